@@ -1,0 +1,133 @@
+/**
+ * Every error the service answers with: its HTTP status, whether sending the same request again can help, what it
+ * means, and what the merchant does about it. Specification, Errors; statuses it leaves open: DECISIONS, HTTP surface 7.
+ */
+export const ERRORS = {
+  ValidationError: {
+    status: 400,
+    retryable: false,
+    meaning: 'Request does not match the schema, for example a missing or invalid field.',
+    remedy: 'Correct the field named in property_path and send the request again.',
+  },
+  MissingInformationToCreateTransaction: {
+    status: 422,
+    retryable: false,
+    meaning: 'Information needed to create the transaction is missing.',
+    remedy: 'Add the field named in property_path.',
+  },
+  TransactionAlreadyStarted: {
+    status: 409,
+    retryable: false,
+    meaning: 'Transaction has already started and cannot be started again.',
+    remedy: 'Retrieve the order and act on its status.',
+  },
+  CanNotCancelTransaction: {
+    status: 409,
+    retryable: false,
+    meaning: 'Transaction cannot be cancelled in its current state.',
+    remedy: 'Retrieve the order; a captured payment is refunded instead.',
+  },
+  RefundError: {
+    status: 400,
+    retryable: false,
+    meaning: 'Refund not possible, for example exceeds the remaining amount.',
+    remedy: 'Retrieve the order and refund at most what is left.',
+  },
+  FailedToFetchTransactionInformation: {
+    status: 502,
+    retryable: true,
+    meaning: 'Transaction information could not be retrieved.',
+    remedy: 'Send the request again after a moment; nothing was stored or charged.',
+  },
+  ServerError: {
+    status: 500,
+    retryable: true,
+    meaning: 'Unexpected error inside the service.',
+    remedy: 'Send the request again; with an Idempotency-Key nothing happens twice.',
+  },
+  ServiceUnavailable: {
+    status: 503,
+    type: 'ServerError',
+    retryable: true,
+    meaning: 'The service could not answer in time; nothing was stored or charged.',
+    remedy: 'Send the request again after the seconds in Retry-After.',
+  },
+  Unauthorized: {
+    status: 401,
+    retryable: false,
+    meaning: 'Authentication failed or missing, or the object belongs to another project.',
+    remedy: 'Use the API key of the project that owns the object.',
+  },
+  Forbidden: {
+    status: 403,
+    retryable: false,
+    meaning: 'No permission.',
+    remedy: 'Ask the operator to enable the feature for the project.',
+  },
+  NotFound: { status: 404, retryable: false, meaning: 'Resource does not exist.', remedy: 'Check the id and the path.' },
+  MethodNotAllowed: {
+    status: 405,
+    retryable: false,
+    meaning: 'The path exists, the method does not.',
+    remedy: 'Use a method of the Allow header.',
+  },
+  Conflict: {
+    status: 409,
+    retryable: false,
+    meaning: 'Conflicts with the current state of the resource.',
+    remedy: 'Retrieve the order and act on its status.',
+  },
+  PayloadTooLarge: { status: 413, retryable: false, meaning: 'The body is larger than 256 KiB.', remedy: 'Send less.' },
+  UnsupportedMediaType: {
+    status: 415,
+    retryable: false,
+    meaning: 'The body is not JSON.',
+    remedy: 'Send Content-Type: application/json.',
+  },
+} as const satisfies Record<string, ErrorRow>;
+
+interface ErrorRow {
+  /** HTTP status of the answer. */
+  readonly status: number;
+  /** The type on the wire, where it differs from the row's name: two rows may share a type at different statuses. */
+  readonly type?: string;
+  readonly retryable: boolean;
+  readonly meaning: string;
+  /** What the merchant does about it. */
+  readonly remedy: string;
+}
+
+export type ErrorName = keyof typeof ERRORS;
+
+/** Details beside the text: which field of the request is wrong (DECISIONS, HTTP surface 7). */
+export interface ErrorProperty {
+  /** Dotted path of the first bad field, for example `transactions.0.payment_method`. */
+  property_path?: string;
+  property_description?: string;
+}
+
+/** The only error that carries meaning across borders. Anything else is a ServerError whose details stay in the log. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+
+  constructor(
+    readonly error: ErrorName,
+    /** Short explanation for the merchant; never holds a card number or a key. */
+    readonly value: string,
+    readonly property: ErrorProperty = {},
+  ) {
+    super(value);
+  }
+}
+
+/** A ValidationError about one field. */
+export function invalid(property_path: string, property_description: string): ServiceError {
+  return new ServiceError('ValidationError', `${property_path}: ${property_description}`, {
+    property_path,
+    property_description,
+  });
+}
+
+export function isErrorName(name: unknown): name is ErrorName {
+  return typeof name === 'string' && Object.hasOwn(ERRORS, name);
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+
+/**
+ * The processor's wire format: all that the service and the processor simulator share. Amounts in minor units.
+ *
+ * - `POST /v1/vault/cards/`            VaultCard → VaultedCard (422 Problem when the card is unusable)
+ * - `GET  /v1/vault/cards/{token}/`    ?project_id= → VaultedCard (404 when no such token in that project)
+ * - `POST /v1/operations/`             Operation, header Idempotency-Key → OperationResult; the same key again: the first result
+ * - `GET  /v1/operations/{key}/`       → OperationResult (404: the processor does not know the key)
+ *
+ * Every request carries `Authorization: Bearer <processor key>`. No answer in time means that the outcome is unknown.
+ */
+export const uuid = z.uuid();
+
+export const vaultCardSchema = z.object({
+  project_id: uuid,
+  is_test: z.boolean(),
+  number: z.string().regex(/^\d{12,19}$/),
+  /** `MMYYYY`. */
+  card_expiry: z.string().regex(/^(0[1-9]|1[0-2])\d{4}$/),
+  security_code: z.string().regex(/^\d{3,4}$/),
+  cardholder_name: z.string().max(255).optional(),
+});
+export type VaultCard = z.infer<typeof vaultCardSchema>;
+
+/** What may be known of a card outside the vault. */
+export const vaultedCardSchema = z.object({
+  vault_token: z.string().min(1),
+  truncated_pan: z.string(),
+  card_expiry: z.string(),
+  cardholder_name: z.string().optional(),
+  brand: z.string(),
+});
+export type VaultedCard = z.infer<typeof vaultedCardSchema>;
+
+/** Operations the service asks for. `sale` charges at once, `authorize` reserves; the others follow one of these. */
+export const OPERATIONS = ['sale', 'authorize', 'capture', 'void', 'refund', 'reversal'] as const;
+
+export const operationSchema = z.object({
+  operation: z.enum(OPERATIONS),
+  /** Always those of the payment order, for follow-ups too. */
+  order_id: uuid,
+  transaction_id: uuid,
+  /** The capture, void, refund or reversal order. */
+  follow_up_order_id: uuid.optional(),
+  project_id: uuid,
+  is_test: z.boolean(),
+  amount: z.int().min(0),
+  currency: z.string().regex(/^[A-Z]{3}$/),
+  /** Sale and authorize only. */
+  vault_token: z.string().optional(),
+  /** Where the issuer sends the customer after a 3-D Secure challenge; sale and authorize only. */
+  return_url: z.url().optional(),
+});
+export type Operation = z.infer<typeof operationSchema>;
+
+export const OPERATION_RESULTS = ['approved', 'declined', 'refused', 'processing', 'challenge', 'error'] as const;
+
+export const operationResultSchema = z.object({
+  operation: z.enum([...OPERATIONS, 'chargeback', 'chargeback_reversal']),
+  idempotency_key: z.string(),
+  order_id: uuid,
+  transaction_id: uuid,
+  follow_up_order_id: uuid.optional(),
+  amount: z.int().min(0),
+  currency: z.string(),
+  /**
+   * approved: money moved. declined: the issuer said no. refused: the processor will not do it (a capture, void or
+   * refund). processing: ask again, or wait for the notification. challenge: the customer has to go to `challenge_url`.
+   * error: ended without money moved and without an issuer's answer (3-D Secure failed, cancelled).
+   */
+  result: z.enum(OPERATION_RESULTS),
+  /** ISO 8583 response code: 00 approved, 05 do not honor, … Absent while the outcome is open, and when 3-D Secure failed. */
+  response_code: z.string().optional(),
+  response_code_description: z.string().optional(),
+  challenge_url: z.url().optional(),
+  three_ds: z.object({ result: z.enum(['authenticated', 'attempted', 'failed']), liability_shift: z.boolean() }).optional(),
+  settlement: z
+    .object({ settlement_currency: z.string(), settlement_amount: z.int(), fee_currency: z.string(), fee_amount: z.int() })
+    .optional(),
+  /** When it happened at the processor, ISO 8601. */
+  occurred: z.iso.datetime({ offset: true }),
+});
+export type OperationResult = z.infer<typeof operationResultSchema>;
+
+/** Body of every answer that is not a success. */
+export const problemSchema = z.object({ error: z.string(), field: z.string().optional() });
+export type Problem = z.infer<typeof problemSchema>;
+
+/**
+ * Body of a notification to the service (signed as Standard Webhooks, headers webhook-id, webhook-timestamp,
+ * webhook-signature): an outcome that came late, a chargeback, a chargeback won back. Carries the operation as it is now.
+ */
+export const notificationSchema = z.object({ type: z.literal('operation.updated'), operation: operationResultSchema });
+export type Notification = z.infer<typeof notificationSchema>;
+
+/** One row of `GET /ledger/`: every operation the processor did, oldest first; `requests` counts arrivals with the same key. */
+export const ledgerEntrySchema = z.object({
+  operation: z.string(),
+  idempotency_key: z.string(),
+  order_id: uuid,
+  transaction_id: uuid,
+  follow_up_order_id: uuid.optional(),
+  amount: z.int(),
+  currency: z.string(),
+  result: z.string(),
+  response_code: z.string().optional(),
+  occurred: z.string(),
+  requests: z.int().min(1),
+});
+export type LedgerEntry = z.infer<typeof ledgerEntrySchema>;
