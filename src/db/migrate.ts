@@ -1,0 +1,52 @@
+import knex from 'knex';
+import type { Knex } from 'knex';
+import { connect } from './connection';
+import * as orders from './migrations/001-orders';
+
+/** Oldest first; a name that was applied once never changes. */
+const MIGRATIONS: Record<string, { up(db: Knex): Promise<void>; down(db: Knex): Promise<void> }> = {
+  '001-orders': orders,
+};
+
+const migrationSource: Knex.MigrationSource<string> = {
+  getMigrations: () => Promise.resolve(Object.keys(MIGRATIONS)),
+  getMigrationName: (name) => name,
+  getMigration: (name) => Promise.resolve(MIGRATIONS[name]!),
+};
+
+/** Makes the database when it is missing and brings its schema up to date. Repeat-safe; two at once wait for each other. */
+export async function migrate(postgres_url: string): Promise<void> {
+  await createDatabase(postgres_url);
+  const db = connect(postgres_url, { pool_max: 2 });
+  try {
+    await db.migrate.latest({ migrationSource });
+  } finally {
+    await db.destroy();
+  }
+}
+
+const DUPLICATE_DATABASE = '42P04';
+const NO_SUCH_DATABASE = '3D000';
+
+async function createDatabase(postgres_url: string): Promise<void> {
+  const target = new URL(postgres_url);
+  const name = decodeURIComponent(target.pathname.slice(1));
+  const probe = connect(postgres_url, { pool_max: 1 });
+  try {
+    await probe.raw('select 1');
+    return;
+  } catch (error) {
+    if ((error as { code?: string }).code !== NO_SUCH_DATABASE) throw error;
+  } finally {
+    await probe.destroy();
+  }
+  target.pathname = '/postgres';
+  const server = knex({ client: 'pg', connection: target.toString(), pool: { min: 0, max: 1 } });
+  try {
+    await server.raw('create database ??', [name]);
+  } catch (error) {
+    if ((error as { code?: string }).code !== DUPLICATE_DATABASE) throw error;
+  } finally {
+    await server.destroy();
+  }
+}

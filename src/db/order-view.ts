@@ -1,0 +1,87 @@
+import type { OrderStatus, TransactionStatus } from '../domain/transitions';
+import type { EventResult, EventSource } from '../domain/transaction';
+import { rows, type Database } from './connection';
+import type { PaymentMethodDetails } from './orders';
+
+/** An order with its transactions and their events as the database holds them; absent values are null. Instants are ISO 8601 texts in UTC. */
+export interface OrderView {
+  id: string;
+  project_id: string;
+  merchant_id: string;
+  merchant_name: string;
+  is_test: boolean;
+  merchant_order_id: string | null;
+  description: string | null;
+  currency: string;
+  amount: number;
+  status: OrderStatus;
+  ended: 'cancelled' | 'expired' | null;
+  attempts_max: number;
+  expiration_period: string;
+  expires_at: string;
+  payment_methods: string[] | null;
+  /** Methods active in the project: what the hosted page offers when the order names none. */
+  project_payment_methods: string[];
+  return_url: string | null;
+  failure_url: string | null;
+  webhook_url: string | null;
+  locale: string | null;
+  customer: Record<string, unknown> | null;
+  client: unknown;
+  extra: unknown;
+  order_lines: unknown;
+  version: number;
+  created: string;
+  modified: string;
+  completed: string | null;
+  /** Oldest first. */
+  transactions: TransactionView[];
+}
+
+export interface TransactionView {
+  id: string;
+  attempt: number;
+  amount: number;
+  currency: string;
+  credit_debit: 'credit' | 'debit';
+  payment_method: string;
+  payment_method_brand: string | null;
+  payment_method_details: PaymentMethodDetails | null;
+  expiration_period: string;
+  expires_at: string;
+  status: TransactionStatus;
+  captured_amount: number;
+  response_code: string | null;
+  response_code_description: string | null;
+  created: string;
+  modified: string;
+  completed: string | null;
+  events: EventView[];
+}
+
+export interface EventView {
+  id: string;
+  event: string;
+  source: EventSource;
+  result: EventResult | null;
+  authorization_iso_response_code: string | null;
+  occurred: string;
+  noticed: string;
+}
+
+/** Everything a GET or the hosted page shows of one order, in one statement; `undefined` when there is none. */
+export async function findOrderView(db: Database, order_id: string): Promise<OrderView | undefined> {
+  const [order] = await rows<OrderView>(
+    db,
+    `select o.*, p.merchant_id, m.name as merchant_name, p.is_test, p.payment_methods as project_payment_methods,
+       coalesce((
+         select json_agg(to_jsonb(t) || jsonb_build_object('events', (
+           select coalesce(json_agg(e order by e.n), '[]'::json) from transaction_events e where e.transaction_id = t.id
+         )) order by t.attempt) from transactions t where t.order_id = o.id
+       ), '[]'::json) as transactions
+     from orders o join projects p on p.id = o.project_id join merchants m on m.id = p.merchant_id
+     where o.id = :order_id`,
+    { order_id },
+  );
+  return order;
+}

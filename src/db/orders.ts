@@ -1,0 +1,291 @@
+import { afterMove, planMove, type Change, type OrderRecord, type TransactionRecord } from '../domain/move';
+import type { EventResult, EventSource } from '../domain/transaction';
+import { ORDER_MOVES, TRANSACTION_MOVES, sourcesOf, type OrderStatus } from '../domain/transitions';
+import { rows, type Database } from './connection';
+
+/** What is known of the card, wallet or account, outside any vault; never a card number. */
+export type PaymentMethodDetails = Record<string, unknown>;
+
+/** An order to be written, its fields named as on the wire. Absent fields are left out. Instants in epoch milliseconds. */
+export interface NewOrder {
+  id: string;
+  project_id: string;
+  merchant_order_id?: string | undefined;
+  description?: string | undefined;
+  currency: string;
+  amount: number;
+  attempts_max: number;
+  expiration_period: string;
+  payment_methods?: unknown;
+  return_url?: string | undefined;
+  failure_url?: string | undefined;
+  webhook_url?: string | undefined;
+  locale?: string | undefined;
+  customer?: unknown;
+  client?: unknown;
+  extra?: unknown;
+  order_lines?: unknown;
+}
+
+export interface NewTransaction {
+  id: string;
+  attempt: number;
+  payment_method: string;
+  payment_method_brand?: string | undefined;
+  payment_method_details?: PaymentMethodDetails | undefined;
+  expiration_period: string;
+}
+
+const iso = (epoch_ms: number) => new Date(epoch_ms).toISOString();
+
+function orderRow(order: NewOrder, times: { created: number; end: number }) {
+  return {
+    ...order,
+    status: 'new' satisfies OrderStatus,
+    expires_at: iso(times.end),
+    version: 0,
+    moves: 0,
+    created: iso(times.created),
+    modified: iso(times.created),
+  };
+}
+
+function transactionRow(transaction: NewTransaction, order: { id: string; amount: number; currency: string }, times: { created: number; end: number }) {
+  return {
+    ...transaction,
+    order_id: order.id,
+    amount: order.amount,
+    currency: order.currency,
+    credit_debit: 'credit',
+    status: 'new',
+    captured_amount: 0,
+    expires_at: iso(times.end),
+    created: iso(times.created),
+    modified: iso(times.created),
+  };
+}
+
+/**
+ * Writes the order and the transaction it came with, in one statement.
+ * Repeat-safe: an order that is there stays as it is, and what is there is returned.
+ */
+export async function insertOrder(
+  db: Database,
+  order: NewOrder,
+  transaction: NewTransaction | undefined,
+  times: { created: number; order_end: number; transaction_end: number },
+): Promise<OrderRecord> {
+  const [result] = await rows<{ inserted: number }>(
+    db,
+    `with o as (
+       insert into orders select * from json_populate_record(null::orders, :order::json)
+       on conflict (id) do nothing returning id
+     ), t as (
+       insert into transactions select row.* from json_populate_record(null::transactions, :transaction::json) row, o
+       where row.id is not null
+       returning id
+     ), e as (
+       insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
+       select id, 1, 'new', 'merchant', :created, :created from t
+     )
+     select count(*) as inserted from o`,
+    {
+      order: JSON.stringify(orderRow(order, { created: times.created, end: times.order_end })),
+      transaction: JSON.stringify(
+        transaction ? transactionRow(transaction, order, { created: times.created, end: times.transaction_end }) : {},
+      ),
+      created: iso(times.created),
+    },
+  );
+  if (result?.inserted !== 1) return await loadOrder(db, order.id);
+  return {
+    order_id: order.id,
+    status: 'new',
+    version: 0,
+    moves: 0,
+    amount: order.amount,
+    currency: order.currency,
+    attempts_max: order.attempts_max,
+    order_end: times.order_end,
+    transactions: transaction
+      ? [{ transaction_id: transaction.id, attempt: transaction.attempt, status: 'new', end: times.transaction_end }]
+      : [],
+    deliveries: [],
+  };
+}
+
+/**
+ * Adds a payment attempt to an order, when the order is still the one `order` describes.
+ * Answers the order with it; repeat-safe: an attempt that is there stays as it is.
+ */
+export async function insertTransaction(
+  db: Database,
+  order: OrderRecord,
+  transaction: NewTransaction,
+  times: { created: number; end: number },
+): Promise<OrderRecord> {
+  const [result] = await rows<{ inserted: number }>(
+    db,
+    `with o as (
+       update orders set version = version + 1, modified = :created
+       where id = :order_id and version = :version and not exists (select 1 from transactions where id = :transaction_id)
+       returning id
+     ), t as (
+       insert into transactions select row.* from json_populate_record(null::transactions, :transaction::json) row, o
+       returning id
+     ), e as (
+       insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
+       select id, 1, 'new', 'customer', :created, :created from t
+     )
+     select count(*) as inserted from t`,
+    {
+      order_id: order.order_id,
+      version: order.version,
+      transaction_id: transaction.id,
+      transaction: JSON.stringify(
+        transactionRow(transaction, { id: order.order_id, amount: order.amount, currency: order.currency }, times),
+      ),
+      created: iso(times.created),
+    },
+  );
+  if (result?.inserted !== 1) return await loadOrder(db, order.order_id);
+  return {
+    ...order,
+    version: order.version + 1,
+    transactions: [...order.transactions, { transaction_id: transaction.id, attempt: transaction.attempt, status: 'new', end: times.end }],
+  };
+}
+
+/** What is written beside the statuses: how the event tells the move, and what became known of the transaction. */
+export interface MoveDetails {
+  source: EventSource;
+  /** Epoch milliseconds, from the workflow. */
+  now: number;
+  result?: EventResult | undefined;
+  authorization_iso_response_code?: string | undefined;
+  /** Columns of the transaction that became known with this move. */
+  transaction?: {
+    payment_method?: string | undefined;
+    payment_method_brand?: string | undefined;
+    payment_method_details?: PaymentMethodDetails | undefined;
+    response_code?: string | undefined;
+    response_code_description?: string | undefined;
+    captured_amount?: number | undefined;
+  };
+}
+
+/**
+ * The one function that moves an order and its transaction: statuses, event, `modified` and the webhook that is due, in one
+ * SQL statement, guarded by the version the move was planned from and by the statuses the table allows.
+ * Repeat-safe: where the order is there already, nothing is written. Answers the order as it is now.
+ */
+export async function moveOrder(db: Database, order: OrderRecord, change: Change, details: MoveDetails): Promise<OrderRecord> {
+  const move = planMove(order, change);
+  if (move === undefined) return order;
+  const [result] = await rows<{ moved: number; delivery: number | null }>(
+    db,
+    `with locked as (
+       select id from orders where id = :order_id and version = :version and status = any(:order_sources::text[]) for update
+     ), t as (
+       update transactions set
+         status = :transaction_to,
+         modified = :now,
+         completed = case when :transaction_to = 'accepted' then :now::timestamptz else completed end,
+         payment_method = coalesce(:payment_method, payment_method),
+         payment_method_brand = coalesce(:payment_method_brand, payment_method_brand),
+         payment_method_details = coalesce(:payment_method_details::json, payment_method_details),
+         response_code = coalesce(:response_code, response_code),
+         response_code_description = coalesce(:response_code_description, response_code_description),
+         captured_amount = coalesce(:captured_amount::bigint, captured_amount)
+       from locked
+       where transactions.id = :transaction_id::uuid and transactions.status = any(:transaction_sources::text[])
+       returning transactions.id
+     ), o as (
+       update orders set
+         status = :order_to,
+         ended = :ended,
+         version = version + 1,
+         moves = moves + :status_changed::int,
+         modified = :now,
+         completed = case when :completes then :now::timestamptz else completed end
+       from locked
+       where orders.id = locked.id and (:transaction_id::uuid is null or exists (select 1 from t))
+       returning orders.id, orders.moves, orders.webhook_url, orders.project_id
+     ), e as (
+       insert into transaction_events (transaction_id, n, event, source, result, authorization_iso_response_code, occurred, noticed)
+       select t.id, (select count(*) + 1 from transaction_events where transaction_id = t.id), :transaction_to, :source, :result,
+              :authorization_iso_response_code, :now, :now
+       from t
+     ), d as (
+       insert into webhook_deliveries (order_id, n, url, created)
+       select o.id, o.moves, coalesce(o.webhook_url, p.webhook_url), :now
+       from o join projects p on p.id = o.project_id
+       where :status_changed and coalesce(o.webhook_url, p.webhook_url) is not null
+       returning n
+     )
+     select (select count(*) from o) as moved, (select n from d) as delivery`,
+    {
+      order_id: order.order_id,
+      version: order.version,
+      order_sources: move.status_changed ? sourcesOf(ORDER_MOVES, move.order_to) : [move.order_to],
+      order_to: move.order_to,
+      ended: move.ended ?? null,
+      status_changed: move.status_changed,
+      completes: move.completes,
+      transaction_id: move.transaction?.transaction_id ?? null,
+      transaction_to: move.transaction?.to ?? null,
+      transaction_sources: move.transaction ? sourcesOf(TRANSACTION_MOVES, move.transaction.to) : [],
+      source: details.source,
+      result: details.result ?? null,
+      authorization_iso_response_code: details.authorization_iso_response_code ?? null,
+      now: iso(details.now),
+      payment_method: details.transaction?.payment_method ?? null,
+      payment_method_brand: details.transaction?.payment_method_brand ?? null,
+      payment_method_details: details.transaction?.payment_method_details
+        ? JSON.stringify(details.transaction.payment_method_details)
+        : null,
+      response_code: details.transaction?.response_code ?? null,
+      response_code_description: details.transaction?.response_code_description ?? null,
+      captured_amount: details.transaction?.captured_amount ?? null,
+    },
+  );
+  if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined);
+  // Somebody was first: most often this very move, whose answer was lost. Plan again from what is there now.
+  const present = await loadOrder(db, order.order_id);
+  if (present.version === order.version) throw new Error(`order ${order.order_id}: the guard refused ${order.status} → ${move.order_to}`);
+  return await moveOrder(db, present, change, details);
+}
+
+interface OrderRecordRow extends Omit<OrderRecord, 'order_end' | 'transactions' | 'ended'> {
+  ended: OrderRecord['ended'] | null;
+  order_end: string;
+  transactions: (Omit<TransactionRecord, 'end'> & { end: string })[] | null;
+}
+
+/** The order as decisions need it; `undefined` when there is none. */
+export async function findOrder(db: Database, order_id: string): Promise<OrderRecord | undefined> {
+  const [row] = await rows<OrderRecordRow>(
+    db,
+    `select o.id as order_id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.ended, o.expires_at as order_end,
+       (select json_agg(json_build_object('transaction_id', t.id, 'attempt', t.attempt, 'status', t.status, 'end', t.expires_at)
+               order by t.attempt) from transactions t where t.order_id = o.id) as transactions,
+       array(select d.n from webhook_deliveries d where d.order_id = o.id and d.status = 'new' order by d.n) as deliveries
+     from orders o where o.id = :order_id`,
+    { order_id },
+  );
+  if (row === undefined) return undefined;
+  const { ended, transactions, order_end, ...order } = row;
+  return {
+    ...order,
+    ...(ended ? { ended } : {}),
+    order_end: Date.parse(order_end),
+    transactions: (transactions ?? []).map((transaction) => ({ ...transaction, end: Date.parse(transaction.end) })),
+  };
+}
+
+/** As findOrder, for an order that must be there. */
+async function loadOrder(db: Database, order_id: string): Promise<OrderRecord> {
+  const order = await findOrder(db, order_id);
+  if (order === undefined) throw new Error(`order ${order_id} is not there`);
+  return order;
+}

@@ -1,0 +1,117 @@
+import { hasEnded, isOpen, orderStatus, type Ending } from './order';
+import { ORDER_MOVES, TRANSACTION_MOVES, mayMove, type OrderStatus, type TransactionStatus } from './transitions';
+
+/** A payment transaction as decisions need it. Instants in epoch milliseconds. */
+export interface TransactionRecord {
+  transaction_id: string;
+  attempt: number;
+  status: TransactionStatus;
+  /** End of the time for paying. */
+  end: number;
+}
+
+/** An order as decisions need it: what activities load, workflows hold and moves are planned from. */
+export interface OrderRecord {
+  order_id: string;
+  status: OrderStatus;
+  /** Grows with every change; a move planned from an older version is refused by the database. */
+  version: number;
+  /** Status changes so far. */
+  moves: number;
+  amount: number;
+  currency: string;
+  attempts_max: number;
+  ended?: Ending;
+  order_end: number;
+  /** Oldest first. */
+  transactions: TransactionRecord[];
+  /** Webhooks of status changes that nobody delivers yet, by number of the move. */
+  deliveries: number[];
+}
+
+/** What is to change: one transaction's status, or the end of an unpaid order; an ending takes its open transaction along. */
+export type Change = { transaction_id: string; to: TransactionStatus } | { ended: Ending };
+
+/** A change that the tables allow, ready to be written: order and transaction move together or not at all. */
+export interface Move {
+  transaction?: { transaction_id: string; to: TransactionStatus };
+  order_to: OrderStatus;
+  ended?: Ending;
+  /** The order's status changes, so its webhook is due. */
+  status_changed: boolean;
+  completes: boolean;
+}
+
+/** A move the tables do not allow: a mistake of ours, never of a merchant. */
+export class ForbiddenMove extends Error {}
+
+export function lastTransaction(order: OrderRecord): TransactionRecord | undefined {
+  return order.transactions.at(-1);
+}
+
+/**
+ * The move that a change makes, or `undefined` when the order is there already (a repeat: fine).
+ * The order's status is computed from its transactions and then checked against the order's own table: two statements of
+ * one truth. Throws ForbiddenMove when a table does not allow it.
+ */
+export function planMove(order: OrderRecord, change: Change): Move | undefined {
+  const transaction = 'ended' in change ? openTransactionTo(order, change.ended) : change;
+  const present = order.transactions.find((one) => one.transaction_id === transaction?.transaction_id);
+  if (transaction && present?.status === transaction.to) return undefined;
+  if ('ended' in change && order.ended === change.ended) return undefined;
+  if (transaction && !(present && mayMove(TRANSACTION_MOVES, present.status, transaction.to))) {
+    throw new ForbiddenMove(`transaction ${present?.status ?? 'of another order'} → ${transaction.to}`);
+  }
+  const ended = 'ended' in change ? change.ended : endingOf(order, transaction?.to);
+  const order_to = orderStatus({
+    transactions: order.transactions.map((one) => (one.transaction_id === transaction?.transaction_id ? transaction.to : one.status)),
+    was_accepted: order.status === 'completed',
+    attempts_max: order.attempts_max,
+    ...(ended === undefined ? {} : { ended }),
+  });
+  const status_changed = order_to !== order.status;
+  if (status_changed && !mayMove(ORDER_MOVES, order.status, order_to)) throw new ForbiddenMove(`order ${order.status} → ${order_to}`);
+  return {
+    ...(transaction === undefined ? {} : { transaction }),
+    order_to,
+    ...(ended === undefined ? {} : { ended }),
+    status_changed,
+    completes: status_changed && order_to === 'completed',
+  };
+}
+
+/** The order after the move, as the database holds it once the move is written. `delivery`: number of the webhook that is due. */
+export function afterMove(order: OrderRecord, move: Move, delivery: number | undefined): OrderRecord {
+  return {
+    ...order,
+    status: move.order_to,
+    version: order.version + 1,
+    moves: order.moves + (move.status_changed ? 1 : 0),
+    ...(move.ended === undefined ? {} : { ended: move.ended }),
+    transactions: order.transactions.map((one) =>
+      one.transaction_id === move.transaction?.transaction_id ? { ...one, status: move.transaction.to } : one,
+    ),
+    deliveries: delivery === undefined ? order.deliveries : [...order.deliveries, delivery],
+  };
+}
+
+/** When the customer's time is over: the order's end or, earlier, that of the transaction that waits to be paid. */
+export function paymentEnd(order: OrderRecord): number {
+  const last = lastTransaction(order);
+  return last !== undefined && isOpen(last.status) ? Math.min(order.order_end, last.end) : order.order_end;
+}
+
+/** Whether the time for paying is over and nothing is left to wait for: an unknown outcome is always waited for. */
+export function isDue(order: OrderRecord, now: number): boolean {
+  return lastTransaction(order)?.status !== 'processing' && hasEnded(paymentEnd(order), now);
+}
+
+function openTransactionTo(order: OrderRecord, to: Ending): { transaction_id: string; to: Ending } | undefined {
+  const last = lastTransaction(order);
+  return last !== undefined && isOpen(last.status) ? { transaction_id: last.transaction_id, to } : undefined;
+}
+
+function endingOf(order: OrderRecord, to: TransactionStatus | undefined): Ending | undefined {
+  if (order.status === 'completed') return order.ended;
+  return to === 'cancelled' || to === 'expired' ? to : order.ended;
+}

@@ -1,0 +1,72 @@
+import { TRANSACTION_MOVES, isFinal, type OrderStatus, type TransactionStatus } from './transitions';
+
+/** Payment attempts of one order on the hosted page; a transaction sent with a card token is the only one (DECISIONS, Attempts). */
+export const ATTEMPTS_MAX = 5;
+
+/** How an unpaid order was ended from outside its transactions. */
+export type Ending = 'cancelled' | 'expired';
+
+export interface OrderFacts {
+  /** Statuses of the payment transactions, oldest first. */
+  transactions: readonly TransactionStatus[];
+  /** A transaction of this order was accepted once, also when it was voided or lapsed since. */
+  was_accepted: boolean;
+  /** Attempts the order may have: 1 with a card token in the request, else ATTEMPTS_MAX. */
+  attempts_max: number;
+  /** Set once the customer or merchant cancelled it, or its time ran out. */
+  ended?: Ending;
+}
+
+/** The status of an order, computed from its transactions and never assigned: the first line that fits (DECISIONS, Statuses). */
+export function orderStatus({ transactions, was_accepted, attempts_max, ended }: OrderFacts): OrderStatus {
+  const last = transactions.at(-1);
+  const afterError = transactions.slice(0, -1).includes('error');
+  if (was_accepted || last === 'accepted') return 'completed';
+  if (last === 'processing') return afterError ? 'see-transactions' : 'processing';
+  if (last === 'error' && transactions.length >= attempts_max && ended === undefined) return 'error';
+  if (ended === 'cancelled' || last === 'cancelled') return 'cancelled';
+  if (ended === 'expired' || last === 'expired') return 'expired';
+  if (last === 'pending') return afterError ? 'see-transactions' : 'processing';
+  if (transactions.includes('error')) return 'processing';
+  return 'new';
+}
+
+/** The end of something counted from `start`: both epoch milliseconds. `start` itself is inside, the end is outside. */
+export function hasEnded(end: number, now: number): boolean {
+  return now >= end;
+}
+
+/**
+ * When an unpaid transaction ends: after its own period, never after its order (DECISIONS, Windows).
+ * Epoch milliseconds; periods in milliseconds.
+ */
+export function transactionEnd(facts: { order_end: number; created: number; period: number | undefined }): number {
+  return facts.period === undefined ? facts.order_end : Math.min(facts.order_end, facts.created + facts.period);
+}
+
+/** What stands against a further payment attempt now; `undefined` when it may start. */
+export type PaymentObstacle = 'already_started' | 'no_attempt_left' | 'ended';
+
+export function paymentObstacle(facts: OrderFacts & { order_end: number; now: number; attempt: number }): PaymentObstacle | undefined {
+  const { transactions, attempt } = facts;
+  if (facts.ended !== undefined || hasEnded(facts.order_end, facts.now)) return 'ended';
+  if (facts.was_accepted) return 'already_started';
+  if (attempt > facts.attempts_max) return 'no_attempt_left';
+  const present = transactions[attempt - 1];
+  if (present !== undefined) return present === 'new' && attempt === transactions.length ? undefined : 'already_started';
+  const last = transactions.at(-1);
+  const nextInLine = attempt === transactions.length + 1;
+  return nextInLine && (last === undefined || last === 'error') ? undefined : 'already_started';
+}
+
+/** Whether an order may be cancelled: not while a transaction waits for its outcome, not in a final status (DECISIONS, Cancel an order). */
+export function mayCancel(transactions: readonly TransactionStatus[], order: OrderStatus): boolean {
+  if (order === 'completed' || order === 'error' || order === 'expired') return false;
+  const last = transactions.at(-1);
+  return last !== 'processing';
+}
+
+/** The statuses a transaction still lives in. */
+export function isOpen(status: TransactionStatus): boolean {
+  return !isFinal(TRANSACTION_MOVES, status) && status !== 'accepted';
+}

@@ -1,0 +1,50 @@
+import type { TransactionStatus } from './transitions';
+
+export type EventSource = 'customer' | 'merchant' | 'processor' | 'service';
+export type EventResult = 'approved' | 'declined' | 'failed';
+
+/** What the processor answered to a charge, as far as decisions need it. `unknown`: no answer, so anything may have happened. */
+export type Answer =
+  | { result: 'approved' | 'declined' | 'refused' | 'processing' | 'challenge' | 'error'; response_code?: string | undefined }
+  | 'unknown';
+
+/** The move an answer means, and how its event tells it. A declined card is a value, never an error (specification, Errors, rule 2). */
+export interface Outcome {
+  to: TransactionStatus;
+  result?: EventResult;
+  /** The issuer's own code; on a decline only. */
+  authorization_iso_response_code?: string;
+}
+
+export function outcomeOf(answer: Answer): Outcome {
+  if (answer === 'unknown') return { to: 'processing' };
+  switch (answer.result) {
+    case 'approved':
+      return { to: 'accepted', result: 'approved' };
+    case 'declined':
+      return {
+        to: 'error',
+        result: 'declined',
+        ...(answer.response_code === undefined ? {} : { authorization_iso_response_code: answer.response_code }),
+      };
+    case 'refused':
+    case 'error':
+      return { to: 'error', result: 'failed' };
+    case 'challenge':
+      return { to: 'pending' };
+    case 'processing':
+      return { to: 'processing' };
+  }
+}
+
+/** The key under which the processor knows a charge: derived, so that every repeat is the same request. */
+export function chargeKey(transaction_id: string): string {
+  return `${transaction_id}:charge`;
+}
+
+const ASK_AGAIN_AFTER_MS = [2_000, 5_000, 10_000, 20_000, 30_000];
+
+/** Milliseconds until the processor is asked again for an outcome that is open; `asked` counts the times before. */
+export function askAgainAfter(asked: number): number {
+  return ASK_AGAIN_AFTER_MS[asked] ?? 60_000;
+}

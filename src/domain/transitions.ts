@@ -1,0 +1,74 @@
+/**
+ * Every status and every move between them: the one place. Types, zod, SQL guards, the API's refusals, the diagrams in
+ * README and the tests read these tables; nothing else lists a status (specification, States and transitions; DECISIONS, Statuses).
+ */
+type Moves<S extends string> = { readonly [From in S]: readonly S[] };
+
+/** Ties every target to a known status: a misspelt one does not compile. */
+function defineMoves<const M extends { readonly [From in keyof M]: readonly (keyof M)[] }>(moves: M): Moves<keyof M & string> {
+  return moves as unknown as Moves<keyof M & string>;
+}
+
+export const TRANSACTION_MOVES = defineMoves({
+  new: ['pending', 'processing', 'accepted', 'error', 'cancelled', 'expired'],
+  pending: ['processing', 'accepted', 'error', 'cancelled', 'expired'], // customer is in 3-D Secure
+  processing: ['pending', 'accepted', 'error'], // outcome not known yet
+  accepted: ['cancelled', 'expired'], // an authorization of which nothing was captured
+  error: [],
+  cancelled: [],
+  expired: [],
+});
+
+export const ORDER_MOVES = defineMoves({
+  new: ['processing', 'completed', 'error', 'cancelled', 'expired'],
+  processing: ['see-transactions', 'completed', 'error', 'cancelled', 'expired'],
+  'see-transactions': ['processing', 'completed', 'error', 'cancelled', 'expired'],
+  completed: [],
+  cancelled: [],
+  expired: [],
+  error: [],
+});
+
+/** A webhook delivery: open until a receiver answered 2xx or ten attempts failed (specification, Events). */
+export const DELIVERY_MOVES = defineMoves({
+  new: ['delivered', 'failed'],
+  delivered: [],
+  failed: [],
+});
+
+export type TransactionStatus = keyof typeof TRANSACTION_MOVES;
+export type OrderStatus = keyof typeof ORDER_MOVES;
+export type DeliveryStatus = keyof typeof DELIVERY_MOVES;
+
+const statusesOf = <S extends string>(moves: Moves<S>) => Object.keys(moves) as [S, ...S[]];
+export const TRANSACTION_STATUSES = statusesOf(TRANSACTION_MOVES);
+export const ORDER_STATUSES = statusesOf(ORDER_MOVES);
+export const DELIVERY_STATUSES = statusesOf(DELIVERY_MOVES);
+
+/** Whether the table allows the move. Staying where it is, is no move. */
+export function mayMove<S extends string>(moves: Moves<S>, from: S, to: S): boolean {
+  return moves[from].includes(to);
+}
+
+/** The statuses from which `to` may be reached: the guard of every UPDATE that writes it. */
+export function sourcesOf<S extends string>(moves: Moves<S>, to: S): S[] {
+  return statusesOf(moves).filter((from) => mayMove(moves, from, to));
+}
+
+/** A final status is never left. */
+export function isFinal<S extends string>(moves: Moves<S>, status: S): boolean {
+  return moves[status].length === 0;
+}
+
+/** The table as a Mermaid state diagram, for README. */
+export function toMermaid<S extends string>(moves: Moves<S>): string {
+  const name = (status: S) => status.replace('-', '_');
+  const lines = statusesOf(moves).flatMap((from) => [
+    ...moves[from].map((to) => `    ${name(from)} --> ${name(to)}`),
+    ...(isFinal(moves, from) ? [`    ${name(from)} --> [*]`] : []),
+  ]);
+  const aliases = statusesOf(moves)
+    .filter((status) => status.includes('-'))
+    .map((status) => `    ${name(status)}: ${status}`);
+  return ['stateDiagram-v2', ...aliases, `    [*] --> ${name(statusesOf(moves)[0])}`, ...lines].join('\n');
+}
