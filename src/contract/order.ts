@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { LONGEST } from '../domain/duration';
+import { ORDER_STATUSES } from '../domain/transitions';
+import { customerSchema } from './customer';
+import { amount, currency, description, duration, durationText, freeFormList, freeFormObject, reference, timestamp, uri, uuid } from './scalars';
+import { transactionRequestSchema, transactionSchema } from './transaction';
+
+/** What an order is (specification, Order). */
+
+const texts = {
+  merchant_order_id: "Merchant's own reference. Recommended.",
+  expiration_period: `How long the order stays valid, at most ${LONGEST.order}.`,
+  payment_methods: 'Payment methods shown on the hosted payment page. Without it every payment method active in the project is shown.',
+  return_url: "Where the customer goes after paying. Recommended. Without it the customer stays on the service's result page.",
+  failure_url: 'Where the customer goes when payment ends as cancelled, expired or error. Without it the return_url is used.',
+  webhook_url: "Receives webhooks for this order; overrides the project's webhook URL.",
+  client: 'The software that sends the request (platform or plugin).',
+  extra: "Merchant's own data, stored and returned on retrieval.",
+  order_lines: 'What was bought, stored and returned on retrieval.',
+  locale: 'Language of the hosted payment page, for example `nl_NL`.',
+};
+
+/** The body that creates an order. Unknown and read-only fields are ignored (DECISIONS, HTTP surface 4). */
+export const orderRequestSchema = z.object({
+  currency: currency().describe('Must be supported by the project.'),
+  amount: amount().describe('In the smallest currency unit, VAT included.'),
+  merchant_order_id: reference().optional().describe(texts.merchant_order_id),
+  description: description().optional().describe('Recommended.'),
+  expiration_period: duration(LONGEST.order).optional().describe(texts.expiration_period),
+  payment_methods: z.array(reference()).max(50).optional().describe(texts.payment_methods),
+  transactions: z
+    .array(transactionRequestSchema)
+    .max(1, 'Expected one transaction at most.')
+    .optional()
+    .describe('One transaction chooses the method; without it the customer chooses on the hosted page.'),
+  return_url: uri().optional().describe(texts.return_url),
+  failure_url: uri().optional().describe(texts.failure_url),
+  webhook_url: uri().optional().describe(texts.webhook_url),
+  customer: customerSchema.optional(),
+  client: freeFormObject().optional().describe(texts.client),
+  extra: freeFormObject().optional().describe(texts.extra),
+  order_lines: freeFormList().optional().describe(texts.order_lines),
+  locale: reference().optional().describe(texts.locale),
+});
+export type OrderRequest = z.infer<typeof orderRequestSchema>;
+
+const ids = () => z.array(uuid()).optional();
+
+/** An order in an answer. What is absent is left out, never null (DECISIONS, HTTP surface 3). */
+export const orderSchema = z.strictObject({
+  id: uuid(),
+  project_id: uuid(),
+  merchant_id: uuid(),
+  merchant_name: z.string().optional(),
+  merchant_order_id: z.string().optional().describe(texts.merchant_order_id),
+  description: z.string().optional(),
+  currency: currency(),
+  amount: amount(),
+  status: z.enum(ORDER_STATUSES),
+  flags: z.array(z.string()).describe('Labels, for example `is-test` and `is-refund`.'),
+  created: timestamp(),
+  modified: timestamp(),
+  completed: timestamp().optional().describe('With status completed only.'),
+  expiration_period: durationText().optional(),
+  payment_methods: z.array(z.string()).optional().describe(texts.payment_methods),
+  transactions: z.array(transactionSchema).optional().describe('Payment attempts, oldest first.'),
+  order_url: uri().optional().describe('Hosted payment page; the customer is sent here when no transaction was sent.'),
+  return_url: uri().optional().describe(texts.return_url),
+  failure_url: uri().optional().describe(texts.failure_url),
+  webhook_url: uri().optional().describe(texts.webhook_url),
+  customer: customerSchema.optional(),
+  client: freeFormObject().optional().describe(texts.client),
+  extra: freeFormObject().optional().describe(texts.extra),
+  order_lines: freeFormList().optional().describe(texts.order_lines),
+  locale: z.string().optional().describe(texts.locale),
+  refunded_amount: amount().optional().describe('Refunded so far.'),
+  refund_of_order_id: uuid().optional(),
+  refund_orders: ids().describe('Refund orders of this order.'),
+  capture_of_order_id: uuid().optional(),
+  void_of_order_id: uuid().optional(),
+  chargeback_of_order_id: uuid().optional(),
+  chargeback_orders: ids().describe('Chargeback orders of this order.'),
+  reversal_of_order_id: uuid().optional(),
+  reversal_orders: ids().describe('Reversal orders of this order.'),
+  related_order_id: uuid().optional().describe('Original order, for any order created from another.'),
+  related_orders: ids().describe('Orders created from this order.'),
+  related_payment_link_id: uuid().optional(),
+});
+export type Order = z.infer<typeof orderSchema>;

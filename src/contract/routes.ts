@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { ErrorName } from '../errors';
+import { orderRequestSchema, orderSchema } from './order';
+import { currenciesSchema, projectSchema } from './project';
+import { uuid } from './scalars';
+
+/**
+ * Every operation, once: Express routes, request parsing, handler types and openapi.json are computed from this table.
+ * Paths are written with the trailing slash; the service answers without it too (DECISIONS, HTTP surface 1).
+ */
+export interface Route {
+  readonly method: 'get' | 'post' | 'put' | 'delete';
+  readonly path: string;
+  /** Heading in the documentation. */
+  readonly summary: string;
+  /** A paragraph below it. */
+  readonly description: string;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodObject;
+  /** The request may come without any body, which then reads as `{}` (DECISIONS, HTTP surface 5). */
+  readonly body_optional?: boolean;
+  readonly output: z.ZodType;
+  readonly success: 200 | 201;
+  /** Errors of the operation itself; EVERYWHERE lists the others. */
+  readonly errors: readonly ErrorName[];
+}
+
+/** Errors that any operation can answer with. */
+export const EVERYWHERE = ['Unauthorized', 'MethodNotAllowed', 'ServerError', 'ServiceUnavailable'] as const satisfies readonly ErrorName[];
+/** Errors of operations that take a body. */
+export const WITH_BODY = ['ValidationError', 'PayloadTooLarge', 'UnsupportedMediaType'] as const satisfies readonly ErrorName[];
+
+const orderParams = z.object({ order_id: uuid() });
+
+export const ROUTES = {
+  createOrder: {
+    method: 'post',
+    path: '/v1/orders/',
+    summary: 'Create an order',
+    description:
+      'Without a transaction the customer is sent to `order_url`, the hosted payment page. With one, to its `payment_url`; a transaction with a `vault_token` is charged at once and the answer holds the outcome. A declined card is answered with 200: read the status of the order.',
+    body: orderRequestSchema,
+    output: orderSchema,
+    success: 200,
+    errors: ['MissingInformationToCreateTransaction', 'Forbidden', 'FailedToFetchTransactionInformation'],
+  },
+  getOrder: {
+    method: 'get',
+    path: '/v1/orders/{order_id}/',
+    summary: 'Get an order',
+    description: 'The order with all its transactions. Call it when the customer returns, on each webhook, and from time to time while the status is not final.',
+    params: orderParams,
+    output: orderSchema,
+    success: 200,
+    errors: ['NotFound'],
+  },
+  cancelOrder: {
+    method: 'delete',
+    path: '/v1/orders/{order_id}/',
+    summary: 'Cancel an order',
+    description: 'Cancels an order that is not final, and answers it. While the outcome of a transaction is not known, the order cannot be cancelled. Cancelling it again answers the same.',
+    params: orderParams,
+    output: orderSchema,
+    success: 200,
+    errors: ['NotFound', 'CanNotCancelTransaction'],
+  },
+  getProject: {
+    method: 'get',
+    path: '/v1/merchants/self/projects/self/',
+    summary: 'Get the project',
+    description: 'The project of the API key: 200 means that the key works, 401 that it is wrong.',
+    output: projectSchema,
+    success: 200,
+    errors: [],
+  },
+  listCurrencies: {
+    method: 'get',
+    path: '/v1/merchants/self/projects/self/currencies/',
+    summary: 'List the currencies',
+    description: 'The currencies the project supports, by payment method.',
+    output: currenciesSchema,
+    success: 200,
+    errors: [],
+  },
+} as const satisfies Record<string, Route>;
+
+export type OperationId = keyof typeof ROUTES;
+
+type Parsed<R, Part extends 'params' | 'query' | 'body'> = R extends { readonly [P in Part]: infer S extends z.ZodType } ? { [P in Part]: z.output<S> } : unknown;
+
+/** What an operation receives: the parts of the request it declares, parsed. */
+export type Input<K extends OperationId> = Parsed<(typeof ROUTES)[K], 'params'> & Parsed<(typeof ROUTES)[K], 'query'> & Parsed<(typeof ROUTES)[K], 'body'>;
+
+/** What an operation answers with. */
+export type Output<K extends OperationId> = z.output<(typeof ROUTES)[K]['output']>;

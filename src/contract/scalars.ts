@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { isCurrency } from '../domain/currency';
+import { durationProblem } from '../domain/duration';
+
+/** The common types of the specification, and the limits on what a request may hold (issue: Limits). */
+
+export const TEXT_LENGTH_MAX = { reference: 255, description: 4096, url: 4096 } as const;
+/** Bytes of a free-form value (client, extra, order_lines) as JSON. */
+export const FREE_FORM_BYTES_MAX = 16 * 1024;
+
+export const amount = () => z.int().min(0).meta({ example: 2500 });
+
+export const currency = () =>
+  z
+    .string()
+    .regex(/^[A-Z]{3}$/, { error: 'Expected three capital letters, for example EUR.', abort: true })
+    .refine(isCurrency, 'Expected a currency of ISO 4217.')
+    .meta({ example: 'EUR' });
+
+/** UTC with microseconds and offset, as every answer writes it. */
+export const timestamp = () =>
+  z
+    .string()
+    .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/)
+    .meta({ format: 'date-time', example: '2026-01-15T12:00:05.433502+00:00' });
+
+/** ISO 8601, kept as it was sent; PT1S at least, no years or months, at most `longest`. */
+export const duration = (longest: string) =>
+  z
+    .string()
+    .superRefine((text, context) => {
+      const problem = durationProblem(text, longest);
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem, input: text });
+    })
+    .meta({ format: 'duration', example: 'PT30M' });
+
+/** A duration in an answer. */
+export const durationText = () => z.string().meta({ format: 'duration', example: 'PT30M' });
+
+export const uuid = () => z.uuid();
+
+/** Absolute http or https address, nothing else (DECISIONS, HTTP surface 4); kept as it was sent. */
+export const uri = () =>
+  z
+    .string()
+    .max(TEXT_LENGTH_MAX.url)
+    // The pattern comes first because URL accepts `http:example.com` and drops line breaks.
+    .refine((text) => /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text), 'Expected an absolute http or https URL.')
+    .meta({ format: 'uri', example: 'https://example.com/return' });
+
+/** References, names and other short texts. */
+export const reference = () => z.string().max(TEXT_LENGTH_MAX.reference);
+export const description = () => z.string().max(TEXT_LENGTH_MAX.description);
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * The merchant's own data, which comes back exactly as sent. Taken by reference, not copied key by key, so that no key
+ * (`__proto__` included) gets lost.
+ */
+export const freeFormObject = () =>
+  z.custom<Record<string, unknown>>(isObject, { error: 'Expected an object.', abort: true }).superRefine(checkFreeForm).meta({ type: 'object', additionalProperties: true });
+
+export const freeFormList = () =>
+  z
+    .custom<Record<string, unknown>[]>((value) => Array.isArray(value) && value.every(isObject), { error: 'Expected an array of objects.', abort: true })
+    .superRefine(checkFreeForm)
+    .meta({ type: 'array', items: { type: 'object', additionalProperties: true } });
+
+function checkFreeForm(value: unknown, context: z.RefinementCtx): void {
+  if (Buffer.byteLength(JSON.stringify(value)) > FREE_FORM_BYTES_MAX) {
+    context.addIssue({ code: 'custom', message: `Expected at most ${FREE_FORM_BYTES_MAX / 1024} KiB of JSON.`, input: value });
+  } else if (holdsUnsafeNumber(value)) {
+    context.addIssue({ code: 'custom', message: 'A number beyond 2^53-1 cannot be returned exactly: send it as a string.', input: value });
+  }
+}
+
+function holdsUnsafeNumber(value: unknown): boolean {
+  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER;
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsUnsafeNumber);
+}

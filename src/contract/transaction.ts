@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { LONGEST, durationProblem } from '../domain/duration';
+import { TRANSACTION_STATUSES } from '../domain/transitions';
+import { amount, currency, duration, durationText, reference, timestamp, uri, uuid } from './scalars';
+
+/** One payment attempt (specification, Transaction). */
+
+export const CAPTURE_MODES = ['manual', 'delayed'] as const;
+export const TRANSACTION_TYPES = ['authorization', 'aft', 'capture', 'void', 'refund', 'chargeback', 'reversal'] as const;
+export const RECEIVER_ACCOUNT_NUMBER_LENGTH = { min: 1, max: 50 } as const;
+
+const captureMode = () =>
+  z
+    .enum(CAPTURE_MODES)
+    .optional()
+    .describe('`manual`: captured or voided by the merchant. `delayed`: captured at the end of expiration_period. Absent: a sale, captured at once.');
+
+/** What a merchant may say of a transaction when creating an order. Other fields are ignored. */
+export const transactionRequestSchema = z
+  .object({
+    payment_method: reference().describe('For example `credit-card`, `apple-pay`, `google-pay`; one that is active in the project.'),
+    capture_mode: captureMode(),
+    expiration_period: duration(LONGEST.order)
+      .optional()
+      .describe(`How long it can be paid; with capture_mode, how long it can be captured once accepted, at most ${LONGEST.capture}.`),
+    payment_method_details: z
+      .object({
+        vault_token: reference().min(1).optional().describe('Card token; the transaction is then charged at once.'),
+        receiver_account_number: z
+          .string()
+          .min(RECEIVER_ACCOUNT_NUMBER_LENGTH.min)
+          .max(RECEIVER_ACCOUNT_NUMBER_LENGTH.max)
+          .optional()
+          .describe('Account funding: the account to load. The only field that may hold a card number.'),
+        receiver_account_number_type: reference().min(1).optional().describe('Account funding: for example `card-account`.'),
+      })
+      .optional(),
+  })
+  .superRefine(({ capture_mode, expiration_period }, context) => {
+    if (capture_mode === undefined || expiration_period === undefined) return;
+    const problem = durationProblem(expiration_period, LONGEST.capture);
+    if (problem !== undefined) context.addIssue({ code: 'custom', path: ['expiration_period'], message: problem, input: expiration_period });
+  });
+export type TransactionRequest = z.infer<typeof transactionRequestSchema>;
+
+export const eventSchema = z.strictObject({
+  id: uuid(),
+  event: z.enum(TRANSACTION_STATUSES).describe('The status moved to.'),
+  occurred: timestamp().describe('When it happened.'),
+  noticed: timestamp().describe('When the service learned of it.'),
+  source: z.enum(['customer', 'merchant', 'processor', 'service']),
+  result: z.enum(['approved', 'declined', 'failed']).optional(),
+  authorization_iso_response_code: z.string().optional().describe("ISO 8583 code of an issuer's decline, for example `05`."),
+});
+export type Event = z.infer<typeof eventSchema>;
+
+/** A transaction in an answer. */
+export const transactionSchema = z.strictObject({
+  id: uuid(),
+  order_id: uuid(),
+  created: timestamp(),
+  modified: timestamp(),
+  completed: timestamp().optional(),
+  amount: amount(),
+  currency: currency(),
+  credit_debit: z.enum(['credit', 'debit']).describe('`credit`: a payment. `debit`: money given back.'),
+  payment_method: z.string(),
+  payment_method_brand: z.string().optional().describe('For example `visa`, `mastercard`.'),
+  payment_method_details: z
+    .strictObject({
+      truncated_pan: z.string().optional().describe('Masked card number, `411111******1111`.'),
+      card_expiry: z.string().optional().describe('MMYYYY.'),
+      cardholder_name: z.string().optional(),
+      vault_token: z.string().optional().describe('Reusable card token; keep and use it on the server only.'),
+      liability_shift: z.boolean().optional(),
+      receiver_account_number: z.string().optional().describe('Account funding: first six and last four.'),
+      receiver_account_number_type: z.string().optional(),
+    })
+    .optional(),
+  capture_mode: captureMode(),
+  expiration_period: durationText().optional(),
+  transaction_type: z.enum(TRANSACTION_TYPES).optional(),
+  refund_of_transaction_id: uuid().optional(),
+  is_capturable: z.boolean().optional().describe('True while the transaction can still be captured. Always there on a payment.'),
+  captured_amount: amount().optional(),
+  voided_amount: amount().optional(),
+  status: z.enum(TRANSACTION_STATUSES),
+  events: z.array(eventSchema).optional(),
+  outcomes: z
+    .strictObject({
+      processing: z.strictObject({
+        status: z.string(),
+        response_code: z.string().optional().describe('`00` means approved.'),
+        response_code_description: z.string().optional(),
+      }),
+    })
+    .optional(),
+  received_3ds_authentication: z.strictObject({ result: z.string().describe('`failed` means that 3-D Secure failed.') }).optional(),
+  payment_url: uri().optional().describe('Hosted page of the transaction.'),
+});
+export type Transaction = z.infer<typeof transactionSchema>;

@@ -1,0 +1,66 @@
+import { data } from 'currency-codes';
+
+/**
+ * ISO 4217 from its maintainers' list (package `currency-codes`), because Intl follows shop windows, not the standard:
+ * it gives the forint, the rupiah and sixteen others no minor unit at all, so an amount of 10000 HUF (100 forint) would
+ * be shown, and settled, as 10 000.
+ */
+interface Currency {
+  readonly code: string;
+  /** Digits of the minor unit: 2 for EUR, 0 for JPY, 3 for KWD. */
+  readonly digits: number;
+}
+
+/** Accounting units of international bodies: in the list, without a minor unit, and nobody's money. */
+const ACCOUNTING_UNITS = ['XDR', 'XSU', 'XUA'];
+
+// The list marks metals, bonds and test codes by pseudo-countries that begin with Zz.
+const isMoney = (row: (typeof data)[number]) => !ACCOUNTING_UNITS.includes(row.code) && !row.countries.some((country) => country.startsWith('Zz'));
+
+const CURRENCIES: ReadonlyMap<string, Currency> = new Map(data.filter(isMoney).map(({ code, digits }) => [code, { code, digits }]));
+
+/** Codes of every currency that can be paid in, sorted. */
+export const CURRENCY_CODES: readonly string[] = [...CURRENCIES.keys()].sort();
+
+export function isCurrency(code: string): boolean {
+  return CURRENCIES.has(code);
+}
+
+/** Digits of the currency's minor unit. Throws for a code that is no currency. */
+export function minorUnits(code: string): number {
+  const currency = CURRENCIES.get(code);
+  if (!currency) throw new RangeError(`${code} is not a currency.`);
+  return currency.digits;
+}
+
+/** An amount in minor units as a plain number in the main unit: 1050 EUR → `10.50`, 1050 JPY → `1050`. Exact up to 2^53-1. */
+export function decimalAmount(amount: number, currency: string): string {
+  const digits = minorUnits(currency);
+  if (digits === 0) return String(amount);
+  const text = String(amount).padStart(digits + 1, '0');
+  return `${text.slice(0, -digits)}.${text.slice(-digits)}`;
+}
+
+/**
+ * An amount in minor units in the notation of a reader: 123450, EUR, `de` → `1.234,50 €`.
+ * A locale that Intl does not know is read as English.
+ */
+export function formatAmount(amount: number, currency: string, locale = 'en'): string {
+  const digits = minorUnits(currency);
+  const format = new Intl.NumberFormat(knownLocale(locale), {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  // A decimal string, not a number: 2^53-1 minor units have more digits than a float of the main unit keeps.
+  return format.format(decimalAmount(amount, currency) as Intl.StringNumericLiteral);
+}
+
+function knownLocale(locale: string): string {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(locale.replace('_', '-'))[0] ?? 'en';
+  } catch {
+    return 'en';
+  }
+}

@@ -1,0 +1,47 @@
+import { Temporal } from 'temporal-polyfill';
+
+/** The longest durations a request may ask for (DECISIONS, Windows). */
+export const LONGEST = {
+  /** An order, and an unpaid transaction. */
+  order: 'P30D',
+  /** From acceptance to capture: longer, and the issuer may cancel the reservation (specification, Rules that hold 5). */
+  capture: 'P5D',
+  link: 'P365D',
+} as const;
+
+const SHORTEST_MS = 1000;
+
+/**
+ * Milliseconds of an ISO 8601 duration such as PT30M, P7D or P1W. A day is 24 hours.
+ * Throws a RangeError, whose message names no value, for anything else: years and months have no fixed length, and less
+ * than PT1S would end before it began (DECISIONS, HTTP surface 4).
+ */
+export function parseDuration(text: string): number {
+  if (!/^P[^+-]+$/.test(text)) throw new RangeError('Expected an ISO 8601 duration, for example PT30M.');
+  if (/^P[^T]*[YM]/i.test(text)) throw new RangeError('Years and months have no fixed length: use weeks, days, hours, minutes and seconds.');
+  const ms = millisecondsOf(text);
+  if (ms < SHORTEST_MS) throw new RangeError('Expected PT1S at least.');
+  return ms;
+}
+
+function millisecondsOf(text: string): number {
+  let duration: Temporal.Duration;
+  try {
+    duration = Temporal.Duration.from(text);
+  } catch {
+    throw new RangeError('Expected an ISO 8601 duration, for example PT30M.');
+  }
+  // Duration.total would ask for a calendar as soon as there are weeks.
+  const { weeks, days, hours, minutes, seconds, milliseconds } = duration;
+  return ((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
+}
+
+/** What is wrong with a duration, in words for the merchant; `undefined` when it may be used. */
+export function durationProblem(text: string, longest: string): string | undefined {
+  try {
+    return parseDuration(text) > parseDuration(longest) ? `Expected ${longest} at most.` : undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return error.message;
+    throw error;
+  }
+}
