@@ -29,8 +29,11 @@ export interface OrderRecord {
   deliveries: number[];
 }
 
-/** What is to change: one transaction's status, or the end of an unpaid order; an ending takes its open transaction along. */
-export type Change = { transaction_id: string; to: TransactionStatus } | { ended: Ending };
+/**
+ * What is to change: one transaction's status (with the order's ending, when an outcome came after it), or the end of an
+ * unpaid order, which takes its open transaction along.
+ */
+export type Change = { transaction_id: string; to: TransactionStatus; ended?: Ending } | { transaction_id?: never; ended: Ending };
 
 /** A change that the tables allow, ready to be written: order and transaction move together or not at all. */
 export interface Move {
@@ -55,14 +58,14 @@ export function lastTransaction(order: OrderRecord): TransactionRecord | undefin
  * one truth. Throws ForbiddenMove when a table does not allow it.
  */
 export function planMove(order: OrderRecord, change: Change): Move | undefined {
-  const transaction = 'ended' in change ? openTransactionTo(order, change.ended) : change;
+  const transaction = change.transaction_id === undefined ? openTransactionTo(order, change.ended) : change;
   const present = order.transactions.find((one) => one.transaction_id === transaction?.transaction_id);
   if (transaction && present?.status === transaction.to) return undefined;
-  if ('ended' in change && order.ended === change.ended) return undefined;
+  if (transaction === undefined && order.ended === change.ended) return undefined;
   if (transaction && !(present && mayMove(TRANSACTION_MOVES, present.status, transaction.to))) {
     throw new ForbiddenMove(`transaction ${present?.status ?? 'of another order'} → ${transaction.to}`);
   }
-  const ended = 'ended' in change ? change.ended : endingOf(order, transaction?.to);
+  const ended = transaction?.to === 'accepted' ? order.ended : (change.ended ?? endingOf(order, transaction?.to));
   const order_to = orderStatus({
     transactions: order.transactions.map((one) => (one.transaction_id === transaction?.transaction_id ? transaction.to : one.status)),
     was_accepted: order.status === 'completed',
@@ -72,7 +75,7 @@ export function planMove(order: OrderRecord, change: Change): Move | undefined {
   const status_changed = order_to !== order.status;
   if (status_changed && !mayMove(ORDER_MOVES, order.status, order_to)) throw new ForbiddenMove(`order ${order.status} → ${order_to}`);
   return {
-    ...(transaction === undefined ? {} : { transaction }),
+    ...(transaction === undefined ? {} : { transaction: { transaction_id: transaction.transaction_id, to: transaction.to } }),
     order_to,
     ...(ended === undefined ? {} : { ended }),
     status_changed,

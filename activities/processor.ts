@@ -1,0 +1,143 @@
+import { insertTransaction, moveOrder, type PaymentMethodDetails } from '../src/db/orders';
+import { hasEnded } from '../src/domain/order';
+import { lastTransaction, type OrderRecord, type TransactionRecord } from '../src/domain/move';
+import { chargeKey, outcomeOf } from '../src/domain/transaction';
+import { findTransactionForCharge } from '../src/db/transactions';
+import type { Operation, OperationResult } from '../src/processor/wire';
+import type { CreateOrderInput, SubmitPaymentInput } from '../workflows/messages';
+import { withFailures } from './failure';
+import { refuseWhenLate, writeOrder } from './records';
+import type { Services } from './services';
+
+interface AtTime {
+  now: number;
+}
+
+/** What a charge needs beyond the order: who pays with what. */
+interface Charge {
+  order: OrderRecord;
+  transaction_id: string;
+  project_id: string;
+  is_test: boolean;
+  payment_method: string;
+  payment_method_details: PaymentMethodDetails;
+  payment_method_brand?: string | undefined;
+}
+
+/** Asks the processor for money, and writes what it answered. Every charge goes out under a key derived from its transaction. */
+export function processorActivities(services: Pick<Services, 'db' | 'processor' | 'public_url'>) {
+  const { db, processor, public_url } = services;
+
+  /** The request for the money: the same at every repeat, as the processor refuses a key that comes with another body. */
+  function saleOf({ order, transaction_id, project_id, is_test, payment_method_details }: Omit<Charge, 'payment_method'>): Operation {
+    return {
+      operation: 'sale',
+      order_id: order.order_id,
+      transaction_id,
+      project_id,
+      is_test,
+      amount: order.amount,
+      currency: order.currency,
+      vault_token: String(payment_method_details['vault_token'] ?? ''),
+      return_url: `${public_url}/pay/${order.order_id}/${transaction_id}/`,
+    };
+  }
+
+  /** One charge and its settling: what is asked, then what became of it, in one go. */
+  async function chargeAndSettle(charge: Charge, now: number): Promise<OrderRecord> {
+    const answer = await processor.operate(saleOf(charge), chargeKey(charge.transaction_id));
+    return await settle(charge.order, charge.transaction_id, answer, now, {
+      payment_method: charge.payment_method,
+      payment_method_brand: charge.payment_method_brand,
+      payment_method_details: charge.payment_method_details,
+    });
+  }
+
+  async function settle(
+    order: OrderRecord,
+    transaction_id: string,
+    answer: OperationResult | 'unknown',
+    now: number,
+    known: { payment_method?: string; payment_method_brand?: string | undefined; payment_method_details?: PaymentMethodDetails } = {},
+  ): Promise<OrderRecord> {
+    const { to, result, authorization_iso_response_code } = outcomeOf(answer);
+    return await moveOrder(
+      db,
+      order,
+      { transaction_id, to, ...(to === 'error' && hasEnded(order.order_end, now) ? { ended: 'expired' } : {}) },
+      {
+        source: answer === 'unknown' ? 'service' : 'processor',
+        now,
+        result,
+        authorization_iso_response_code,
+        transaction: {
+          ...known,
+          ...(answer === 'unknown' ? {} : { response_code: answer.response_code, response_code_description: answer.response_code_description }),
+          // A sale takes the money at once (DECISIONS, Money).
+          ...(to === 'accepted' ? { captured_amount: order.amount } : {}),
+        },
+      },
+    );
+  }
+
+  return withFailures({
+    /** Writes an order that came with a card token and charges it: one activity, as every step of it is safe to repeat. */
+    async createAndCharge(input: CreateOrderInput & AtTime): Promise<OrderRecord> {
+      const order = await writeOrder(services, input);
+      const { transaction } = input;
+      if (!transaction || lastTransaction(order)?.status !== 'new') return order;
+      return await chargeAndSettle(
+        {
+          order,
+          transaction_id: transaction.id,
+          project_id: input.order.project_id,
+          is_test: input.is_test,
+          payment_method: transaction.payment_method,
+          payment_method_brand: transaction.payment_method_brand,
+          payment_method_details: transaction.payment_method_details ?? {},
+        },
+        input.now,
+      );
+    },
+
+    /** Charges one payment attempt of an order that is there; the first attempt may have been announced at its creation. */
+    async charge(input: SubmitPaymentInput & AtTime & { order: OrderRecord }): Promise<OrderRecord> {
+      const { transaction, now } = input;
+      const announced = input.order.transactions.find((one) => one.attempt === transaction.attempt);
+      const id = announced?.transaction_id ?? transaction.id;
+      if (!announced) await refuseWhenLate(db, input.order.order_id, input.not_after, id);
+      const order = announced
+        ? input.order
+        : await insertTransaction(db, input.order, { ...transaction, id }, { created: now, end: input.order.order_end });
+      if (statusOf(order, id) !== 'new') return order;
+      return await chargeAndSettle({ ...input, ...transaction, order, transaction_id: id }, now);
+    },
+
+    /**
+     * Asks for an outcome that is open. A key the processor never saw goes out once more while the customer's time lasts;
+     * after it the attempt is over (DECISIONS, Statuses). Throws nothing when nobody answers: the order stays as it is.
+     */
+    async askOutcome({ order, transaction_id, now }: { order: OrderRecord; transaction_id: string } & AtTime): Promise<OrderRecord> {
+      const key = chargeKey(transaction_id);
+      const answer = await processor.ask(key);
+      if (answer === 'unknown') return order;
+      if (answer !== 'never_seen') return await settle(order, transaction_id, answer, now);
+      const transaction = order.transactions.find((one) => one.transaction_id === transaction_id);
+      if (transaction === undefined || hasEnded(transaction.end, now)) {
+        return await moveOrder(
+          db,
+          order,
+          { transaction_id, to: 'error', ...(hasEnded(order.order_end, now) ? { ended: 'expired' } : {}) },
+          { source: 'service', now, result: 'failed' },
+        );
+      }
+      const charge = await findTransactionForCharge(db, transaction_id);
+      const again = await processor.operate(saleOf({ ...charge, order, transaction_id }), key);
+      return again === 'unknown' ? order : await settle(order, transaction_id, again, now);
+    },
+  });
+}
+
+function statusOf(order: OrderRecord, transaction_id: string): TransactionRecord['status'] | undefined {
+  return order.transactions.find((one) => one.transaction_id === transaction_id)?.status;
+}

@@ -1,0 +1,50 @@
+import { findOrder, insertOrder, moveOrder } from '../src/db/orders';
+import { transactionEnd, type Ending } from '../src/domain/order';
+import type { OrderRecord } from '../src/domain/move';
+import type { EventSource } from '../src/domain/transaction';
+import { ServiceError } from '../src/errors';
+import type { CreateOrderInput } from '../workflows/messages';
+import { withFailures } from './failure';
+import type { Services } from './services';
+
+/** Epoch milliseconds of the workflow's clock: never the worker's. */
+interface AtTime {
+  now: number;
+}
+
+/** Writes and moves orders in Postgres. */
+export function recordActivities(services: Pick<Services, 'db'>) {
+  return withFailures({
+    /** Writes a new order. Throws ServiceUnavailable when nobody waits for it any more and it is not there. */
+    createOrder: (input: CreateOrderInput & AtTime): Promise<OrderRecord> => writeOrder(services, input),
+
+    /** Ends an unpaid order and its open transaction together: cancelled or expired. */
+    endOrder: ({ order, ended, source, now }: { order: OrderRecord; ended: Ending; source: EventSource } & AtTime): Promise<OrderRecord> =>
+      moveOrder(services.db, order, { ended }, { source, now }),
+  });
+}
+
+/** The insert behind createOrder and createAndCharge; repeat-safe. */
+export async function writeOrder({ db }: Pick<Services, 'db'>, input: CreateOrderInput & AtTime): Promise<OrderRecord> {
+  const { order, transaction, period, now } = input;
+  await refuseWhenLate(db, order.id, input.not_after);
+  const order_end = now + period;
+  const transaction_end = transactionEnd({ order_end, created: now, period: transaction?.period });
+  const row = transaction && withoutPeriod(transaction);
+  return await insertOrder(db, order, row, { created: now, order_end, transaction_end });
+}
+
+/**
+ * A request whose sender was told "nothing was stored" must store nothing afterwards; what is there already goes on
+ * (DECISIONS, HTTP surface 10). The clock is the machine's, as the deadline is the sender's.
+ */
+export async function refuseWhenLate(db: Services['db'], order_id: string, not_after: number | undefined, transaction_id?: string): Promise<void> {
+  if (not_after === undefined || Date.now() <= not_after) return;
+  const order = await findOrder(db, order_id);
+  const there = transaction_id === undefined ? order !== undefined : order?.transactions.some((one) => one.transaction_id === transaction_id);
+  if (!there) throw new ServiceError('ServiceUnavailable', 'The request came too late to be carried out; nothing was stored or charged.');
+}
+
+function withoutPeriod<T extends { period?: number | undefined }>({ period: _, ...rest }: T): Omit<T, 'period'> {
+  return rest;
+}

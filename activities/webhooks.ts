@@ -1,0 +1,50 @@
+import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import { findDelivery, recordAttempt, type DeliveryId } from '../src/db/deliveries';
+import { WEBHOOK_ATTEMPTS_MAX, webhookTimeLimit } from '../src/domain/webhook-schedule';
+import type { DeliveryStatus } from '../src/domain/transitions';
+import { DELIVERY_WORKFLOW, TASK_QUEUE, deliveryWorkflowId } from '../workflows/messages';
+import { withFailures } from './failure';
+import type { Services } from './services';
+
+/** Starts deliveries and makes their attempts. */
+export function webhookActivities({ db, client, postWebhook, webhook_private_addresses }: Pick<Services, 'db' | 'client' | 'postWebhook' | 'webhook_private_addresses'>) {
+  return withFailures({
+    /** One workflow per webhook, which lives on after the order's. Repeat-safe: a delivery that was started is not started again. */
+    async startDeliveries({ order_id, deliveries }: { order_id: string; deliveries: number[] }): Promise<void> {
+      await Promise.all(deliveries.map((n) => startDelivery(client, { order_id, n })));
+    },
+
+    /** Makes one attempt, counted from 1, records it and answers where the delivery stands. `now`: the workflow's clock. */
+    async attemptDelivery({ attempt, now, ...id }: DeliveryId & { attempt: number; now: number }): Promise<DeliveryStatus> {
+      const delivery = await findDelivery(db, id);
+      if (delivery === undefined) throw new Error(`delivery ${deliveryWorkflowId(id)} is not there`);
+      if (delivery.status !== 'new') return delivery.status;
+      const time_limit_ms = webhookTimeLimit(attempt);
+      const answer = await postWebhook({
+        url: delivery.url,
+        webhook_id: deliveryWorkflowId(id),
+        body: { event: 'status_changed', order_id: delivery.order_id, project_id: delivery.project_id },
+        secret: delivery.webhook_secret,
+        time_limit_ms,
+        private_addresses: delivery.is_test && webhook_private_addresses,
+      });
+      const to = answer.failure === undefined ? 'delivered' : attempt >= WEBHOOK_ATTEMPTS_MAX ? 'failed' : 'new';
+      await recordAttempt(db, id, { attempt, time_limit_ms, started: now, ...answer }, to);
+      return to;
+    },
+  });
+}
+
+async function startDelivery(client: Client, id: DeliveryId): Promise<void> {
+  try {
+    await client.workflow.start(DELIVERY_WORKFLOW, {
+      workflowId: deliveryWorkflowId(id),
+      taskQueue: TASK_QUEUE,
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      args: [id],
+      staticSummary: `Webhook ${id.n} of order ${id.order_id}`,
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}

@@ -1,0 +1,142 @@
+import { ApplicationFailure, allHandlersFinished, condition, setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import { isDue, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
+import { mayCancel, paymentObstacle } from '../src/domain/order';
+import { askAgainAfter } from '../src/domain/transaction';
+import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
+import { answering, asking } from './activities';
+import { oneAtATime } from './one-at-a-time';
+import { describe, inWords } from './order-details';
+import { cancelOrder, createOrder, processorAnswered, submitPayment, type OrderInput } from './messages';
+import { ORDER_STATUS } from './search-attributes';
+
+/**
+ * The life of one order, from its creation to its final status. Whatever changes the order in life passes through here one
+ * at a time: payments and cancellation as updates, the processor's answers as signals, its end as a durable timer.
+ * The database has the order; this holds only what the next decision needs.
+ */
+export async function order({ order_id }: OrderInput): Promise<string> {
+  let present: OrderRecord | undefined;
+  let refused = false;
+  let toldToAsk = false;
+  const inTurn = oneAtATime();
+
+  /** Every change ends here: what the operator sees follows the record. */
+  const became = (after: OrderRecord) => {
+    if (present?.status !== after.status) upsertSearchAttributes([{ key: ORDER_STATUS, value: after.status }]);
+    present = after;
+    setCurrentDetails(describe(after));
+  };
+
+  setHandler(createOrder, async (input) =>
+    inTurn(async () => {
+      if (present) return;
+      try {
+        const created = { ...input, now: Date.now() };
+        became(input.charge ? await answering.createAndCharge(created) : await answering.createOrder(created));
+      } catch (failure) {
+        refused = true;
+        throw failure;
+      }
+    }),
+  );
+
+  setHandler(submitPayment, async (input) =>
+    inTurn(async () => {
+      const current = await endIfDue(existing());
+      const obstacle = paymentObstacle({
+        ...facts(current),
+        order_end: paymentEnd(current),
+        now: Date.now(),
+        attempt: input.transaction.attempt,
+      });
+      if (obstacle !== undefined) throw refusal('TransactionAlreadyStarted', OBSTACLES[obstacle]);
+      became(await answering.charge({ ...input, order: current, now: Date.now() }));
+    }),
+  );
+
+  setHandler(cancelOrder, async ({ source }) =>
+    inTurn(async () => {
+      const current = await endIfDue(existing());
+      if (current.status === 'cancelled') return;
+      if (!mayCancel(current.transactions.map((one) => one.status), current.status)) {
+        throw refusal('CanNotCancelTransaction', `The order is ${current.status}${waitsForOutcome(current) ? ' and its outcome is awaited' : ''}.`);
+      }
+      became(await answering.endOrder({ order: current, ended: 'cancelled', source, now: Date.now() }));
+    }),
+  );
+
+  setHandler(processorAnswered, () => {
+    toldToAsk = true;
+  });
+
+  await condition(() => present !== undefined || refused);
+  let asked = 0;
+  while (present !== undefined) {
+    const current: OrderRecord = present;
+    if (current.deliveries.length > 0) {
+      await answering.startDeliveries({ order_id, deliveries: current.deliveries });
+      // A change meanwhile may have added one: only those that were started are off the list.
+      present = { ...present, deliveries: present.deliveries.filter((n) => !current.deliveries.includes(n)) };
+    } else if (isFinal(ORDER_MOVES, current.status)) {
+      break;
+    } else if (isDue(current, Date.now())) {
+      await inTurn(() => endIfDue(existing()));
+    } else if (waitsForOutcome(current) || (toldToAsk && isPending(current))) {
+      const { transaction_id } = lastTransaction(current)!;
+      if (!toldToAsk) await waitForNews(askAgainAfter(asked), `until the processor is asked for the outcome again`);
+      toldToAsk = false;
+      asked += 1;
+      await inTurn(async () => {
+        const before = existing();
+        if (lastTransaction(before)?.transaction_id === transaction_id) {
+          became(await asking.askOutcome({ order: before, transaction_id, now: Date.now() }));
+        }
+      });
+    } else {
+      toldToAsk = false;
+      await waitForNews(paymentEnd(current) - Date.now(), `until the order expires: ${inWords(current)}`);
+    }
+  }
+  await condition(allHandlersFinished);
+  return present?.status ?? 'refused';
+
+  function existing(): OrderRecord {
+    if (present === undefined) throw refusal('NotFound', 'The order does not exist.');
+    return present;
+  }
+
+  /** At its end the order is over, even when the timer has not fired yet. */
+  async function endIfDue(current: OrderRecord): Promise<OrderRecord> {
+    if (isFinal(ORDER_MOVES, current.status) || !isDue(current, Date.now())) return current;
+    became(await answering.endOrder({ order: current, ended: 'expired', source: 'service', now: Date.now() }));
+    return existing();
+  }
+
+  async function waitForNews(milliseconds: number, summary: string): Promise<void> {
+    const version = present?.version;
+    await condition(() => toldToAsk || present?.version !== version, milliseconds, { summary });
+  }
+}
+
+const OBSTACLES = {
+  already_started: 'This payment attempt has started already.',
+  no_attempt_left: 'The order has no payment attempt left.',
+  ended: 'The order cannot be paid any more.',
+};
+
+function facts(current: OrderRecord) {
+  return {
+    transactions: current.transactions.map((one) => one.status),
+    was_accepted: current.status === 'completed',
+    attempts_max: current.attempts_max,
+    ...(current.ended === undefined ? {} : { ended: current.ended }),
+  };
+}
+
+const waitsForOutcome = (current: OrderRecord) => lastTransaction(current)?.status === 'processing';
+const isPending = (current: OrderRecord) => lastTransaction(current)?.status === 'pending';
+
+/** A refusal: the API turns it back into an error by its type. */
+function refusal(type: string, value: string): ApplicationFailure {
+  return ApplicationFailure.create({ type, message: value, nonRetryable: true });
+}

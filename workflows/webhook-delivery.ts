@@ -1,0 +1,20 @@
+import { setCurrentDetails, sleep } from '@temporalio/workflow';
+import type { DeliveryId } from '../src/db/deliveries';
+import type { DeliveryStatus } from '../src/domain/transitions';
+import { WEBHOOK_ATTEMPTS_MAX, WEBHOOK_RETRY_AFTER_MS } from '../src/domain/webhook-schedule';
+import { answering, delivering } from './activities';
+
+/**
+ * One webhook: attempts until the receiver answers 2xx, two minutes from the end of a failed one to the next, ten at most
+ * (specification, Events). The first is made in the worker itself, so that a delivery that succeeds costs a single task.
+ */
+export async function webhookDelivery(id: DeliveryId): Promise<DeliveryStatus> {
+  let status = await answering.attemptDelivery({ ...id, attempt: 1, now: Date.now() });
+  for (let attempt = 2; status === 'new'; attempt += 1) {
+    setCurrentDetails(`${attempt - 1} of ${WEBHOOK_ATTEMPTS_MAX} attempts failed.`);
+    await sleep(WEBHOOK_RETRY_AFTER_MS, { summary: `two minutes until attempt ${attempt} of ${WEBHOOK_ATTEMPTS_MAX}` });
+    status = await delivering.attemptDelivery({ ...id, attempt, now: Date.now() });
+  }
+  setCurrentDetails(`The webhook is ${status}.`);
+  return status;
+}
