@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ErrorName } from '../errors';
 import { orderRequestSchema, orderSchema } from './order';
 import { currenciesSchema, projectSchema } from './project';
-import { uuid } from './scalars';
+import { idParam } from './scalars';
 
 /**
  * Every operation, once: Express routes, request parsing, handler types and openapi.json are computed from this table.
@@ -31,7 +31,7 @@ export const EVERYWHERE = ['Unauthorized', 'MethodNotAllowed', 'ServerError', 'S
 /** Errors of operations that take a body. */
 export const WITH_BODY = ['ValidationError', 'PayloadTooLarge', 'UnsupportedMediaType'] as const satisfies readonly ErrorName[];
 
-const orderParams = z.object({ order_id: uuid() });
+const orderParams = z.object({ order_id: idParam() });
 
 export const ROUTES = {
   createOrder: {

@@ -39,6 +39,9 @@ export const durationText = () => z.string().meta({ format: 'duration', example:
 
 export const uuid = () => z.uuid();
 
+/** An id in a path: any version of uuid, in lower case from here on, so that ids derived from it are the same. */
+export const idParam = () => z.guid('Expected a uuid.').toLowerCase();
+
 /** Absolute http or https address, nothing else (DECISIONS, HTTP surface 4); kept as it was sent. */
 export const uri = () =>
   z

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import express, { type RequestHandler, type Router } from 'express';
+import type { Config } from '../src/config';
+import { ServiceError } from '../src/errors';
+import type { Logger } from '../src/log';
+import { createAuthenticate, type FindProject } from './authenticate';
+import { bind, otherMethods } from './bind';
+import type { Operations } from './context';
+import { docs } from './docs';
+import { answer, onError } from './on-error';
+import { requireTls, trustedProxies } from './server';
+
+/** Something the API cannot work without. */
+export interface Probe {
+  readonly name: string;
+  /** Rejects when it is not there. */
+  check(): Promise<void>;
+}
+
+export interface AppDependencies {
+  readonly config: Pick<Config, 'API_DEADLINE_MS' | 'API_KEY_CACHE_MS' | 'TRUSTED_PROXY'>;
+  readonly log: Logger;
+  readonly operations: Operations;
+  /** Looks an API key up; its answer is remembered here for API_KEY_CACHE_MS. */
+  readonly findProject: FindProject;
+  readonly probes: readonly Probe[];
+  /** The hosted page. */
+  readonly pages: Router;
+}
+
+/** Milliseconds a probe may take. */
+const PROBE_TIMEOUT_MS = 2_000;
+
+/** The whole HTTP surface: API, hosted page, documentation and health. */
+export function createApp({ config, log, operations, findProject, probes, pages }: AppDependencies): express.Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('case sensitive routing');
+  app.set('query parser', 'simple');
+  const proxies = trustedProxies(config);
+  if (proxies.length > 0) app.set('trust proxy', proxies);
+
+  app.use(mark);
+  route(app, '/health/live', (_request, response) => answer(response, 200, { status: 'live' }));
+  route(app, '/health/ready', ready(probes, log));
+  app.use(requireTls());
+  app.use(bind({ operations, authenticate: createAuthenticate(findProject, config.API_KEY_CACHE_MS), deadline_ms: config.API_DEADLINE_MS, log }));
+  app.use(pages);
+  app.use('/docs', docs());
+  route(app, '/', (_request, response) => answer(response, 200, { service: 'payments', version: 'v1', documentation: '/docs/', openapi: '/docs/openapi.json' }));
+  app.use(() => {
+    throw new ServiceError('NotFound', 'There is nothing at this path.');
+  });
+  app.use(onError(log));
+  return app;
+}
+
+/** On every answer. Ids from outside are not taken: they would carry foreign text into the log. */
+const mark: RequestHandler = (_request, response, next) => {
+  response.setHeader('X-Request-Id', randomUUID());
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  next();
+};
+
+/** A path of its own that is only read. */
+function route(app: express.Express, path: string, handler: RequestHandler): void {
+  app.route(path).get(handler).all(otherMethods(['get']));
+}
+
+function ready(probes: readonly Probe[], log: Logger): RequestHandler {
+  return async (_request, response) => {
+    const results = await Promise.allSettled(probes.map((probe) => within(PROBE_TIMEOUT_MS, probe.check())));
+    const missing = probes.filter((_probe, index) => results[index]?.status === 'rejected').map(({ name }) => name);
+    if (missing.length > 0) {
+      log.warn({ missing }, 'not ready');
+      throw new ServiceError('ServiceUnavailable', `Not ready: ${missing.join(', ')}.`);
+    }
+    answer(response, 200, { status: 'ready', checks: Object.fromEntries(probes.map(({ name }) => [name, 'ok'])) });
+  };
+}
+
+async function within(timeout_ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('timed out')), timeout_ms);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import type { Project } from '../src/db/projects';
+import { ServiceError } from '../src/errors';
+
+export type FindProject = (api_key: string) => Promise<Project | undefined>;
+
+/** Keys remembered at once; beyond them the oldest is looked up again. */
+const REMEMBERED_MAX = 10_000;
+/** Longer than any key; nothing longer is decoded. */
+const HEADER_LENGTH_MAX = 512;
+
+/**
+ * Checks the header Authorization: Basic with the API key as username and an empty password (specification,
+ * Authentication). A key that was found is remembered for `remember_ms`, so that a revoked one works that much longer;
+ * a wrong one never is. Memory holds digests only. Rejects with Unauthorized.
+ */
+export function createAuthenticate(findProject: FindProject, remember_ms: number): (header: string | undefined) => Promise<Project> {
+  const remembered = new Map<string, { project: Project; until: number }>();
+
+  return async (header) => {
+    const api_key = apiKeyOf(header);
+    const digest = createHash('sha256').update(api_key).digest('base64');
+    const known = remembered.get(digest);
+    if (known && known.until > Date.now()) return known.project;
+    remembered.delete(digest);
+
+    const project = await findProject(api_key);
+    if (!project) throw new ServiceError('Unauthorized', 'The API key is wrong.');
+    const [oldest] = remembered.keys();
+    if (remembered.size >= REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
+    remembered.set(digest, { project, until: Date.now() + remember_ms });
+    return project;
+  };
+}
+
+function apiKeyOf(header: string | undefined): string {
+  if (header === undefined) throw new ServiceError('Unauthorized', 'The header Authorization is missing.');
+  const [, encoded] = (header.length <= HEADER_LENGTH_MAX && /^Basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(header)) || [];
+  const [, api_key] = (encoded !== undefined && /^([^:]+):$/.exec(Buffer.from(encoded, 'base64').toString())) || [];
+  if (api_key === undefined) {
+    throw new ServiceError('Unauthorized', 'Expected the header Authorization: Basic, with the API key as username and an empty password.');
+  }
+  return api_key;
+}

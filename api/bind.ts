@@ -1,0 +1,89 @@
+import express, { Router, type Request, type RequestHandler, type Response } from 'express';
+import { parseIdempotencyKey, parseRequest } from '../src/contract/request';
+import { ROUTES, type OperationId, type Route } from '../src/contract/routes';
+import type { Project } from '../src/db/projects';
+import { ServiceError } from '../src/errors';
+import type { Logger } from '../src/log';
+import type { Context, Operation, Operations } from './context';
+import { answer } from './on-error';
+
+/** Bytes of a body (DECISIONS, HTTP surface 12). */
+export const BODY_BYTES_MAX = 256 * 1024;
+
+export interface Bindings {
+  readonly operations: Operations;
+  /** Rejects with Unauthorized. */
+  readonly authenticate: (header: string | undefined) => Promise<Project>;
+  /** Milliseconds from the arrival of a request to the end of its deadline. */
+  readonly deadline_ms: number;
+  readonly log: Logger;
+}
+
+/** The routes table as an Express router: parses once, calls the operation, answers. */
+export function bind(bindings: Bindings): Router {
+  const router = Router({ caseSensitive: true });
+  const ids = Object.keys(ROUTES) as OperationId[];
+  for (const path of new Set(ids.map((id) => ROUTES[id].path))) {
+    const route = router.route(path.replace(/\{(\w+)\}/g, ':$1'));
+    const here = ids.filter((id) => ROUTES[id].path === path);
+    for (const id of here) route[ROUTES[id].method](handle(id, bindings));
+    route.all(otherMethods(here.map((id) => ROUTES[id].method)));
+  }
+  return router;
+}
+
+function handle<K extends OperationId>(id: K, { operations, authenticate, deadline_ms, log }: Bindings): RequestHandler {
+  const route: Route = ROUTES[id];
+  // Calling through the table loses the tie between id and input.
+  const operation = operations[id] as Operation<K>;
+
+  return async (request, response) => {
+    const started = Date.now();
+    const request_id = String(response.getHeader('X-Request-Id'));
+    const project = await authenticate(request.headers.authorization);
+    const body = route.body ? await readBody(request, response, route.body_optional === true) : undefined;
+    const idempotency_key = request.headers['idempotency-key'];
+    const context: Context = {
+      project,
+      request_id,
+      deadline_at: started + deadline_ms,
+      ...(route.method === 'post' && typeof idempotency_key === 'string' && { idempotency_key: parseIdempotencyKey(idempotency_key) }),
+      log: log.child({ request_id, project_id: project.id, operation: id }),
+    };
+    const input = parseRequest(id, { params: request.params, query: request.query, body });
+    answer(response, route.success, await operation(context, input));
+    context.log.debug({ ms: Date.now() - started }, 'answered');
+  };
+}
+
+/** OPTIONS lists the methods, the others are refused with the same list (DECISIONS, HTTP surface 7). */
+export function otherMethods(methods: readonly Route['method'][]): RequestHandler {
+  const allow = [...methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])), 'OPTIONS'].join(', ');
+  return (request, response) => {
+    response.setHeader('Allow', allow);
+    if (request.method !== 'OPTIONS') throw new ServiceError('MethodNotAllowed', `Expected one of ${allow}.`);
+    response.statusCode = 204;
+    response.end();
+  };
+}
+
+const parseJson = express.json({ limit: BODY_BYTES_MAX, strict: false, type: () => true });
+
+/** The JSON of a request, `{}` where a body is optional and there is none. Runs after authentication: a stranger's body is not read. */
+async function readBody(request: Request, response: Response, optional: boolean): Promise<unknown> {
+  if (!hasBody(request)) {
+    if (optional) return {};
+    throw new ServiceError('ValidationError', 'Expected a JSON object as body.');
+  }
+  const type = request.headers['content-type'];
+  const isJson = type === undefined ? optional : /^\s*application\/json\s*(;|$)/i.test(type);
+  if (!isJson) throw new ServiceError('UnsupportedMediaType', 'Expected Content-Type: application/json.');
+  await new Promise<void>((resolve, reject) => {
+    parseJson(request, response, (error?: unknown) => (error ? reject(error as Error) : resolve()));
+  });
+  return request.body;
+}
+
+function hasBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}

@@ -1,0 +1,6 @@
+import { Router } from 'express';
+
+/** Documentation of the API. */
+export function docs(): Router {
+  return Router();
+}

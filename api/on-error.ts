@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import type { ErrorRequestHandler, Response } from 'express';
+import type { ErrorAnswer } from '../src/contract/error';
+import { ERRORS, ServiceError, type ErrorName } from '../src/errors';
+import type { Logger } from '../src/log';
+
+/** Seconds after which a request that the service could not answer in time may come again. */
+const RETRY_AFTER_SECONDS = 1;
+
+/** Headers that an error brings along (DECISIONS, HTTP surface 7). `Allow` is set where the methods are known. */
+const HEADERS: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {
+  Unauthorized: { 'WWW-Authenticate': 'Basic realm="payments", charset="UTF-8"' },
+  ServiceUnavailable: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+};
+
+/** The body of an error: the one place that makes it (specification, Error object). */
+export function errorBody(error: ServiceError): ErrorAnswer {
+  const row: { status: number; type?: string } = ERRORS[error.error];
+  return { error: { status: row.status, type: row.type ?? error.error, value: error.value, ...error.property } };
+}
+
+/**
+ * Answers with JSON. Not res.json, which appends a charset to the type: clients compare it exactly (DECISIONS, HTTP
+ * surface 2). Nothing of the API may be kept by caches or shown in frames.
+ */
+export function answer(response: Response, status: number, body: unknown): void {
+  const content = Buffer.from(JSON.stringify(body));
+  response.statusCode = status;
+  response.setHeader('Content-Type', 'application/json');
+  response.setHeader('Content-Length', content.length);
+  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
+  response.end(content);
+}
+
+/** Express's error handler. What is not a ServiceError becomes a ServerError with a fixed text; its details stay in the log. */
+export function onError(log: Logger): ErrorRequestHandler {
+  return (thrown: unknown, _request, response, _next) => {
+    const error = toServiceError(thrown);
+    if (error === undefined) log.error({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'request failed');
+    if (response.headersSent) {
+      // Half an answer must not look whole.
+      response.destroy();
+      return;
+    }
+    const known = error ?? new ServiceError('ServerError', ERRORS.ServerError.meaning);
+    for (const [name, value] of Object.entries(HEADERS[known.error] ?? {})) response.setHeader(name, value);
+    answer(response, ERRORS[known.error].status, errorBody(known));
+  };
+}
+
+/** Answers where there is no Express yet: what came in was not even HTTP. Text of the whole answer. */
+export function malformedHttpAnswer(): string {
+  const content = JSON.stringify(errorBody(new ServiceError('ValidationError', 'The request is not valid HTTP, or its headers are too large.')));
+  return [
+    'HTTP/1.1 400 Bad Request',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(content)}`,
+    `X-Request-Id: ${randomUUID()}`,
+    'Connection: close',
+    '',
+    content,
+  ].join('\r\n');
+}
+
+/** Errors of Express and its body parser, by their `type`. */
+const BY_TYPE: Readonly<Record<string, [ErrorName, string]>> = {
+  'entity.parse.failed': ['ValidationError', 'The body is not valid JSON.'],
+  'entity.too.large': ['PayloadTooLarge', ERRORS.PayloadTooLarge.meaning],
+  'charset.unsupported': ['UnsupportedMediaType', 'The body is not in UTF-8.'],
+  'encoding.unsupported': ['UnsupportedMediaType', 'The Content-Encoding is not supported.'],
+  'request.size.invalid': ['ValidationError', 'The body is not as long as Content-Length says.'],
+  'request.aborted': ['ValidationError', 'The request ended early.'],
+};
+
+/** `undefined` for an error nobody declared. */
+function toServiceError(thrown: unknown): ServiceError | undefined {
+  if (thrown instanceof ServiceError) return thrown;
+  if (!(thrown instanceof Error)) return undefined;
+  if (thrown instanceof URIError) return new ServiceError('ValidationError', 'The path is not valid percent-encoding.');
+  const { type, status } = thrown as { type?: unknown; status?: unknown };
+  const known = typeof type === 'string' ? BY_TYPE[type] : undefined;
+  if (known) return new ServiceError(...known);
+  // The body parser's remaining complaints (a body that does not inflate, for example).
+  return typeof status === 'number' && status >= 400 && status < 500 ? new ServiceError('ValidationError', 'The request cannot be read.') : undefined;
+}
+
+/** Chosen fields only: errors of libraries may carry the body of a request. */
+function details(thrown: unknown): Record<string, unknown> {
+  if (!(thrown instanceof Error)) return { message: `thrown: ${typeof thrown}` };
+  const { code } = thrown as { code?: unknown };
+  return {
+    type: thrown.name,
+    message: thrown.message,
+    stack: thrown.stack,
+    ...(typeof code === 'string' && { code }),
+    ...(thrown.cause !== undefined && { cause: details(thrown.cause) }),
+  };
+}

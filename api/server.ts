@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Express, RequestHandler } from 'express';
+import ipaddr from 'ipaddr.js';
+import type { Config } from '../src/config';
+import { ServiceError } from '../src/errors';
+import { malformedHttpAnswer } from './on-error';
+
+/** Milliseconds a client may take to send a request. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Above the idle limit of common load balancers: the server must not hang up first. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+/** Milliseconds that open requests get to finish at the end. */
+const CLOSE_TIMEOUT_MS = 15_000;
+
+/** A server that listens. */
+export interface Listening {
+  /** Where it listens, without a slash at the end; not PUBLIC_URL. */
+  readonly url: string;
+  readonly port: number;
+  /** Takes no new requests, finishes open ones, then ends. */
+  close(): Promise<void>;
+}
+
+type ListenConfig = Pick<Config, 'API_HOST' | 'API_PORT' | 'TLS_CERT_FILE' | 'TLS_KEY_FILE' | 'TRUSTED_PROXY'>;
+
+/**
+ * Listens with TLS 1.2 or newer where a certificate is configured; in plain http on loopback or for a trusted proxy only
+ * (specification, Limits, Transport; DECISIONS, HTTP surface 13). Rejects with one line that says what to set.
+ */
+export async function listen(app: Express, config: ListenConfig): Promise<Listening> {
+  const tls = readCertificate(config);
+  if (!tls && !isLoopback(config.API_HOST) && config.TRUSTED_PROXY === '') {
+    throw new Error(
+      `The API does not listen in plain http on ${config.API_HOST}: set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXY to the address of the proxy that ends TLS, or API_HOST to 127.0.0.1.`,
+    );
+  }
+  const server = tls ? https.createServer({ ...tls, minVersion: 'TLSv1.2' }, app) : http.createServer(app);
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end(malformedHttpAnswer());
+    else socket.destroy();
+  });
+  await start(server, config);
+  const { port } = server.address() as AddressInfo;
+  const host = config.API_HOST.includes(':') ? `[${config.API_HOST}]` : config.API_HOST;
+  return { url: `${tls ? 'https' : 'http'}://${host}:${port}`, port, close: () => stop(server) };
+}
+
+function readCertificate({ TLS_CERT_FILE, TLS_KEY_FILE }: ListenConfig): { cert: Buffer; key: Buffer } | undefined {
+  if (TLS_CERT_FILE === undefined && TLS_KEY_FILE === undefined) return undefined;
+  if (TLS_CERT_FILE === undefined) throw new Error('TLS_KEY_FILE is set, TLS_CERT_FILE is not: TLS needs both.');
+  if (TLS_KEY_FILE === undefined) throw new Error('TLS_CERT_FILE is set, TLS_KEY_FILE is not: TLS needs both.');
+  return { cert: readPem('TLS_CERT_FILE', TLS_CERT_FILE), key: readPem('TLS_KEY_FILE', TLS_KEY_FILE) };
+}
+
+function readPem(variable: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new Error(`${variable} names a file that cannot be read: ${file}`, { cause });
+  }
+}
+
+async function start(server: http.Server, { API_HOST, API_PORT }: ListenConfig): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      reject(cause.code === 'EADDRINUSE' ? new Error(`Port ${API_PORT} is taken: set API_PORT to a free one.`, { cause }) : cause);
+    });
+    server.listen(API_PORT, API_HOST, resolve);
+  });
+}
+
+async function stop(server: http.Server): Promise<void> {
+  const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
+  await ended;
+  clearTimeout(timer);
+}
+
+/** Whether an address, or the name localhost, is this machine's own. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');
+}
+
+/** TRUSTED_PROXY as a list. */
+export function trustedProxies({ TRUSTED_PROXY }: Pick<Config, 'TRUSTED_PROXY'>): string[] {
+  return TRUSTED_PROXY.split(',')
+    .map((address) => address.trim())
+    .filter((address) => address !== '');
+}
+
+/**
+ * Lets a request pass that came with TLS, from this machine, or through a trusted proxy that says nothing else: an API
+ * key that crossed a network in the clear is a lost key. Marks answers over https with HSTS.
+ */
+export function requireTls(): RequestHandler {
+  return (request, response, next) => {
+    if (request.secure) {
+      response.setHeader('Strict-Transport-Security', 'max-age=31536000');
+      return next();
+    }
+    const peer = request.socket.remoteAddress ?? '';
+    const trusted = (request.app.get('trust proxy fn') as (address: string, hop: number) => boolean)(peer, 0);
+    const saysPlain = trusted && request.headers['x-forwarded-proto'] !== undefined;
+    if (!saysPlain && (trusted || isLoopback(peer))) return next();
+    throw new ServiceError('Forbidden', 'This service is only available over HTTPS.');
+  };
+}
