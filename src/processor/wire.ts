@@ -4,9 +4,10 @@ import { z } from 'zod';
  * The processor's wire format: all that the service and the processor simulator share. Amounts in minor units.
  *
  * - `POST /v1/vault/cards/`            VaultCard → VaultedCard (422 Problem when the card is unusable)
- * - `GET  /v1/vault/cards/{token}/`    ?project_id= → VaultedCard (404 when no such token in that project)
+ * - `GET  /v1/vault/cards/{token}/`    ?project_id= → VaultedCard (404 with field vault_token when no such token in that project)
+ * - `POST /v1/vault/accounts/`         VaultAccount → VaultedAccount (account funding: the receiver's account number)
  * - `POST /v1/operations/`             Operation, header Idempotency-Key → OperationResult; the same key again: the first result
- * - `GET  /v1/operations/{key}/`       → OperationResult (404: the processor does not know the key)
+ * - `GET  /v1/operations/{key}/`       → OperationResult (404 with field idempotency_key: the processor does not know the key)
  *
  * Every request carries `Authorization: Bearer <processor key>`. No answer in time means that the outcome is unknown.
  */
@@ -32,6 +33,17 @@ export const vaultedCardSchema = z.object({
   brand: z.string(),
 });
 export type VaultedCard = z.infer<typeof vaultedCardSchema>;
+
+/** A receiver's account number, which may be a card number: the vault keeps it, the service keeps the token. */
+export const vaultAccountSchema = z.object({ project_id: uuid, number: z.string().trim().min(1).max(50) });
+export type VaultAccount = z.infer<typeof vaultAccountSchema>;
+
+export const vaultedAccountSchema = z.object({
+  account_token: z.string().min(1),
+  /** First six and last four characters; of a short number fewer. */
+  truncated_number: z.string(),
+});
+export type VaultedAccount = z.infer<typeof vaultedAccountSchema>;
 
 /** Operations the service asks for. `sale` charges at once, `authorize` reserves; the others follow one of these. */
 export const OPERATIONS = ['sale', 'authorize', 'capture', 'void', 'refund', 'reversal'] as const;
@@ -109,3 +121,13 @@ export const ledgerEntrySchema = z.object({
   requests: z.int().min(1),
 });
 export type LedgerEntry = z.infer<typeof ledgerEntrySchema>;
+
+/** One row of `GET /cards.json` (no key needed): a published test card, for the page of a test project. */
+export const testCardSchema = z.object({
+  name: z.string(),
+  number: z.string(),
+  brand: z.string(),
+  title: z.string(),
+  meaning: z.string(),
+});
+export type TestCard = z.infer<typeof testCardSchema>;

@@ -1,0 +1,179 @@
+import { Agent, request } from 'undici';
+import { z } from 'zod';
+import { ServiceError } from '../errors';
+import type { Logger } from '../log';
+import {
+  operationResultSchema,
+  problemSchema,
+  testCardSchema,
+  vaultedAccountSchema,
+  vaultedCardSchema,
+  type Operation,
+  type OperationResult,
+  type TestCard,
+  type VaultAccount,
+  type VaultCard,
+  type VaultedAccount,
+  type VaultedCard,
+} from './wire';
+
+/** What the customer typed cannot be charged: which field, and why, in words for them. */
+export interface UnusableCard {
+  usable: false;
+  field: string;
+  reason: string;
+}
+
+/**
+ * The processor, as the service sees it. Money operations never throw and never guess: without a valid answer in time the
+ * outcome is `unknown`. Look-ups that move no money throw FailedToFetchTransactionInformation instead. Bodies are never logged.
+ */
+export interface Processor {
+  /** Swaps a card for a vault token of its project; a card that no issuer would take is a value. */
+  vaultCard(card: VaultCard): Promise<({ usable: true } & VaultedCard) | UnusableCard>;
+  /** The card of a vault token; undefined when this project has no such token. */
+  getVaultedCard(vault_token: string, project_id: string): Promise<VaultedCard | undefined>;
+  /** Swaps a receiver's account number for a token; a malformed number is a value. */
+  vaultAccount(account: VaultAccount): Promise<({ usable: true } & VaultedAccount) | UnusableCard>;
+  /** Does an operation, or repeats the first answer of its key. */
+  operate(operation: Operation, idempotency_key: string): Promise<OperationResult | 'unknown'>;
+  /** How an operation stands. `never_seen`: the processor does not know the key, nothing happened. */
+  ask(idempotency_key: string): Promise<OperationResult | 'unknown' | 'never_seen'>;
+  /** The processor's published test cards. */
+  testCards(): Promise<TestCard[]>;
+  close(): Promise<void>;
+}
+
+export interface ProcessorOptions {
+  /** Address of the processor. */
+  url: string;
+  key: string;
+  /** Milliseconds a whole call may take, connecting included. */
+  timeout_ms: number;
+  /** Gets one line for every call whose outcome is unknown: why, never what was said. */
+  log?: Logger;
+}
+
+interface Answer {
+  status: number;
+  /** Undefined when the body is not JSON. */
+  body: unknown;
+}
+
+/** More than any answer of the wire format needs. */
+const ANSWER_BYTES_MAX = 256 * 1024;
+
+/** A client of the processor over kept-alive connections; close it before the process ends. */
+export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions): Processor {
+  const agent = new Agent({ connect: { timeout: timeout_ms }, keepAliveTimeout: 30_000, maxResponseSize: ANSWER_BYTES_MAX });
+  const base = url.replace(/\/+$/, '');
+
+  async function call(method: 'GET' | 'POST', path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const answer = await request(`${base}${path}`, {
+      dispatcher: agent,
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(timeout_ms),
+    });
+    const text = await answer.body.text();
+    return { status: answer.statusCode, body: jsonOf(text) };
+  }
+
+  /** A call that moves money, or asks whether it moved. */
+  async function outcome(idempotency_key: string, calling: Promise<Answer>): Promise<OperationResult | Answer | 'unknown'> {
+    let why: string;
+    try {
+      const answer = await calling;
+      if (answer.status === 404) return answer;
+      const result = operationResultSchema.safeParse(answer.body);
+      // An answer about another operation says nothing about this one.
+      if (answer.status === 200 && result.success && result.data.idempotency_key === idempotency_key) return result.data;
+      why = answer.status === 200 ? 'not an answer of the wire format' : `status ${answer.status}`;
+    } catch (error) {
+      why = reason(error);
+    }
+    log?.warn({ idempotency_key, why }, 'outcome at the processor is unknown');
+    return 'unknown';
+  }
+
+  /** A call that moves no money: a valid answer of one of the `statuses`, or FailedToFetchTransactionInformation. */
+  async function lookUp(what: string, calling: Promise<Answer>, statuses: readonly number[]): Promise<Answer> {
+    const answer = await calling.catch((error: unknown) => reason(error));
+    if (typeof answer === 'object' && statuses.includes(answer.status)) return answer;
+    const why = typeof answer === 'string' ? answer : `status ${answer.status}`;
+    log?.warn({ what, why }, 'the processor could not be asked');
+    throw notFetched();
+  }
+
+  return {
+    async vaultCard(card) {
+      const { status, body } = await lookUp('vault card', call('POST', '/v1/vault/cards/', card), [201, 422]);
+      return status === 422 ? unusable(body) : { usable: true, ...valid(vaultedCardSchema, body) };
+    },
+    async getVaultedCard(vault_token, project_id) {
+      const path = `/v1/vault/cards/${encodeURIComponent(vault_token)}/?project_id=${encodeURIComponent(project_id)}`;
+      const { status, body } = await lookUp('vaulted card', call('GET', path), [200, 404]);
+      if (status === 404 && isAbout('vault_token', { status, body })) return undefined;
+      return valid(vaultedCardSchema, body);
+    },
+    async vaultAccount(account) {
+      const { status, body } = await lookUp('vault account', call('POST', '/v1/vault/accounts/', account), [201, 422]);
+      return status === 422 ? unusable(body) : { usable: true, ...valid(vaultedAccountSchema, body) };
+    },
+    async operate(operation, idempotency_key) {
+      const calling = call('POST', '/v1/operations/', operation, { 'idempotency-key': idempotency_key });
+      const result = await outcome(idempotency_key, calling);
+      return isResult(result) ? result : 'unknown';
+    },
+    async ask(idempotency_key) {
+      const result = await outcome(idempotency_key, call('GET', `/v1/operations/${encodeURIComponent(idempotency_key)}/`));
+      if (isResult(result) || result === 'unknown') return result;
+      // A 404 that is not the processor's own (a proxy's page) must never pass for "nothing happened".
+      return isAbout('idempotency_key', result) ? 'never_seen' : 'unknown';
+    },
+    async testCards() {
+      const { body } = await lookUp('test cards', call('GET', '/cards.json'), [200]);
+      return valid(z.array(testCardSchema), body);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function isResult(result: OperationResult | Answer | 'unknown'): result is OperationResult {
+  return typeof result === 'object' && 'result' in result;
+}
+
+/** Whether a refusal is the processor's own and about this field. */
+function isAbout(field: string, answer: Answer): boolean {
+  return problemSchema.safeParse(answer.body).data?.field === field;
+}
+
+function unusable(body: unknown): UnusableCard {
+  const { error, field } = valid(problemSchema, body);
+  return { usable: false, field: field ?? 'number', reason: error };
+}
+
+function valid<T extends z.ZodType>(schema: T, body: unknown): z.infer<T> {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw notFetched();
+  return parsed.data;
+}
+
+function notFetched(): ServiceError {
+  return new ServiceError('FailedToFetchTransactionInformation', 'The processor could not be asked; nothing was stored or charged.');
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why a call failed, without anything of its content. */
+function reason(error: unknown): string {
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  return typeof code === 'string' ? code : String(name ?? 'no answer');
+}

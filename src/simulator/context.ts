@@ -1,0 +1,16 @@
+import type { Logger } from '../log';
+import type { Faults } from './faults';
+import type { Store } from './store';
+
+/** What the simulator's routes work with. */
+export interface Context {
+  readonly store: Store;
+  readonly faults: Faults;
+  readonly log: Logger;
+  /** The key the service shows. */
+  readonly key: string;
+  /** Address without trailing slash at which a customer's browser reaches the simulator. */
+  readonly public_url: string;
+  /** Does at once what is due: outcomes, chargebacks, notifications. */
+  readonly wake: () => void;
+}

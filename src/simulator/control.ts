@@ -1,0 +1,58 @@
+import { Router } from 'express';
+import { z } from 'zod';
+import type { Context } from './context';
+import { faultSchema } from './faults';
+import { parse } from './parse';
+import { presentLedgerEntry } from './present';
+import { Refusal } from './refusal';
+
+const chargebackSchema = z.object({
+  transaction_id: z.uuid(),
+  operation: z.enum(['chargeback', 'chargeback_reversal']).default('chargeback'),
+  /** Minor units; absent: all that was charged. */
+  amount: z.int().min(1).optional(),
+});
+const dueSchema = z.object({ transaction_id: z.uuid().optional() });
+const notificationSchema = z.object({ idempotency_key: z.string().min(1) });
+
+/**
+ * The hand of the test on the processor; nothing a real one has, and without a key.
+ *
+ * - `POST/GET/DELETE /control/faults/` trouble on purpose (Fault)
+ * - `POST /control/due/`              what waits for its time happens now: late outcomes, chargebacks
+ * - `POST /control/chargebacks/`      a chargeback, or its reversal, of any charge
+ * - `POST /control/notifications/`    tells again how an operation stands
+ */
+export function control({ store, faults, wake }: Context): Router {
+  const router = Router();
+
+  router.post('/faults/', (req, res) => {
+    faults.add(parse(faultSchema, req.body));
+    res.status(201).json(faults.list());
+  });
+  router.get('/faults/', (_req, res) => void res.json(faults.list()));
+  router.delete('/faults/', (_req, res) => {
+    faults.clear();
+    res.json(faults.list());
+  });
+
+  router.post('/due/', async (req, res) => {
+    await store.hurry(parse(dueSchema, req.body ?? {}).transaction_id, new Date());
+    wake();
+    res.json({});
+  });
+  router.post('/chargebacks/', async (req, res) => {
+    const { transaction_id, operation, amount } = parse(chargebackSchema, req.body);
+    const row = await store.chargeBack({ transaction_id, operation, amount }, new Date());
+    if (!row) throw new Refusal(404, 'No approved charge of this transaction.', 'transaction_id');
+    wake();
+    res.status(201).json(presentLedgerEntry(row));
+  });
+  router.post('/notifications/', async (req, res) => {
+    const { idempotency_key } = parse(notificationSchema, req.body);
+    if (!(await store.notifyAgain(idempotency_key, new Date()))) throw new Refusal(404, 'No operation has this key.', 'idempotency_key');
+    wake();
+    res.status(201).json({});
+  });
+  return router;
+}

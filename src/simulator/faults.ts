@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { OPERATIONS } from '../processor/wire';
+
+/** A trouble that the control API asked for. */
+export const faultSchema = z.object({
+  /** Which calls: an operation, `ask` (GET of an operation), `vault` (cards and accounts, in and out); absent: all. */
+  operation: z.enum([...OPERATIONS, 'ask', 'vault']).optional(),
+  /** Only calls for this payment order; asking and the vault know no order and are then left alone. */
+  order_id: z.uuid().optional(),
+  /**
+   * latency: answers late. error: 500 and nothing happened. no_answer: silence and nothing happened. lost_answer: it
+   * happened, then the connection is cut. outage: the connection is cut and nothing happened. garbage: it happened, the
+   * answer is nonsense.
+   */
+  kind: z.enum(['latency', 'error', 'no_answer', 'lost_answer', 'outage', 'garbage']),
+  /** Length of the latency, or of the silence before the connection is cut. */
+  milliseconds: z.int().min(0).max(600_000).optional(),
+  /** How many calls it hits; absent: all until it is removed. */
+  times: z.int().min(1).optional(),
+});
+export type Fault = z.infer<typeof faultSchema>;
+export type FaultTarget = NonNullable<Fault['operation']>;
+
+/** The troubles that are on. Kept in memory on purpose: a simulator that is started again is well. */
+export class Faults {
+  private faults: Fault[] = [];
+
+  list(): readonly Fault[] {
+    return this.faults;
+  }
+
+  add(fault: Fault): void {
+    this.faults.push(fault);
+  }
+
+  clear(): void {
+    this.faults = [];
+  }
+
+  /** The oldest fault that hits this call, used up once. */
+  take(target: FaultTarget, order_id?: string): Fault | undefined {
+    const hit = this.faults.find((fault) => (fault.operation ?? target) === target && (fault.order_id ?? order_id) === order_id);
+    if (hit?.times !== undefined) {
+      hit.times -= 1;
+      if (hit.times === 0) this.faults = this.faults.filter((fault) => fault !== hit);
+    }
+    return hit;
+  }
+}

@@ -1,0 +1,51 @@
+import type { Logger } from '../log';
+
+/** A round of work that is done again and again, one at a time. */
+export interface Loop {
+  /** Does a round now (after the one that runs). */
+  wake(): void;
+  /** Waits for the round that runs, and ends. */
+  stop(): Promise<void>;
+}
+
+/** Runs `round` every `interval_ms` milliseconds. A round that fails is logged once until one succeeds again. */
+export function startLoop(round: () => Promise<void>, interval_ms: number, log: Logger): Loop {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  let again = false;
+  let stopped = false;
+  let failing = false;
+
+  const run = async (): Promise<void> => {
+    do {
+      again = false;
+      try {
+        await round();
+        failing = false;
+      } catch (error) {
+        if (!failing) log.error({ err: error }, 'a round of due work failed, trying on');
+        failing = true;
+      }
+    } while (again && !stopped);
+    running = undefined;
+    if (!stopped) timer = setTimeout(start, interval_ms);
+  };
+  const start = (): void => {
+    clearTimeout(timer);
+    running = run();
+  };
+
+  start();
+  return {
+    wake() {
+      if (stopped) return;
+      if (running) again = true;
+      else start();
+    },
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { Webhook } from 'standardwebhooks';
+import { Agent, request } from 'undici';
+import type { Logger } from '../log';
+import type { Notification } from '../processor/wire';
+import { presentOperation } from './present';
+import type { Store } from './store';
+
+/** Attempts of one notification: 1, 2, 4, … up to 300 seconds apart, about three days. */
+const ATTEMPTS_MAX = 900;
+/** Milliseconds one attempt may take. */
+const TIMEOUT_MS = 5_000;
+
+/** Sends what is queued, signed, until it is received. */
+export interface Notifier {
+  /** One round over everything that is due. Throws when Postgres does not answer; an attempt that fails is simply due again. */
+  send(now: Date): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A notifier to one address, signing with a Standard Webhooks secret (`whsec_…`). Any 2xx counts as received. */
+export function createNotifier(options: { store: Store; url: string; secret: string; public_url: string; log: Logger }): Notifier {
+  const { store, url, public_url, log } = options;
+  const webhook = new Webhook(options.secret);
+  const agent = new Agent({ connect: { timeout: TIMEOUT_MS } });
+
+  async function attempt({ id, idempotency_key, attempts }: { id: string; idempotency_key: string; attempts: number }, now: Date): Promise<void> {
+    const row = await store.operation(idempotency_key);
+    if (!row) return;
+    const notification: Notification = { type: 'operation.updated', operation: presentOperation(row, public_url) };
+    const body = JSON.stringify(notification);
+    const status = await post(id, body, now).catch((error: unknown) => (error instanceof Error ? error.message : 'no answer'));
+    if (typeof status === 'number' && status >= 200 && status <= 299) await store.notificationSent(id, now);
+    else log.warn({ id, idempotency_key, attempts, status }, 'notification was not received');
+  }
+
+  async function post(id: string, body: string, now: Date): Promise<number> {
+    const answer = await request(url, {
+      dispatcher: agent,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+        'webhook-signature': webhook.sign(id, now, body),
+      },
+      body,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    await answer.body.dump();
+    return answer.statusCode;
+  }
+
+  return {
+    async send(now) {
+      const claimed = await store.claimNotifications(now, ATTEMPTS_MAX);
+      await Promise.all(claimed.map((notification) => attempt(notification, now)));
+    },
+    close: () => agent.destroy(),
+  };
+}

@@ -1,0 +1,145 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Router, type Request, type RequestHandler, type Response } from 'express';
+import { z } from 'zod';
+import { truncatedPan } from '../domain/card';
+import { operationSchema, vaultAccountSchema, vaultCardSchema, type VaultedCard } from '../processor/wire';
+import { brandOf, testCard } from './cards';
+import type { Context } from './context';
+import type { FaultTarget } from './faults';
+import { operate } from './operate';
+import { parse } from './parse';
+import { presentOperation } from './present';
+import { Refusal } from './refusal';
+import type { CardRow } from './store';
+
+/** Longest silence, in milliseconds, before a call that gets no answer is cut. */
+const SILENCE_MS = 60_000;
+const keySchema = z.string().regex(/^[\x21-\x7e]{1,255}$/);
+
+/** The API of the wire format: vault and operations. Every call shows the processor key. */
+export function processorApi(context: Context): Router {
+  const router = Router();
+  router.use(authenticated(context.key));
+
+  router.post('/vault/cards/', faulty(context, 'vault', async (req, res) => {
+    const { store } = context;
+    const { number, card_expiry, security_code, cardholder_name, project_id } = parse(vaultCardSchema, req.body, cardStatus);
+    const brand = brandOf(number);
+    if (!brand) throw new Refusal(422, 'This is not a card number.', 'number');
+    if (hasExpired(card_expiry, new Date())) throw new Refusal(422, 'The card has expired.', 'card_expiry');
+    if (security_code.length !== (brand === 'american-express' ? 4 : 3)) throw new Refusal(422, 'The security code has another length.', 'security_code');
+    const row = await store.insertCard({
+      project_id, brand, card_expiry, truncated_pan: truncatedPan(number), scenario: testCard(number)?.scenario ?? 'other',
+      ...(cardholder_name !== undefined && { cardholder_name }),
+    });
+    res.status(201);
+    return vaulted(row);
+  }));
+
+  router.get('/vault/cards/:token/', faulty(context, 'vault', async (req) => {
+    const { project_id } = parse(z.object({ project_id: z.uuid() }), req.query);
+    const row = await context.store.card(String(req.params['token']), project_id);
+    if (!row) throw new Refusal(404, 'No such vault token in this project.', 'vault_token');
+    return vaulted(row);
+  }));
+
+  router.post('/vault/accounts/', faulty(context, 'vault', async (req, res) => {
+    const { project_id, number } = parse(vaultAccountSchema, req.body, cardStatus);
+    const truncated_number = truncatedAccount(number);
+    const account_token = await context.store.insertAccount(project_id, truncated_number);
+    res.status(201);
+    return { account_token, truncated_number };
+  }));
+
+  router.post('/operations/', async (req, res) => {
+    const operation = parse(operationSchema, req.body);
+    const key = keySchema.safeParse(req.get('idempotency-key'));
+    if (!key.success) throw new Refusal(400, 'Idempotency-Key is missing or malformed.', 'Idempotency-Key');
+    await withFaults(context, operation.operation, operation.order_id, res, async () => {
+      const answer = await operate(context.store, operation, key.data, new Date());
+      if (answer.kind === 'key_reused') throw new Refusal(409, 'This Idempotency-Key belongs to another request.', 'Idempotency-Key');
+      if (answer.kind === 'error') throw new Refusal(500, 'Internal error.');
+      if (answer.kind === 'answer') return presentOperation(answer.row, context.public_url);
+      if (answer.happened) cut(res);
+      else stayQuiet(res, SILENCE_MS);
+      return undefined;
+    });
+  });
+
+  router.get('/operations/:key/', faulty(context, 'ask', async (req) => {
+    const key = String(req.params['key']);
+    const now = new Date();
+    let row = await context.store.operation(key);
+    if (row?.due && row.due <= now) {
+      await context.store.resolveDue(now);
+      row = await context.store.operation(key);
+    }
+    if (!row) throw new Refusal(404, 'No operation has this key.', 'idempotency_key');
+    return presentOperation(row, context.public_url);
+  }));
+
+  return router;
+}
+
+/** What the customer typed is an unusable card (422), the rest a mistake of the caller (400). */
+function cardStatus(field: string): number {
+  return ['number', 'card_expiry', 'security_code', 'cardholder_name'].includes(field) ? 422 : 400;
+}
+
+/** A card is good to the end of the month on it, anywhere on earth. */
+function hasExpired(card_expiry: string, now: Date): boolean {
+  const month = Number(card_expiry.slice(0, 2));
+  return now.getTime() - 12 * 3_600_000 >= Date.UTC(Number(card_expiry.slice(2)), month);
+}
+
+function vaulted({ vault_token, truncated_pan, card_expiry, cardholder_name, brand }: CardRow): VaultedCard {
+  return { vault_token, truncated_pan, card_expiry, brand, ...(cardholder_name !== undefined && { cardholder_name }) };
+}
+
+/** First six and last four characters; of a short number only the last ones, at most half of it. */
+function truncatedAccount(number: string): string {
+  const plain = number.replace(/[ -]/g, '');
+  const first = plain.length > 10 ? 6 : 0;
+  const last = Math.min(4, Math.floor(plain.length / 2));
+  return `${plain.slice(0, first)}${'*'.repeat(plain.length - first - last)}${plain.slice(plain.length - last)}`;
+}
+
+function authenticated(key: string): RequestHandler {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  const expected = digest(`Bearer ${key}`);
+  return (req, res, next) => {
+    if (timingSafeEqual(digest(req.get('authorization') ?? ''), expected)) return next();
+    res.set('WWW-Authenticate', 'Bearer');
+    throw new Refusal(401, 'The processor key is wrong.');
+  };
+}
+
+function faulty(context: Context, target: FaultTarget, handle: (req: Request, res: Response) => Promise<unknown>): RequestHandler {
+  return (req, res) => withFaults(context, target, undefined, res, () => handle(req, res));
+}
+
+/** Answers with what `work` gives, unless the control API asked for trouble. */
+async function withFaults(context: Context, target: FaultTarget, order_id: string | undefined, res: Response, work: () => Promise<unknown>): Promise<void> {
+  const fault = context.faults.take(target, order_id);
+  if (fault?.kind === 'outage') return cut(res);
+  if (fault?.kind === 'no_answer') return stayQuiet(res, fault.milliseconds ?? SILENCE_MS);
+  if (fault?.kind === 'error') throw new Refusal(500, 'Internal error.');
+  if (fault?.kind === 'latency') await wait(fault.milliseconds ?? 1_000);
+
+  const body = await work();
+  if (fault?.kind === 'lost_answer') return cut(res);
+  if (fault?.kind === 'garbage') return void res.status(200).type('application/json').send('{"result":"appro');
+  if (body !== undefined) res.json(body);
+}
+
+function cut(res: Response): void {
+  res.socket?.destroy();
+}
+
+/** Says nothing until the caller gives up, or for so many milliseconds. */
+function stayQuiet(res: Response, milliseconds: number): void {
+  const timer = setTimeout(() => cut(res), milliseconds);
+  timer.unref();
+  res.once('close', () => clearTimeout(timer));
+}

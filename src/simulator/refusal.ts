@@ -1,0 +1,33 @@
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { Logger } from '../log';
+import type { Problem } from '../processor/wire';
+
+/** A request that is not answered with success: status and the Problem that says why. */
+export class Refusal extends Error {
+  constructor(readonly status: number, message: string, readonly field?: string) {
+    super(message);
+  }
+}
+
+/** Whatever path nobody took. */
+export const notFound: RequestHandler = () => {
+  throw new Refusal(404, 'No such path.');
+};
+
+/** Every error as `{error, field}`. Of what was not foreseen only the log knows more, and never the request's body. */
+export function onError(log: Logger): ErrorRequestHandler {
+  return (error: unknown, _req, res, _next) => {
+    const refusal = error instanceof Refusal ? error : foreseen(error);
+    if (!refusal) log.error({ err: error }, 'unexpected error');
+    if (res.headersSent) return void res.socket?.destroy();
+    const problem: Problem = { error: refusal?.message ?? 'Internal error.', ...(refusal?.field !== undefined && { field: refusal.field }) };
+    res.status(refusal?.status ?? 500).json(problem);
+  };
+}
+
+/** Errors of Express and its body parser (malformed JSON, too large, bad %-escape): their own texts could repeat the body. */
+function foreseen(error: unknown): Refusal | undefined {
+  const status = (error as { status?: unknown } | null)?.status;
+  if (typeof status !== 'number' || status < 400 || status > 499) return undefined;
+  return new Refusal(status, status === 413 ? 'The body is too large.' : 'The request is malformed.');
+}

@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, { type Express } from 'express';
+import type { Logger } from '../log';
+import type { TestCard } from '../processor/wire';
+import { brandOf, TEST_CARDS } from './cards';
+import type { Context } from './context';
+import { control } from './control';
+import { Faults } from './faults';
+import { ledger } from './ledger';
+import { startLoop } from './loop';
+import { createNotifier } from './notify';
+import { afterChargeback } from './operate';
+import { processorApi } from './processor-api';
+import { notFound, onError } from './refusal';
+import { prepareDatabase } from './schema';
+import { Store } from './store';
+
+/** Milliseconds between two looks at what is due. */
+const ROUND_MS = 500;
+
+export interface SimulatorOptions {
+  host: string;
+  /** 0 picks a free one. */
+  port: number;
+  /** The simulator's own database, made when it is missing. */
+  postgres_url: string;
+  /** The key the service shows. */
+  key: string;
+  /** Where a customer's browser reaches it; default: where it listens. */
+  public_url?: string | undefined;
+  /** Where notifications go; absent: none are sent, they wait. */
+  notification_url?: string | undefined;
+  /** Standard Webhooks secret, `whsec_…`. */
+  notification_secret: string;
+  log: Logger;
+}
+
+export interface Simulator {
+  /** Address without trailing slash. */
+  url: string;
+  /** Answers what runs, then ends. Calls that would stay silent are cut. */
+  close(): Promise<void>;
+}
+
+/** Starts the processor simulator; returns when it answers. Throws when the port is taken or Postgres cannot be reached. */
+export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+  const { log } = options;
+  await prepareDatabase(options.postgres_url);
+  const store = new Store(options.postgres_url, (err) => log.warn({ err }, 'a connection to Postgres broke'));
+  const faults = new Faults();
+
+  const server = createServer();
+  // Longer than clients keep a connection, so that none is closed under a request.
+  server.keepAliveTimeout = 75_000;
+  try {
+    server.listen(options.port, options.host);
+    await once(server, 'listening');
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  const url = addressOf(server, options.host);
+  const public_url = (options.public_url ?? url).replace(/\/+$/, '');
+
+  const { notification_url } = options;
+  const notifier = notification_url === undefined ? undefined
+    : createNotifier({ store, url: notification_url, secret: options.notification_secret, public_url, log });
+  const loop = startLoop(async () => {
+    const now = new Date();
+    await store.resolveDue(now);
+    await store.doDue(now, (origin) => afterChargeback(origin, now));
+    await notifier?.send(now);
+  }, ROUND_MS, log);
+
+  server.on('request', createApp({ store, faults, log, key: options.key, public_url, wake: () => loop.wake() }));
+
+  return {
+    url,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      const patience = setTimeout(() => server.closeAllConnections(), 1_000);
+      await loop.stop();
+      await closed;
+      clearTimeout(patience);
+      await notifier?.close();
+      await store.close();
+    },
+  };
+}
+
+function createApp(context: Context): Express {
+  const { store, log } = context;
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use(express.json({ limit: '64kb' }));
+
+  app.use('/v1', processorApi(context));
+  app.use('/ledger', ledger(store));
+  app.use('/control', control(context));
+  app.get('/cards.json', (_req, res) => void res.json(testCards()));
+  app.get('/health/live', (_req, res) => void res.json({ status: 'ok' }));
+  app.get('/health/ready', async (_req, res) => {
+    const ready = await store.ping().then(() => true, () => false);
+    res.status(ready ? 200 : 503).json(ready ? { status: 'ok' } : { error: 'Postgres does not answer.' });
+  });
+  app.use(notFound);
+  app.use(onError(log));
+  return app;
+}
+
+/** The table of test cards as the wire has it. */
+export function testCards(): TestCard[] {
+  return Object.entries(TEST_CARDS).map(([name, { number, title, meaning }]) => ({ name, number, title, meaning, brand: brandOf(number) ?? 'unknown' }));
+}
+
+function addressOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
