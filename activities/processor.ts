@@ -1,12 +1,12 @@
 import { insertTransaction, moveOrder, type PaymentMethodDetails } from '../src/db/orders';
-import { hasEnded } from '../src/domain/order';
+import { hasEnded, transactionEnd } from '../src/domain/order';
 import { lastTransaction, type OrderRecord, type TransactionRecord } from '../src/domain/move';
 import { chargeKey, outcomeOf } from '../src/domain/transaction';
 import { findTransactionForCharge } from '../src/db/transactions';
 import type { Operation, OperationResult } from '../src/processor/wire';
 import type { CreateOrderInput, SubmitPaymentInput } from '../workflows/messages';
 import { withFailures } from './failure';
-import { refuseWhenLate, writeOrder } from './records';
+import { refuseWhenLate, rowOf, writeOrder } from './records';
 import type { Services } from './services';
 
 interface AtTime {
@@ -108,7 +108,10 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       if (!announced) await refuseWhenLate(db, input.order.order_id, input.not_after, id);
       const order = announced
         ? input.order
-        : await insertTransaction(db, input.order, { ...transaction, id }, { created: now, end: input.order.order_end });
+        : await insertTransaction(db, input.order, rowOf({ ...transaction, id }), {
+            created: now,
+            end: transactionEnd({ order_end: input.order.order_end, created: now, period: transaction.period }),
+          });
       if (statusOf(order, id) !== 'new') return order;
       return await chargeAndSettle({ ...input, ...transaction, order, transaction_id: id }, now);
     },

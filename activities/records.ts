@@ -1,9 +1,9 @@
-import { findOrder, insertOrder, moveOrder } from '../src/db/orders';
+import { findOrder, insertOrder, moveOrder, type NewTransaction } from '../src/db/orders';
 import { transactionEnd, type Ending } from '../src/domain/order';
 import type { OrderRecord } from '../src/domain/move';
 import type { EventSource } from '../src/domain/transaction';
 import { ServiceError } from '../src/errors';
-import type { CreateOrderInput } from '../workflows/messages';
+import type { CreateOrderInput, TransactionInput } from '../workflows/messages';
 import { withFailures } from './failure';
 import type { Services } from './services';
 
@@ -29,9 +29,8 @@ export async function writeOrder({ db }: Pick<Services, 'db'>, input: CreateOrde
   const { order, transaction, period, now } = input;
   await refuseWhenLate(db, order.id, input.not_after);
   const order_end = now + period;
-  const transaction_end = transactionEnd({ order_end, created: now, period: transaction?.period });
-  const row = transaction && withoutPeriod(transaction);
-  return await insertOrder(db, order, row, { created: now, order_end, transaction_end });
+  const transaction_end = transactionEnd({ order_end, created: now, period: transaction?.period ?? period });
+  return await insertOrder(db, order, transaction && rowOf(transaction), { created: now, order_end, transaction_end });
 }
 
 /**
@@ -45,6 +44,7 @@ export async function refuseWhenLate(db: Services['db'], order_id: string, not_a
   if (!there) throw new ServiceError('ServiceUnavailable', 'The request came too late to be carried out; nothing was stored or charged.');
 }
 
-function withoutPeriod<T extends { period?: number | undefined }>({ period: _, ...rest }: T): Omit<T, 'period'> {
-  return rest;
+/** The transaction without what only says how long it lives: the row says when it ends. */
+export function rowOf({ period: _, ...row }: TransactionInput): NewTransaction {
+  return row;
 }

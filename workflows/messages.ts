@@ -18,8 +18,8 @@ export interface OrderInput {
 
 /** A transaction as a merchant or customer asks for it; with `vault_token` in its details it is charged at once. */
 export interface TransactionInput extends NewTransaction {
-  /** Its own time for paying in milliseconds; absent: until the order's end. */
-  period?: number | undefined;
+  /** Time for paying it, in milliseconds; it never outlives its order. */
+  period: number;
 }
 
 export interface CreateOrderInput {
@@ -37,7 +37,7 @@ export interface CreateOrderInput {
 export interface SubmitPaymentInput {
   project_id: string;
   is_test: boolean;
-  transaction: NewTransaction & { payment_method_details: PaymentMethodDetails };
+  transaction: TransactionInput & { payment_method_details: PaymentMethodDetails };
   not_after?: number | undefined;
 }
 

@@ -55,7 +55,6 @@ export interface TransactionView {
   response_code_description: string | null;
   created: string;
   modified: string;
-  completed: string | null;
   events: EventView[];
 }
 

@@ -190,7 +190,6 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
        update transactions set
          status = :transaction_to,
          modified = :now,
-         completed = case when :transaction_to = 'accepted' then :now::timestamptz else completed end,
          payment_method = coalesce(:payment_method, payment_method),
          payment_method_brand = coalesce(:payment_method_brand, payment_method_brand),
          payment_method_details = coalesce(:payment_method_details::json, payment_method_details),

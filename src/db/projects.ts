@@ -12,6 +12,10 @@ export interface Project {
   currencies: string[];
   /** Validity of an order that names none; ISO 8601. */
   expiration_period: string;
+  /** Validity of a transaction that names none, for paying it. */
+  transaction_expiration_period: string;
+  /** Window for capturing a manual transaction that names none. */
+  capture_expiration_period: string;
   webhook_url: string | null;
 }
 
@@ -26,7 +30,7 @@ export interface NewProject {
 
 const PROJECT = `
   select p.id, p.merchant_id, m.name as merchant_name, p.name, p.is_test, p.payment_methods, p.currencies,
-         p.expiration_period, p.webhook_url
+         p.expiration_period, p.transaction_expiration_period, p.capture_expiration_period, p.webhook_url
   from projects p join merchants m on m.id = p.merchant_id`;
 
 /** `<mode>_<12 hex: names the row><40 hex: the secret>`. */

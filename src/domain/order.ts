@@ -40,8 +40,8 @@ export function hasEnded(end: number, now: number): boolean {
  * When an unpaid transaction ends: after its own period, never after its order (DECISIONS, Windows).
  * Epoch milliseconds; periods in milliseconds.
  */
-export function transactionEnd(facts: { order_end: number; created: number; period: number | undefined }): number {
-  return facts.period === undefined ? facts.order_end : Math.min(facts.order_end, facts.created + facts.period);
+export function transactionEnd(facts: { order_end: number; created: number; period: number }): number {
+  return Math.min(facts.order_end, facts.created + facts.period);
 }
 
 /** What stands against a further payment attempt now; `undefined` when it may start. */

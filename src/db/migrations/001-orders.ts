@@ -19,8 +19,10 @@ export async function up(knex: Knex): Promise<void> {
       is_test boolean not null,
       payment_methods text[] not null,
       currencies text[] not null,
-      -- Validity of an order that names none, and of its transactions.
+      -- Validity of an order that names none; of a transaction that names none, for paying; and for capturing a manual one.
       expiration_period text not null default 'PT30M',
+      transaction_expiration_period text not null default 'PT30M',
+      capture_expiration_period text not null default 'P5D',
       webhook_url text,
       webhook_secret text not null,
       created timestamptz not null
@@ -86,7 +88,6 @@ export async function up(knex: Knex): Promise<void> {
       response_code_description text,
       created timestamptz not null,
       modified timestamptz not null,
-      completed timestamptz,
       unique (order_id, attempt),
       check (captured_amount between 0 and amount),
       check (captured_amount = 0 or status = 'accepted')

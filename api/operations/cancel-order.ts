@@ -1,0 +1,20 @@
+import { mayCancel } from '../../src/domain/order';
+import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
+import { ServiceError } from '../../src/errors';
+import type { Operation } from '../context';
+import { presentOrder } from '../present';
+import { orderOfProject } from './get-order';
+import type { Services } from './index';
+
+/** Cancels an order that is not final; again answers the same (DECISIONS, Cancel an order). Throws CanNotCancelTransaction. */
+export const cancelOrder =
+  (services: Services): Operation<'cancelOrder'> =>
+  async (context, { params }) => {
+    const order = await orderOfProject(services, context, params.order_id);
+    if (order.status === 'cancelled') return presentOrder(order, services.public_url);
+    if (isFinal(ORDER_MOVES, order.status) || !mayCancel(order.transactions.map((one) => one.status), order.status)) {
+      throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);
+    }
+    const cancelled = await services.orders.cancel(order.id, { source: 'merchant' }, context.deadline_at);
+    return presentOrder(cancelled, services.public_url);
+  };

@@ -1,0 +1,19 @@
+import { findOrderView, type OrderView } from '../../src/db/order-view';
+import { ServiceError } from '../../src/errors';
+import type { Context, Operation } from '../context';
+import { presentOrder } from '../present';
+import type { Services } from './index';
+
+/** The order with all its transactions (specification, Get an order). */
+export const getOrder =
+  (services: Services): Operation<'getOrder'> =>
+  async (context, { params }) =>
+    presentOrder(await orderOfProject(services, context, params.order_id), services.public_url);
+
+/** The order, when it belongs to the project of the key. Throws NotFound, or Unauthorized for an order of another project. */
+export async function orderOfProject({ db }: Pick<Services, 'db'>, { project }: Context, order_id: string): Promise<OrderView> {
+  const order = await findOrderView(db, order_id);
+  if (order === undefined) throw new ServiceError('NotFound', 'The order does not exist.');
+  if (order.project_id !== project.id) throw new ServiceError('Unauthorized', 'The API key is of another project.');
+  return order;
+}

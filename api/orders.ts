@@ -1,0 +1,113 @@
+import {
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  isGrpcServiceError,
+  type Client,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Database } from '../src/db/connection';
+import { findOrderView, type OrderView } from '../src/db/order-view';
+import { formatAmount } from '../src/domain/currency';
+import { ServiceError, isErrorName, type ErrorProperty } from '../src/errors';
+import {
+  CREATE_UPDATE_ID,
+  ORDER_WORKFLOW,
+  TASK_QUEUE,
+  cancelOrder,
+  createOrder,
+  orderWorkflowId,
+  paymentUpdateId,
+  submitPayment,
+  type CancelOrderInput,
+  type CreateOrderInput,
+  type SubmitPaymentInput,
+} from '../workflows/messages';
+import { ORDER_STATUS, PROJECT_ID } from '../workflows/search-attributes';
+
+/** The part of a request's time that is kept for telling the merchant that nothing was done, in milliseconds. */
+const MARGIN_MS = 2_000;
+
+/** When the work of a request may no longer begin, so that "nothing was stored" stays true (DECISIONS, HTTP surface 10). */
+export function notAfter(deadline_at: number): number {
+  return deadline_at - MARGIN_MS;
+}
+
+/**
+ * The API's door to the orders' workflows. Each call answers the order as the database has it afterwards.
+ * Throws the ServiceError the workflow refused with; ServiceUnavailable when nobody answered in time and nothing is stored.
+ */
+export class Orders {
+  constructor(
+    private readonly client: Client,
+    private readonly db: Database,
+  ) {}
+
+  async create(input: CreateOrderInput, deadline_at: number): Promise<OrderView> {
+    const { order } = input;
+    const start = new WithStartWorkflowOperation(ORDER_WORKFLOW, {
+      workflowId: orderWorkflowId(order.id),
+      taskQueue: TASK_QUEUE,
+      args: [{ order_id: order.id }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      typedSearchAttributes: [
+        { key: ORDER_STATUS, value: 'new' },
+        { key: PROJECT_ID, value: order.project_id },
+      ],
+      staticSummary: `${formatAmount(order.amount, order.currency, 'en')}, ${order.merchant_order_id ?? order.id}`,
+    });
+    return await this.answered(order.id, deadline_at, async () => {
+      await this.client.workflow.executeUpdateWithStart(createOrder, { startWorkflowOperation: start, updateId: CREATE_UPDATE_ID, args: [input] });
+    });
+  }
+
+  /** A second call for the same attempt, from wherever, is the same payment and gets the same answer. */
+  async pay(order_id: string, input: SubmitPaymentInput, deadline_at: number): Promise<OrderView> {
+    return await this.answered(order_id, deadline_at, async () => {
+      await this.client.workflow
+        .getHandle(orderWorkflowId(order_id))
+        .executeUpdate(submitPayment, { updateId: paymentUpdateId(input.transaction.attempt), args: [input] });
+    });
+  }
+
+  async cancel(order_id: string, input: CancelOrderInput, deadline_at: number): Promise<OrderView> {
+    return await this.answered(order_id, deadline_at, async () => {
+      await this.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(cancelOrder, { args: [input] });
+    });
+  }
+
+  /** Runs the call within the deadline; whatever became of it, the order in the database is the answer, if it is there. */
+  private async answered(order_id: string, deadline_at: number, call: () => Promise<void>): Promise<OrderView> {
+    let silent = false;
+    try {
+      await this.client.withDeadline(deadline_at, call);
+    } catch (error) {
+      if (!isSilence(error)) throw refusalOf(error, order_id);
+      silent = true;
+    }
+    const order = await findOrderView(this.db, order_id);
+    if (order !== undefined) return order;
+    throw silent
+      ? new ServiceError('ServiceUnavailable', 'The service could not answer in time; nothing was stored or charged.')
+      : new ServiceError('NotFound', 'The order does not exist.');
+  }
+}
+
+/** Whether nobody answered: no worker, or Temporal is slow or away. */
+function isSilence(error: unknown): boolean {
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return isGrpcServiceError(cause) && [1, 4, 8, 14].includes(Number(cause.code)); // cancelled, deadline exceeded, exhausted, unavailable
+}
+
+function refusalOf(error: unknown, order_id: string): unknown {
+  if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure && isErrorName(error.cause.type)) {
+    const [property] = (error.cause.details ?? []) as [ErrorProperty?];
+    return new ServiceError(error.cause.type, error.cause.message, property ?? {});
+  }
+  // The workflow of a final order is closed, and some day deleted: the order cannot change any more.
+  if (error instanceof WorkflowNotFoundError) return new ServiceError('Conflict', `Order ${order_id} is final and cannot change any more.`);
+  return error;
+}

@@ -1,0 +1,95 @@
+import type { Order } from '../src/contract/order';
+import type { Event, Transaction } from '../src/contract/transaction';
+import type { EventView, OrderView, TransactionView } from '../src/db/order-view';
+
+/** Turns records into what the wire shows: what is absent is left out, never null (DECISIONS, HTTP surface 3). */
+
+/** ISO 8601 with microseconds and offset: `2026-01-15T12:00:05.433502+00:00`. Takes any ISO text in UTC as Postgres writes it. */
+export function timestamp(text: string): string {
+  const [, date, time, fraction = ''] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d+))?/.exec(text) ?? [];
+  return `${date}T${time}.${fraction.padEnd(6, '0')}+00:00`;
+}
+
+type Present<T> = { [K in keyof T as null extends T[K] ? never : K]: T[K] } & { [K in keyof T as null extends T[K] ? K : never]?: NonNullable<T[K]> };
+
+/** The object without its null values and empty arrays. */
+function withoutAbsent<T extends object>(value: T): Present<T> {
+  const entries = Object.entries(value).filter(([, field]) => field !== null && field !== undefined && !(Array.isArray(field) && field.length === 0));
+  return Object.fromEntries(entries) as Present<T>;
+}
+
+/** Where the customer pays the order, or one transaction of it. */
+export function paymentPage(public_url: string, order_id: string, transaction_id?: string): string {
+  return `${public_url}/pay/${order_id}/${transaction_id === undefined ? '' : `${transaction_id}/`}`;
+}
+
+export function presentOrder(order: OrderView, public_url: string): Order {
+  const byToken = order.attempts_max === 1;
+  return {
+    ...(withoutAbsent({
+      id: order.id,
+      project_id: order.project_id,
+      merchant_id: order.merchant_id,
+      merchant_name: order.merchant_name,
+      merchant_order_id: order.merchant_order_id,
+      description: order.description,
+      currency: order.currency,
+      amount: order.amount,
+      status: order.status,
+      created: timestamp(order.created),
+      modified: timestamp(order.modified),
+      completed: order.completed && timestamp(order.completed),
+      expiration_period: order.expiration_period,
+      payment_methods: order.payment_methods,
+      transactions: order.transactions.map((transaction) => presentTransaction(transaction, order, public_url)),
+      order_url: byToken ? null : paymentPage(public_url, order.id),
+      return_url: order.return_url,
+      failure_url: order.failure_url,
+      webhook_url: order.webhook_url,
+      locale: order.locale,
+      customer: order.customer,
+      client: order.client as Record<string, unknown> | null,
+      extra: order.extra as Record<string, unknown> | null,
+      order_lines: order.order_lines as unknown[] | null,
+    }) as Omit<Order, 'flags'>),
+    flags: order.is_test ? ['is-test'] : [],
+  };
+}
+
+function presentTransaction(transaction: TransactionView, order: OrderView, public_url: string): Transaction {
+  const open = transaction.status === 'new' || transaction.status === 'pending';
+  const outcome = withoutAbsent({ response_code: transaction.response_code, response_code_description: transaction.response_code_description });
+  return {
+    ...(withoutAbsent({
+      id: transaction.id,
+      order_id: order.id,
+      created: timestamp(transaction.created),
+      modified: timestamp(transaction.modified),
+      amount: transaction.amount,
+      currency: transaction.currency,
+      credit_debit: transaction.credit_debit,
+      payment_method: transaction.payment_method,
+      payment_method_brand: transaction.payment_method_brand,
+      payment_method_details: transaction.payment_method_details,
+      expiration_period: transaction.expiration_period,
+      status: transaction.status,
+      captured_amount: transaction.captured_amount === 0 ? null : transaction.captured_amount,
+      events: transaction.events.map(presentEvent),
+      outcomes: transaction.response_code === null ? null : { processing: { status: transaction.status, ...outcome } },
+      payment_url: open ? paymentPage(public_url, order.id, transaction.id) : null,
+    }) as Omit<Transaction, 'is_capturable'>),
+    is_capturable: false,
+  };
+}
+
+function presentEvent(event: EventView): Event {
+  return withoutAbsent({
+    id: event.id,
+    event: event.event,
+    occurred: timestamp(event.occurred),
+    noticed: timestamp(event.noticed),
+    source: event.source,
+    result: event.result,
+    authorization_iso_response_code: event.authorization_iso_response_code,
+  }) as Event;
+}
