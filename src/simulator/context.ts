@@ -11,6 +11,8 @@ export interface Context {
   readonly key: string;
   /** Address without trailing slash at which a customer's browser reaches the simulator. */
   readonly public_url: string;
-  /** Does at once what is due: outcomes, chargebacks, notifications. */
+  /** Does what is due: late outcomes and chargebacks, not their notifications. */
+  readonly doDue: () => Promise<void>;
+  /** Starts a round of everything that is due now instead of in a moment. */
   readonly wake: () => void;
 }

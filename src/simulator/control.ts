@@ -23,7 +23,7 @@ const notificationSchema = z.object({ idempotency_key: z.string().min(1) });
  * - `POST /control/chargebacks/`      a chargeback, or its reversal, of any charge
  * - `POST /control/notifications/`    tells again how an operation stands
  */
-export function control({ store, faults, wake }: Context): Router {
+export function control({ store, faults, doDue, wake }: Context): Router {
   const router = Router();
 
   router.post('/faults/', (req, res) => {
@@ -38,6 +38,7 @@ export function control({ store, faults, wake }: Context): Router {
 
   router.post('/due/', async (req, res) => {
     await store.hurry(parse(dueSchema, req.body ?? {}).transaction_id, new Date());
+    await doDue();
     wake();
     res.json({});
   });

@@ -15,6 +15,7 @@ import { afterChargeback } from './operate';
 import { processorApi } from './processor-api';
 import { notFound, onError } from './refusal';
 import { prepareDatabase } from './schema';
+import { site } from './site';
 import { Store } from './store';
 
 /** Milliseconds between two looks at what is due. */
@@ -67,14 +68,17 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const { notification_url } = options;
   const notifier = notification_url === undefined ? undefined
     : createNotifier({ store, url: notification_url, secret: options.notification_secret, public_url, log });
-  const loop = startLoop(async () => {
+  const doDue = async (): Promise<void> => {
     const now = new Date();
     await store.resolveDue(now);
     await store.doDue(now, (origin) => afterChargeback(origin, now));
-    await notifier?.send(now);
+  };
+  const loop = startLoop(async () => {
+    await doDue();
+    await notifier?.send(new Date());
   }, ROUND_MS, log);
 
-  server.on('request', createApp({ store, faults, log, key: options.key, public_url, wake: () => loop.wake() }));
+  server.on('request', createApp({ store, faults, log, key: options.key, public_url, doDue, wake: () => loop.wake() }));
 
   return {
     url,
@@ -107,6 +111,7 @@ function createApp(context: Context): Express {
     const ready = await store.ping().then(() => true, () => false);
     res.status(ready ? 200 : 503).json(ready ? { status: 'ok' } : { error: 'Postgres does not answer.' });
   });
+  app.use(site(context));
   app.use(notFound);
   app.use(onError(log));
   return app;

@@ -271,7 +271,8 @@ export class Store {
   /** Makes everything due now that waits for its time, of one transaction or of all. */
   async hurry(transaction_id: string | undefined, now: Date): Promise<void> {
     await this.pool.query(
-      `update operations set due = least(due, $1), next_due = least(next_due, $1)
+      // Not least() alone: of a null and a time it takes the time.
+      `update operations set due = case when due > $1 then $1::timestamptz else due end, next_due = case when next_due > $1 then $1::timestamptz else next_due end
        where (due is not null or next_due is not null) and ($2::uuid is null or transaction_id = $2)`, [now, transaction_id ?? null]);
   }
 
@@ -326,9 +327,9 @@ export class Store {
   }
 }
 
-/** Of what was asked for, so that a key cannot be used twice for different things. */
-function fingerprintOf(operation: Operation): string {
-  const sorted = Object.entries(operation).sort(([a], [b]) => (a < b ? -1 : 1));
+/** Of what was asked for, so that a key cannot be used twice for different things. Where the customer goes back to is no part of it. */
+function fingerprintOf({ return_url: _, ...asked }: Operation): string {
+  const sorted = Object.entries(asked).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex');
 }
 

@@ -1,0 +1,72 @@
+import express, { Router, type Response } from 'express';
+import { z } from 'zod';
+import type { Context } from './context';
+import { challengeOverPage, challengePage, challengeUnknownPage } from './pages/challenge';
+import { parse } from './parse';
+import { CHALLENGE_CODES, CHALLENGE_FAILED, type Outcome } from './scenarios';
+import type { OperationRow } from './store';
+
+/** Wrong codes that fail the challenge. */
+const ATTEMPTS_MAX = 3;
+
+const formSchema = z.object({ code: z.string().trim().max(64).default(''), action: z.string().max(64).default('') });
+
+/**
+ * The issuer's 3-D Secure page. The address is a secret of 144 random bits, so it is all that is needed. The customer
+ * goes back to `return_url` as it was given: whoever wants to know how it ended asks the processor.
+ */
+export function challenge({ store, wake }: Context): Router {
+  const router = Router();
+  router.use(express.urlencoded({ extended: false, limit: '4kb' }));
+
+  router.get('/:id/', async (req, res) => {
+    const row = await store.challenge(req.params.id);
+    if (!row) return void res.status(404).send(challengeUnknownPage());
+    if (row.result !== 'challenge') return leave(row, res);
+    const wrong = row.challenge_attempts > 0 ? { attempts_left: ATTEMPTS_MAX - row.challenge_attempts } : {};
+    res.send(challengePage({ amount: Number(row.amount), currency: row.currency, truncated_pan: row.truncated_pan, locale: localeOf(req.acceptsLanguages()), ...wrong }));
+  });
+
+  router.post('/:id/', async (req, res) => {
+    const { id } = req.params;
+    const { code, action } = parse(formSchema, req.body ?? {});
+    const row = await store.challenge(id);
+    if (!row) return void res.status(404).send(challengeUnknownPage());
+    if (row.result !== 'challenge') return leave(row, res);
+
+    const outcome = action === 'cancel' ? CHALLENGE_FAILED : (codeOutcome(code) ?? (await wrongCode(id)));
+    // Redirected, so that reloading the page asks for nothing twice.
+    if (!outcome) return res.redirect(303, `${req.baseUrl}/${id}/`);
+    await store.finishChallenge(id, outcome, new Date());
+    wake();
+    leave(row, res);
+  });
+
+  async function wrongCode(id: string): Promise<Outcome | undefined> {
+    const attempts = await store.wrongCode(id);
+    return attempts === undefined || attempts >= ATTEMPTS_MAX ? CHALLENGE_FAILED : undefined;
+  }
+
+  return router;
+}
+
+function codeOutcome(code: string): Outcome | undefined {
+  return Object.hasOwn(CHALLENGE_CODES, code) ? CHALLENGE_CODES[code] : undefined;
+}
+
+function leave(row: OperationRow, res: Response): void {
+  if (row.return_url === null) res.send(challengeOverPage());
+  else res.redirect(303, row.return_url);
+}
+
+/** The first language the browser wants that Intl knows. */
+function localeOf(languages: string[]): string {
+  for (const language of languages) {
+    try {
+      return Intl.getCanonicalLocales(language)[0] ?? 'en';
+    } catch {
+      // Not a language tag, `*` for example.
+    }
+  }
+  return 'en';
+}
