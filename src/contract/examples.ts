@@ -1,0 +1,108 @@
+import type { z } from 'zod';
+import type { Order } from './order';
+import type { OperationId, Output, ROUTES } from './routes';
+
+/** An example of every operation for the documentation; the tests parse each with its schemas. */
+type Example<K extends OperationId> = {
+  readonly answer: Output<K>;
+} & ((typeof ROUTES)[K] extends { readonly body: infer B extends z.ZodType } ? { readonly body: z.input<B> } : unknown) &
+  ((typeof ROUTES)[K] extends { readonly params: infer P extends z.ZodType } ? { readonly params: z.input<P> } : unknown);
+
+const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
+const PROJECT_ID = '0b1b8c1e-54a4-4b7c-9a8e-0f4f2f7f3c11';
+const MERCHANT_ID = '5d3b8f0a-7b7e-4a63-8a8f-2f5b7f1c9d22';
+const TRANSACTION_ID = '7e0a4b16-2c5d-4f8e-8b1a-3d9c6e5f4a20';
+
+const newOrder: Order = {
+  id: ORDER_ID,
+  project_id: PROJECT_ID,
+  merchant_id: MERCHANT_ID,
+  merchant_name: 'Demo merchant',
+  merchant_order_id: 'A-1001',
+  description: 'Two tickets',
+  currency: 'EUR',
+  amount: 2500,
+  status: 'new',
+  flags: ['is-test'],
+  created: '2026-01-15T12:00:05.433502+00:00',
+  modified: '2026-01-15T12:00:05.433502+00:00',
+  expiration_period: 'PT30M',
+  order_url: `https://payments.example.com/pay/${ORDER_ID}/`,
+  return_url: 'https://shop.example.com/thanks',
+};
+
+export const EXAMPLES: { readonly [K in OperationId]: Example<K> } = {
+  createOrder: {
+    body: { currency: 'EUR', amount: 2500, merchant_order_id: 'A-1001', description: 'Two tickets', return_url: 'https://shop.example.com/thanks' },
+    answer: newOrder,
+  },
+  getOrder: {
+    params: { order_id: ORDER_ID },
+    answer: {
+      ...newOrder,
+      status: 'completed',
+      modified: '2026-01-15T12:01:40.107221+00:00',
+      completed: '2026-01-15T12:01:40.107221+00:00',
+      transactions: [
+        {
+          id: TRANSACTION_ID,
+          order_id: ORDER_ID,
+          created: '2026-01-15T12:01:39.880154+00:00',
+          modified: '2026-01-15T12:01:40.107221+00:00',
+          completed: '2026-01-15T12:01:40.107221+00:00',
+          amount: 2500,
+          currency: 'EUR',
+          credit_debit: 'credit',
+          payment_method: 'credit-card',
+          payment_method_brand: 'visa',
+          payment_method_details: { truncated_pan: '411111******1111', card_expiry: '122030', cardholder_name: 'A. Customer' },
+          expiration_period: 'PT30M',
+          is_capturable: false,
+          captured_amount: 2500,
+          status: 'accepted',
+          events: [
+            {
+              id: '3b8d2f70-9c41-4a5e-8f06-1e2d3c4b5a69',
+              event: 'new',
+              occurred: '2026-01-15T12:01:39.880154+00:00',
+              noticed: '2026-01-15T12:01:39.880154+00:00',
+              source: 'customer',
+            },
+            {
+              id: 'c5e7a914-0d36-4b82-9a7f-6b5c4d3e2f18',
+              event: 'accepted',
+              occurred: '2026-01-15T12:01:40.101000+00:00',
+              noticed: '2026-01-15T12:01:40.107221+00:00',
+              source: 'processor',
+              result: 'approved',
+            },
+          ],
+          outcomes: { processing: { status: 'accepted', response_code: '00', response_code_description: 'Approved' } },
+        },
+      ],
+    },
+  },
+  cancelOrder: {
+    params: { order_id: ORDER_ID },
+    answer: { ...newOrder, status: 'cancelled', modified: '2026-01-15T12:04:11.250908+00:00' },
+  },
+  getProject: {
+    answer: {
+      id: PROJECT_ID,
+      merchant_id: MERCHANT_ID,
+      name: 'Web shop, test',
+      status: 'active-testing',
+      is_test: true,
+      webhook_url: 'https://shop.example.com/webhooks',
+      payment_methods: ['credit-card', 'apple-pay', 'google-pay'],
+      currencies: ['EUR', 'USD'],
+      expiration_period: 'PT30M',
+      transaction_expiration_period: 'PT30M',
+      capture_expiration_period: 'P5D',
+      permissions: { '/payment-methods/credit-card/': { POST: true } },
+    },
+  },
+  listCurrencies: {
+    answer: { payment_methods: { 'credit-card': { currencies: ['EUR', 'USD'] }, 'apple-pay': { currencies: ['EUR'] } } },
+  },
+};

@@ -1,0 +1,227 @@
+import fc from 'fast-check';
+import { DEPTH_MAX, parseIdempotencyKey, parseRequest } from '../../../src/contract/request';
+import { FREE_FORM_BYTES_MAX } from '../../../src/contract/scalars';
+import { ServiceError } from '../../../src/errors';
+
+const ORDER = { currency: 'EUR', amount: 2500 };
+const CARD = '4111111111111111';
+
+const parse = (body: unknown) => parseRequest('createOrder', { params: {}, query: {}, body }).body;
+
+function refusalOf(work: () => unknown): ServiceError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
+  throw new Error('was not refused');
+}
+const refusal = (body: unknown) => refusalOf(() => parse(body));
+const withTransaction = (transaction: object) => ({ ...ORDER, transactions: [{ payment_method: 'credit-card', ...transaction }] });
+const withDetails = (payment_method_details: object) => withTransaction({ payment_method_details });
+
+describe('create an order', () => {
+  test('every field of the request comes through as it was sent', () => {
+    const body = {
+      ...ORDER,
+      merchant_order_id: 'A-1',
+      description: '',
+      expiration_period: 'P1W',
+      payment_methods: ['credit-card'],
+      transactions: [
+        {
+          payment_method: 'credit-card',
+          capture_mode: 'manual',
+          expiration_period: 'P5D',
+          payment_method_details: { vault_token: 'tok', receiver_account_number: '12', receiver_account_number_type: 'card-account' },
+        },
+      ],
+      return_url: 'https://example.com/a?b=c#d',
+      failure_url: 'http://localhost:8080',
+      webhook_url: 'https://user:word@example.com/',
+      customer: {
+        merchant_customer_id: 'c',
+        email_address: 'a@example.com',
+        first_name: 'A',
+        last_name: 'B',
+        address_type: 'billing',
+        address: 'Street 1',
+        postal_code: '1',
+        city: 'C',
+        state: 'CA',
+        country: 'US',
+        locale: 'en_US',
+        phone_numbers: ['+31 20 1234567'],
+        ip_address: '192.0.2.1',
+      },
+      client: { platform: 'shop', version: [1, { nested: null }] },
+      extra: { any: 'thing', 1: 2 },
+      order_lines: [{ name: 'Ticket', quantity: 2 }],
+      locale: 'nl_NL',
+    };
+    expect(parse(structuredClone(body))).toEqual(body);
+  });
+
+  test('unknown and read-only fields are ignored', () => {
+    const transactions = [{ payment_method: 'credit-card', status: 'accepted', id: 7, amount: 'x' }];
+    expect(parse({ ...ORDER, id: 7, status: 'completed', flags: null, nonsense: {}, customer: { nonsense: 1 }, transactions })).toEqual({
+      ...ORDER,
+      customer: {},
+      transactions: [{ payment_method: 'credit-card' }],
+    });
+  });
+
+  test.each<[string, unknown, string]>([
+    ['no currency', { amount: 1 }, 'currency'],
+    ['no amount', { currency: 'EUR' }, 'amount'],
+    ['amount below 0', { ...ORDER, amount: -1 }, 'amount'],
+    ['amount with a fraction', { ...ORDER, amount: 1.5 }, 'amount'],
+    ['amount as text', { ...ORDER, amount: '100' }, 'amount'],
+    ['amount null', { ...ORDER, amount: null }, 'amount'],
+    ['amount true', { ...ORDER, amount: true }, 'amount'],
+    ['amount 2^53', { ...ORDER, amount: 2 ** 53 }, 'amount'],
+    ['currency in small letters', { ...ORDER, currency: 'eur' }, 'currency'],
+    ['no currency of ISO 4217', { ...ORDER, currency: 'ABC' }, 'currency'],
+    ['description as number', { ...ORDER, description: 1 }, 'description'],
+    ['description null', { ...ORDER, description: null }, 'description'],
+    ['description of 4097', { ...ORDER, description: 'x'.repeat(4097) }, 'description'],
+    ['reference of 256', { ...ORDER, merchant_order_id: 'x'.repeat(256) }, 'merchant_order_id'],
+    ['relative URL', { ...ORDER, return_url: '/thanks' }, 'return_url'],
+    ['URL of another scheme', { ...ORDER, return_url: 'javascript:alert(1)' }, 'return_url'],
+    ['URL without slashes', { ...ORDER, return_url: 'https:example.com' }, 'return_url'],
+    ['URL without host', { ...ORDER, return_url: 'https://' }, 'return_url'],
+    ['URL with line break', { ...ORDER, webhook_url: 'https://example.com/\nX: y' }, 'webhook_url'],
+    ['URL with space before', { ...ORDER, webhook_url: ' https://example.com/' }, 'webhook_url'],
+    ['URL empty', { ...ORDER, failure_url: '' }, 'failure_url'],
+    ['URL of 4097', { ...ORDER, failure_url: `https://example.com/${'x'.repeat(4077)}` }, 'failure_url'],
+    ['month as period', { ...ORDER, expiration_period: 'P1M' }, 'expiration_period'],
+    ['period above P30D', { ...ORDER, expiration_period: 'P31D' }, 'expiration_period'],
+    ['period of less than a second', { ...ORDER, expiration_period: 'PT0S' }, 'expiration_period'],
+    ['two transactions', { ...ORDER, transactions: [{ payment_method: 'a' }, { payment_method: 'a' }] }, 'transactions'],
+    ['transactions as object', { ...ORDER, transactions: {} }, 'transactions'],
+    ['transaction without method', { ...ORDER, transactions: [{}] }, 'transactions.0.payment_method'],
+    ['unknown capture_mode', withTransaction({ capture_mode: 'later' }), 'transactions.0.capture_mode'],
+    ['authorization for longer than P5D', withTransaction({ capture_mode: 'manual', expiration_period: 'P6D' }), 'transactions.0.expiration_period'],
+    ['transaction for longer than P30D', withTransaction({ expiration_period: 'P31D' }), 'transactions.0.expiration_period'],
+    ['empty vault_token', withDetails({ vault_token: '' }), 'transactions.0.payment_method_details.vault_token'],
+    ['empty receiver_account_number', withDetails({ receiver_account_number: '' }), 'transactions.0.payment_method_details.receiver_account_number'],
+    ['receiver_account_number of 51', withDetails({ receiver_account_number: 'x'.repeat(51) }), 'transactions.0.payment_method_details.receiver_account_number'],
+    ['country of three letters', { ...ORDER, customer: { country: 'NLD' } }, 'customer.country'],
+    ['phone number as number', { ...ORDER, customer: { phone_numbers: [1] } }, 'customer.phone_numbers.0'],
+    ['extra as list', { ...ORDER, extra: [] }, 'extra'],
+    ['extra as text', { ...ORDER, extra: 'x' }, 'extra'],
+    ['extra above 16 KiB', { ...ORDER, extra: { x: 'x'.repeat(FREE_FORM_BYTES_MAX) } }, 'extra'],
+    ['extra above 16 KiB in bytes, not in characters', { ...ORDER, extra: { x: 'é'.repeat(FREE_FORM_BYTES_MAX / 2) } }, 'extra'],
+    ['client with a number that would change', { ...ORDER, client: { id: 2 ** 53 } }, 'client'],
+    ['order_lines of texts', { ...ORDER, order_lines: ['x'] }, 'order_lines'],
+    ['character that Postgres cannot store', { ...ORDER, extra: { a: ['x\u0000'] } }, 'extra.a.0'],
+    ['half a surrogate pair', { ...ORDER, description: 'x\ud800' }, 'description'],
+    ['card number as text', { ...ORDER, description: CARD }, 'description'],
+    ['card number with spaces', { ...ORDER, merchant_order_id: '4111 1111 1111 1111' }, 'merchant_order_id'],
+    ['card number with hyphens', { ...ORDER, extra: { a: [{ b: '5544-3300-0000-0037' }] } }, 'extra.a.0.b'],
+    ['card number as number', { ...ORDER, extra: { pan: 4111111111111111 } }, 'extra.pan'],
+    ['card number as amount', { ...ORDER, amount: 4111111111111111 }, 'amount'],
+    ['card number in a field that is ignored', { ...ORDER, card_number: CARD }, 'card_number'],
+    ['card number in a details field that is ignored', withDetails({ card_number: CARD }), 'transactions.0.payment_method_details.card_number'],
+    ['card number as receiver elsewhere', { ...ORDER, extra: { receiver_account_number: CARD } }, 'extra.receiver_account_number'],
+    ['card number as a key', { ...ORDER, extra: { [CARD]: 'x' } }, 'extra'],
+  ])('%s: ValidationError', (_title, body, property_path) => {
+    const error = refusal(body);
+    expect(error).toMatchObject({ error: 'ValidationError', property: { property_path } });
+    expect(error.property.property_description).toMatch(/^[A-Z].*\w/);
+    expect(JSON.stringify([error.value, error.property])).not.toMatch(/4111|5544|undefined/);
+  });
+
+  test.each<[string, unknown]>([
+    ['a list', []],
+    ['a text', 'x'],
+    ['null', null],
+    ['a number', 1],
+    ['nothing', undefined],
+  ])('%s is no body', (_title, body) => {
+    expect(refusal(body)).toMatchObject({ error: 'ValidationError', property: {} });
+  });
+
+  test('a missing field is called required', () => {
+    expect(refusal({ amount: 1 }).value).toBe('currency: This field is required.');
+  });
+
+  test.each<[string, object]>([
+    ['amount 0', { amount: 0 }],
+    ['amount 2^53-1', { amount: Number.MAX_SAFE_INTEGER }],
+    ['period PT1S', { expiration_period: 'PT1S' }],
+    ['period P30D', { expiration_period: 'P30D' }],
+    ['reference of 255', { merchant_order_id: 'x'.repeat(255) }],
+    ['description of 4096', { description: 'x'.repeat(4096) }],
+    ['extra of exactly 16 KiB', { extra: { x: 'x'.repeat(FREE_FORM_BYTES_MAX - '{"x":""}'.length) } }],
+    ['emoji', { description: '🎟️' }],
+    ['digits that are no card number', { merchant_order_id: '4111111111111112' }],
+    ['a card number inside a longer text', { description: 'ref 41111111111111110000' }],
+  ])('%s is accepted', (_title, fields) => {
+    expect(parse({ ...ORDER, ...fields })).toEqual({ ...ORDER, ...fields });
+  });
+
+  test('receiver_account_number may be a card number, and only there', () => {
+    const body = withDetails({ receiver_account_number: CARD, receiver_account_number_type: 'card-account' });
+    expect(parse(body).transactions?.[0]?.payment_method_details?.receiver_account_number).toBe(CARD);
+  });
+
+  test('free-form data keeps keys that JavaScript treats specially', () => {
+    const text = '{"__proto__":{"a":1},"constructor":"x","b":[{"__proto__":null}]}';
+    expect(JSON.stringify(parse({ ...ORDER, extra: JSON.parse(text) as object }).extra)).toBe(text);
+  });
+
+  test(`a body may be nested ${DEPTH_MAX} levels deep, not one more`, () => {
+    const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
+    expect(() => parse({ ...ORDER, extra: nested(DEPTH_MAX - 1) })).not.toThrow();
+    expect(refusal({ ...ORDER, extra: nested(DEPTH_MAX) }).value).toMatch('Nested deeper');
+    expect(refusal({ ...ORDER, other: JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as unknown }).value).toMatch('Nested deeper');
+  });
+
+  test('a long key does not come back whole', () => {
+    expect(refusal({ ...ORDER, ['x'.repeat(10_000)]: CARD }).value.length).toBeLessThan(500);
+  });
+
+  test('any JSON is either parsed or refused with a ValidationError', () => {
+    const body = fc.record({ currency: fc.constantFrom('EUR', 'x'), amount: fc.nat(), extra: fc.jsonValue(), transactions: fc.jsonValue(), customer: fc.jsonValue() });
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), body), (value) => {
+        try {
+          parse(value);
+        } catch (error) {
+          expect(error).toMatchObject({ error: 'ValidationError' });
+        }
+      }),
+    );
+  });
+});
+
+describe('ids in a path', () => {
+  const get = (order_id: string) => parseRequest('getOrder', { params: { order_id }, query: {}, body: undefined }).params.order_id;
+
+  test('are uuids of any version, in lower case from here on', () => {
+    expect(get('1C3A9D52-6A2F-4D4B-9D5E-7A6C0F1E2B34')).toBe('1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34');
+    expect(get('11111111-1111-1111-1111-111111111111')).toBe('11111111-1111-1111-1111-111111111111');
+  });
+
+  test.each(['', 'x', '1', "1' or 1=1", '1c3a9d526a2f4d4b9d5e7a6c0f1e2b34'])('%j is refused', (id) => {
+    expect(refusalOf(() => get(id))).toMatchObject({ error: 'ValidationError', property: { property_path: 'order_id' } });
+  });
+
+  test('a card number in the query is refused, also where the operation reads no query', () => {
+    const order_id = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
+    const error = refusalOf(() => parseRequest('getOrder', { params: { order_id }, query: { pan: CARD }, body: undefined }));
+    expect(error.property.property_path).toBe('pan');
+  });
+});
+
+describe('Idempotency-Key', () => {
+  test.each(['a', 'x'.repeat(255), '!~', '6f1c:capture'])('%s is accepted', (key) => {
+    expect(parseIdempotencyKey(key)).toBe(key);
+  });
+
+  test.each(['', 'x'.repeat(256), 'a b', 'é', 'a\tb', CARD])('%j is refused', (key) => {
+    expect(refusalOf(() => parseIdempotencyKey(key))).toMatchObject({ error: 'ValidationError', property: { property_path: 'Idempotency-Key' } });
+  });
+});

@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { LONGEST, durationProblem, parseDuration } from '../../../src/domain/duration';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+test.each([
+  ['PT1S', 1000],
+  ['PT1.5S', 1500],
+  ['PT30M', 30 * MINUTE],
+  ['PT1H', 60 * MINUTE],
+  ['P7D', 7 * DAY],
+  ['P20D', 20 * DAY],
+  ['P1W', 7 * DAY],
+  ['P1W1DT1H', 8 * DAY + 60 * MINUTE],
+  ['PT90M', 90 * MINUTE],
+  ['PT86400S', DAY],
+])('%s is %i ms', (text, ms) => {
+  expect(parseDuration(text)).toBe(ms);
+});
+
+test.each(['', 'P', 'PT', '30', 'PT30', '30M', '-PT30M', '+PT30M', 'P-1D', 'PT30M ', ' PT30M', 'PT30M\n', 'PT1H30', 'P1DT', 'P99999999999999999999D', 'forever'])(
+  '%j is no duration',
+  (text) => {
+    expect(() => parseDuration(text)).toThrow('Expected an ISO 8601 duration');
+  },
+);
+
+test.each(['P1Y', 'P1M', 'P1Y2M3D', 'P0Y1D', 'P2MT1H'])('%s is refused: years and months have no fixed length', (text) => {
+  expect(() => parseDuration(text)).toThrow('Years and months');
+});
+
+test.each(['PT0S', 'PT0.999S', 'P0D'])('%s is refused: PT1S at least', (text) => {
+  expect(() => parseDuration(text)).toThrow('PT1S at least');
+});
+
+test('exactly the longest is allowed, a second more is not', () => {
+  expect(durationProblem('P30D', LONGEST.order)).toBeUndefined();
+  expect(durationProblem('PT720H', LONGEST.order)).toBeUndefined();
+  expect(durationProblem('P30DT1S', LONGEST.order)).toBe('Expected P30D at most.');
+});
+
+test('any text either parses to a second or more, or is refused with a RangeError', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.stringMatching(/^P[0-9YMWDTHS.]{0,12}$/)), (text) => {
+      try {
+        expect(parseDuration(text)).toBeGreaterThanOrEqual(1000);
+      } catch (error) {
+        expect(error).toBeInstanceOf(RangeError);
+      }
+    }),
+  );
+});

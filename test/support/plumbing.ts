@@ -1,0 +1,94 @@
+import { Router } from 'express';
+import pino from 'pino';
+import { createApp, type AppDependencies } from '../../api/app';
+import type { Context, Operations } from '../../api/context';
+import { listen, type Listening } from '../../api/server';
+import { ROUTES, type OperationId } from '../../src/contract/routes';
+import type { Project } from '../../src/db/projects';
+import { EXAMPLES } from '../../src/contract/examples';
+
+/** The HTTP surface over real HTTP with operations that only record what they are called with. */
+
+export const PROJECT = {
+  id: '0b1b8c1e-54a4-4b7c-9a8e-0f4f2f7f3c11',
+  merchant_id: '5d3b8f0a-7b7e-4a63-8a8f-2f5b7f1c9d22',
+  merchant_name: 'Demo',
+  name: 'Demo test',
+  is_test: true,
+  payment_methods: ['credit-card'],
+  currencies: ['EUR'],
+  expiration_period: 'PT30M',
+  transaction_expiration_period: 'PT30M',
+  capture_expiration_period: 'P5D',
+  webhook_url: null,
+} satisfies Project;
+
+export const API_KEY = 'test_0123456789ab0123456789abcdef0123456789abcdef01234567';
+export const AUTHORIZATION = `Basic ${Buffer.from(`${API_KEY}:`).toString('base64')}`;
+
+export interface Call {
+  operation: OperationId;
+  context: Context;
+  input: unknown;
+}
+
+export interface Plumbing extends Listening {
+  /** What reached an operation. */
+  readonly calls: Call[];
+  /** Every log line, as JSON text. */
+  readonly lines: string[];
+  /** fetch with the API key, without following redirects. */
+  send(path: string, init?: RequestInit): Promise<Response>;
+  /** POST of a JSON value. */
+  post(path: string, body: unknown): Promise<Response>;
+}
+
+type Options = Partial<Omit<AppDependencies, 'operations' | 'config' | 'log'>> & {
+  operations?: Partial<Operations>;
+  config?: Partial<AppDependencies['config']>;
+  listen?: Partial<Parameters<typeof listen>[1]>;
+};
+
+export async function servePlumbing(options: Options = {}): Promise<Plumbing> {
+  const calls: Call[] = [];
+  const lines: string[] = [];
+  const config = { API_DEADLINE_MS: 5_000, API_KEY_CACHE_MS: 0, TRUSTED_PROXY: '', ...options.config };
+  const app = createApp({
+    findProject: async (api_key) => (api_key === API_KEY ? PROJECT : undefined),
+    probes: [],
+    pages: Router(),
+    ...options,
+    config,
+    log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
+    operations: { ...recording(calls), ...options.operations },
+  });
+  const server = await listen(app, {
+    API_HOST: '127.0.0.1',
+    API_PORT: 0,
+    TLS_CERT_FILE: undefined,
+    TLS_KEY_FILE: undefined,
+    TRUSTED_PROXY: config.TRUSTED_PROXY,
+    ...options.listen,
+  });
+  const send = (path: string, init: RequestInit = {}) =>
+    fetch(server.url + path, { redirect: 'manual', ...init, headers: { authorization: AUTHORIZATION, ...(init.headers as Record<string, string>) } });
+  return {
+    ...server,
+    calls,
+    lines,
+    send,
+    post: (path, body) => send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  };
+}
+
+/** Operations that answer with the documentation's example. */
+function recording(calls: Call[]): Operations {
+  const entries = (Object.keys(ROUTES) as OperationId[]).map((operation) => [
+    operation,
+    async (context: Context, input: unknown) => {
+      calls.push({ operation, context, input });
+      return EXAMPLES[operation].answer;
+    },
+  ]);
+  return Object.fromEntries(entries) as Operations;
+}
