@@ -37,7 +37,7 @@ export function answer(response: Response, status: number, body: unknown): void 
 export function onError(log: Logger): ErrorRequestHandler {
   return (thrown: unknown, _request, response, _next) => {
     const error = toServiceError(thrown);
-    if (error === undefined) log.error({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'request failed');
+    if (error === undefined) log.error({ request_id: response.getHeader('X-Request-Id'), error: details(thrown) }, 'request failed');
     if (response.headersSent) {
       // Half an answer must not look whole.
       response.destroy();

@@ -1,0 +1,249 @@
+import net from 'node:net';
+import { Router } from 'express';
+import { ROUTES } from '../../src/contract/routes';
+import { API_KEY, AUTHORIZATION, PROJECT, servePlumbing, type Plumbing } from '../support/plumbing';
+
+const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
+const pages = Router();
+pages.get('/pay/:order_id/', (_request, response) => void response.type('html').send('<p>page</p>'));
+
+let api: Plumbing;
+beforeAll(async () => {
+  api = await servePlumbing({ pages });
+});
+afterAll(() => api.close());
+beforeEach(() => {
+  api.calls.length = 0;
+});
+
+async function expectError(response: Response, status: number, type: string): Promise<{ value: string; property_path?: string }> {
+  expect({ status: response.status, 'content-type': response.headers.get('content-type') }).toEqual({ status, 'content-type': 'application/json' });
+  expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  const body = (await response.json()) as { error: { value: string } };
+  expect(Object.keys(body)).toEqual(['error']);
+  expect(body.error).toMatchObject({ status, type, value: expect.stringMatching(/\w/) as string });
+  return body.error;
+}
+
+describe.each(Object.entries(ROUTES))('%s', (operation, route) => {
+  const path = route.path.replace('{order_id}', ORDER_ID);
+  const init = { method: route.method.toUpperCase(), ...('body' in route && { headers: { 'content-type': 'application/json' }, body: '{"currency":"EUR","amount":1}' }) };
+
+  test.each([
+    ['with', path],
+    ['without', path.slice(0, -1)],
+  ])('answers %s a slash at the end, directly', async (_title, address) => {
+    const response = await api.send(address, init);
+    expect(response.status).toBe(route.success);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('x-powered-by')).toBeNull();
+    expect(await response.json()).toEqual(expect.any(Object));
+    expect(api.calls.map((call) => call.operation)).toEqual([operation]);
+  });
+
+  test('needs the API key', async () => {
+    const response = await fetch(api.url + path, init);
+    expect(response.headers.get('www-authenticate')).toMatch(/^Basic realm="/);
+    await expectError(response, 401, 'Unauthorized');
+    expect(api.calls).toEqual([]);
+  });
+});
+
+describe('what an operation receives', () => {
+  test('project, deadline, request id and the parsed request', async () => {
+    const before = Date.now();
+    const response = await api.post('/v1/orders/', { currency: 'EUR', amount: 1, id: 'ignored' });
+    const [call] = api.calls;
+    expect(call?.input).toEqual({ body: { currency: 'EUR', amount: 1 } });
+    expect(call?.context.project).toEqual(PROJECT);
+    expect(call?.context.request_id).toBe(response.headers.get('x-request-id'));
+    expect(call?.context.deadline_at).toBeGreaterThanOrEqual(before + 5_000);
+    expect(call?.context.deadline_at).toBeLessThanOrEqual(Date.now() + 5_000);
+    expect(call?.context.idempotency_key).toBeUndefined();
+  });
+
+  test('the Idempotency-Key of a POST, and a refusal of a bad one', async () => {
+    const post = (key: string) =>
+      api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': key }, body: '{"currency":"EUR","amount":1}' });
+    expect((await post('k-1')).status).toBe(200);
+    expect(api.calls[0]?.context.idempotency_key).toBe('k-1');
+    expect((await expectError(await post('k 1'), 400, 'ValidationError')).property_path).toBe('Idempotency-Key');
+  });
+
+  test('the id of a path in lower case', async () => {
+    await api.send(`/v1/orders/${ORDER_ID.toUpperCase()}/`);
+    expect(api.calls[0]?.input).toEqual({ params: { order_id: ORDER_ID } });
+  });
+});
+
+describe('wrong requests', () => {
+  test.each([
+    ['an unknown path', 'GET', '/v1/nothing/'],
+    ['another version', 'GET', `/v2/orders/${ORDER_ID}/`],
+    ['capital letters in a path', 'GET', `/v1/Orders/${ORDER_ID}/`],
+    ['two slashes at the end', 'GET', `/v1/orders/${ORDER_ID}//`],
+    ['something below an order', 'GET', `/v1/orders/${ORDER_ID}/nothing/`],
+    ['an encoded slash', 'GET', '/v1%2Forders/'],
+    ['a POST to nowhere', 'POST', '/nothing'],
+    ['a path of dots', 'GET', '/docs/..%2f..%2fpackage.json'],
+  ])('%s: 404 as JSON', async (_title, method, path) => {
+    await expectError(await api.send(path, { method }), 404, 'NotFound');
+  });
+
+  test.each([
+    ['PUT', '/v1/orders/', 'POST, OPTIONS'],
+    ['GET', '/v1/orders', 'POST, OPTIONS'],
+    ['PATCH', `/v1/orders/${ORDER_ID}/`, 'GET, HEAD, DELETE, OPTIONS'],
+    ['POST', '/v1/merchants/self/projects/self/', 'GET, HEAD, OPTIONS'],
+    ['POST', '/health/live', 'GET, HEAD, OPTIONS'],
+    ['DELETE', '/', 'GET, HEAD, OPTIONS'],
+    ['POST', '/docs/', 'GET, HEAD, OPTIONS'],
+    ['PUT', '/docs/openapi.json', 'GET, HEAD, OPTIONS'],
+  ])('%s %s: 405, allowed are %s', async (method, path, allow) => {
+    const response = await api.send(path, { method });
+    expect(response.headers.get('allow')).toBe(allow);
+    await expectError(response, 405, 'MethodNotAllowed');
+  });
+
+  test.each([
+    ['%', 'a lone percent sign'],
+    ['%zz', 'no hexadecimal digits'],
+    ['%E0%A4%A', 'half a character'],
+    ['not-a-uuid', 'no uuid'],
+    ['4111111111111111', 'a card number'],
+  ])('/v1/orders/%s/ (%s): 400', async (id) => {
+    const error = await expectError(await api.send(`/v1/orders/${id}/`), 400, 'ValidationError');
+    expect(JSON.stringify(error)).not.toMatch('4111');
+  });
+
+  test.each([
+    ['text that is no JSON', '{"currency":'],
+    ['nothing but spaces', '   '],
+    ['a list', '[]'],
+    ['a text', '"x"'],
+    ['null', 'null'],
+    ['a second value', '{}{}'],
+    ['100,000 brackets', '['.repeat(100_000)],
+    ['a byte that is not UTF-8 in a name', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x7d])],
+  ])('a body of %s: ValidationError', async (_title, body) => {
+    const response = await api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const { value } = await expectError(response, 400, 'ValidationError');
+    expect(value).not.toMatch(/\[\[|currency":/);
+  });
+
+  test('no body where one is needed: ValidationError', async () => {
+    await expectError(await api.send('/v1/orders/', { method: 'POST' }), 400, 'ValidationError');
+  });
+
+  test('the first bad field is named', async () => {
+    const error = await expectError(await api.post('/v1/orders/', { currency: 'EUR', amount: 'x' }), 400, 'ValidationError');
+    expect(error).toMatchObject({ property_path: 'amount', property_description: expect.stringMatching(/number/) as string });
+  });
+
+  test('a body of 256 KiB is read, one byte more is too large', async () => {
+    const body = (bytes: number) => `{"currency":"EUR","amount":1,"x":"${'x'.repeat(bytes - 36)}"}`;
+    const send = (bytes: number) => api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': 'application/json' }, body: body(bytes) });
+    expect(body(262_144).length).toBe(262_144);
+    expect((await send(262_144)).status).toBe(200);
+    await expectError(await send(262_145), 413, 'PayloadTooLarge');
+  });
+
+  test('a body without announced length is measured too', async () => {
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode('"'.padEnd(300_000, 'x')));
+        controller.close();
+      },
+    });
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' };
+    await expectError(await api.send('/v1/orders/', init as RequestInit), 413, 'PayloadTooLarge');
+  });
+
+  test.each(['application/x-www-form-urlencoded', 'text/plain', 'application/jsonx', 'application/json-patch+json', 'multipart/form-data; boundary=x', 'application/json; charset=latin1'])(
+    'Content-Type %s: 415',
+    async (type) => {
+      const response = await api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': type }, body: '{}' });
+      await expectError(response, 415, 'UnsupportedMediaType');
+    },
+  );
+
+  test.each(['application/json; charset=utf-8', 'Application/JSON', 'application/json;x=y'])('Content-Type %s is JSON', async (type) => {
+    const response = await api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': type }, body: '{"currency":"EUR","amount":1}' });
+    expect(response.status).toBe(200);
+  });
+
+  test.each([
+    ['br-x', '{}', 415],
+    ['gzip', 'not gzip', 400],
+  ])('Content-Encoding %s with %j: %i', async (encoding, body, status) => {
+    const response = await api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': 'application/json', 'content-encoding': encoding }, body });
+    await expectError(response, status, status === 415 ? 'UnsupportedMediaType' : 'ValidationError');
+  });
+});
+
+describe('HEAD and OPTIONS', () => {
+  test('HEAD answers as GET, without the body', async () => {
+    const response = await api.send(`/v1/orders/${ORDER_ID}/`, { method: 'HEAD' });
+    expect(response.status).toBe(200);
+    expect(Number(response.headers.get('content-length'))).toBeGreaterThan(100);
+    expect(await response.text()).toBe('');
+  });
+
+  test('OPTIONS lists the methods, without a key', async () => {
+    const response = await fetch(`${api.url}/v1/orders/${ORDER_ID}`, { method: 'OPTIONS' });
+    expect([response.status, response.headers.get('allow'), await response.text()]).toEqual([204, 'GET, HEAD, DELETE, OPTIONS', '']);
+  });
+});
+
+describe('beside the API', () => {
+  test('GET / leads to the documentation', async () => {
+    const body = (await (await fetch(`${api.url}/`)).json()) as { documentation: string };
+    const page = await fetch(api.url + body.documentation);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  });
+
+  test('the hosted page is mounted at the root, unknown pages are JSON', async () => {
+    expect(await (await fetch(`${api.url}/pay/1/`)).text()).toBe('<p>page</p>');
+    await expectError(await fetch(`${api.url}/pay/`), 404, 'NotFound');
+  });
+
+  test('an id from outside is not taken as request id', async () => {
+    const response = await fetch(`${api.url}/`, { headers: { 'x-request-id': 'mine' } });
+    expect(response.headers.get('x-request-id')).not.toBe('mine');
+  });
+
+  test('live is always 200; ready names what is missing, and keeps the reason in the log', async () => {
+    expect(await (await fetch(`${api.url}/health/live`)).json()).toEqual({ status: 'live' });
+    expect(await (await fetch(`${api.url}/health/ready`)).json()).toEqual({ status: 'ready', checks: {} });
+    const probes = [
+      { name: 'db', check: async () => {} },
+      { name: 'temporal', check: () => Promise.reject(new Error('secret reason')) },
+    ];
+    const broken = await servePlumbing({ probes });
+    const response = await fetch(`${broken.url}/health/ready/`);
+    expect(response.headers.get('retry-after')).toBe('1');
+    const { value } = await expectError(response, 503, 'ServerError');
+    expect(value).toBe('Not ready: temporal.');
+    await broken.close();
+  });
+
+  test('what is not HTTP gets an error in the same shape', async () => {
+    const socket = net.connect(api.port, '127.0.0.1');
+    socket.end('this is not http\r\n\r\n');
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    const [head, body] = Buffer.concat(chunks).toString().split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 400 [^]*\r\nContent-Type: application\/json\r\n[^]*X-Request-Id: /);
+    expect(JSON.parse(body ?? '')).toMatchObject({ error: { status: 400, type: 'ValidationError' } });
+  });
+
+  test('no log line holds the key', async () => {
+    await api.post('/v1/orders/', { currency: 'EUR', amount: 1 });
+    const log = api.lines.join('');
+    expect(log).toMatch('answered');
+    expect(log).not.toMatch(API_KEY.slice(-20));
+    expect(log).not.toMatch(AUTHORIZATION.slice(-20));
+  });
+});

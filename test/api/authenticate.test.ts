@@ -1,0 +1,74 @@
+import { createAuthenticate } from '../../api/authenticate';
+import { API_KEY, AUTHORIZATION, PROJECT } from '../support/plumbing';
+
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+const findProject = jest.fn(async (api_key: string) => (api_key === API_KEY ? PROJECT : undefined));
+beforeEach(() => findProject.mockClear());
+
+test('the API key is the username, the password is empty', async () => {
+  await expect(createAuthenticate(findProject, 0)(AUTHORIZATION)).resolves.toEqual(PROJECT);
+});
+
+test.each([
+  ['the scheme in other letters', AUTHORIZATION.replace('Basic', 'basic')],
+  ['more spaces', AUTHORIZATION.replace(' ', '   ')],
+  ['base64 without padding', AUTHORIZATION.replace(/=+$/, '')],
+])('%s is accepted', async (_title, header) => {
+  await expect(createAuthenticate(findProject, 0)(header)).resolves.toEqual(PROJECT);
+});
+
+test.each<[string, string | undefined, number]>([
+  ['no header', undefined, 0],
+  ['an empty header', '', 0],
+  ['no credentials', 'Basic', 0],
+  ['the bearer scheme', `Bearer ${API_KEY}`, 0],
+  ['the key without base64', `Basic ${API_KEY}:`, 0],
+  ['no colon', basic(API_KEY), 0],
+  ['a password', basic(`${API_KEY}:x`), 0],
+  ['two colons', basic(`${API_KEY}::`), 0],
+  ['the key as password', basic(`:${API_KEY}`), 0],
+  ['an empty key', basic(':'), 0],
+  ['characters that are not base64', 'Basic !!!!', 0],
+  ['two headers joined', `${AUTHORIZATION}, ${AUTHORIZATION}`, 0],
+  ['a header without end', `Basic ${'A'.repeat(100_000)}`, 0],
+  ['a wrong key', basic(`${API_KEY.replace('test', 'live')}:`), 1],
+  ['a part of the key', basic(`${API_KEY.slice(0, -1)}:`), 1],
+])('%s: Unauthorized after %#', async (_title, header, lookups) => {
+  const refused = createAuthenticate(findProject, 0)(header);
+  await expect(refused).rejects.toMatchObject({ error: 'Unauthorized' });
+  await expect(refused).rejects.not.toMatchObject({ value: expect.stringContaining(API_KEY.slice(5, 20)) as string });
+  expect(findProject).toHaveBeenCalledTimes(lookups);
+});
+
+test('a key that was found is looked up once while it is remembered', async () => {
+  const authenticate = createAuthenticate(findProject, 60_000);
+  await authenticate(AUTHORIZATION);
+  await authenticate(AUTHORIZATION);
+  expect(findProject).toHaveBeenCalledTimes(1);
+});
+
+test('a revoked key ends with the time it is remembered', async () => {
+  jest.useFakeTimers();
+  try {
+    const authenticate = createAuthenticate(findProject, 1_000);
+    await authenticate(AUTHORIZATION);
+    findProject.mockResolvedValueOnce(undefined);
+    jest.advanceTimersByTime(999);
+    await expect(authenticate(AUTHORIZATION)).resolves.toEqual(PROJECT);
+    jest.advanceTimersByTime(1);
+    await expect(authenticate(AUTHORIZATION)).rejects.toMatchObject({ error: 'Unauthorized' });
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test('a wrong key is looked up each time: it may be new', async () => {
+  const authenticate = createAuthenticate(findProject, 60_000);
+  for (let time = 0; time < 2; time++) await expect(authenticate(basic('test_x:'))).rejects.toMatchObject({ error: 'Unauthorized' });
+  expect(findProject).toHaveBeenCalledTimes(2);
+});
+
+test('a look-up that fails is not taken for a wrong key', async () => {
+  findProject.mockRejectedValueOnce(new Error('no database'));
+  await expect(createAuthenticate(findProject, 0)(AUTHORIZATION)).rejects.toThrow('no database');
+});

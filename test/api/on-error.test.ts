@@ -1,0 +1,49 @@
+import { errorBody } from '../../api/on-error';
+import { errorSchema } from '../../src/contract/error';
+import { ERRORS, ServiceError, invalid, type ErrorName } from '../../src/errors';
+import { servePlumbing } from '../support/plumbing';
+
+const ORDER = '/v1/orders/1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34/';
+
+/** What the API answers when an operation throws. */
+async function answerTo(thrown: unknown): Promise<{ response: Response; body: unknown; log: string }> {
+  // oxlint-disable-next-line prefer-promise-reject-errors
+  const api = await servePlumbing({ operations: { getOrder: () => Promise.reject(thrown) } });
+  const response = await api.send(ORDER);
+  const body: unknown = await response.json();
+  await api.close();
+  return { response, body, log: api.lines.join('') };
+}
+
+test.each(Object.keys(ERRORS) as ErrorName[])('%s has its status, type and shape', async (name) => {
+  const row: { status: number; type?: string } = ERRORS[name];
+  const { response, body, log } = await answerTo(new ServiceError(name, 'Why.'));
+  expect(response.status).toBe(row.status);
+  expect(response.headers.get('content-type')).toBe('application/json');
+  expect(body).toEqual({ error: { status: row.status, type: row.type ?? name, value: 'Why.' } });
+  expect(errorSchema.safeParse(body).success).toBe(true);
+  expect(response.headers.get('www-authenticate') !== null).toBe(row.status === 401);
+  expect(response.headers.get('retry-after') !== null).toBe(row.status === 503);
+  expect(log).toBe('');
+});
+
+test('the bad field comes along', () => {
+  expect(errorBody(invalid('a.b', 'Wrong.')).error).toMatchObject({ value: 'a.b: Wrong.', property_path: 'a.b', property_description: 'Wrong.' });
+});
+
+test.each<[string, unknown]>([
+  ['an error nobody declared', Object.assign(new TypeError('at secret place'), { code: 'ESECRET', body: 'card 4111111111111111' })],
+  ['an error with a server status', Object.assign(new Error('secret'), { status: 502 })],
+  ['a text', 'secret'],
+  ['nothing', undefined],
+])('%s is a ServerError with a fixed text', async (_title, thrown) => {
+  const { response, body, log } = await answerTo(thrown);
+  expect(body).toEqual({ error: { status: 500, type: 'ServerError', value: ERRORS.ServerError.meaning } });
+  expect(log).toContain(response.headers.get('x-request-id'));
+  expect(log).not.toContain('4111');
+});
+
+test('its details and causes are in the log', async () => {
+  const { log } = await answerTo(new TypeError('outer', { cause: Object.assign(new Error('inner'), { code: 'ECODE' }) }));
+  expect(JSON.parse(log)).toMatchObject({ error: { type: 'TypeError', message: 'outer', cause: { message: 'inner', code: 'ECODE' } } });
+});

@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import tls from 'node:tls';
+import express from 'express';
+import { listen, requireTls, trustedProxies } from '../../api/server';
+import { API_KEY, AUTHORIZATION, PROJECT, servePlumbing } from '../support/plumbing';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'tls-'));
+const TLS_CERT_FILE = path.join(folder, 'cert.pem');
+const TLS_KEY_FILE = path.join(folder, 'key.pem');
+const PLAIN = { API_HOST: '127.0.0.1', API_PORT: 0, TLS_CERT_FILE: undefined, TLS_KEY_FILE: undefined, TRUSTED_PROXY: '' };
+
+beforeAll(() => {
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject, '-keyout', TLS_KEY_FILE, '-out', TLS_CERT_FILE], { stdio: 'ignore' });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The protocol a client that offers one version only ends up with. Security level 0: OpenSSL itself refuses TLS 1.1 otherwise. */
+function connect(port: number, version: tls.SecureVersion): Promise<string | null> {
+  return new Promise((resolve, reject) => {
+    const options = { port, host: '127.0.0.1', rejectUnauthorized: false, minVersion: version, maxVersion: version, ciphers: 'ALL:@SECLEVEL=0' };
+    const socket = tls.connect(options, () => {
+      resolve(socket.getProtocol());
+      socket.destroy();
+    });
+    socket.on('error', reject);
+  });
+}
+
+describe('TLS', () => {
+  test.each<tls.SecureVersion>(['TLSv1.2', 'TLSv1.3'])('%s is spoken, and HSTS sent', async (version) => {
+    const api = await servePlumbing({ listen: { TLS_CERT_FILE, TLS_KEY_FILE } });
+    expect(api.url).toMatch(/^https:/);
+    expect(await connect(api.port, version)).toBe(version);
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = tls.connect({ port: api.port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
+        socket.end(`GET /v1/merchants/self/projects/self HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${AUTHORIZATION}\r\n\r\n`);
+      });
+      let text = '';
+      socket.on('data', (chunk) => (text += String(chunk)));
+      socket.on('end', () => resolve(text));
+      socket.on('error', reject);
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*Strict-Transport-Security: max-age=31536000\r\n/);
+    await api.close();
+  });
+
+  test.each<tls.SecureVersion>(['TLSv1', 'TLSv1.1'])('%s is refused, and not because the client cannot speak it', async (version) => {
+    const old = tls.createServer({ cert: readFileSync(TLS_CERT_FILE), key: readFileSync(TLS_KEY_FILE), minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' });
+    await new Promise<void>((resolve) => old.listen(0, '127.0.0.1', resolve));
+    expect(await connect((old.address() as net.AddressInfo).port, version)).toBe(version);
+    old.close();
+
+    const api = await servePlumbing({ listen: { TLS_CERT_FILE, TLS_KEY_FILE } });
+    await expect(connect(api.port, version)).rejects.toThrow(/protocol version|unsupported protocol|alert/i);
+    await api.close();
+  });
+
+  test.each([
+    [{ TLS_CERT_FILE, TLS_KEY_FILE: undefined }, /^TLS_CERT_FILE is set, TLS_KEY_FILE is not/],
+    [{ TLS_CERT_FILE: undefined, TLS_KEY_FILE }, /^TLS_KEY_FILE is set, TLS_CERT_FILE is not/],
+    [{ TLS_CERT_FILE: 'nowhere.pem', TLS_KEY_FILE }, /^TLS_CERT_FILE names a file that cannot be read: nowhere\.pem$/],
+  ])('half a configuration does not start: %#', async (files, message) => {
+    await expect(listen(express(), { ...PLAIN, ...files })).rejects.toThrow(message);
+  });
+});
+
+describe('plain http', () => {
+  test.each(['0.0.0.0', '::', '192.0.2.1', 'example.com'])('is refused on %s, in one line that says what to set', async (API_HOST) => {
+    await expect(listen(express(), { ...PLAIN, API_HOST })).rejects.toThrow(/^The API does not listen in plain http on [^\n]*TLS_CERT_FILE[^\n]*TRUSTED_PROXY[^\n]*$/);
+  });
+
+  test.each(['127.0.0.1', 'localhost', '127.0.0.2'])('is allowed on %s', async (API_HOST) => {
+    const server = await listen(express(), { ...PLAIN, API_HOST });
+    expect(server.url).toBe(`http://${API_HOST}:${server.port}`);
+    await server.close();
+  });
+
+  test('is allowed elsewhere for a trusted proxy', async () => {
+    const server = await listen(express(), { ...PLAIN, API_HOST: '0.0.0.0', TRUSTED_PROXY: '10.0.0.1' });
+    await server.close();
+  });
+
+  test('a port that is taken is named with its variable', async () => {
+    const first = await listen(express(), PLAIN);
+    await expect(listen(express(), { ...PLAIN, API_PORT: first.port })).rejects.toThrow(`Port ${first.port} is taken: set API_PORT`);
+    await first.close();
+  });
+});
+
+describe('who may speak plain http', () => {
+  const ask = (peer: string, forwarded: string | undefined, proxies: string) => {
+    const app = express();
+    const list = trustedProxies({ TRUSTED_PROXY: proxies });
+    if (list.length > 0) app.set('trust proxy', list);
+    const request = Object.create(app.request, {
+      app: { value: app },
+      socket: { value: { remoteAddress: peer } },
+      connection: { value: { remoteAddress: peer } },
+      headers: { value: forwarded === undefined ? {} : { 'x-forwarded-proto': forwarded } },
+    }) as express.Request;
+    const headers: Record<string, string> = {};
+    const response = { setHeader: (name: string, value: string) => void (headers[name] = value) } as unknown as express.Response;
+    const next = jest.fn();
+    try {
+      void requireTls()(request, response, next);
+    } catch (error) {
+      return (error as { error: string }).error;
+    }
+    return 'Strict-Transport-Security' in headers ? 'passes as https' : 'passes';
+  };
+
+  test.each([
+    ['127.0.0.1', undefined, '', 'passes'],
+    ['::1', undefined, '', 'passes'],
+    ['::ffff:127.0.0.1', undefined, '', 'passes'],
+    ['203.0.113.9', undefined, '', 'Forbidden'],
+    ['203.0.113.9', 'https', '', 'Forbidden'], // a header anyone can send
+    ['10.0.0.1', undefined, '10.0.0.1', 'passes'],
+    ['10.0.0.1', 'https', '10.0.0.1', 'passes as https'],
+    ['10.0.0.1', 'http', '10.0.0.1', 'Forbidden'],
+    ['10.0.3.4', 'https', '192.0.2.0/24, 10.0.0.0/16', 'passes as https'],
+    ['10.0.0.9', 'https', '10.0.0.1', 'Forbidden'],
+  ])('from %s, X-Forwarded-Proto %s, trusted "%s": %s', (peer, forwarded, proxies, outcome) => {
+    expect(ask(peer, forwarded, proxies)).toBe(outcome);
+  });
+});
+
+test('close finishes the request that is open', async () => {
+  let release = () => {};
+  const open = new Promise<void>((resolve) => (release = resolve));
+  const api = await servePlumbing({
+    operations: {
+      listCurrencies: async () => {
+        await open;
+        return { payment_methods: {} };
+      },
+    },
+    findProject: async (key) => {
+      setImmediate(release);
+      return key === API_KEY ? PROJECT : undefined;
+    },
+  });
+  const answer = api.send('/v1/merchants/self/projects/self/currencies/', { headers: { connection: 'close' } });
+  await open;
+  const closed = api.close();
+  expect((await answer).status).toBe(200);
+  await closed;
+  await expect(fetch(api.url)).rejects.toThrow();
+});
