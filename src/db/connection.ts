@@ -9,13 +9,17 @@ types.setTypeParser(types.builtins.INT8, Number);
 // Instants stay texts with their microseconds; a Date would cut them to milliseconds.
 types.setTypeParser(types.builtins.TIMESTAMPTZ, (text) => text);
 
-/** Opens the pool of one process. Close it with `db.destroy()`. */
-export function connect(postgres_url: string, options: { pool_max?: number; onStatement?: (sql: string) => void } = {}): Database {
+/** Opens the pool of one process. Close it with `db.destroy()`. `quiet`: knex does not tell of failed connections itself. */
+export function connect(
+  postgres_url: string,
+  options: { pool_max?: number; quiet?: boolean; onStatement?: (sql: string) => void } = {},
+): Database {
   const db = knex({
     client: 'pg',
     connection: { connectionString: postgres_url, options: '-c TimeZone=UTC', application_name: 'payments' },
     pool: { min: 0, max: options.pool_max ?? 10 },
     acquireConnectionTimeout: 10_000,
+    ...(options.quiet ? { log: { warn() {}, error() {}, debug() {}, deprecate() {} } } : {}),
   });
   if (options.onStatement) {
     const onStatement = options.onStatement;

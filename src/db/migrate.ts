@@ -31,7 +31,7 @@ const NO_SUCH_DATABASE = '3D000';
 async function createDatabase(postgres_url: string): Promise<void> {
   const target = new URL(postgres_url);
   const name = decodeURIComponent(target.pathname.slice(1));
-  const probe = connect(postgres_url, { pool_max: 1 });
+  const probe = connect(postgres_url, { pool_max: 1, quiet: true });
   try {
     await probe.raw('select 1');
     return;

@@ -204,9 +204,9 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
          status = :order_to,
          ended = :ended,
          version = version + 1,
-         moves = moves + :status_changed::int,
+         moves = moves + (:status_changed::boolean)::int,
          modified = :now,
-         completed = case when :completes then :now::timestamptz else completed end
+         completed = case when :completes::boolean then :now::timestamptz else completed end
        from locked
        where orders.id = locked.id and (:transaction_id::uuid is null or exists (select 1 from t))
        returning orders.id, orders.moves, orders.webhook_url, orders.project_id
@@ -219,7 +219,7 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
        insert into webhook_deliveries (order_id, n, url, created)
        select o.id, o.moves, coalesce(o.webhook_url, p.webhook_url), :now
        from o join projects p on p.id = o.project_id
-       where :status_changed and coalesce(o.webhook_url, p.webhook_url) is not null
+       where :status_changed::boolean and coalesce(o.webhook_url, p.webhook_url) is not null
        returning n
      )
      select (select count(*) from o) as moved, (select n from d) as delivery`,

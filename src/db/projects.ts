@@ -78,11 +78,9 @@ export async function insertProject(db: Database, merchant_id: string, project: 
     .merge(['webhook_url']);
 }
 
-/** A new key in full, which nothing shows again, and the row that recognizes it. */
-export function rollApiKey(is_test: boolean): { api_key: string; id: string; secret: string } {
-  const id = randomBytes(6).toString('hex');
-  const secret = randomBytes(20).toString('hex');
-  return { api_key: `${is_test ? 'test' : 'live'}_${id}${secret}`, id, secret };
+/** A new key in full, which nothing shows again: only its hash is kept. */
+export function newApiKey({ is_test }: { is_test: boolean }): string {
+  return `${is_test ? 'test' : 'live'}_${randomBytes(6).toString('hex')}${randomBytes(20).toString('hex')}`;
 }
 
 /** Repeat-safe: the same key again is no second row. Throws when the text is no API key. */

@@ -1,0 +1,59 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { connect } from '../db/connection';
+import { insertApiKey, insertMerchant, insertProject, newApiKey } from '../db/projects';
+
+const MERCHANT = { id: '0190c000-0000-7000-8000-000000000001', name: 'Demo Books' };
+const TEST_PROJECT = '0190c000-0000-7000-8000-000000000002';
+const LIVE_PROJECT = '0190c000-0000-7000-8000-000000000003';
+
+/** What both projects accept: enough notations to try (two, no and three decimals). */
+const PAYMENT_METHODS = ['credit-card'];
+const CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'SEK', 'NOK', 'DKK', 'PLN', 'CAD', 'AUD', 'JPY', 'KRW', 'KWD', 'BHD'];
+
+export interface DemoKeys {
+  test_api_key: string;
+  live_api_key: string;
+}
+
+/**
+ * The demo merchant with a test and a live project; repeat-safe. Its keys are made at random at the first call and kept in
+ * `data_dir`, as the database has only their hashes: a checkout keeps its keys, also with a new database.
+ */
+export async function createDemo(options: { postgres_url: string; demo_webhook_url?: string; data_dir: string }): Promise<DemoKeys> {
+  const keys = await demoKeys(options.data_dir);
+  const db = connect(options.postgres_url, { pool_max: 1 });
+  const now = new Date();
+  try {
+    await insertMerchant(db, { ...MERCHANT, now });
+    for (const project of [
+      { id: TEST_PROJECT, name: 'Demo Books (test)', is_test: true, api_key: keys.test_api_key },
+      { id: LIVE_PROJECT, name: 'Demo Books', is_test: false, api_key: keys.live_api_key },
+    ]) {
+      const { api_key, ...fields } = project;
+      await insertProject(
+        db,
+        MERCHANT.id,
+        { ...fields, payment_methods: PAYMENT_METHODS, currencies: CURRENCIES, webhook_url: options.demo_webhook_url },
+        now,
+      );
+      await insertApiKey(db, project.id, api_key, now);
+    }
+  } finally {
+    await db.destroy();
+  }
+  return keys;
+}
+
+async function demoKeys(data_dir: string): Promise<DemoKeys> {
+  const file = path.join(data_dir, 'demo-keys.json');
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as DemoKeys;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  const keys = { test_api_key: newApiKey({ is_test: true }), live_api_key: newApiKey({ is_test: false }) };
+  await mkdir(data_dir, { recursive: true });
+  await writeFile(file, JSON.stringify(keys, null, 2), { mode: 0o600 });
+  return keys;
+}
