@@ -1,0 +1,182 @@
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { parseConfig, type Config } from '../config';
+import { migrate } from '../db/migrate';
+import { localApiUrl, resolveStack, withPorts, type StackConfig } from '../stack/addresses';
+import { stopWithParent, tellReady } from '../stack/child';
+import { baseEnvironment, configVariables } from '../stack/environment';
+import { removeFacts, summary, writeFacts, writeVariables, type StackFacts } from '../stack/facts';
+import { StackFailure, explain } from '../stack/failure';
+import { shown } from '../stack/files';
+import { takeLock, type Lock } from '../stack/lock';
+import { meilisearchProgram, meilisearchTool } from '../stack/meilisearch';
+import { reach } from '../stack/ports';
+import { preparePostgres } from '../stack/postgres';
+import type { Program } from '../stack/program';
+import { createProgress } from '../stack/progress';
+import { checkRoom } from '../stack/room';
+import { keepSecrets, type Secrets } from '../stack/secrets';
+import { Supervisor } from '../stack/supervisor';
+import { setRetention, temporalProgram, temporalTool } from '../stack/temporal';
+import { findTool, type Tool } from '../stack/tools';
+import { createDemo, type DemoKeys } from './demo';
+
+const progress = createProgress();
+
+/** The order of the stop: no new requests, then no new work, then the other company, then what all of them need. */
+const STOP_ORDER = [['api'], ['worker'], ['simulator'], ['postgres', 'temporal', 'meilisearch']];
+/** Each group may take its programs' 8 s. Milliseconds. */
+const STOP_MS = 40_000;
+
+/** Brings up everything, keeps it running, and takes it down again at Ctrl-C, SIGTERM, or the end of who started it. */
+async function main(): Promise<void> {
+  const config = parseConfig(process.env);
+  const lock = lockDataFolder(config.DATA_DIR);
+  const stack = new Stack(config);
+  let stopping = false;
+  const stop = async () => {
+    stopping = true;
+    await stack.stop();
+    lock.release();
+  };
+  stopWithParent(async () => {
+    progress.say('payments', 'stopping');
+    await stop();
+    progress.say('payments', 'stopped');
+  }, STOP_MS);
+  try {
+    await stack.start();
+  } catch (error) {
+    // Asked to stop while it was starting: whatever failed, failed because of that.
+    if (stopping) return;
+    await stop();
+    throw new StackFailure(explain(error, shown(config.DATA_DIR)));
+  }
+}
+
+/** Two stacks on the same data would destroy them. */
+function lockDataFolder(data_dir: string): Lock {
+  if (!existsSync(data_dir)) {
+    mkdirSync(data_dir, { recursive: true });
+    // Passable, not readable: the server of PostgreSQL may be another user. What is in it is closed file by file.
+    chmodSync(data_dir, 0o711);
+  }
+  const lock = takeLock(path.join(data_dir, 'lock'));
+  if ('held_by' in lock) {
+    throw new StackFailure(`payments runs already with the data in ${shown(data_dir)} (process ${lock.held_by}): stop it there with Ctrl-C, or set DATA_DIR and the ports.`);
+  }
+  return lock;
+}
+
+class Stack {
+  private readonly supervisor: Supervisor;
+  private readonly abort = new AbortController();
+  private facts: StackFacts | undefined;
+
+  constructor(private readonly config: Config) {
+    this.supervisor = new Supervisor(config.DATA_DIR, progress, () => {
+      if (this.facts !== undefined) writeFacts(config.DATA_DIR, this.facts);
+    });
+  }
+
+  async start(): Promise<void> {
+    const { DATA_DIR: data_dir } = this.config;
+    removeFacts(data_dir);
+    await this.supervisor.clearUp();
+    await checkRoom(data_dir);
+    const secrets = keepSecrets(data_dir);
+    const stack = resolveStack(await withPorts(this.config), secrets, process.env);
+
+    const [keys] = await Promise.all([this.startRecord(stack, secrets), this.startTemporal(stack), this.startMeilisearch(stack)]);
+    await Promise.all([this.startOurs('worker', 'Worker', stack), this.startOurs('api', 'API', stack)]);
+
+    this.facts = {
+      api_url: localApiUrl(stack),
+      temporal_address: stack.TEMPORAL_ADDRESS,
+      temporal_namespace: stack.TEMPORAL_NAMESPACE,
+      temporal_ui_url: stack.TEMPORAL_UI_URL ?? null,
+      postgres_url: stack.POSTGRES_URL,
+      meilisearch_url: stack.MEILISEARCH_URL,
+      simulator_url: stack.PROCESSOR_URL,
+      test_api_key: keys.test_api_key,
+      live_api_key: keys.live_api_key,
+      pids: this.supervisor.pids,
+    };
+    writeVariables(stack);
+    writeFacts(data_dir, this.facts);
+    tellReady();
+    process.stdout.write(summary(this.facts, stack));
+  }
+
+  async stop(): Promise<void> {
+    this.facts = undefined;
+    removeFacts(this.config.DATA_DIR);
+    this.abort.abort();
+    await this.supervisor.stop(STOP_ORDER);
+  }
+
+  /** Postgres, its schema, the demo merchant, and the simulator, which needs nothing but Postgres. */
+  private async startRecord(stack: StackConfig, secrets: Secrets): Promise<DemoKeys> {
+    const { POSTGRES_URL: postgres_url, POSTGRES_PORT: port, DATA_DIR: data_dir, DEMO_WEBHOOK_URL } = stack;
+    if (this.config.POSTGRES_URL === undefined) {
+      const server = { data_dir, log_file: this.supervisor.logFile('postgres'), port, password: secrets.postgres_password };
+      await this.supervisor.keep(await preparePostgres(server, progress), 'PostgreSQL');
+    } else {
+      await reach('POSTGRES_URL', new URL(postgres_url), 5432);
+    }
+    const keys = await progress.step('PostgreSQL', 'migrating and making the demo merchant', async () => {
+      await migrate(postgres_url);
+      return createDemo({ postgres_url, data_dir, ...(DEMO_WEBHOOK_URL === undefined ? {} : { demo_webhook_url: DEMO_WEBHOOK_URL }) });
+    });
+    if (this.config.PROCESSOR_URL === undefined) await this.startOurs('simulator', 'Simulator', stack);
+    return keys;
+  }
+
+  private async startTemporal(stack: StackConfig): Promise<void> {
+    if (this.config.TEMPORAL_ADDRESS !== undefined) return reach('TEMPORAL_ADDRESS', new URL(`tcp://${stack.TEMPORAL_ADDRESS}`), 7233);
+    const server = {
+      program: await this.tool(temporalTool(stack.TEMPORAL_CLI_PATH)),
+      data_dir: stack.DATA_DIR,
+      log_file: this.supervisor.logFile('temporal'),
+      port: stack.TEMPORAL_PORT,
+      ui_port: stack.TEMPORAL_UI_PORT,
+      namespace: stack.TEMPORAL_NAMESPACE,
+    };
+    await this.supervisor.keep(temporalProgram(server), 'Temporal');
+    await setRetention(server);
+  }
+
+  private async startMeilisearch(stack: StackConfig): Promise<void> {
+    if (this.config.MEILISEARCH_URL !== undefined) return reach('MEILISEARCH_URL', new URL(stack.MEILISEARCH_URL), 80);
+    const program = await this.tool(meilisearchTool(stack.MEILISEARCH_PATH));
+    const log_file = this.supervisor.logFile('meilisearch');
+    const server = { program, data_dir: stack.DATA_DIR, log_file, port: stack.MEILISEARCH_PORT, key: stack.MEILISEARCH_KEY ?? '' };
+    await this.supervisor.keep(meilisearchProgram(server), 'Meilisearch');
+  }
+
+  private tool(tool: Tool): Promise<string> {
+    return findTool(tool, { tools_dir: this.config.TOOLS_DIR, progress, signal: this.abort.signal });
+  }
+
+  /** One of our own processes, with every variable of the configuration set. It tells over IPC when it is ready. */
+  private startOurs(name: 'api' | 'worker' | 'simulator', title: string, stack: StackConfig): Promise<void> {
+    const program: Program = {
+      name,
+      command: process.execPath,
+      args: [path.join(__dirname, `${name}.js`)],
+      env: { ...baseEnvironment(), NODE_ENV: process.env['NODE_ENV'] ?? 'production', ...configVariables(stack) },
+      cwd: process.cwd(),
+      log_file: this.supervisor.logFile(name),
+      stop_signal: 'SIGTERM',
+    };
+    return this.supervisor.keep(program, title);
+  }
+}
+
+// The terminal may close before the stack has stopped; nobody reads what is printed then.
+process.stdout.on('error', () => undefined);
+
+main().catch((error: unknown) => {
+  process.stdout.write(`payments: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+});

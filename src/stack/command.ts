@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import path from 'node:path';
+import { tellingLine } from './failure';
+
+export interface RunOptions {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  user?: { uid: number; gid: number } | undefined;
+  /** Ends the program when it aborts. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds it may take. */
+  timeout_ms?: number;
+}
+
+const KEPT_CHARACTERS = 64 * 1024;
+
+/** Runs a program to its end and returns what it printed. Throws an Error with the line that says why it failed. */
+export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      ...(options.env === undefined ? {} : { env: options.env }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      ...(options.timeout_ms === undefined ? {} : { timeout: options.timeout_ms }),
+      ...options.user,
+    });
+    let printed = '';
+    const keep = (chunk: Buffer) => {
+      printed = (printed + chunk.toString('utf8')).slice(-KEPT_CHARACTERS);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve(printed);
+      else if (signal !== null) reject(new Error(`ended by ${signal}`));
+      else reject(new Error(tellingLine(printed)));
+    });
+  });
+}
+
+/** The program's path on PATH, `undefined` when it is not there. */
+export function onPath(name: string): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');
+  return folders.map((folder) => path.join(folder, name)).find(isExecutable);
+}
+
+export function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,62 @@
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { configVariables } from './environment';
+import { shown, writeWhole } from './files';
+import type { StackConfig } from './addresses';
+
+/** What `stack.json` holds while everything runs. */
+export interface StackFacts {
+  /** Without `/v1`. */
+  api_url: string;
+  temporal_address: string;
+  temporal_namespace: string;
+  temporal_ui_url: string | null;
+  postgres_url: string;
+  meilisearch_url: string;
+  simulator_url: string;
+  test_api_key: string;
+  live_api_key: string;
+  /** By process name, the supervisor (`start`) first. */
+  pids: Record<string, number>;
+}
+
+const factsFile = (data_dir: string) => path.join(data_dir, 'stack.json');
+const variablesFile = (data_dir: string) => path.join(data_dir, 'stack.env');
+
+/** Both files hold keys: only their owner may read them. */
+export function writeFacts(data_dir: string, facts: StackFacts): void {
+  writeWhole(factsFile(data_dir), `${JSON.stringify(facts, null, 2)}\n`);
+}
+
+/** The variables that one more process of this stack needs: `node --env-file=.data/stack.env dist/src/main/worker.js`. */
+export function writeVariables(config: StackConfig): void {
+  const lines = Object.entries(configVariables(config)).map(([name, value]) => `${name}='${value}'\n`);
+  writeWhole(variablesFile(config.DATA_DIR), lines.join(''));
+}
+
+export function removeFacts(data_dir: string): void {
+  rmSync(factsFile(data_dir), { force: true });
+  rmSync(variablesFile(data_dir), { force: true });
+}
+
+/** What a person needs to make the first payment. Begins with an empty line, which the progress never prints. */
+export function summary(facts: StackFacts, config: StackConfig): string {
+  const order = `{"currency":"EUR","amount":2500,"merchant_order_id":"A-1001","description":"Two tickets"}`;
+  return `
+API              ${facts.api_url}/v1/
+Hosted page      ${config.PUBLIC_URL}/pay/{order_id}/
+Temporal Web UI  ${facts.temporal_ui_url === null ? 'not known: set TEMPORAL_UI_URL' : `${facts.temporal_ui_url}/namespaces/${facts.temporal_namespace}/workflows`}
+Simulator        ${facts.simulator_url}/
+Test key         ${facts.test_api_key}
+Live key         ${facts.live_api_key}
+Logs             ${shown(path.join(config.DATA_DIR, 'logs'))}${path.sep}
+
+Create an order, then open its order_url to pay it:
+
+curl -u ${facts.test_api_key}: ${facts.api_url}/v1/orders/ \\
+  -H 'Content-Type: application/json' \\
+  -d '${order}'
+
+Ctrl-C stops everything.
+`;
+}

@@ -1,0 +1,33 @@
+/** A failure that a person can mend. Its message is one line: what is wrong, and what to do. */
+export class StackFailure extends Error {
+  override readonly name = 'StackFailure';
+}
+
+/** How a full disk shows itself in Node, Go, Java, PostgreSQL, SQLite and Meilisearch. */
+const DISK_FULL = /ENOSPC|no space left on device|disk is full|disk quota exceeded/i;
+
+export function isDiskFull(text: string): boolean {
+  return DISK_FULL.test(text);
+}
+
+/** One line for any failure; a full disk is named as such, whatever it broke. */
+export function explain(cause: unknown, folder: string): string {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  if (isDiskFull(text)) return `The disk is full: make room below ${folder} (at least 500 MB) and start again. ${firstLine(text)}`;
+  return cause instanceof StackFailure ? text : `Unexpected: ${text}`;
+}
+
+/** The line of a program's output that says most about why it failed, shortened to 300 characters. */
+export function tellingLine(output: string): string {
+  const lines = output
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const full = lines.findLast(isDiskFull);
+  const error = lines.find((line) => /error|fatal|panic|refused|denied|cannot|unable|failed/i.test(line));
+  return (full ?? error ?? lines.at(-1) ?? 'it said nothing').slice(0, 300);
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
+}

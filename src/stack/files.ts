@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+/**
+ * The repository's folder: the nearest one above that holds package.json. Compiled code runs from dist/src/stack, tests
+ * from src/stack, while what is not TypeScript (go.mod, pom.xml) stays in src/stack.
+ */
+export function repositoryRoot(): string {
+  let folder = __dirname;
+  while (!existsSync(path.join(folder, 'package.json'))) {
+    const parent = path.dirname(folder);
+    if (parent === folder) throw new Error(`no package.json above ${__dirname}`);
+    folder = parent;
+  }
+  return folder;
+}
+
+/** Replaces the file in one step, so that no reader ever sees half of it; only its owner may read it. */
+export function writeWhole(file: string, text: string): void {
+  const draft = `${file}.${randomUUID()}`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600 });
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** The file's text, `undefined` when there is no such file. Throws when it cannot be read. */
+export function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The path as a person started in this folder would type it. */
+export function shown(file: string): string {
+  const relative = path.relative(process.cwd(), file);
+  return relative.startsWith('..') ? file : relative || '.';
+}

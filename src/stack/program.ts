@@ -1,0 +1,180 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StackFailure, tellingLine } from './failure';
+import { shown } from './files';
+
+/** A program that is to run for as long as the stack does. */
+export interface Program {
+  /** Its name in stack.json and in what is told to people. */
+  name: string;
+  command: string;
+  args: string[];
+  /** The whole environment: nothing is inherited. */
+  env: Record<string, string>;
+  cwd: string;
+  /** Another user to run as; only root can. */
+  user?: { uid: number; gid: number } | undefined;
+  /** Its output is appended here. */
+  log_file: string;
+  stop_signal: 'SIGTERM' | 'SIGINT';
+  /** Whether it does its work; asked again and again until it says so. Without it the program tells over IPC (`tellReady`). */
+  isReady?: (pid: number) => Promise<boolean>;
+  /** A failure of the first start that passes by itself when its output matches this. */
+  passing?: RegExp;
+}
+
+export interface Kept {
+  name: string;
+  /** Resolves when it works for the first time; rejects with a StackFailure when it cannot. */
+  ready: Promise<void>;
+  /** Ends it for good: its stop signal, and after `STOP_MS` SIGKILL. */
+  stop(): Promise<void>;
+}
+
+export interface KeepEvents {
+  /** A new process of it has just been started. */
+  started(pid: number): void;
+  /** It ended without being asked to, and is started again. */
+  ended(how: string): void;
+}
+
+const READY_MS = 60_000;
+const STOP_MS = 8_000;
+const PASSING_MS = 20_000;
+const BACKOFF_MS = { least: 100, most: 10_000 };
+/** One that ran this long starts at the shortest pause again. */
+const SETTLED_MS = 30_000;
+
+/** Starts the program and starts it again whenever it ends, after 0.1 s, 0.2 s … at most 10 s, until it is stopped. */
+export function keepRunning(program: Program, events: KeepEvents): Kept {
+  let child: ChildProcess | undefined;
+  let restart: NodeJS.Timeout | undefined;
+  let stopping = false;
+  let worked = false;
+  let short_lives = 0;
+
+  const start = (): Run => {
+    const run = runOnce(program);
+    child = run.child;
+    const began = performance.now();
+    if (run.child.pid !== undefined) events.started(run.child.pid);
+    void run.ended.then((how) => {
+      // Before the first answer the first start decides; a process that was replaced already counts no more.
+      if (stopping || !worked || child !== run.child) return;
+      short_lives = performance.now() - began > SETTLED_MS ? 0 : short_lives + 1;
+      events.ended(how);
+      const pause = Math.min(BACKOFF_MS.least * 2 ** Math.max(short_lives - 1, 0), BACKOFF_MS.most);
+      restart = setTimeout(start, pause);
+    });
+    return run;
+  };
+
+  const startFirst = async () => {
+    const give_up = performance.now() + PASSING_MS;
+    for (;;) {
+      const run = start();
+      const failure = await becomesReady(program, run);
+      if (failure === undefined) break;
+      if (stopping) throw new StackFailure(`${program.name} was stopped while it started.`);
+      if (!program.passing?.test(failure) || performance.now() > give_up) {
+        throw new StackFailure(`${program.name} does not start: ${tellingLine(failure)} (more in ${shown(program.log_file)})`);
+      }
+      await sleep(BACKOFF_MS.least * 5);
+    }
+    worked = true;
+    // It may have ended in the moment between its first answer and now: then nobody else starts it again.
+    if (!stopping && child !== undefined && hasEnded(child)) start();
+  };
+
+  return {
+    name: program.name,
+    ready: startFirst(),
+    async stop() {
+      stopping = true;
+      clearTimeout(restart);
+      if (child === undefined || hasEnded(child)) return;
+      const ended = new Promise((done) => child?.once('exit', done));
+      child.kill(program.stop_signal);
+      const killer = setTimeout(() => child?.kill('SIGKILL'), STOP_MS);
+      await ended;
+      clearTimeout(killer);
+    },
+  };
+}
+
+interface Run {
+  child: ChildProcess;
+  /** Resolves with how it ended, for example `signal SIGKILL`. */
+  ended: Promise<string>;
+  /** Resolves when it says over IPC that it is ready. */
+  told: Promise<void>;
+  /** What it has written to its log so far. */
+  output(): string;
+}
+
+function runOnce(program: Program): Run {
+  const log = openSync(program.log_file, 'a', 0o600);
+  const from = statSync(program.log_file).size;
+  const child = spawn(program.command, program.args, {
+    cwd: program.cwd,
+    env: program.env,
+    // A group of its own: Ctrl-C in the terminal reaches the supervisor alone, which stops everything in order. Output goes
+    // to a file, not a pipe: a server outlives a supervisor that was killed without choking on it.
+    detached: true,
+    stdio: program.isReady ? ['ignore', log, log] : ['ignore', log, log, 'ipc'],
+    ...program.user,
+  });
+  closeSync(log);
+  const ended = new Promise<string>((done) => {
+    child.once('exit', (code, signal) => done(signal === null ? `code ${code}` : `signal ${signal}`));
+    child.once('error', (error) => done(error.message));
+  });
+  const told = new Promise<void>((done) => {
+    child.on('message', (message: { ready?: boolean } | null) => {
+      if (message?.ready === true) done();
+    });
+  });
+  return { child, ended, told, output: () => readFrom(program.log_file, from) };
+}
+
+/** `undefined` when it is ready, otherwise what it said before it ended or until time was up. */
+async function becomesReady(program: Program, run: Run): Promise<string | undefined> {
+  const over = new AbortController();
+  const ended = run.ended.then((how) => `${run.output()}\n${how === 'code 0' ? '' : `ended with ${how}`}`);
+  const late = sleep(READY_MS, undefined, { signal: over.signal }).then(
+    () => `${run.output()}\nnot ready after ${READY_MS / 1000} s`,
+    () => undefined,
+  );
+  const ready = program.isReady ? answers(program.isReady, run.child.pid ?? 0, over.signal) : run.told.then(() => undefined);
+  try {
+    return await Promise.race([ready, ended, late]);
+  } finally {
+    over.abort();
+  }
+}
+
+async function answers(isReady: (pid: number) => Promise<boolean>, pid: number, signal: AbortSignal): Promise<undefined> {
+  while (!signal.aborted) {
+    if (await isReady(pid).catch(() => false)) return;
+    await sleep(50);
+  }
+}
+
+const hasEnded = (child: ChildProcess) => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+
+const OUTPUT_BYTES = 64 * 1024;
+
+function readFrom(file: string, from: number): string {
+  try {
+    const fd = openSync(file, 'r');
+    try {
+      const buffer = Buffer.alloc(OUTPUT_BYTES);
+      return buffer.toString('utf8', 0, readSync(fd, buffer, 0, OUTPUT_BYTES, from));
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,76 @@
+import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { RunningProcesses } from './leftovers';
+import { keepRunning, type Kept, type Program } from './program';
+import type { Progress } from './progress';
+
+/** A log larger than this is put aside at the next start. */
+const LOG_BYTES = 20 * 1024 * 1024;
+
+/** Keeps the stack's programs running, knows their pids, and stops them in order. */
+export class Supervisor {
+  private readonly kept: Kept[] = [];
+  private readonly running: RunningProcesses;
+  private stopping = false;
+  /** By name, the supervisor first; follows every restart. */
+  readonly pids: Record<string, number> = { start: process.pid };
+
+  constructor(
+    private readonly data_dir: string,
+    private readonly progress: Progress,
+    /** Called when a pid has changed. */
+    private readonly onChange: () => void,
+  ) {
+    this.running = new RunningProcesses(data_dir);
+  }
+
+  /** Ends what a killed supervisor of this folder left running. */
+  async clearUp(): Promise<void> {
+    const names = await this.running.stopLeftovers();
+    if (names.length > 0) this.progress.say('payments', `an earlier run was killed; stopped what it left: ${names.join(', ')}`);
+  }
+
+  /** The file for a program's output; a long one of earlier runs is put aside. */
+  logFile(name: string): string {
+    const folder = path.join(this.data_dir, 'logs');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const file = path.join(folder, `${name}.log`);
+    if (existsSync(file) && statSync(file).size > LOG_BYTES) renameSync(file, `${file}.1`);
+    return file;
+  }
+
+  /** Starts the program and returns when it does its work. Throws a StackFailure when it cannot. */
+  async keep(program: Program, title: string): Promise<void> {
+    if (this.stopping) throw new Error(`${program.name} is not started: the stack stops`);
+    const kept = keepRunning(program, {
+      started: (pid) => {
+        this.pids[program.name] = pid;
+        this.tolerate(() => this.running.record(program.name, pid));
+        this.tolerate(this.onChange);
+      },
+      ended: (how) => this.progress.say(title, `ended (${how}); it is started again`),
+    });
+    this.kept.push(kept);
+    await this.progress.step(title, 'starting', () => kept.ready);
+  }
+
+  /** Stops the programs of one group after the other; those of a group at the same time. What is in no group comes last. */
+  async stop(groups: string[][]): Promise<void> {
+    this.stopping = true;
+    const named = new Set(groups.flat());
+    const others = this.kept.map((kept) => kept.name).filter((name) => !named.has(name));
+    for (const group of [...groups, others]) {
+      await Promise.all(this.kept.filter((kept) => group.includes(kept.name)).map((kept) => kept.stop()));
+    }
+    this.running.clear();
+  }
+
+  /** A full disk must not end the supervisor in the moment in which it starts a process again. */
+  private tolerate(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      this.progress.say('payments', `cannot write below ${this.data_dir}: ${(error as Error).message}`);
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { isExecutable, onPath } from './command';
+import { StackFailure, isDiskFull } from './failure';
+import { waitForLock } from './lock';
+import type { Progress } from './progress';
+
+/** A server's program, and the ways to come by it. */
+export interface Tool {
+  /** What people call it. */
+  title: string;
+  /** Its file in TOOLS_DIR. */
+  file: string;
+  /** The variable of the environment that names a path, and its value. */
+  variable: string;
+  given: string | undefined;
+  /** Its name on PATH. */
+  name_on_path: string;
+  /** Whether a program found on PATH or named by the variable is it, and new enough. */
+  serves(program: string): Promise<boolean>;
+  /** Whether the one in TOOLS_DIR is exactly the version this code was written for. */
+  isOurs(program: string): Promise<boolean>;
+  /** Ways to make it, tried in this order. */
+  sources: Source[];
+  /** What to do when none of them works: half a sentence that follows `Install Go …`-like advice of the sources. */
+  remedy: string;
+}
+
+export interface Source {
+  /** For example `building it from its Go module (about 4 minutes, once)`. */
+  text: string;
+  /** Writes the program to `draft`. Throws an Error whose message says why it cannot. */
+  make(draft: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface Tools {
+  tools_dir: string;
+  progress: Progress;
+  /** Aborts when the stack is stopped. */
+  signal: AbortSignal;
+}
+
+/**
+ * The path of the tool's program: the variable's, PATH's, that in TOOLS_DIR, or else made there by the first source that
+ * works, under a lock and under a draft's name until it is whole. Throws a StackFailure that says what to do.
+ */
+export async function findTool(tool: Tool, { tools_dir, progress, signal }: Tools): Promise<string> {
+  if (tool.given !== undefined) {
+    if (await answers(tool.serves, tool.given)) return tool.given;
+    throw new StackFailure(`${tool.variable} is ${tool.given}, which is no ${tool.title} or too old: correct it, or leave it out.`);
+  }
+  const found = onPath(tool.name_on_path);
+  if (found !== undefined) {
+    if (await answers(tool.serves, found)) return found;
+    progress.say(tool.title, `${found} is passed over: it is too old or does not answer`);
+  }
+  const target = path.join(tools_dir, tool.file);
+  if (await answers(tool.isOurs, target)) return target;
+
+  mkdirSync(tools_dir, { recursive: true });
+  const onWait = ({ held_by }: { held_by: number }) => progress.say(tool.title, `process ${held_by} is making it; waiting`);
+  const lock = await waitForLock(`${target}.lock`, onWait, signal);
+  try {
+    if (await answers(tool.isOurs, target)) return target;
+    await make(tool, target, progress, signal);
+    return target;
+  } finally {
+    lock.release();
+  }
+}
+
+async function make(tool: Tool, target: string, progress: Progress, signal: AbortSignal): Promise<void> {
+  const folder = path.dirname(target);
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith(`${tool.file}.draft`)) rmSync(path.join(folder, name), { recursive: true, force: true });
+  }
+  const draft = `${target}.draft-${process.pid}`;
+  const reasons: string[] = [];
+  try {
+    for (const source of tool.sources) {
+      try {
+        await progress.step(tool.title, source.text, () => source.make(draft, signal));
+        if (!(await answers(tool.isOurs, draft))) throw new Error('what came does not answer as it should');
+        renameSync(draft, target);
+        return;
+      } catch (error) {
+        const reason = (error as Error).message;
+        if (signal.aborted) throw error;
+        if (isDiskFull(reason)) throw new Error(`${tool.title}: ${reason}`);
+        progress.say(tool.title, `${source.text}: not possible: ${reason}`);
+        reasons.push(reason);
+      }
+    }
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+  throw new StackFailure(`No ${tool.title}: ${reasons.join('; ')}. ${tool.remedy}`);
+}
+
+async function answers(question: (program: string) => Promise<boolean>, program: string): Promise<boolean> {
+  return isExecutable(program) && (await question(program).catch(() => false));
+}
