@@ -6,7 +6,7 @@ import type { Logger } from '../src/log';
 import { createAuthenticate, type FindProject } from './authenticate';
 import { bind, otherMethods } from './bind';
 import type { Operations } from './context';
-import { docs } from './docs';
+import { docs } from './docs/router';
 import { answer, onError } from './on-error';
 import { requireTls, trustedProxies } from './server';
 

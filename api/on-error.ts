@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorRequestHandler, Response } from 'express';
 import type { ErrorAnswer } from '../src/contract/error';
-import { ERRORS, ServiceError, type ErrorName } from '../src/errors';
+import { ERRORS, ServiceError, typeOf, type ErrorName } from '../src/errors';
 import type { Logger } from '../src/log';
 
 /** Seconds after which a request that the service could not answer in time may come again. */
@@ -15,8 +15,7 @@ const HEADERS: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {
 
 /** The body of an error: the one place that makes it (specification, Error object). */
 export function errorBody(error: ServiceError): ErrorAnswer {
-  const row: { status: number; type?: string } = ERRORS[error.error];
-  return { error: { status: row.status, type: row.type ?? error.error, value: error.value, ...error.property } };
+  return { error: { status: ERRORS[error.error].status, type: typeOf(error.error), value: error.value, ...error.property } };
 }
 
 /**

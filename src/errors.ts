@@ -128,6 +128,12 @@ export function invalid(property_path: string, property_description: string): Se
   });
 }
 
+/** The type of an error on the wire. */
+export function typeOf(name: ErrorName): string {
+  const row: ErrorRow = ERRORS[name];
+  return row.type ?? name;
+}
+
 export function isErrorName(name: unknown): name is ErrorName {
   return typeof name === 'string' && Object.hasOwn(ERRORS, name);
 }

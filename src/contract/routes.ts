@@ -22,14 +22,19 @@ export interface Route {
   readonly body_optional?: boolean;
   readonly output: z.ZodType;
   readonly success: 200 | 201;
-  /** Errors of the operation itself; EVERYWHERE lists the others. */
+  /** Errors of the operation itself; errorsOf adds those of every operation. */
   readonly errors: readonly ErrorName[];
 }
 
 /** Errors that any operation can answer with. */
-export const EVERYWHERE = ['Unauthorized', 'MethodNotAllowed', 'ServerError', 'ServiceUnavailable'] as const satisfies readonly ErrorName[];
+const EVERYWHERE = ['ValidationError', 'Unauthorized', 'ServerError', 'ServiceUnavailable'] as const satisfies readonly ErrorName[];
 /** Errors of operations that take a body. */
-export const WITH_BODY = ['ValidationError', 'PayloadTooLarge', 'UnsupportedMediaType'] as const satisfies readonly ErrorName[];
+const WITH_BODY = ['PayloadTooLarge', 'UnsupportedMediaType'] as const satisfies readonly ErrorName[];
+
+/** Every error an operation can answer with, each once. */
+export function errorsOf(route: Route): ErrorName[] {
+  return [...new Set([...route.errors, ...(route.body ? WITH_BODY : []), ...EVERYWHERE])];
+}
 
 const orderParams = z.object({ order_id: idParam() });
 

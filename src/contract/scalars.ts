@@ -8,21 +8,21 @@ export const TEXT_LENGTH_MAX = { reference: 255, description: 4096, url: 4096 } 
 /** Bytes of a free-form value (client, extra, order_lines) as JSON. */
 export const FREE_FORM_BYTES_MAX = 16 * 1024;
 
-export const amount = () => z.int().min(0).meta({ example: 2500 });
+export const amount = () => z.int().min(0).meta({ examples: [2500] });
 
 export const currency = () =>
   z
     .string()
     .regex(/^[A-Z]{3}$/, { error: 'Expected three capital letters, for example EUR.', abort: true })
     .refine(isCurrency, 'Expected a currency of ISO 4217.')
-    .meta({ example: 'EUR' });
+    .meta({ examples: ['EUR'] });
 
 /** UTC with microseconds and offset, as every answer writes it. */
 export const timestamp = () =>
   z
     .string()
     .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/)
-    .meta({ format: 'date-time', example: '2026-01-15T12:00:05.433502+00:00' });
+    .meta({ format: 'date-time', examples: ['2026-01-15T12:00:05.433502+00:00'] });
 
 /** ISO 8601, kept as it was sent; PT1S at least, no years or months, at most `longest`. */
 export const duration = (longest: string) =>
@@ -32,10 +32,10 @@ export const duration = (longest: string) =>
       const problem = durationProblem(text, longest);
       if (problem !== undefined) context.addIssue({ code: 'custom', message: problem, input: text });
     })
-    .meta({ format: 'duration', example: 'PT30M' });
+    .meta({ format: 'duration', examples: ['PT30M'] });
 
 /** A duration in an answer. */
-export const durationText = () => z.string().meta({ format: 'duration', example: 'PT30M' });
+export const durationText = () => z.string().meta({ format: 'duration', examples: ['PT30M'] });
 
 export const uuid = () => z.uuid();
 
@@ -49,7 +49,7 @@ export const uri = () =>
     .max(TEXT_LENGTH_MAX.url)
     // The pattern comes first because URL accepts `http:example.com` and drops line breaks.
     .refine((text) => /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text), 'Expected an absolute http or https URL.')
-    .meta({ format: 'uri', example: 'https://example.com/return' });
+    .meta({ format: 'uri', examples: ['https://example.com/return'] });
 
 /** References, names and other short texts. */
 export const reference = () => z.string().max(TEXT_LENGTH_MAX.reference);

@@ -1,6 +1,0 @@
-import { Router } from 'express';
-
-/** Documentation of the API. */
-export function docs(): Router {
-  return Router();
-}
