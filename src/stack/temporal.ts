@@ -83,7 +83,7 @@ export function temporalProgram(server: TemporalServer): Program {
     stop_signal: 'SIGTERM',
     isReady: async () => {
       const said = await run(server.program, ['operator', 'cluster', 'health', ...connection(server)], { env: baseEnvironment(), timeout_ms: 5_000 });
-      return said.includes('SERVING');
+      return said.trim() === 'SERVING';
     },
   };
 }

@@ -1,0 +1,33 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseConfig } from '../../src/config';
+import { createProgress } from '../../src/stack/progress';
+import { timeSkippingTool } from '../../src/stack/time-skipping';
+import { findTool } from '../../src/stack/tools';
+import { DATA_DIR_OF_RUN, discardStack, launchStack } from './stack';
+
+/** Real servers, once for the whole run: a stack of its own beside a running `npm start`, and the time-skipping server's program. */
+export default async function globalSetup(): Promise<void> {
+  const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-test-'));
+  let summarized = false;
+  const launched = launchStack(data_dir, {
+    // The first start builds servers for minutes: a person sees what it does, but not the summary after the empty line.
+    onLine(line) {
+      summarized ||= line === '';
+      if (!summarized) process.stdout.write(`${line}\n`);
+    },
+  });
+  const discard = () => discardStack(launched, data_dir);
+  try {
+    const config = parseConfig(process.env);
+    const tools = { tools_dir: config.TOOLS_DIR, progress: createProgress(), signal: new AbortController().signal };
+    const [test_server] = await Promise.all([findTool(timeSkippingTool(config.TEMPORAL_TEST_SERVER_PATH), tools), launched.ready]);
+    process.env['TEMPORAL_TEST_SERVER_PATH'] = test_server;
+    process.env[DATA_DIR_OF_RUN] = data_dir;
+    (globalThis as { discardTestStack?: () => Promise<void> }).discardTestStack = discard;
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+}

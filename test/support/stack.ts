@@ -1,0 +1,74 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import type { StackFacts } from '../../src/stack/facts';
+import { readIfThere, repositoryRoot } from '../../src/stack/files';
+
+/** The stack that global-setup has started for the whole run: its addresses, keys and pids, and its folder. */
+export function stack(): StackFacts & { data_dir: string } {
+  const data_dir = process.env[DATA_DIR_OF_RUN];
+  if (data_dir === undefined) throw new Error('no stack runs: tests start through jest, whose global-setup starts it');
+  return { ...readFacts(data_dir), data_dir };
+}
+
+/** The variables one more process of that stack needs, secrets included; for a worker or an api of a test's own. */
+export function stackVariables(): Record<string, string> {
+  const text = readFileSync(path.join(stack().data_dir, 'stack.env'), 'utf8');
+  return Object.fromEntries([...text.matchAll(/^(\w+)='(.*)'$/gm)].map(([, name = '', value = '']) => [name, value]));
+}
+
+/** Where global-setup leaves the folder's path for the tests. */
+export const DATA_DIR_OF_RUN = 'PAYMENTS_TEST_DATA_DIR';
+
+export function readFacts(data_dir: string): StackFacts {
+  return JSON.parse(readFileSync(path.join(data_dir, 'stack.json'), 'utf8')) as StackFacts;
+}
+
+export interface LaunchedStack {
+  process: ChildProcess;
+  /** Every line it has printed. */
+  lines: string[];
+  /** Resolves when everything runs; rejects with what it printed when it ends before. */
+  ready: Promise<StackFacts>;
+  /** Resolves with its exit code. */
+  ended: Promise<number | null>;
+}
+
+/** Starts `dist/src/main/start.js` on a folder of its own and on free ports; it stops when this process ends. */
+export function launchStack(data_dir: string, options: { env?: Record<string, string>; onLine?: (line: string) => void } = {}): LaunchedStack {
+  const entry = path.join(repositoryRoot(), 'dist/src/main/start.js');
+  if (!existsSync(entry)) throw new Error('dist is missing: npm run build');
+  const ports = Object.fromEntries(['API', 'SIMULATOR', 'POSTGRES', 'TEMPORAL', 'TEMPORAL_UI', 'MEILISEARCH'].map((name) => [`${name}_PORT`, '0']));
+  const child = spawn(process.execPath, [entry], {
+    cwd: repositoryRoot(),
+    env: { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'warn', ...ports, ...options.env, DATA_DIR: data_dir },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream === null) continue;
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line);
+      options.onLine?.(line);
+    });
+  }
+  const ended = new Promise<number | null>((done) => child.once('close', done));
+  const told = new Promise<StackFacts>((done) => child.once('message', () => done(readFacts(data_dir))));
+  const failed = ended.then((code): never => {
+    throw new Error(`the stack ended with code ${code}:\n${lines.join('\n')}`);
+  });
+  const ready = Promise.race([told, failed]);
+  ready.catch(() => undefined);
+  return { process: child, lines, ready, ended };
+}
+
+/** Stops it as Ctrl-C does and removes its folders, also the one outside of `data_dir` that PostgreSQL may have. */
+export async function discardStack(launched: LaunchedStack, data_dir: string): Promise<void> {
+  launched.process.kill('SIGTERM');
+  await launched.ended;
+  const elsewhere = readIfThere(path.join(data_dir, 'postgres.path'))?.trim();
+  for (const folder of [data_dir, elsewhere]) {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
