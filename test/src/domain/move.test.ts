@@ -1,0 +1,91 @@
+import { ForbiddenMove, afterMove, isDue, paymentEnd, planMove, type OrderRecord } from '../../../src/domain/move';
+import type { TransactionStatus } from '../../../src/domain/transitions';
+
+const anOrder = (transactions: TransactionStatus[] = [], fields: Partial<OrderRecord> = {}): OrderRecord => ({
+  order_id: 'o',
+  status: 'new',
+  version: 3,
+  moves: 0,
+  amount: 500,
+  currency: 'EUR',
+  attempts_max: 5,
+  order_end: 1_000,
+  transactions: transactions.map((status, i) => ({ transaction_id: `t${i + 1}`, attempt: i + 1, status, end: 800 })),
+  deliveries: [],
+  ...fields,
+});
+
+describe('planMove', () => {
+  test('moves transaction and order together', () => {
+    expect(planMove(anOrder(['new']), { transaction_id: 't1', to: 'accepted' })).toEqual({
+      transaction: { transaction_id: 't1', to: 'accepted' },
+      order_to: 'completed',
+      status_changed: true,
+      completes: true,
+    });
+  });
+
+  test('an ending takes the open transaction along', () => {
+    expect(planMove(anOrder(['pending'], { status: 'processing' }), { ended: 'expired' })).toMatchObject({
+      transaction: { transaction_id: 't1', to: 'expired' },
+      order_to: 'expired',
+      ended: 'expired',
+    });
+  });
+
+  test('a declined transaction stays as it is when its order is cancelled', () => {
+    const move = planMove(anOrder(['error'], { status: 'processing' }), { ended: 'cancelled' });
+    expect(move).toMatchObject({ order_to: 'cancelled', status_changed: true });
+    expect(move?.transaction).toBeUndefined();
+  });
+
+  test('an attempt that fails after the end expires the order', () => {
+    expect(planMove(anOrder(['processing'], { status: 'processing' }), { transaction_id: 't1', to: 'error', ended: 'expired' })).toMatchObject({ order_to: 'expired' });
+  });
+
+  test('an approval after the end completes the order', () => {
+    expect(planMove(anOrder(['processing'], { status: 'processing' }), { transaction_id: 't1', to: 'accepted', ended: 'expired' })).toMatchObject({ order_to: 'completed' });
+  });
+
+  test('where it already is, is no move', () => {
+    expect(planMove(anOrder(['accepted'], { status: 'completed' }), { transaction_id: 't1', to: 'accepted' })).toBeUndefined();
+    expect(planMove(anOrder(['expired'], { status: 'expired', ended: 'expired' }), { ended: 'expired' })).toBeUndefined();
+  });
+
+  test.each<[TransactionStatus, TransactionStatus]>([
+    ['error', 'accepted'],
+    ['processing', 'expired'],
+    ['cancelled', 'accepted'],
+    ['expired', 'error'],
+  ])('refuses %s → %s', (from, to) => {
+    expect(() => planMove(anOrder([from], { status: 'processing' }), { transaction_id: 't1', to })).toThrow(ForbiddenMove);
+  });
+
+  test('refuses a transaction of another order', () => {
+    expect(() => planMove(anOrder(['new']), { transaction_id: 'foreign', to: 'accepted' })).toThrow(ForbiddenMove);
+  });
+});
+
+test('afterMove counts only what changed the order', () => {
+  const order = anOrder(['error', 'new'], { status: 'processing', moves: 1 });
+  const move = planMove(order, { transaction_id: 't2', to: 'error' })!;
+  expect(afterMove(order, move, undefined)).toMatchObject({ status: 'processing', version: 4, moves: 1 });
+});
+
+describe('the end', () => {
+  test('is the transaction’s while it is open, else the order’s', () => {
+    expect(paymentEnd(anOrder(['new']))).toBe(800);
+    expect(paymentEnd(anOrder(['error']))).toBe(1_000);
+    expect(paymentEnd(anOrder())).toBe(1_000);
+  });
+
+  test.each<[TransactionStatus, number, boolean]>([
+    ['new', 799, false],
+    ['new', 800, true],
+    ['processing', 5_000, false],
+    ['error', 999, false],
+    ['error', 1_000, true],
+  ])('with a transaction %s at %i: due %s', (status, now, due) => {
+    expect(isDue(anOrder([status], { status: 'processing' }), now)).toBe(due);
+  });
+});

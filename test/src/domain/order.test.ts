@@ -1,0 +1,76 @@
+import { ATTEMPTS_MAX, mayCancel, orderStatus, paymentObstacle, transactionEnd } from '../../../src/domain/order';
+import type { OrderStatus, TransactionStatus } from '../../../src/domain/transitions';
+
+const statuses = (text: string) => (text === '' ? [] : (text.split(' ') as TransactionStatus[]));
+
+describe('the status of an order is computed from its transactions', () => {
+  test.each<[string, OrderStatus, { ended?: 'cancelled' | 'expired'; attempts_max?: number; was_accepted?: boolean }?]>([
+    ['', 'new'],
+    ['new', 'new'],
+    ['pending', 'processing'],
+    ['processing', 'processing'],
+    ['accepted', 'completed'],
+    ['error', 'processing'],
+    ['error', 'error', { attempts_max: 1 }],
+    ['error new', 'processing'],
+    ['error pending', 'see-transactions'],
+    ['error processing', 'see-transactions'],
+    ['error accepted', 'completed'],
+    ['error error error error error', 'error'],
+    ['error error error error', 'processing'],
+    ['', 'cancelled', { ended: 'cancelled' }],
+    ['', 'expired', { ended: 'expired' }],
+    ['error', 'cancelled', { ended: 'cancelled' }],
+    ['error', 'expired', { ended: 'expired' }],
+    ['error', 'expired', { ended: 'expired', attempts_max: 1 }],
+    ['cancelled', 'cancelled'],
+    ['expired', 'expired'],
+    ['error expired', 'expired'],
+    ['processing', 'processing', { ended: 'expired' }],
+    ['cancelled', 'completed', { was_accepted: true }],
+    ['expired', 'completed', { was_accepted: true }],
+  ])('[%s] → %s %j', (transactions, expected, facts = {}) => {
+    expect(orderStatus({ transactions: statuses(transactions), was_accepted: false, attempts_max: ATTEMPTS_MAX, ...facts })).toBe(expected);
+  });
+});
+
+describe('a payment attempt', () => {
+  const at = { order_end: 1_000, now: 500, was_accepted: false, attempts_max: 5 };
+  test.each<[string, number, string | undefined, Partial<typeof at & { ended: 'cancelled' }>?]>([
+    ['', 1, undefined],
+    ['', 2, 'already_started'],
+    ['new', 1, undefined],
+    ['new', 2, 'already_started'],
+    ['pending', 1, 'already_started'],
+    ['processing', 1, 'already_started'],
+    ['processing', 2, 'already_started'],
+    ['error', 1, 'already_started'],
+    ['error', 2, undefined],
+    ['error error error error error', 6, 'no_attempt_left'],
+    ['accepted', 1, 'already_started', { was_accepted: true }],
+    ['', 1, undefined, { now: 999 }],
+    ['', 1, 'ended', { now: 1_000 }],
+    ['', 1, 'ended', { ended: 'cancelled' }],
+  ])('[%s], attempt %i → %s %j', (transactions, attempt, expected, facts = {}) => {
+    expect(paymentObstacle({ ...at, transactions: statuses(transactions), attempt, ...facts })).toBe(expected);
+  });
+});
+
+test.each<[string, OrderStatus, boolean]>([
+  ['', 'new', true],
+  ['new', 'new', true],
+  ['pending', 'processing', true],
+  ['error', 'processing', true],
+  ['processing', 'processing', false],
+  ['error processing', 'see-transactions', false],
+  ['accepted', 'completed', false],
+  ['error', 'error', false],
+  ['expired', 'expired', false],
+])('cancel with [%s] in an order that is %s: %s', (transactions, order, expected) => {
+  expect(mayCancel(statuses(transactions), order)).toBe(expected);
+});
+
+test('an unpaid transaction never outlives its order', () => {
+  expect(transactionEnd({ order_end: 100, created: 0, period: 30 })).toBe(30);
+  expect(transactionEnd({ order_end: 100, created: 80, period: 30 })).toBe(100);
+});

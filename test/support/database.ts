@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import { connect, type Database } from '../../src/db/connection';
+import { migrate } from '../../src/db/migrate';
+import { insertMerchant, insertProject } from '../../src/db/projects';
+import { stack } from './stack';
+
+export const PROJECT = {
+  id: '0190c000-0000-7000-8000-00000000aaaa',
+  merchant_id: '0190c000-0000-7000-8000-00000000bbbb',
+  currencies: ['EUR', 'USD', 'JPY'],
+  payment_methods: ['credit-card'],
+};
+
+export interface TestDatabase {
+  db: Database;
+  url: string;
+  /** Every statement since `forget()`. */
+  statements: string[];
+  forget(): void;
+  close(): Promise<void>;
+}
+
+/** A database of its own on the cluster of the test run, with the schema and one test project. */
+export async function aDatabase(options: { webhook_url?: string } = {}): Promise<TestDatabase> {
+  const url = new URL(stack().postgres_url);
+  url.pathname = `/test_${randomBytes(6).toString('hex')}`;
+  await migrate(url.toString());
+  const statements: string[] = [];
+  const db = connect(url.toString(), { pool_max: 5, onStatement: (sql) => statements.push(sql) });
+  await insertMerchant(db, { id: PROJECT.merchant_id, name: 'Test Books', now: new Date(0) });
+  await insertProject(
+    db,
+    PROJECT.merchant_id,
+    { id: PROJECT.id, name: 'Test project', is_test: true, currencies: PROJECT.currencies, payment_methods: PROJECT.payment_methods, webhook_url: options.webhook_url },
+    new Date(0),
+  );
+  return { db, url: url.toString(), statements, forget: () => statements.splice(0), close: () => db.destroy() };
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { createActivities } from '../../activities';
+import type { Services } from '../../activities/services';
+import { createLog } from '../../src/log';
+import { createProcessor, type Processor } from '../../src/processor/client';
+import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle';
+import { postWebhook } from '../../src/webhook/post';
+import { TASK_QUEUE } from '../../workflows/messages';
+import { aDatabase, type TestDatabase } from './database';
+import { stack } from './stack';
+
+/** Temporal's time-skipping server with a worker of ours on a database of its own; the processor is the run's real simulator. */
+export interface World {
+  env: TestWorkflowEnvironment;
+  database: TestDatabase;
+  processor: Processor;
+  worker: Worker;
+  /** Workflow time, in epoch milliseconds. */
+  now(): Promise<number>;
+  close(): Promise<void>;
+}
+
+let runtime = false;
+
+export async function aWorld(options: { services?: Partial<Services>; worker?: Partial<WorkerOptions>; webhook_url?: string } = {}): Promise<World> {
+  if (!runtime) {
+    Runtime.install({ logger: new DefaultLogger('ERROR') });
+    runtime = true;
+  }
+  const env = await TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path: process.env['TEMPORAL_TEST_SERVER_PATH'] ?? '' } },
+  });
+  const database = await aDatabase(options.webhook_url === undefined ? {} : { webhook_url: options.webhook_url });
+  const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000 });
+  const worker = await Worker.create({
+    connection: env.nativeConnection as NativeConnection,
+    taskQueue: TASK_QUEUE,
+    workflowBundle: await buildWorkflowBundle(),
+    activities: createActivities({
+      db: database.db,
+      processor,
+      client: env.client,
+      postWebhook,
+      webhook_private_addresses: true,
+      public_url: 'http://127.0.0.1:1',
+      log: createLog({ process: 'test', level: 'silent' }),
+      ...options.services,
+    }),
+    ...options.worker,
+  });
+  const running = worker.run();
+  return {
+    env,
+    database,
+    processor,
+    worker,
+    now: () => env.currentTimeMs(),
+    async close() {
+      worker.shutdown();
+      await running;
+      await processor.close();
+      await database.close();
+      await env.teardown();
+    },
+  };
+}
+
+export const anId = () => randomUUID();
