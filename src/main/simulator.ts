@@ -17,7 +17,10 @@ async function main(): Promise<void> {
     log,
   });
 
+  let stopping = false;
   const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
     simulator.close().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -47,6 +50,8 @@ function notificationUrl(config: Config): string | undefined {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`simulator: ${error instanceof Error ? error.message : String(error)}\n`);
+  // Node's error about several addresses that were tried has no text of its own.
+  const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
+  process.stderr.write(`simulator: ${first instanceof Error ? first.message : String(first)}\n`);
   process.exit(1);
 });

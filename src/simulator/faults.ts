@@ -5,8 +5,12 @@ import { OPERATIONS } from '../processor/wire';
 export const faultSchema = z.object({
   /** Which calls: an operation, `ask` (GET of an operation), `vault` (cards and accounts, in and out); absent: all. */
   operation: z.enum([...OPERATIONS, 'ask', 'vault']).optional(),
-  /** Only calls for this payment order; asking and the vault know no order and are then left alone. */
+  /** Only calls about this. Asking for a key that was never seen knows nothing but the key, the vault only the project. */
   order_id: z.uuid().optional(),
+  transaction_id: z.uuid().optional(),
+  project_id: z.uuid().optional(),
+  vault_token: z.string().optional(),
+  idempotency_key: z.string().optional(),
   /**
    * latency: answers late. error: 500 and nothing happened. no_answer: silence and nothing happened. lost_answer: it
    * happened, then the connection is cut. outage: the connection is cut and nothing happened. garbage: it happened, the
@@ -20,6 +24,10 @@ export const faultSchema = z.object({
 });
 export type Fault = z.infer<typeof faultSchema>;
 export type FaultTarget = NonNullable<Fault['operation']>;
+
+/** What a call is about. */
+const FACTS = ['order_id', 'transaction_id', 'project_id', 'vault_token', 'idempotency_key'] as const;
+export type Facts = { readonly [K in (typeof FACTS)[number]]?: string | null | undefined };
 
 /** The troubles that are on. Kept in memory on purpose: a simulator that is started again is well. */
 export class Faults {
@@ -38,8 +46,10 @@ export class Faults {
   }
 
   /** The oldest fault that hits this call, used up once. */
-  take(target: FaultTarget, order_id?: string): Fault | undefined {
-    const hit = this.faults.find((fault) => (fault.operation ?? target) === target && (fault.order_id ?? order_id) === order_id);
+  take(target: FaultTarget, facts: Facts): Fault | undefined {
+    const hit = this.faults.find(
+      (fault) => (fault.operation ?? target) === target && FACTS.every((fact) => fault[fact] === undefined || fault[fact] === facts[fact]),
+    );
     if (hit?.times !== undefined) {
       hit.times -= 1;
       if (hit.times === 0) this.faults = this.faults.filter((fault) => fault !== hit);

@@ -6,7 +6,7 @@ import { truncatedPan } from '../domain/card';
 import { operationSchema, vaultAccountSchema, vaultCardSchema, type VaultedCard } from '../processor/wire';
 import { brandOf, testCard } from './cards';
 import type { Context } from './context';
-import type { FaultTarget } from './faults';
+import type { Facts, FaultTarget } from './faults';
 import { operate } from './operate';
 import { parse } from './parse';
 import { presentOperation } from './present';
@@ -22,7 +22,7 @@ export function processorApi(context: Context): Router {
   const router = Router();
   router.use(authenticated(context.key));
 
-  router.post('/vault/cards/', faulty(context, 'vault', async (req, res) => {
+  router.post('/vault/cards/', vaultCall(context, async (req, res) => {
     const { store } = context;
     const { number, card_expiry, security_code, cardholder_name, project_id } = parse(vaultCardSchema, req.body, cardStatus);
     const brand = brandOf(number);
@@ -37,14 +37,14 @@ export function processorApi(context: Context): Router {
     return vaulted(row);
   }));
 
-  router.get('/vault/cards/:token/', faulty(context, 'vault', async (req) => {
+  router.get('/vault/cards/:token/', vaultCall(context, async (req) => {
     const { project_id } = parse(z.object({ project_id: z.uuid() }), req.query);
     const row = await context.store.card(String(req.params['token']), project_id);
     if (!row) throw new Refusal(404, 'No such vault token in this project.', 'vault_token');
     return vaulted(row);
   }));
 
-  router.post('/vault/accounts/', faulty(context, 'vault', async (req, res) => {
+  router.post('/vault/accounts/', vaultCall(context, async (req, res) => {
     const { project_id, number } = parse(vaultAccountSchema, req.body, cardStatus);
     const truncated_number = truncatedAccount(number);
     const account_token = await context.store.insertAccount(project_id, truncated_number);
@@ -56,7 +56,7 @@ export function processorApi(context: Context): Router {
     const operation = parse(operationSchema, req.body);
     const key = keySchema.safeParse(req.get('idempotency-key'));
     if (!key.success) throw new Refusal(400, 'Idempotency-Key is missing or malformed.', 'Idempotency-Key');
-    await withFaults(context, operation.operation, operation.order_id, res, async () => {
+    await withFaults(context, operation.operation, { ...operation, idempotency_key: key.data }, res, async () => {
       const answer = await operate(context.store, operation, key.data, new Date());
       if (answer.kind === 'key_reused') throw new Refusal(409, 'This Idempotency-Key belongs to another request.', 'Idempotency-Key');
       if (answer.kind === 'error') throw new Refusal(500, 'Internal error.');
@@ -67,17 +67,19 @@ export function processorApi(context: Context): Router {
     });
   });
 
-  router.get('/operations/:key/', faulty(context, 'ask', async (req) => {
-    const key = String(req.params['key']);
+  router.get('/operations/:key/', async (req, res) => {
+    const { key } = req.params;
     const now = new Date();
     let row = await context.store.operation(key);
     if (row?.due && row.due <= now) {
       await context.store.resolveDue(now);
       row = await context.store.operation(key);
     }
-    if (!row) throw new Refusal(404, 'No operation has this key.', 'idempotency_key');
-    return presentOperation(row, context.public_url);
-  }));
+    await withFaults(context, 'ask', { ...row, idempotency_key: key }, res, async () => {
+      if (!row) throw new Refusal(404, 'No operation has this key.', 'idempotency_key');
+      return presentOperation(row, context.public_url);
+    });
+  });
 
   return router;
 }
@@ -115,13 +117,17 @@ function authenticated(key: string): RequestHandler {
   };
 }
 
-function faulty(context: Context, target: FaultTarget, handle: (req: Request, res: Response) => Promise<unknown>): RequestHandler {
-  return (req, res) => withFaults(context, target, undefined, res, () => handle(req, res));
+/** A call of the vault; its project is in the body or in the query. */
+function vaultCall(context: Context, handle: (req: Request, res: Response) => Promise<unknown>): RequestHandler {
+  return (req, res) => {
+    const project_id: unknown = (req.body as { project_id?: unknown } | undefined)?.project_id ?? req.query['project_id'];
+    return withFaults(context, 'vault', typeof project_id === 'string' ? { project_id } : {}, res, () => handle(req, res));
+  };
 }
 
 /** Answers with what `work` gives, unless the control API asked for trouble. */
-async function withFaults(context: Context, target: FaultTarget, order_id: string | undefined, res: Response, work: () => Promise<unknown>): Promise<void> {
-  const fault = context.faults.take(target, order_id);
+async function withFaults(context: Context, target: FaultTarget, facts: Facts, res: Response, work: () => Promise<unknown>): Promise<void> {
+  const fault = context.faults.take(target, facts);
   if (fault?.kind === 'outage') return cut(res);
   if (fault?.kind === 'no_answer') return stayQuiet(res, fault.milliseconds ?? SILENCE_MS);
   if (fault?.kind === 'error') throw new Refusal(500, 'Internal error.');

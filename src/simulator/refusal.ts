@@ -9,6 +9,13 @@ export class Refusal extends Error {
   }
 }
 
+/** A NUL is in no name and no key, and Postgres takes none: such a request is turned away at the door. */
+export const withoutNul: RequestHandler = (req, _res, next) => {
+  const text = `${req.url}${JSON.stringify(req.body ?? '')}`;
+  if (text.includes('%00') || text.includes('\\u0000')) throw new Refusal(400, 'The request holds a NUL character.');
+  next();
+};
+
 /** Whatever path nobody took. */
 export const notFound: RequestHandler = () => {
   throw new Refusal(404, 'No such path.');

@@ -13,7 +13,7 @@ import { startLoop } from './loop';
 import { createNotifier } from './notify';
 import { afterChargeback } from './operate';
 import { processorApi } from './processor-api';
-import { notFound, onError } from './refusal';
+import { notFound, onError, withoutNul } from './refusal';
 import { prepareDatabase } from './schema';
 import { site } from './site';
 import { Store } from './store';
@@ -101,6 +101,7 @@ function createApp(context: Context): Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.use(express.json({ limit: '64kb' }));
+  app.use(withoutNul);
 
   app.use('/v1', processorApi(context));
   app.use('/ledger', ledger(store));

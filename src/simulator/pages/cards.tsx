@@ -5,7 +5,7 @@ import { renderPage } from './page';
 const CALLS = [
   ['GET /cards.json', 'This table.'],
   ['GET /ledger/?transaction_id=', 'What was done, oldest first; also by order_id, or all of it. Pages with limit and after, the next one in the Link header.'],
-  ['POST /control/faults/', 'Trouble on purpose: {"kind": "latency" | "error" | "no_answer" | "lost_answer" | "outage" | "garbage"}, with operation, order_id, milliseconds and times if wanted. GET shows it, DELETE ends it.'],
+  ['POST /control/faults/', 'Trouble on purpose: {"kind": "latency" | "error" | "no_answer" | "lost_answer" | "outage" | "garbage"}, with milliseconds and times if wanted, for one operation (ask and vault too), order_id, transaction_id, project_id, vault_token or idempotency_key, or for all. GET shows it, DELETE ends it.'],
   ['POST /control/due/', 'What waits for its time happens now, of one transaction_id or of all: late outcomes, chargebacks.'],
   ['POST /control/chargebacks/', 'A chargeback, or with "operation": "chargeback_reversal" its end in your favour, of any transaction_id; amount if it is a part.'],
   ['POST /control/notifications/', 'Tells again how the operation with this idempotency_key stands.'],

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createProcessor, type Processor } from '../../../src/processor/client';
+import { ServiceError } from '../../../src/errors';
+import { CARDS } from '../../support/cards';
+import { A_CARD, KEY, startBench, type Bench } from '../simulator/support';
+
+let bench: Bench;
+/** A processor that answers what a test wants. */
+let odd: Server;
+let answer: (res: ServerResponse) => void;
+let stranger: Processor;
+
+beforeAll(async () => {
+  bench = await startBench({}, 500);
+  odd = createServer((_req, res) => answer(res));
+  await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
+  stranger = createProcessor({ url: `http://127.0.0.1:${(odd.address() as AddressInfo).port}/`, key: KEY, timeout_ms: 300 });
+});
+afterEach(async () => void (await fetch(`${bench.simulator.url}/control/faults/`, { method: 'DELETE' })));
+afterAll(async () => {
+  await bench.close();
+  await stranger.close();
+  odd.closeAllConnections();
+  await new Promise((resolve) => odd.close(resolve));
+});
+
+const json = (status: number, body: unknown) => (res: ServerResponse) => {
+  res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+};
+const OPERATION = { operation: 'sale', order_id: randomUUID(), transaction_id: randomUUID(), project_id: randomUUID(), is_test: true, amount: 1, currency: 'EUR' } as const;
+const DECLINED = { ...OPERATION, idempotency_key: 'another', result: 'declined', occurred: '2026-01-15T12:00:00Z' };
+
+/** Whatever is not the processor's own valid answer about this very key is no answer. */
+const NO_ANSWERS: [string, (res: ServerResponse) => void][] = [
+  ['no answer in time', () => undefined],
+  ['a connection that breaks', (res) => res.socket?.destroy()],
+  ['half an answer', (res) => { res.writeHead(200, { 'content-length': '100' }).write('{'); res.socket?.end(); }],
+  ['500', json(500, { error: 'x' })],
+  ['503 with a result', json(503, { ...DECLINED, idempotency_key: 'key' })],
+  ['401', json(401, { error: 'x' })],
+  ['404 of somebody else', (res) => res.writeHead(404).end('<h1>Not found</h1>')],
+  ['404 about something else', json(404, { error: 'No such path.' })],
+  ['a page', (res) => res.end('<html>')],
+  ['an empty object', json(200, {})],
+  ['a result that is no result', json(200, { ...DECLINED, idempotency_key: 'key', result: 'maybe' })],
+  ['a redirect', (res) => res.writeHead(302, { location: bench.simulator.url }).end()],
+  ['the outcome of another key', json(200, DECLINED)],
+  ['an answer without end', (res) => { res.writeHead(200); for (let i = 0; i < 20; i += 1) res.write('x'.repeat(65_536)); }],
+];
+
+test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (_, give) => {
+  answer = give;
+  expect(await stranger.operate(OPERATION, 'key')).toBe('unknown');
+  expect(await stranger.ask('key')).toBe('unknown');
+  const { project_id } = OPERATION;
+  for (const look of [
+    () => stranger.getVaultedCard('t', project_id),
+    () => stranger.vaultCard({ ...A_CARD, project_id, is_test: true, number: CARDS.approved.number }),
+  ]) {
+    const error: unknown = await look().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ServiceError);
+    expect((error as ServiceError).error).toBe('FailedToFetchTransactionInformation');
+  }
+});
+
+test('nobody there: unknown', async () => {
+  const nobody = createProcessor({ url: 'http://127.0.0.1:9', key: KEY, timeout_ms: 300 });
+  expect(await nobody.operate(OPERATION, 'key')).toBe('unknown');
+  await nobody.close();
+});
+
+test.each([
+  ['latency within the limit', { kind: 'latency', milliseconds: 50 }, 'approved', 'approved', 1],
+  ['latency beyond it', { kind: 'latency', milliseconds: 700 }, 'unknown', 'approved', 1],
+  ['an error', { kind: 'error' }, 'unknown', 'never_seen', 0],
+  ['no answer', { kind: 'no_answer' }, 'unknown', 'never_seen', 0],
+  ['a lost answer', { kind: 'lost_answer' }, 'unknown', 'approved', 1],
+  ['an outage', { kind: 'outage' }, 'unknown', 'never_seen', 0],
+  ['garbage', { kind: 'garbage' }, 'unknown', 'approved', 1],
+])('the control API: %s', async (_, fault, first, afterwards, rows) => {
+  const charge = await bench.charge('approved');
+  await bench.control('faults', { ...fault, operation: 'sale', order_id: charge.order_id, times: 1 });
+  expect(word(await bench.processor.operate(charge, charge.transaction_id))).toBe(first);
+  await new Promise((resolve) => setTimeout(resolve, first === 'unknown' && fault.kind === 'latency' ? 400 : 0));
+  expect(await bench.ledger(`?order_id=${charge.order_id}`)).toHaveLength(rows);
+  expect(word(await bench.processor.ask(charge.transaction_id))).toBe(afterwards);
+  expect(word(await bench.processor.operate(charge, charge.transaction_id))).toBe('approved');
+  expect(await bench.ledger(`?order_id=${charge.order_id}`)).toHaveLength(1);
+});
+
+test('a fault hits only what it is about', async () => {
+  const [hit, spared] = [await bench.charge('approved'), await bench.charge('approved')];
+  await bench.control('faults', { kind: 'error', vault_token: hit.vault_token });
+  await bench.control('faults', { kind: 'garbage', operation: 'ask', transaction_id: spared.transaction_id, times: 1 });
+  expect(word(await bench.processor.operate(hit, hit.transaction_id))).toBe('unknown');
+  expect(word(await bench.processor.operate(spared, spared.transaction_id))).toBe('approved');
+  expect(word(await bench.processor.ask(spared.transaction_id))).toBe('unknown');
+  expect(word(await bench.processor.ask(spared.transaction_id))).toBe('approved');
+});
+
+test('an outage is over when its fault is removed', async () => {
+  await bench.control('faults', { kind: 'outage' });
+  expect(await bench.processor.ask('key')).toBe('unknown');
+  await fetch(`${bench.simulator.url}/control/faults/`, { method: 'DELETE' });
+  expect(await bench.processor.ask('key')).toBe('never_seen');
+});
+
+test('a vault token gives what may be known, in its own project only', async () => {
+  const vaulted = await bench.processor.vaultCard({ ...A_CARD, project_id: bench.project_id, is_test: true, number: CARDS.approved_mastercard.number, cardholder_name: 'A Customer' });
+  const card = { vault_token: expect.stringMatching(/^vt_/), truncated_pan: '554433******0037', card_expiry: '122039', cardholder_name: 'A Customer', brand: 'mastercard' };
+  expect(vaulted).toEqual({ usable: true, ...card });
+  const { vault_token } = vaulted as { vault_token: string };
+  expect(await bench.processor.getVaultedCard(vault_token, bench.project_id)).toEqual(card);
+  expect(await bench.processor.getVaultedCard(vault_token, randomUUID())).toBeUndefined();
+  expect(await bench.processor.getVaultedCard('vt_nobody', bench.project_id)).toBeUndefined();
+});
+
+test.each([
+  ['a wrong check digit', { number: '4111111111111112' }, 'number'],
+  ['letters', { number: '4111 1111' }, 'number'],
+  ['a past month', { card_expiry: '012020' }, 'card_expiry'],
+  ['a month that is none', { card_expiry: '132039' }, 'card_expiry'],
+  ['a short security code', { security_code: '12' }, 'security_code'],
+  ['a security code of another brand', { security_code: '1234' }, 'security_code'],
+])('an unusable card is a value: %s', async (_, over, field) => {
+  const answered = await bench.processor.vaultCard({ ...A_CARD, project_id: bench.project_id, is_test: true, number: CARDS.approved.number, ...over });
+  expect(answered).toEqual({ usable: false, field, reason: expect.any(String) });
+});
+
+test.each([
+  ['4111111111111111', '411111******1111'],
+  ['DE89 3704 0044 0532 0130 00', 'DE8937************3000'],
+  ['12345', '***45'],
+])('a receiver account number %s is shown as %s', async (number, truncated_number) => {
+  const vaulted = await bench.processor.vaultAccount({ project_id: bench.project_id, number });
+  expect(vaulted).toEqual({ usable: true, account_token: expect.stringMatching(/^at_/), truncated_number });
+});
+
+test('a wrong processor key: unknown, and nothing happened', async () => {
+  const forged = createProcessor({ url: bench.simulator.url, key: 'sk_forged', timeout_ms: 500 });
+  const charge = await bench.charge('approved');
+  expect(await forged.operate(charge, charge.transaction_id)).toBe('unknown');
+  expect(await bench.processor.ask(charge.transaction_id)).toBe('never_seen');
+  await forged.close();
+});
+
+test('the test cards can be listed', async () => {
+  expect(await bench.processor.testCards()).toHaveLength(Object.keys(CARDS).length);
+});
+
+function word(result: Awaited<ReturnType<Processor['ask']>>): string {
+  return typeof result === 'string' ? result : result.result;
+}

@@ -1,0 +1,67 @@
+import { startBench, type Bench } from './support';
+
+let bench: Bench;
+beforeAll(async () => void (bench = await startBench()));
+afterAll(() => bench.close());
+
+const BACK = 'https://shop.example/pay/?order=7';
+
+/** A charge at the issuer's page: its key and the page's address. */
+async function atTheIssuer(over: Parameters<Bench['charge']>[1] = { return_url: BACK }): Promise<{ key: string; url: string }> {
+  const charge = await bench.charge('challenge', over);
+  const answer = await bench.processor.operate(charge, charge.transaction_id);
+  if (typeof answer === 'string' || !answer.challenge_url) throw new Error('no challenge');
+  return { key: charge.transaction_id, url: answer.challenge_url };
+}
+
+const submit = (url: string, form: Record<string, string>): Promise<Response> =>
+  fetch(url, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
+
+const FAILED = { result: 'error', three_ds: { result: 'failed', liability_shift: false } };
+
+test.each([
+  ['the right code', [{ code: '0101' }], { result: 'approved', response_code: '00', three_ds: { result: 'authenticated', liability_shift: true } }],
+  ['the code that fails', [{ code: '3333' }], FAILED],
+  ['cancel', [{ action: 'cancel' }], FAILED],
+  ['a wrong code, then the right one', [{ code: '1' }, { code: '0101' }], { result: 'approved' }],
+  ['three wrong codes', [{ code: '1' }, { code: '2' }, { code: '' }], FAILED],
+])('%s: back to return_url as it was given, and only the processor knows the end', async (_, forms, end) => {
+  const { key, url } = await atTheIssuer();
+  for (const form of forms.slice(0, -1)) {
+    expect((await submit(url, form)).headers.get('location')).toBe(new URL(url).pathname);
+    expect(await bench.processor.ask(key)).toMatchObject({ result: 'challenge' });
+  }
+  const last = await submit(url, forms.at(-1) ?? {});
+  expect([last.status, last.headers.get('location')]).toEqual([303, BACK]);
+  const asked = await bench.processor.ask(key);
+  expect(asked).toMatchObject(end);
+  if (end === FAILED) expect(asked).not.toHaveProperty('response_code');
+});
+
+test('the first end counts, whatever is submitted afterwards or at the same time', async () => {
+  const { key, url } = await atTheIssuer();
+  await Promise.all([submit(url, { code: '0101' }), submit(url, { action: 'cancel' }), submit(url, { code: '0101' })]);
+  const first = await bench.processor.ask(key);
+  expect((await submit(url, { code: '3333' })).headers.get('location')).toBe(BACK);
+  expect(await bench.processor.ask(key)).toEqual(first);
+});
+
+test('the page shows amount and card, the mistake after a wrong code, and runs nothing', async () => {
+  const { url } = await atTheIssuer({ return_url: BACK, amount: 123_456, currency: 'HUF' });
+  await submit(url, { code: '1111' });
+  const answer = await fetch(url, { headers: { 'accept-language': 'de-DE' } });
+  const page = await answer.text();
+  expect(page).toContain('1.234,56');
+  expect(page).toContain('•••• 0015');
+  expect(page).toContain('2 attempts are left');
+  expect(page).not.toContain('<script');
+  expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+});
+
+test('without a return_url it says thank you; an unknown address is 404', async () => {
+  const { url } = await atTheIssuer({});
+  const answer = await submit(url, { code: '0101' });
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('Thank you')]);
+  expect((await fetch(`${bench.simulator.url}/challenge/nobody/`)).status).toBe(404);
+});

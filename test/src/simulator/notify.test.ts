@@ -1,0 +1,85 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { notificationSchema, type Notification } from '../../../src/processor/wire';
+import { eventually, followUp, SECRET, startBench, type Bench } from './support';
+
+let bench: Bench;
+let receiver: Server;
+/** What arrived, and how many of the next are answered with 500. */
+let received: { headers: IncomingHttpHeaders; body: string }[] = [];
+let failures = 0;
+
+beforeAll(async () => {
+  receiver = createServer(async (req, res) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+    received.push({ headers: req.headers, body: Buffer.concat(chunks).toString() });
+    res.statusCode = failures-- > 0 ? 500 : 204;
+    res.end();
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  bench = await startBench({ notification_url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/` });
+});
+beforeEach(() => {
+  received = [];
+  failures = 0;
+});
+afterAll(async () => {
+  await bench.close();
+  await new Promise((resolve) => receiver.close(resolve));
+});
+
+const about = (transaction_id: string): Notification['operation'][] =>
+  received.map(({ body }) => notificationSchema.parse(JSON.parse(body)).operation).filter((operation) => operation.transaction_id === transaction_id);
+
+test('a late outcome is told, signed as Standard Webhooks, again until it is received', async () => {
+  failures = 1;
+  const charge = await bench.charge('processing_approved');
+  await bench.processor.operate(charge, charge.transaction_id);
+  await bench.control('due', { transaction_id: charge.transaction_id });
+  await eventually(() => (received.length === 2 ? true : undefined));
+
+  const [first, second] = received;
+  expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+  for (const { headers, body } of received) expect(() => new Webhook(SECRET).verify(body, headers as Record<string, string>)).not.toThrow();
+  expect(about(charge.transaction_id)).toEqual(Array(2).fill(await bench.processor.ask(charge.transaction_id)));
+  expect(bench.lines.join('')).toContain('notification was not received');
+});
+
+test('a chargeback and its reversal are told and in the ledger, once each', async () => {
+  const charge = await bench.charge('chargeback_won');
+  await bench.processor.operate(charge, charge.transaction_id);
+  await Promise.all([bench.control('due', charge), bench.control('due', charge)]);
+  await bench.control('due', charge);
+  await bench.control('due', charge);
+  const told = await eventually(() => (about(charge.transaction_id).length === 2 ? about(charge.transaction_id) : undefined));
+  expect(told.map(({ operation }) => operation).sort()).toEqual(['chargeback', 'chargeback_reversal']);
+  expect(await bench.ledger(`?order_id=${charge.order_id}`)).toMatchObject([
+    { operation: 'sale', result: 'approved' },
+    { operation: 'chargeback', result: 'approved', amount: 1_000 },
+    { operation: 'chargeback_reversal', result: 'approved', amount: 1_000 },
+  ]);
+});
+
+test('an authorization is charged back when it was captured, and so much of it', async () => {
+  const charge = await bench.charge('chargeback', { operation: 'authorize' });
+  await bench.processor.operate(charge, charge.transaction_id);
+  await bench.control('due', charge);
+  await bench.processor.operate(followUp(charge, 'capture', 400), `${charge.transaction_id}:capture`);
+  await bench.control('due', charge);
+  expect(await bench.ledger(`?order_id=${charge.order_id}`)).toMatchObject([
+    { operation: 'authorize' }, { operation: 'capture' }, { operation: 'chargeback', amount: 400 },
+  ]);
+});
+
+test('the control API charges back any payment, beyond what is there too, and repeats a notification', async () => {
+  const charge = await bench.charge('approved');
+  await bench.processor.operate(charge, charge.transaction_id);
+  await bench.control('chargebacks', { transaction_id: charge.transaction_id, amount: 1_500 });
+  const [told] = await eventually(() => (about(charge.transaction_id).length ? about(charge.transaction_id) : undefined));
+  expect(told).toMatchObject({ operation: 'chargeback', amount: 1_500 });
+  await bench.control('notifications', { idempotency_key: told?.idempotency_key });
+  await eventually(() => (about(charge.transaction_id).length === 2 ? true : undefined));
+  await expect(bench.control('notifications', { idempotency_key: 'nobody' })).rejects.toThrow('404');
+});

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import type { Operation } from '../../../src/processor/wire';
+import { CARDS, type CardName } from '../../support/cards';
+import { followUp, startBench, type Bench } from './support';
+
+let bench: Bench;
+beforeAll(async () => void (bench = await startBench()));
+afterAll(() => bench.close());
+
+const resultOf = async (operation: Operation, key: string = randomUUID()): Promise<string> => {
+  const answer = await bench.processor.operate(operation, key);
+  return typeof answer === 'string' ? answer : answer.result;
+};
+
+test('eight at once with one key: one row, requests 8, one answer', async () => {
+  const charge = await bench.charge('approved');
+  const answers = await Promise.all(Array.from({ length: 8 }, () => bench.processor.operate(charge, charge.transaction_id)));
+  for (const answer of answers) expect(answer).toEqual(answers[0]);
+  expect(await bench.ledger(`?order_id=${charge.order_id}`)).toEqual([
+    { operation: 'sale', idempotency_key: charge.transaction_id, order_id: charge.order_id, transaction_id: charge.transaction_id, amount: 1_000,
+      currency: 'EUR', result: 'approved', response_code: '00', occurred: expect.stringMatching(/Z$/), requests: 8 },
+  ]);
+});
+
+test('eight at once with one key: a refund too', async () => {
+  const charge = await bench.charge('approved');
+  await resultOf(charge);
+  const refund = followUp(charge, 'refund', 600);
+  const answers = await Promise.all(Array.from({ length: 8 }, () => bench.processor.operate(refund, `${charge.transaction_id}:refund`)));
+  for (const answer of answers) expect(answer).toMatchObject({ result: 'approved', follow_up_order_id: refund.follow_up_order_id });
+  expect(await bench.ledger(`?transaction_id=${charge.transaction_id}`)).toMatchObject([{ requests: 1 }, { operation: 'refund', requests: 8 }]);
+});
+
+test('a key that belongs to another request is refused and leaves the first as it was', async () => {
+  const charge = await bench.charge('approved');
+  const key = charge.transaction_id;
+  await resultOf(charge, key);
+  expect(await post({ ...charge, amount: 2 }, key)).toEqual({ status: 409, body: { error: expect.any(String), field: 'Idempotency-Key' } });
+  expect(await bench.ledger(`?transaction_id=${key}`)).toMatchObject([{ amount: 1_000, requests: 1 }]);
+});
+
+/** Steps on a payment of 100: what is asked → what is answered. */
+const STORIES: [title: string, card: CardName, first: 'sale' | 'authorize', steps: [Parameters<typeof followUp>[1], number, string][]][] = [
+  ['captures until nothing is left', 'approved', 'authorize', [['capture', 60, 'approved'], ['capture', 41, 'refused'], ['capture', 40, 'approved'], ['capture', 1, 'refused']]],
+  ['what is voided is not captured', 'approved', 'authorize', [['void', 30, 'approved'], ['capture', 71, 'refused'], ['capture', 70, 'approved'], ['void', 1, 'refused']]],
+  ['only what is captured is refunded', 'approved', 'authorize', [['refund', 1, 'refused'], ['capture', 50, 'approved'], ['refund', 51, 'refused'], ['refund', 50, 'approved']]],
+  ['a sale is not captured or voided', 'approved', 'sale', [['capture', 1, 'refused'], ['void', 1, 'refused'], ['refund', 100, 'approved'], ['refund', 1, 'refused']]],
+  ['a late approval is reversed once', 'approved', 'sale', [['reversal', 100, 'approved'], ['reversal', 100, 'refused'], ['refund', 1, 'refused']]],
+  ['a reversed authorization is over', 'approved', 'authorize', [['reversal', 100, 'approved'], ['capture', 1, 'refused']]],
+  ['nothing is no amount', 'approved', 'authorize', [['capture', 0, 'refused'], ['void', 0, 'refused']]],
+  ['the card whose captures are refused', 'capture_refused', 'authorize', [['capture', 10, 'refused'], ['void', 100, 'approved']]],
+  ['the card whose refunds are refused', 'refund_refused', 'sale', [['refund', 10, 'refused']]],
+  ['a refund that is processing counts', 'refund_processing', 'sale', [['refund', 60, 'processing'], ['refund', 60, 'refused'], ['refund', 40, 'processing']]],
+  ['nothing follows a declined charge', 'do_not_honor', 'authorize', [['capture', 1, 'refused']]],
+];
+test.each(STORIES)('%s', async (_, card, operation, steps) => {
+  const charge = await bench.charge(card, { operation, amount: 100 });
+  await resultOf(charge);
+  for (const [what, amount, result] of steps) expect([what, amount, await resultOf(followUp(charge, what, amount))]).toEqual([what, amount, result]);
+});
+
+test('of ten captures and voids of 30 of 100 at once three win', async () => {
+  const charge = await bench.charge('approved', { operation: 'authorize', amount: 100 });
+  await resultOf(charge);
+  const results = await Promise.all(Array.from({ length: 10 }, (_, i) => resultOf(followUp(charge, i % 2 ? 'capture' : 'void', 30))));
+  expect(results.filter((result) => result === 'approved')).toHaveLength(3);
+  expect(results.filter((result) => result === 'refused')).toHaveLength(7);
+});
+
+test('a vault token of another project charges nothing', async () => {
+  expect(await resultOf(await bench.charge('approved', { project_id: randomUUID() }))).toBe('error');
+});
+
+test('another currency or another order is refused', async () => {
+  const charge = await bench.charge('approved');
+  await resultOf(charge);
+  expect(await resultOf({ ...followUp(charge, 'refund', 1), currency: 'USD' })).toBe('refused');
+  expect(await resultOf({ ...followUp(charge, 'refund', 1), order_id: randomUUID() })).toBe('refused');
+});
+
+test('what is approved is settled: the amount less the fee; an authorization when it is captured', async () => {
+  expect(await bench.processor.operate(await bench.charge('approved', { amount: 10_000 }), randomUUID())).toMatchObject({
+    settlement: { settlement_currency: 'EUR', settlement_amount: 9_840, fee_currency: 'EUR', fee_amount: 160 },
+  });
+  const charge = await bench.charge('approved', { operation: 'authorize', amount: Number.MAX_SAFE_INTEGER });
+  expect(await bench.processor.operate(charge, randomUUID())).not.toHaveProperty('settlement');
+  const captured = await bench.processor.operate(followUp(charge, 'capture', Number.MAX_SAFE_INTEGER), randomUUID());
+  const { settlement_amount = 0, fee_amount = 0 } = (typeof captured === 'object' && captured.settlement) || {};
+  expect(BigInt(settlement_amount) + BigInt(fee_amount)).toBe(BigInt(Number.MAX_SAFE_INTEGER));
+});
+
+test.each([
+  ['a malformed body', '{"operation":', 400],
+  ['no operation', '{}', 400],
+  ['an amount below zero', JSON.stringify({ operation: 'sale', amount: -1 }), 400],
+  ['a NUL', JSON.stringify({ operation: 'sale', vault_token: 'vt_\u0000' }), 400],
+  ['a body that is too large', JSON.stringify({ operation: 'x'.repeat(70_000) }), 413],
+])('%s is refused with error and status', async (_, body, status) => {
+  const answer = await post(body, randomUUID());
+  expect(answer).toEqual({ status, body: expect.objectContaining({ error: expect.any(String) }) });
+});
+
+test('a forged key gets 401, a missing idempotency key 400', async () => {
+  const charge = await bench.charge('approved');
+  expect(await post(charge, charge.transaction_id, 'forged')).toMatchObject({ status: 401 });
+  expect(await post(charge, '')).toMatchObject({ status: 400, body: { field: 'Idempotency-Key' } });
+  expect(await bench.ledger(`?transaction_id=${charge.transaction_id}`)).toEqual([]);
+});
+
+test('no card number is in the database or in the log', async () => {
+  await Promise.all(Object.keys(CARDS).map((card) => bench.token(card as CardName)));
+  const client = new Client({ connectionString: bench.postgres_url });
+  await client.connect();
+  const rows: unknown[] = [];
+  for (const table of ['cards', 'operations', 'arrivals', 'notifications']) rows.push(...(await client.query(`select * from ${table}`)).rows);
+  await client.end();
+  const everything = JSON.stringify([rows, bench.lines]);
+  for (const { number } of Object.values(CARDS)) expect(everything).not.toContain(number);
+});
+
+async function post(body: unknown, key: string, authorization = 'Bearer sk_of_the_simulator_tests'): Promise<{ status: number; body: unknown }> {
+  const answer = await fetch(`${bench.simulator.url}/v1/operations/`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return { status: answer.status, body: await answer.json() };
+}

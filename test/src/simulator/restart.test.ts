@@ -1,0 +1,76 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
+import { createProcessor, type Processor } from '../../../src/processor/client';
+import { CARDS } from '../../support/cards';
+import { A_CARD, dropDatabase, eventually, KEY, ownDatabase } from './support';
+
+/** The built process of src/main (`npm test` builds first), as `npm start` runs it. */
+const MAIN = path.resolve(__dirname, '../../../dist/src/main/simulator.js');
+
+const postgres_url = ownDatabase();
+let port: number;
+let child: ChildProcess;
+let processor: Processor;
+
+async function start(): Promise<void> {
+  child = fork(MAIN, {
+    env: { ...process.env, SIMULATOR_POSTGRES_URL: postgres_url, SIMULATOR_PORT: String(port), PROCESSOR_KEY: KEY, LOG_LEVEL: 'silent' },
+    execArgv: [],
+  });
+  const [message] = (await Promise.race([once(child, 'message'), once(child, 'exit').then(() => ['it ended'])])) as unknown[];
+  expect(message).toEqual({ ready: true });
+}
+
+beforeAll(async () => {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  port = (probe.address() as AddressInfo).port;
+  await new Promise((resolve) => probe.close(resolve));
+  processor = createProcessor({ url: `http://127.0.0.1:${port}`, key: KEY, timeout_ms: 2_000 });
+  await start();
+});
+afterAll(async () => {
+  await processor.close();
+  child.kill('SIGTERM');
+  if (child.exitCode === null) await once(child, 'exit');
+  await dropDatabase(postgres_url);
+});
+
+const IDS = { order_id: '0b1b8c1e-54a4-4b7c-9a8e-0f4f2f7f3c11', project_id: '5d3b8f0a-7b7e-4a63-8a8f-2f5b7f1c9d22', is_test: true };
+
+async function charge(card: keyof typeof CARDS, n: number) {
+  const vaulted = await processor.vaultCard({ ...A_CARD, ...IDS, number: CARDS[card].number });
+  const transaction_id = `7f000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+  return { ...IDS, operation: 'sale' as const, transaction_id, amount: 100, currency: 'EUR', vault_token: (vaulted as { vault_token: string }).vault_token };
+}
+
+test('kill -9 in the middle of charges: what was answered stays, what was not is found or never happened, and no key has two rows', async () => {
+  const charges = [];
+  for (let n = 0; n < 24; n += 1) charges.push(await charge(n % 2 ? 'approved' : 'processing_approved', n));
+  const answering = charges.map((each) => processor.operate(each, each.transaction_id));
+  await Promise.any(answering);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const answers = await Promise.all(answering);
+  await start();
+
+  for (const [i, each] of charges.entries()) {
+    const before = answers[i] as (typeof answers)[number];
+    const asked = await processor.ask(each.transaction_id);
+    if (before !== 'unknown') expect(asked).toEqual(before);
+    const again = await processor.operate(each, each.transaction_id);
+    expect(again).toMatchObject({ idempotency_key: each.transaction_id });
+    if (asked !== 'never_seen') expect(again).toEqual(asked);
+  }
+  const ledger = (await (await fetch(`http://127.0.0.1:${port}/ledger/?order_id=${IDS.order_id}`)).json()) as { idempotency_key: string }[];
+  expect(ledger).toHaveLength(charges.length);
+});
+
+test('it ends when the process that started it is gone', async () => {
+  child.disconnect();
+  await eventually(() => (child.exitCode === null ? undefined : true));
+  expect(child.exitCode).toBe(0);
+  await start();
+});
