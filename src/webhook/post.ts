@@ -1,8 +1,9 @@
 import { lookup } from 'node:dns';
-import { isIP } from 'node:net';
+import http, { type OutgoingHttpHeaders } from 'node:http';
+import https from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Webhook } from 'standardwebhooks';
-import { Agent, request } from 'undici';
 
 /** One notification to send; the body carries no status (specification, Events). */
 export interface WebhookRequest {
@@ -44,8 +45,10 @@ const publicLookup: typeof lookup = ((hostname: string, options: object, callbac
   });
 }) as typeof lookup;
 
-/** Reads at most this much of an answer: the body is ignored. */
+/** Of an answer at most this much is read: its body is ignored. */
 const ANSWER_BYTES_MAX = 64 * 1024;
+
+class TookTooLong extends Error {}
 
 /**
  * Sends one webhook: signed as Standard Webhooks, redirects not followed, any 2xx counts as received.
@@ -54,52 +57,69 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 export const postWebhook: PostWebhook = async ({ url, webhook_id, body, secret, time_limit_ms, private_addresses }) => {
   const started = performance.now();
   const ended = (answer: Omit<WebhookAnswer, 'duration_ms'>): WebhookAnswer => ({ ...answer, duration_ms: Math.round(performance.now() - started) });
-  const { hostname } = new URL(url);
-  const literal = hostname.replace(/^\[|\]$/g, '');
+  const literal = new URL(url).hostname.replace(/^\[|\]$/g, '');
   if (!private_addresses && isIP(literal) !== 0 && !isPublicAddress(literal)) return ended({ failure: 'the address is private' });
 
   const text = JSON.stringify(body);
   const sent = new Date();
-  const agent = new Agent({
-    connect: { timeout: time_limit_ms, ...(private_addresses ? {} : { lookup: publicLookup }) },
-    headersTimeout: time_limit_ms,
-    bodyTimeout: time_limit_ms,
-    maxResponseSize: ANSWER_BYTES_MAX,
-  });
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'user-agent': 'payments-webhook/1',
+    'webhook-id': webhook_id,
+    'webhook-timestamp': String(Math.floor(sent.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign(webhook_id, sent, text),
+  };
   try {
-    const answer = await request(url, {
-      method: 'POST',
-      dispatcher: agent,
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'payments-webhook/1',
-        'webhook-id': webhook_id,
-        'webhook-timestamp': String(Math.floor(sent.getTime() / 1000)),
-        'webhook-signature': new Webhook(secret).sign(webhook_id, sent, text),
-      },
-      body: text,
-      // A receiver that drips bytes may not hold the attempt for ever.
-      signal: AbortSignal.timeout(2 * time_limit_ms),
-    });
-    const received = answer.statusCode >= 200 && answer.statusCode < 300;
-    await answer.body.dump({ limit: ANSWER_BYTES_MAX }).catch(() => undefined);
-    return ended(received ? { status_code: answer.statusCode } : { status_code: answer.statusCode, failure: `answered ${answer.statusCode}` });
+    const status_code = await post(url, { headers, text, time_limit_ms, lookup: private_addresses ? undefined : publicLookup });
+    return ended(status_code >= 200 && status_code < 300 ? { status_code } : { status_code, failure: `answered ${status_code}` });
   } catch (error) {
     return ended({ failure: inWords(error) });
-  } finally {
-    await agent.destroy();
   }
 };
 
+interface Post {
+  headers: OutgoingHttpHeaders;
+  text: string;
+  time_limit_ms: number;
+  lookup: typeof lookup | undefined;
+}
+
+/** The status code, once the answer is read. The limit holds for connecting, and again for all of the answer. */
+async function post(url: string, { headers, text, time_limit_ms, lookup: resolveName }: Post): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    const { request: send } = url.startsWith('https:') ? https : http;
+    const request = send(url, { method: 'POST', headers, agent: false, ...(resolveName ? { lookup: resolveName as LookupFunction } : {}) });
+    const limit = (what: string) => setTimeout(() => request.destroy(new TookTooLong(`${what} took too long`)), time_limit_ms);
+    let timer = limit('connecting');
+    request.once('socket', (socket) =>
+      socket.once(url.startsWith('https:') ? 'secureConnect' : 'connect', () => {
+        clearTimeout(timer);
+        timer = limit('reading');
+      }),
+    );
+    request.once('error', reject);
+    request.once('close', () => clearTimeout(timer));
+    request.once('response', (response) => {
+      let bytes = 0;
+      const read = () => {
+        resolve(response.statusCode ?? 0);
+        request.destroy();
+      };
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > ANSWER_BYTES_MAX) read();
+      });
+      response.once('end', read);
+      response.once('error', reject);
+    });
+    request.end(text);
+  });
+}
+
 function inWords(error: unknown): string {
-  if (error instanceof PrivateAddress) return 'the address is private';
-  switch ((error as { code?: string; name?: string }).code ?? (error as Error).name) {
-    case 'UND_ERR_CONNECT_TIMEOUT':
-      return 'connecting took too long';
-    case 'UND_ERR_HEADERS_TIMEOUT':
-    case 'UND_ERR_BODY_TIMEOUT':
-    case 'TimeoutError':
-      return 'reading took too long';
+  if (error instanceof TookTooLong || error instanceof PrivateAddress) return error.message;
+  switch ((error as { code?: string }).code) {
     case 'ECONNREFUSED':
       return 'connection refused';
     case 'ENOTFOUND':

@@ -1,0 +1,188 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { CARDS } from '../support/cards';
+import { MINUTE, createAnOrder, story, type TestOrder } from '../support/orders';
+import { aWorld, type World } from '../support/temporal';
+
+let world: World;
+beforeAll(async () => {
+  world = await aWorld();
+});
+afterAll(async () => {
+  await world.close();
+});
+
+const refusalOf = (error: unknown) => (error instanceof WorkflowUpdateFailedError ? (error.cause as { type?: string }).type : String(error));
+
+/** Lets workflow time pass; what is due meanwhile happens. */
+const pass = (milliseconds: number) => world.env.sleep(milliseconds);
+
+/** Brings workflow time to exactly `instant`, epoch milliseconds. */
+async function sleepUntil(instant: number): Promise<void> {
+  const left = instant - (await world.now());
+  if (left > 0) await pass(left);
+}
+
+const endOf = async (order: TestOrder) => Date.parse((await order.view()).expires_at);
+
+describe('the life of an order', () => {
+  test('a sale with a card token is charged at once and the workflow is over', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.approved.number });
+    expect(await story(order)).toBe('completed: accepted');
+    expect(await order.handle.result()).toBe('completed');
+    const { transactions, completed } = await order.view();
+    expect(completed).not.toBeNull();
+    expect(transactions[0]).toMatchObject({ response_code: '00', captured_amount: 500 });
+    expect(transactions[0]?.events.map(({ event, source, result }) => [event, source, result])).toEqual([
+      ['new', 'merchant', null],
+      ['accepted', 'processor', 'approved'],
+    ]);
+  });
+
+  test('a decline of a card token is final, as the token is the only attempt', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.do_not_honor.number });
+    expect(await story(order)).toBe('error: error');
+    expect(await order.handle.result()).toBe('error');
+    const [transaction] = (await order.view()).transactions;
+    expect(transaction).toMatchObject({ response_code: '05', response_code_description: 'Do not honor' });
+    expect(transaction?.events.at(-1)).toMatchObject({ event: 'error', result: 'declined', authorization_iso_response_code: '05' });
+  });
+
+  test('declined on the page, tried again, paid', async () => {
+    const order = await createAnOrder(world);
+    expect(await story(order)).toBe('new:');
+    await order.pay(CARDS.do_not_honor.number, 1);
+    expect(await story(order)).toBe('processing: error');
+    await order.pay(CARDS.approved.number, 2);
+    expect(await story(order)).toBe('completed: error accepted');
+    expect(await order.handle.result()).toBe('completed');
+  });
+
+  test('the fifth decline ends the order', async () => {
+    const order = await createAnOrder(world);
+    for (let attempt = 1; attempt <= 5; attempt += 1) await order.pay(CARDS.insufficient_funds.number, attempt);
+    expect(await story(order)).toBe('error: error error error error error');
+  });
+
+  test('a transaction announced at the creation is the first attempt', async () => {
+    const order = await createAnOrder(world, { transaction_period: 10 * MINUTE });
+    expect(await story(order)).toBe('new: new');
+    await order.pay(CARDS.approved.number, 1);
+    expect(await story(order)).toBe('completed: accepted');
+  });
+});
+
+describe('a payment happens once', () => {
+  test('the same attempt again is the same payment, whatever the card', async () => {
+    const order = await createAnOrder(world);
+    await Promise.all([order.pay(CARDS.approved.number, 1), order.pay(CARDS.approved_mastercard.number, 1)]);
+    expect(await story(order)).toBe('completed: accepted');
+  });
+
+  test('the next attempt only when the last one is error', async () => {
+    const order = await createAnOrder(world);
+    await expect(order.pay(CARDS.approved.number, 2).catch(refusalOf)).resolves.toBe('TransactionAlreadyStarted');
+    expect(await story(order)).toBe('new:');
+    await order.cancel();
+  });
+});
+
+describe('cancel', () => {
+  test('a new order with an announced transaction: both are cancelled', async () => {
+    const order = await createAnOrder(world, { transaction_period: 10 * MINUTE });
+    await order.cancel();
+    expect(await story(order)).toBe('cancelled: cancelled');
+    expect(await order.handle.result()).toBe('cancelled');
+  });
+
+  test('after a decline the order is cancelled, the transaction stays error', async () => {
+    const order = await createAnOrder(world);
+    await order.pay(CARDS.do_not_honor.number);
+    await order.cancel();
+    expect(await story(order)).toBe('cancelled: error');
+  });
+});
+
+describe('expiry by durable timers', () => {
+  test('one second before its end an order can be paid', async () => {
+    const order = await createAnOrder(world);
+    await sleepUntil((await endOf(order)) - 1_000);
+    await order.pay(CARDS.approved.number);
+    expect(await story(order)).toBe('completed: accepted');
+  });
+
+  test('exactly at its end it cannot be paid any more', async () => {
+    const order = await createAnOrder(world);
+    await sleepUntil(await endOf(order));
+    await expect(order.pay(CARDS.approved.number).catch(refusalOf)).resolves.not.toBeUndefined();
+    expect(await order.handle.result()).toBe('expired');
+    expect(await story(order)).toBe('expired:');
+  });
+
+  test('one second after its end it has expired by itself, with its open transaction', async () => {
+    const order = await createAnOrder(world, { transaction_period: 60 * MINUTE });
+    await sleepUntil((await endOf(order)) - 1_000);
+    expect(await story(order)).toBe('new: new');
+    await pass(2_000);
+    expect(await story(order)).toBe('expired: expired');
+    const { modified, expires_at, transactions } = await order.view();
+    expect(Date.parse(modified) - Date.parse(expires_at)).toBeLessThan(1_000);
+    expect(transactions[0]?.events.at(-1)).toMatchObject({ event: 'expired', source: 'service' });
+  });
+
+  test('a transaction that ends before its order takes the order along', async () => {
+    const order = await createAnOrder(world, { transaction_period: 10 * MINUTE });
+    await pass(9 * MINUTE);
+    expect(await story(order)).toBe('new: new');
+    await pass(2 * MINUTE);
+    expect(await story(order)).toBe('expired: expired');
+  });
+
+  test('after a decline the order expires, the transaction stays error', async () => {
+    const order = await createAnOrder(world);
+    await order.pay(CARDS.do_not_honor.number);
+    await pass(31 * MINUTE);
+    expect(await story(order)).toBe('expired: error');
+  });
+
+  test('across a leap day: an order of 30 days is valid for 30 days of 24 hours', async () => {
+    const period = 30 * 24 * 60 * MINUTE;
+    const order = await createAnOrder(world, { input: { period } });
+    const { created, expires_at } = await order.view();
+    expect(Date.parse(expires_at) - Date.parse(created)).toBe(period);
+    await pass(period - 1_000);
+    expect(await story(order)).toBe('new:');
+    await pass(2_000);
+    expect(await story(order)).toBe('expired:');
+  });
+});
+
+describe('an outcome that is not known is asked for', () => {
+  test('approved although the answer was lost: one charge, completed', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.lost_answer.number });
+    expect(await story(order)).toBe('processing: processing');
+    await pass(10_000);
+    expect(await story(order)).toBe('completed: accepted');
+  });
+
+  test('the call never arrived: it goes out again under the same key', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.no_answer.number });
+    expect(await story(order)).toBe('processing: processing');
+    await pass(10_000);
+    expect(await story(order)).toBe('completed: accepted');
+  });
+
+  test('while it is not known the order cannot be cancelled', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.lost_answer.number });
+    await expect(order.cancel().catch(refusalOf)).resolves.toBe('CanNotCancelTransaction');
+    await pass(10_000);
+    expect(await story(order)).toBe('completed: accepted');
+  });
+});
+
+describe('a request that came too late', () => {
+  test('stores and charges nothing', async () => {
+    const created = createAnOrder(world, { card_number: CARDS.approved.number, input: { not_after: Date.now() - 1 }, id: '0190c000-0000-7000-8000-0000000000f1' });
+    await expect(created.catch(refusalOf)).resolves.toBe('ServiceUnavailable');
+    expect(await world.database.db('orders').where({ id: '0190c000-0000-7000-8000-0000000000f1' })).toHaveLength(0);
+  });
+});
