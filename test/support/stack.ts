@@ -5,16 +5,26 @@ import { createInterface } from 'node:readline';
 import type { StackFacts } from '../../src/stack/facts';
 import { readIfThere, repositoryRoot } from '../../src/stack/files';
 
+export interface RunningStack extends StackFacts {
+  data_dir: string;
+  /** What the service shows the simulator. */
+  processor_key: string;
+}
+
 /** The stack that global-setup has started for the whole run: its addresses, keys and pids, and its folder. */
-export function stack(): StackFacts & { data_dir: string } {
+export function stack(): RunningStack {
   const data_dir = process.env[DATA_DIR_OF_RUN];
   if (data_dir === undefined) throw new Error('no stack runs: tests start through jest, whose global-setup starts it');
-  return { ...readFacts(data_dir), data_dir };
+  return { ...readFacts(data_dir), data_dir, processor_key: readVariables(data_dir)['PROCESSOR_KEY'] ?? '' };
 }
 
 /** The variables one more process of that stack needs, secrets included; for a worker or an api of a test's own. */
 export function stackVariables(): Record<string, string> {
-  const text = readFileSync(path.join(stack().data_dir, 'stack.env'), 'utf8');
+  return readVariables(stack().data_dir);
+}
+
+function readVariables(data_dir: string): Record<string, string> {
+  const text = readFileSync(path.join(data_dir, 'stack.env'), 'utf8');
   return Object.fromEntries([...text.matchAll(/^(\w+)='(.*)'$/gm)].map(([, name = '', value = '']) => [name, value]));
 }
 

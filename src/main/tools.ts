@@ -1,0 +1,26 @@
+import { parseConfig } from '../config';
+import { shown } from '../stack/files';
+import { explain } from '../stack/failure';
+import { meilisearchTool } from '../stack/meilisearch';
+import { createProgress } from '../stack/progress';
+import { temporalTool } from '../stack/temporal';
+import { timeSkippingTool } from '../stack/time-skipping';
+import { findTool } from '../stack/tools';
+
+/** Finds or makes every server's program without starting any: for an image, a CI cache, or before going offline. */
+async function main(): Promise<void> {
+  const config = parseConfig(process.env);
+  const progress = createProgress();
+  const tools = [temporalTool(config.TEMPORAL_CLI_PATH), meilisearchTool(config.MEILISEARCH_PATH), timeSkippingTool(config.TEMPORAL_TEST_SERVER_PATH)];
+  const { signal } = new AbortController();
+  try {
+    for (const tool of tools) {
+      progress.say(tool.title, shown(await findTool(tool, { tools_dir: config.TOOLS_DIR, progress, signal })));
+    }
+  } catch (error) {
+    process.stdout.write(`tools: ${explain(error, shown(config.TOOLS_DIR))}\n`);
+    process.exitCode = 1;
+  }
+}
+
+void main();
