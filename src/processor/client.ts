@@ -174,6 +174,7 @@ function jsonOf(text: string): unknown {
 
 /** Why a call failed, without anything of its content. */
 function reason(error: unknown): string {
-  const { code, name } = error as { code?: unknown; name?: unknown };
-  return typeof code === 'string' ? code : String(name ?? 'no answer');
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string') return code;
+  return error instanceof Error ? error.name : 'no answer';
 }

@@ -3,17 +3,12 @@ import { settlementOf } from './amounts';
 import { RESPONSE_CODES, type ResponseCode } from './scenarios';
 import type { OperationRow } from './store';
 
-/** Where the customer passes the issuer's 3-D Secure challenge. */
-export function challengeUrl(public_url: string, challenge_id: string): string {
-  return `${public_url}/challenge/${challenge_id}/`;
-}
-
 /** An operation as the wire shows it, in the state it has now. */
 export function presentOperation(row: OperationRow, public_url: string): OperationResult {
   return {
     ...presentEntry(row),
     ...(row.response_code !== null && { response_code_description: RESPONSE_CODES[row.response_code as ResponseCode] }),
-    ...(row.result === 'challenge' && row.challenge_id !== null && { challenge_url: challengeUrl(public_url, row.challenge_id) }),
+    ...(row.result === 'challenge' && row.challenge_id !== null && { challenge_url: `${public_url}/challenge/${row.challenge_id}/` }),
     ...(row.three_ds && { three_ds: row.three_ds }),
     ...settlement(row),
   };

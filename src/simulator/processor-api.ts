@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { z } from 'zod';
-import { truncatedPan } from '../domain/card';
 import { operationSchema, vaultAccountSchema, vaultCardSchema, type VaultedCard } from '../processor/wire';
 import { brandOf, testCard } from './cards';
 import type { Context } from './context';
@@ -30,7 +29,7 @@ export function processorApi(context: Context): Router {
     if (hasExpired(card_expiry, new Date())) throw new Refusal(422, 'The card has expired.', 'card_expiry');
     if (security_code.length !== (brand === 'american-express' ? 4 : 3)) throw new Refusal(422, 'The security code has another length.', 'security_code');
     const row = await store.insertCard({
-      project_id, brand, card_expiry, truncated_pan: truncatedPan(number), scenario: testCard(number)?.scenario ?? 'other',
+      project_id, brand, card_expiry, truncated_pan: truncated(number), scenario: testCard(number)?.scenario ?? 'other',
       ...(cardholder_name !== undefined && { cardholder_name }),
     });
     res.status(201);
@@ -46,7 +45,7 @@ export function processorApi(context: Context): Router {
 
   router.post('/vault/accounts/', vaultCall(context, async (req, res) => {
     const { project_id, number } = parse(vaultAccountSchema, req.body, cardStatus);
-    const truncated_number = truncatedAccount(number);
+    const truncated_number = truncated(number);
     const account_token = await context.store.insertAccount(project_id, truncated_number);
     res.status(201);
     return { account_token, truncated_number };
@@ -99,8 +98,8 @@ function vaulted({ vault_token, truncated_pan, card_expiry, cardholder_name, bra
   return { vault_token, truncated_pan, card_expiry, brand, ...(cardholder_name !== undefined && { cardholder_name }) };
 }
 
-/** First six and last four characters; of a short number only the last ones, at most half of it. */
-function truncatedAccount(number: string): string {
+/** First six and last four characters, `411111******1111`; of a short number only the last ones, at most half of it. */
+function truncated(number: string): string {
   const plain = number.replace(/[ -]/g, '');
   const first = plain.length > 10 ? 6 : 0;
   const last = Math.min(4, Math.floor(plain.length / 2));

@@ -328,8 +328,9 @@ export class Store {
 }
 
 /** Of what was asked for, so that a key cannot be used twice for different things. Where the customer goes back to is no part of it. */
-function fingerprintOf({ return_url: _, ...asked }: Operation): string {
-  const sorted = Object.entries(asked).sort(([a], [b]) => (a < b ? -1 : 1));
+function fingerprintOf(operation: Operation): string {
+  const asked = Object.entries(operation).filter(([field]) => field !== 'return_url');
+  const sorted = asked.sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex');
 }
 

@@ -11,12 +11,14 @@ let received: { headers: IncomingHttpHeaders; body: string }[] = [];
 let failures = 0;
 
 beforeAll(async () => {
-  receiver = createServer(async (req, res) => {
+  receiver = createServer((req, res) => {
     const chunks: Buffer[] = [];
-    for await (const chunk of req) chunks.push(chunk as Buffer);
-    received.push({ headers: req.headers, body: Buffer.concat(chunks).toString() });
-    res.statusCode = failures-- > 0 ? 500 : 204;
-    res.end();
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      received.push({ headers: req.headers, body: Buffer.concat(chunks).toString() });
+      res.statusCode = failures-- > 0 ? 500 : 204;
+      res.end();
+    });
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   bench = await startBench({ notification_url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/` });
