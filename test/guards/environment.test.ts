@@ -1,0 +1,36 @@
+import { configSchema, parseConfig } from '../../src/config';
+import { code, linesWith, text } from './repository';
+
+const DEFAULTS = parseConfig({});
+
+/** `NAME=value` and `# NAME=value` alike: a variable without a default is commented out. */
+function example(): Map<string, string> {
+  const lines = [...text('.env.example').matchAll(/^(?:# ?)?([A-Z][A-Z0-9_]*)=(.*)$/gm)];
+  expect(lines.length).toBe(new Set(lines.map(([, name]) => name)).size);
+  return new Map(lines.map(([, name, value]) => [name!, value!.trim()]));
+}
+
+it('.env.example names the variables of the configuration, in its order', () => {
+  expect([...example().keys()]).toEqual(Object.keys(configSchema.shape));
+});
+
+it('.env.example shows every default', () => {
+  const standard = (name: string) => ({ ...DEFAULTS, DATA_DIR: '.data', TOOLS_DIR: '.tools' } as Record<string, unknown>)[name] ?? '';
+  const shown = example();
+  expect(Object.fromEntries(shown)).toEqual(Object.fromEntries([...shown.keys()].map((name) => [name, String(standard(name))])));
+});
+
+it('.env.example says what each variable is for', () => {
+  const example = text('.env.example');
+  expect(Object.values(configSchema.shape).flatMap(({ description = 'nothing' }) => (example.includes(description) ? [] : [description]))).toEqual([]);
+});
+
+it('every variable with a unit in its name begins its description with it', () => {
+  const units = Object.entries(configSchema.shape).filter(([name]) => /_(MS|SECONDS|BYTES)$/.test(name));
+  expect(units.filter(([, { description }]) => !/^(Milliseconds|Seconds|Bytes) /.test(description ?? '')).map(([name]) => name)).toEqual([]);
+});
+
+it('the environment is read by the processes alone', () => {
+  const found = code('src', 'workflows', 'activities', 'api').filter((file) => !/^src\/(main|stack)\//.test(file));
+  expect(found.flatMap((file) => linesWith(file, /process\.env/))).toEqual([]);
+});

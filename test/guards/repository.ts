@@ -1,0 +1,30 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** The checkout the guards look at. */
+export const ROOT = path.resolve(__dirname, '../..');
+
+/** Every file that is committed or about to be, with `/` in its path. */
+export function files(): string[] {
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], { cwd: ROOT, encoding: 'utf8' });
+  return [...new Set(listed.split('\0'))].filter((file) => file !== '' && existsSync(path.join(ROOT, file)));
+}
+
+/** TypeScript of ours below one of the folders. */
+export function code(...folders: string[]): string[] {
+  return files().filter((file) => /\.tsx?$/.test(file) && folders.some((folder) => file.startsWith(`${folder}/`)));
+}
+
+/** The text of a file; nothing where it does not exist, so that a guard says what is missing instead of failing to read. */
+export function text(file: string): string {
+  const whole = path.join(ROOT, file);
+  return existsSync(whole) ? readFileSync(whole, 'utf8') : '';
+}
+
+/** Lines as `file:line: text`, for a failure that says where. */
+export function linesWith(file: string, pattern: RegExp): string[] {
+  return text(file)
+    .split('\n')
+    .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1}: ${line.trim()}`] : []));
+}

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import os from 'node:os';
+import { ROOT, code, files, linesWith } from './repository';
+
+const OURS = ['src', 'workflows', 'activities', 'api', 'test'];
+/** Written by package managers: nobody's words. */
+const LOCKS = /(^|\/)(package-lock\.json|go\.sum)$/;
+const documents = () => files().filter((file) => !LOCKS.test(file) && !/\.(png|ico|woff2|gz)$/.test(file));
+const found = (among: string[], pattern: RegExp) => among.flatMap((file) => linesWith(file, pattern));
+const escape = (words: string) => words.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+it('nothing is left for later', () => {
+  expect(found(documents(), new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME'].join('|')})\\b`))).toEqual([]);
+});
+
+it('every test runs, none runs alone', () => {
+  const chosen = /\b(it|test|describe)(\.\w+)*\.(only|skip|todo|failing)\b|\b(fit|xit|xtest|fdescribe|xdescribe)\(/;
+  expect(found(code('test'), chosen)).toEqual([]);
+});
+
+it('what is worth saying goes to the log', () => {
+  // This folder's own tests hold what they refuse.
+  const own = code(...OURS).filter((file) => !file.startsWith('test/guards/'));
+  expect(found(own, /\bconsole\.\w+\(/)).toEqual([]);
+});
+
+it('the domain takes time and ids as arguments', () => {
+  expect(found(code('src/domain'), /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandomUUID\b|\bTemporal\.Now\b|\bprocess\./)).toEqual([]);
+});
+
+it('workflows roll no dice; Temporal replaces their clock', () => {
+  expect(found(code('workflows'), /\brandomUUID\b|\bprocess\.|\bnode:/)).toEqual([]);
+});
+
+it('SQL stores the time it is given', () => {
+  expect(found(code('src/db'), /(?<![.`])\bnow\(\)(?!`)|\bcurrent_timestamp\b/i)).toEqual([]);
+});
+
+it('no file knows the machine it was written on', () => {
+  const here = [ROOT, os.homedir()].filter((folder) => folder.split('/').length > 2).map(escape);
+  expect(found(documents(), new RegExp(`(${[...here, '/(home|Users)/[a-z]+'].join('|')})(?![\\w-])`))).toEqual([]);
+});
+
+it('no file names a package registry: the machine that installs has its own', () => {
+  const registry = execFileSync('npm', ['config', 'get', 'registry'], { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  expect(found(files(), new RegExp(escape(new URL(registry).host)))).toEqual([]);
+});
