@@ -1,0 +1,136 @@
+import { existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { discardStack, launchStack, readFacts, stack, type LaunchedStack } from '../../support/stack';
+
+const NAMES = ['start', 'postgres', 'temporal', 'meilisearch', 'simulator', 'worker', 'api'];
+const SERVERS = ['postgres', 'temporal', 'meilisearch'];
+
+const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-start-'));
+const factsFile = path.join(data_dir, 'stack.json');
+let launched: LaunchedStack;
+
+/** A fresh launch of the same folder is the same checkout started again. */
+async function start() {
+  launched = launchStack(data_dir);
+  return launched.ready;
+}
+afterAll(() => discardStack(launched, data_dir));
+
+async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 20_000; !(await condition()); await sleep(50)) {
+    if (Date.now() > end) throw new Error(`never: ${what}\n${launched.lines.join('\n')}`);
+  }
+}
+
+function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const isReady = (api_url: string) =>
+  fetch(`${api_url}/health/ready`).then(
+    (answer) => answer.ok,
+    () => false,
+  );
+
+/** A statement that does not mind that the server has just been started again. */
+async function query(postgres_url: string, sql: string): Promise<unknown[]> {
+  const client = new Client(postgres_url);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows as unknown[];
+  } finally {
+    await client.end();
+  }
+}
+
+// One life after the other on one folder: each test goes on where the one before it stopped.
+describe('npm start', () => {
+  test('says in stack.json where everything is, and prints the keys and a first order', async () => {
+    const facts = await start();
+    expect(Object.keys(facts).sort()).toEqual(
+      ['api_url', 'temporal_address', 'temporal_namespace', 'temporal_ui_url', 'postgres_url', 'meilisearch_url', 'simulator_url', 'test_api_key', 'live_api_key', 'pids'].sort(),
+    );
+    expect(Object.keys(facts.pids)[0]).toBe('start');
+    expect(Object.keys(facts.pids).sort()).toEqual([...NAMES].sort());
+    expect(facts.pids['start']).toBe(launched.process.pid);
+    expect(statSync(factsFile).mode & 0o777).toBe(0o600);
+    expect(await isReady(facts.api_url)).toBe(true);
+    expect((await fetch(facts.temporal_ui_url!)).status).toBe(200);
+    const printed = launched.lines.join('\n');
+    for (const text of [facts.test_api_key, facts.live_api_key, `curl -u ${facts.test_api_key}: ${facts.api_url}/v1/orders/`]) expect(printed).toContain(text);
+    await query(facts.postgres_url, 'create table kept as select 42 as answer');
+  });
+
+  test('a second start on the same folder says so in one line and disturbs nothing', async () => {
+    const { pids } = readFacts(data_dir);
+    const second = launchStack(data_dir);
+    expect(await second.ended).toBe(1);
+    expect(second.lines).toEqual([expect.stringMatching(new RegExp(`^payments: it runs already with the data in .* \\(process ${pids['start']}\\)`))]);
+    expect(Object.values(readFacts(data_dir).pids).every(lives)).toBe(true);
+  });
+
+  test('a port that is taken is one line that names the variable', async () => {
+    const other = mkdtempSync(path.join(tmpdir(), 'payments-start-'));
+    const { port } = new URL(stack().api_url);
+    const third = launchStack(other, { env: { API_PORT: port } });
+    await third.ended;
+    expect(third.lines).toEqual([`payments: Port ${port} is taken: stop what listens there, or set API_PORT to another port (0 picks a free one).`]);
+    await discardStack(third, other);
+  });
+
+  test('kill -9 of any one process: it comes back at the same address, and stack.json follows', async () => {
+    const before = readFacts(data_dir);
+    for (const name of NAMES.slice(1)) process.kill(before.pids[name]!, 'SIGKILL');
+    await until('all have new pids', () => NAMES.slice(1).every((name) => readFacts(data_dir).pids[name] !== before.pids[name]));
+    await until('the API is ready again', () => isReady(before.api_url));
+    const { pids, ...rest } = readFacts(data_dir);
+    expect({ ...rest, pids: before.pids }).toEqual(before);
+    expect(pids['start']).toBe(before.pids['start']);
+    expect(await query(before.postgres_url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+  });
+
+  test('kill -9 of the supervisor: our processes leave, the next start ends the servers and brings everything back', async () => {
+    const before = readFacts(data_dir);
+    process.kill(before.pids['start']!, 'SIGKILL');
+    await launched.ended;
+    await until('our processes leave', () => ['api', 'worker', 'simulator'].every((name) => !lives(before.pids[name]!)));
+    expect(SERVERS.every((name) => lives(before.pids[name]!))).toBe(true);
+    const after = await start();
+    expect(SERVERS.some((name) => lives(before.pids[name]!))).toBe(false);
+    expect(after).toMatchObject({ test_api_key: before.test_api_key, live_api_key: before.live_api_key });
+  });
+
+  test('kill -9 of everything: the next start has the same keys and data', async () => {
+    const before = readFacts(data_dir);
+    for (const pid of Object.values(before.pids)) process.kill(pid, 'SIGKILL');
+    await launched.ended;
+    const after = await start();
+    expect(after).toMatchObject({ test_api_key: before.test_api_key, live_api_key: before.live_api_key });
+    expect(await query(after.postgres_url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+  });
+
+  test('SIGTERM ends every process within seconds and leaves no stack.json', async () => {
+    const { pids } = readFacts(data_dir);
+    const began = Date.now();
+    launched.process.kill('SIGTERM');
+    expect(await launched.ended).toBe(0);
+    expect(Date.now() - began).toBeLessThan(10_000);
+    expect(Object.values(pids).some(lives)).toBe(false);
+    expect(existsSync(factsFile)).toBe(false);
+  });
+
+  test('no secret is readable by others, and none is in a log', () => {
+    for (const name of ['secrets.json', 'demo-keys.json']) expect(statSync(path.join(data_dir, name)).mode & 0o077).toBe(0);
+    const secrets = Object.values(JSON.parse(readFileSync(path.join(data_dir, 'secrets.json'), 'utf8')) as Record<string, string>);
+    const logs = ['api', 'worker', 'simulator', 'postgres', 'temporal', 'meilisearch'].map((name) => readFileSync(path.join(data_dir, 'logs', `${name}.log`), 'utf8')).join('');
+    expect(secrets.filter((secret) => logs.includes(secret))).toEqual([]);
+  });
+});

@@ -1,0 +1,80 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { baseEnvironment } from '../../../src/stack/environment';
+import { keepRunning, type Kept, type Program } from '../../../src/stack/program';
+
+let folder: string;
+let kept: Kept | undefined;
+const pids: number[] = [];
+const ends: string[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'program-'));
+});
+afterEach(async () => {
+  await kept?.stop();
+  rmSync(folder, { recursive: true, force: true });
+  pids.length = ends.length = 0;
+});
+
+function keep(code: string, program: Partial<Program> = {}): Kept {
+  const log_file = path.join(folder, 'it.log');
+  const base = { name: 'it', command: process.execPath, args: ['-e', code], env: baseEnvironment(), cwd: folder, log_file, stop_signal: 'SIGTERM' as const };
+  kept = keepRunning({ ...base, ...program }, { started: (pid) => pids.push(pid), ended: (how) => ends.push(how) });
+  return kept;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (const end = Date.now() + 10_000; !condition(); await sleep(20)) {
+    if (Date.now() > end) throw new Error('it never came');
+  }
+}
+
+const alive = (pid: number) => existsSync(`/proc/${pid}`) || process.kill(pid, 0);
+const LIVES = 'setInterval(() => {}, 1e6); process.send({ ready: true });';
+
+test('ready when it says so; started again when it was killed; gone when stopped', async () => {
+  const it = keep(LIVES);
+  await it.ready;
+  process.kill(pids[0]!, 'SIGKILL');
+  await until(() => pids.length === 2);
+  expect(ends).toEqual(['signal SIGKILL']);
+  await it.stop();
+  expect(() => alive(pids[1]!)).toThrow('ESRCH');
+  await sleep(300);
+  expect(pids).toHaveLength(2);
+});
+
+test('one that ends again and again is given longer pauses', async () => {
+  const it = keep(`${LIVES} setTimeout(() => process.exit(3), 50);`);
+  await it.ready;
+  const began = Date.now();
+  await until(() => pids.length === 4);
+  expect(Date.now() - began).toBeGreaterThan(700);
+  expect(ends.every((how) => how === 'code 3')).toBe(true);
+});
+
+test('a first start that fails is one line with what it said', async () => {
+  const it = keep(`console.log('hello'); console.log('fatal: no such thing'); process.exit(1)`);
+  await expect(it.ready).rejects.toThrow(/^it does not start: fatal: no such thing \(more in .*it\.log\)$/);
+  expect(pids).toHaveLength(1);
+});
+
+test('a program that is not there is one line too', async () => {
+  await expect(keep('', { command: path.join(folder, 'nothing') }).ready).rejects.toThrow(/^it does not start: .*ENOENT/);
+});
+
+test('a failure that passes is waited out', async () => {
+  const marker = path.join(folder, 'marker');
+  const code = `const fs = require('fs'); if (!fs.existsSync('${marker}')) { fs.writeFileSync('${marker}', ''); console.log('still in use'); process.exit(1) } ${LIVES}`;
+  await keep(code, { passing: /still in use/ }).ready;
+  expect(pids).toHaveLength(2);
+});
+
+test('its output is in its log, its environment is only what it was given', async () => {
+  process.env['PAYMENTS_OF_NO_CONCERN'] = 'x';
+  await keep(`console.log(process.env.PAYMENTS_OF_NO_CONCERN, process.env.GIVEN); ${LIVES}`, { env: { ...baseEnvironment(), GIVEN: 'y' } }).ready;
+  delete process.env['PAYMENTS_OF_NO_CONCERN'];
+  expect(readFileSync(path.join(folder, 'it.log'), 'utf8')).toBe('undefined y\n');
+});
