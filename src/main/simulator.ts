@@ -1,11 +1,13 @@
 import { parseConfig, required, type Config } from '../config';
 import { createLog } from '../log';
 import { startSimulator } from '../simulator/server';
+import { runUntilStopped, startOrExit, tellReady } from './process';
 
-/** The process of the processor simulator: listens until SIGTERM, SIGINT, or until the process that started it is gone. */
-async function main(): Promise<void> {
-  const config = parseConfig(process.env);
-  const log = createLog({ process: 'simulator', level: config.LOG_LEVEL });
+const config = parseConfig(process.env);
+const log = createLog({ process: 'simulator', level: config.LOG_LEVEL });
+
+/** The processor simulator until it is stopped. */
+startOrExit(log, async () => {
   const simulator = await startSimulator({
     host: config.SIMULATOR_HOST,
     port: config.SIMULATOR_PORT,
@@ -16,26 +18,10 @@ async function main(): Promise<void> {
     notification_secret: config.PROCESSOR_NOTIFICATION_SECRET,
     log,
   });
-
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) return;
-    stopping = true;
-    simulator.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, 'did not stop in order');
-        process.exit(1);
-      },
-    );
-  };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
-  process.once('disconnect', stop);
-
-  log.info({ url: simulator.url }, 'simulator listens');
-  process.send?.({ ready: true });
-}
+  runUntilStopped(log, () => simulator.close());
+  log.info({ url: simulator.url }, 'listening');
+  tellReady();
+});
 
 /** The database `simulator` on the service's server: beside the service's own, never in it. */
 function besides(postgres_url: string): string {
@@ -44,14 +30,7 @@ function besides(postgres_url: string): string {
   return url.href;
 }
 
-function notificationUrl(config: Config): string | undefined {
-  if (config.PROCESSOR_NOTIFICATION_URL !== undefined) return config.PROCESSOR_NOTIFICATION_URL;
-  return config.PUBLIC_URL === undefined ? undefined : `${config.PUBLIC_URL.replace(/\/+$/, '')}/processor/notifications/`;
+function notificationUrl({ PROCESSOR_NOTIFICATION_URL, PUBLIC_URL }: Config): string | undefined {
+  if (PROCESSOR_NOTIFICATION_URL !== undefined) return PROCESSOR_NOTIFICATION_URL;
+  return PUBLIC_URL === undefined ? undefined : `${PUBLIC_URL.replace(/\/+$/, '')}/processor/notifications/`;
 }
-
-main().catch((error: unknown) => {
-  // Node's error about several addresses that were tried has no text of its own.
-  const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
-  process.stderr.write(`simulator: ${first instanceof Error ? first.message : String(first)}\n`);
-  process.exit(1);
-});
