@@ -22,6 +22,8 @@ export interface OrderView {
   payment_methods: string[] | null;
   /** Methods active in the project: what the hosted page offers when the order names none. */
   project_payment_methods: string[];
+  /** The project's default for a transaction that names none. */
+  transaction_expiration_period: string;
   return_url: string | null;
   failure_url: string | null;
   webhook_url: string | null;
@@ -73,6 +75,7 @@ export async function findOrderView(db: Database, order_id: string): Promise<Ord
   const [order] = await rows<OrderView>(
     db,
     `select o.*, p.merchant_id, m.name as merchant_name, p.is_test, p.payment_methods as project_payment_methods,
+       p.transaction_expiration_period,
        coalesce((
          select json_agg(to_jsonb(t) || jsonb_build_object('events', (
            select coalesce(json_agg(e order by e.n), '[]'::json) from transaction_events e where e.transaction_id = t.id

@@ -1,0 +1,95 @@
+import type { Request, Response } from 'express';
+import type { VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import type { OrderView } from '../../src/db/order-view';
+import type { TestCard } from '../../src/processor/wire';
+import type { FieldErrors } from './card-form';
+import type { Forgery } from './forgery';
+import { setPolicy } from './headers';
+import { paysByCard } from './methods';
+import { readerOf } from './reader';
+import { returnAddress, returnSources } from './return-address';
+import { stepOf } from './step';
+import { prefill, type Prefilled } from './test-cards';
+import { PayPage, type Trouble } from './views/pay-page';
+import { ResultPage } from './views/result-page';
+import { WaitingPage } from './views/waiting-page';
+
+/** What a request adds to the order it shows. */
+export interface Extras {
+  /** HTTP status of the page; 200 when absent. */
+  status?: number;
+  /** This answers a form: the customer goes on to the merchant once the order has ended, and a reload must not send the form again. */
+  after_form?: boolean;
+  errors?: FieldErrors;
+  trouble?: Trouble;
+  cardholder_name?: string;
+  /** A charge was sent and nothing is known of it yet. */
+  late?: boolean;
+}
+
+export type Show = (request: Request, response: Response, order: OrderView, extras?: Extras) => Promise<void>;
+
+interface Dependencies {
+  forgery: Forgery;
+  /** Path below which the service is reached, without a slash at its end. */
+  base: string;
+  testCards: () => Promise<readonly TestCard[]>;
+}
+
+/** Shows an order as it is now: the form, a page that waits, the result, or the way back to the merchant. */
+export function createShow({ forgery, base, testCards }: Dependencies): Show {
+  return async (request, response, order, extras = {}) => {
+    const now = Date.now();
+    const step = stepOf(order, now);
+    const page = `${base}/pay/${order.id}/`;
+    const frame = { reader: readerOf(request, order), base, is_test: order.is_test, home: extras.after_form ? page : undefined };
+    const waited = waitedOf(request);
+    const token = () => forgery.token(request, response, order.id);
+    const back = step.kind === 'ended' ? returnAddress(order, step.as) : undefined;
+    if (back !== undefined && (extras.after_form || waited !== undefined)) {
+      response.redirect(303, back);
+      return;
+    }
+    setPolicy(response, returnSources(order));
+    const refresh = refreshOf(page, waited ?? 0);
+    if (extras.late) {
+      send(response, 503, <WaitingPage {...frame} {...{ order, page, refresh }} wait_for="late" token={undefined} />);
+    } else if (step.kind === 'wait') {
+      send(response, 200, <WaitingPage {...frame} {...{ order, page, refresh }} wait_for={step.for} token={step.may_cancel ? token() : undefined} />);
+    } else if (step.kind === 'ended') {
+      send(response, 200, <ResultPage {...frame} {...{ order, step, back }} />);
+    } else {
+      const test_cards = order.is_test ? await testCards() : [];
+      const values = { ...nameOf(extras), ...chosen(request, test_cards, frame.reader.texts.test_name, now) };
+      const { errors = {}, trouble, status = 200 } = extras;
+      const by_card = paysByCard(order);
+      send(response, status, <PayPage {...frame} {...{ order, step, page, by_card, now, errors, trouble, values, test_cards }} token={token()} />);
+    }
+  };
+}
+
+/** Sends a page. */
+export function send(response: Response, status: number, page: VNode): void {
+  response.status(status).type('html').send(`<!doctype html>${renderToString(page)}`);
+}
+
+/** How often a waiting page has looked already; `undefined` when this is not one of its looks. */
+function waitedOf(request: Request): number | undefined {
+  const waited = Number(request.method === 'GET' ? request.query['waited'] : undefined);
+  return Number.isInteger(waited) ? Math.min(Math.max(waited, 0), 1_000) : undefined;
+}
+
+/** Often at first, as most answers come soon; every ten seconds in the end. */
+function refreshOf(page: string, waited: number): { seconds: number; address: string } {
+  return { seconds: Math.min(2 + Math.floor(waited / 5), 10), address: `${page}?waited=${waited + 1}` };
+}
+
+function chosen(request: Request, cards: readonly TestCard[], cardholder_name: string, now: number): Partial<Prefilled> {
+  const card = request.method === 'GET' ? cards.find(({ name }) => name === request.query['card']) : undefined;
+  return card === undefined ? {} : prefill(card, cardholder_name, now);
+}
+
+function nameOf({ cardholder_name }: Extras): Partial<Prefilled> {
+  return cardholder_name === undefined ? {} : { cardholder_name };
+}

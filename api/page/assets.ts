@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { Router } from 'express';
+import { SCRIPT } from './script';
+import { STYLE } from './style';
+
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#3d3ccb"/><rect x="6" y="10" width="20" height="13" rx="2.5" fill="#fff"/><rect x="6" y="13" width="20" height="3.5" fill="#23245f"/></svg>`;
+
+interface Asset {
+  /** Below the address of the service; another content has another name. */
+  readonly path: string;
+  readonly type: string;
+  readonly content: string;
+}
+
+function asset(extension: string, type: string, content: string): Asset {
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 16);
+  return { path: `/assets/${hash}.${extension}`, type, content };
+}
+
+/** All that a page loads beside itself. */
+export const ASSETS = {
+  style: asset('css', 'text/css; charset=utf-8', STYLE),
+  script: asset('js', 'text/javascript; charset=utf-8', SCRIPT),
+  icon: asset('svg', 'image/svg+xml', ICON),
+};
+
+/** Serves them. They may be kept for ever, as their names follow from their content. */
+export function assets(): Router {
+  const router = Router();
+  for (const { path, type, content } of Object.values(ASSETS)) {
+    router.get(path, (_request, response) => {
+      response.set({ 'Content-Type': type, 'Cache-Control': 'public, max-age=31536000, immutable' });
+      response.end(content);
+    });
+  }
+  return router;
+}

@@ -1,0 +1,24 @@
+import type { RequestHandler } from 'express';
+import { ServiceError } from '../../src/errors';
+import type { Doors } from './doors';
+import { stepOf } from './step';
+
+/** Takes the cancel form: the customer does not want to pay. A second click, or one that comes too late, shows how it ended. */
+export function cancelPayment({ services, orderOf, requireOurForm, show }: Doors): RequestHandler {
+  const { orders, deadline_ms } = services;
+  return async (request, response) => {
+    const deadline_at = Date.now() + deadline_ms;
+    requireOurForm(request);
+    const order = await orderOf(request);
+    if (stepOf(order, Date.now()).kind === 'ended') return await show(request, response, order, { after_form: true });
+    try {
+      await orders.cancel(order.id, { source: 'customer' }, deadline_at);
+    } catch (error) {
+      // Refused, because it is being paid, or has ended meanwhile: the record says which.
+      if (!(error instanceof ServiceError)) throw error;
+    }
+    const after = await orderOf(request);
+    const unchanged = stepOf(after, Date.now()).kind === 'pay';
+    await show(request, response, after, { after_form: true, ...(unchanged ? { status: 503, trouble: 'not_cancelled' } : {}) });
+  };
+}

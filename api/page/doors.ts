@@ -1,0 +1,32 @@
+import type { Request } from 'express';
+import type { Database } from '../../src/db/connection';
+import type { OrderView } from '../../src/db/order-view';
+import type { Logger } from '../../src/log';
+import type { Processor } from '../../src/processor/client';
+import type { TestCard } from '../../src/processor/wire';
+import type { Orders } from '../orders';
+import type { Show } from './answer';
+
+export interface PageServices {
+  db: Database;
+  orders: Orders;
+  processor: Processor;
+  /** Address customers reach the pages at, without a slash at its end. */
+  public_url: string;
+  /** Signs the forms; the same on every api process. */
+  page_secret: string;
+  /** Milliseconds until a form is answered, with the outcome or without. */
+  deadline_ms: number;
+  log: Logger;
+}
+
+/** What the doors of the page share. */
+export interface Doors {
+  services: PageServices;
+  /** The order of the path. Throws NotFound. */
+  orderOf(request: Request): Promise<OrderView>;
+  /** Throws Forbidden for a form that no page of ours sent. */
+  requireOurForm(request: Request): void;
+  show: Show;
+  testCards(): Promise<readonly TestCard[]>;
+}

@@ -1,0 +1,50 @@
+import { doubleCsrf } from 'csrf-csrf';
+import type { Request, RequestHandler, Response } from 'express';
+
+/** Protection of the forms against requests that other sites make in the customer's name. */
+export interface Forgery {
+  /** The token of a form of this order; sets the cookie that goes with it. */
+  token(request: Request, response: Response, order_id: string): string;
+  /** Whether a form came from a page of ours, in the browser that page was sent to, for this order. */
+  isOurs(request: Request): boolean;
+  /** Makes the cookies readable; comes before the two above. */
+  cookies: RequestHandler;
+}
+
+/** The field that carries the token. */
+export const TOKEN_FIELD = 'token';
+
+/**
+ * Double submit of a signed token: the cookie and the hidden field hold the same, and its signature is good for one order.
+ * Every order has a cookie of its own (by its path), so that two payments in one browser do not disturb each other.
+ */
+export function createForgery({ page_secret, public_url }: { page_secret: string; public_url: string }): Forgery {
+  const { protocol, pathname } = new URL(public_url);
+  const secure = protocol === 'https:';
+  const { generateCsrfToken, validateRequest } = doubleCsrf({
+    getSecret: () => page_secret,
+    getSessionIdentifier: (request) => String(request.params['order_id']).toLowerCase(),
+    cookieName: secure ? '__Secure-pay' : 'pay',
+    // Lax, not strict: the customer comes from the merchant's site, and must keep the cookie of a tab that is open already.
+    cookieOptions: { sameSite: 'lax', httpOnly: true, secure },
+    getCsrfTokenFromRequest: (request) => {
+      const token: unknown = (request.body as Record<string, unknown> | undefined)?.[TOKEN_FIELD];
+      return typeof token === 'string' ? token : undefined;
+    },
+  });
+  return {
+    token: (request, response, order_id) =>
+      generateCsrfToken(request, response, { cookieOptions: { path: `${pathname.replace(/\/+$/, '')}/pay/${order_id}` } }),
+    isOurs: (request) => validateRequest(request),
+    cookies: (request, _response, next) => {
+      request.cookies = parseCookies(request.headers.cookie ?? '');
+      next();
+    },
+  };
+}
+
+/** Our cookies' values need no decoding. Of two with one name the first counts: browsers send the one of the longer path first. */
+function parseCookies(header: string): Record<string, string> {
+  const pairs = header.split(';').map((pair) => pair.trim().split('=', 2) as [string, string?]);
+  return Object.fromEntries(pairs.toReversed().map(([name, value]) => [name, value ?? '']));
+}

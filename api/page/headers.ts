@@ -1,0 +1,40 @@
+import type { RequestHandler, Response } from 'express';
+import helmet from 'helmet';
+
+/** Headers of every page. Transport security is the server's business. */
+export const pageHeaders: RequestHandler[] = [
+  helmet({
+    contentSecurityPolicy: false,
+    strictTransportSecurity: false,
+    frameguard: { action: 'deny' },
+    // Of a customer's way to pay no other site needs to know the address.
+    referrerPolicy: { policy: 'same-origin' },
+  }),
+  (_request, response, next) => {
+    response.set({ 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex, nofollow', 'Permissions-Policy': 'camera=(), geolocation=(), microphone=()' });
+    setPolicy(response, []);
+    next();
+  },
+];
+
+/** Nothing from anywhere else, nothing inline. `formSources`: where a redirect after a form may lead, beside here. */
+export function setPolicy(response: Response, formSources: readonly string[]): void {
+  const self = ["'self'"];
+  const set = helmet.contentSecurityPolicy({
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      styleSrc: self,
+      scriptSrc: self,
+      imgSrc: self,
+      baseUri: ["'none'"],
+      frameAncestors: ["'none'"],
+      formAction: [...self, ...formSources],
+    },
+  });
+  set(response.req, response, rethrow);
+}
+
+function rethrow(error?: unknown): void {
+  if (error !== undefined) throw error as Error;
+}

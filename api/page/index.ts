@@ -1,0 +1,68 @@
+import express, { Router, type RequestHandler } from 'express';
+import { idParam } from '../../src/contract/scalars';
+import { findOrderView } from '../../src/db/order-view';
+import { ServiceError } from '../../src/errors';
+import { createShow } from './answer';
+import { assets } from './assets';
+import { cancelPayment } from './cancel-payment';
+import type { Doors, PageServices } from './doors';
+import { createForgery } from './forgery';
+import { pageHeaders } from './headers';
+import { onPageError } from './on-error';
+import { openPage } from './open-page';
+import { payByCard } from './pay-by-card';
+import { createTestCards } from './test-cards';
+
+/** Far more than the card form has. */
+const FORM_BYTES_MAX = '8kb';
+const FORM_FIELDS_MAX = 20;
+
+/** The hosted page: pay by card, cancel, and see how it ended. Plain forms; nothing needs a script (DECISIONS, Hosted page). */
+export function createPages(services: PageServices): Router {
+  const base = new URL(services.public_url).pathname.replace(/\/+$/, '');
+  const forgery = createForgery(services);
+  const testCards = createTestCards(services.processor, services.log);
+  const doors: Doors = {
+    services,
+    testCards,
+    show: createShow({ forgery, base, testCards }),
+    async orderOf(request) {
+      const order_id = idParam().safeParse(request.params['order_id']);
+      const order = order_id.success ? await findOrderView(services.db, order_id.data) : undefined;
+      if (order === undefined) throw notFound();
+      return order;
+    },
+    requireOurForm(request) {
+      if (!forgery.isOurs(request)) throw new ServiceError('Forbidden', 'The form does not come from a page of this service.');
+    },
+  };
+  const open = openPage(doors);
+
+  const router = Router({ caseSensitive: true });
+  router.use(assets());
+  router.use('/pay', ...pageHeaders, forgery.cookies, express.urlencoded({ extended: false, limit: FORM_BYTES_MAX, parameterLimit: FORM_FIELDS_MAX }));
+  router.route('/pay/:order_id').get(open).post(payByCard(doors)).all(only('GET, HEAD, POST'));
+  router
+    .route('/pay/:order_id/cancel')
+    // Where a cancel form was answered and the customer asks for the address again.
+    .get((request, response) => response.redirect(303, `${base}/pay/${request.params['order_id']}/`))
+    .post(cancelPayment(doors))
+    .all(only('GET, HEAD, POST'));
+  router.route('/pay/:order_id/:transaction_id').get(open).all(only('GET, HEAD'));
+  router.use('/pay', () => {
+    throw notFound();
+  });
+  router.use('/pay', onPageError(services.log, base));
+  return router;
+}
+
+function notFound(): ServiceError {
+  return new ServiceError('NotFound', 'There is no payment at this address.');
+}
+
+function only(methods: string): RequestHandler {
+  return (_request, response) => {
+    response.set('Allow', methods);
+    throw new ServiceError('MethodNotAllowed', 'The page does not take this method.');
+  };
+}

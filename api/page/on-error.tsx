@@ -1,0 +1,46 @@
+import type { ErrorRequestHandler } from 'express';
+import { idParam } from '../../src/contract/scalars';
+import { ERRORS, ServiceError } from '../../src/errors';
+import type { Logger } from '../../src/log';
+import { send } from './answer';
+import { readerOf } from './reader';
+import type { Texts } from './texts';
+import { ProblemPage } from './views/problem-page';
+
+type Problem = keyof Texts['problems'];
+
+/** Pages answer errors with pages. What nobody declared is logged, without the request: it may hold a card number. */
+export function onPageError(log: Logger, base: string): ErrorRequestHandler {
+  return (thrown: unknown, request, response, _next) => {
+    const status = statusOf(thrown);
+    if (status === undefined) log.error({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'page failed');
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const shown = status ?? 500;
+    const reader = readerOf(request);
+    const problem: Problem = shown in reader.texts.problems ? (shown as Problem) : shown < 500 ? 400 : 503;
+    send(response, shown, <ProblemPage reader={reader} base={base} is_test={false} problem={problem} page={problem === 404 ? undefined : pageOf(request.path, base)} />);
+  };
+}
+
+/** `undefined` for an error nobody declared. */
+function statusOf(thrown: unknown): number | undefined {
+  if (thrown instanceof ServiceError) return ERRORS[thrown.error].status;
+  if (thrown instanceof URIError) return 400;
+  // Complaints of the body parser.
+  const { status } = (thrown ?? {}) as { status?: unknown };
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
+}
+
+/** The order's page, where the request was about one. */
+function pageOf(path: string, base: string): string | undefined {
+  const id = idParam().safeParse(path.split('/').find((part) => idParam().safeParse(part).success));
+  return id.success ? `${base}/pay/${id.data}/` : undefined;
+}
+
+function details(thrown: unknown): Record<string, unknown> {
+  if (!(thrown instanceof Error)) return { message: `thrown: ${typeof thrown}` };
+  return { type: thrown.name, message: thrown.message, stack: thrown.stack };
+}

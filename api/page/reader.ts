@@ -1,0 +1,37 @@
+import type { Request } from 'express';
+import type { OrderView } from '../../src/db/order-view';
+import { formatAmount } from '../../src/domain/currency';
+import { textsFor, type Texts } from './texts';
+
+/** Who reads the page: the language of the texts and the notation of amounts. */
+export interface Reader {
+  /** Of `<html lang>`. */
+  readonly lang: string;
+  readonly texts: Texts;
+  amount(order: Pick<OrderView, 'amount' | 'currency'>): string;
+  /** An instant in words. In UTC: without a script nobody knows where the customer is. */
+  instant(epoch_ms: number): string;
+}
+
+/** The reader an order names by its locale, else the one the browser speaks for. */
+export function readerOf(request: Request, order?: Pick<OrderView, 'locale'>): Reader {
+  const wanted = [...(order?.locale ? [order.locale.replaceAll('_', '-')] : []), ...request.acceptsLanguages()];
+  const locale = wanted.find(isKnown) ?? 'en';
+  const { lang, dates, texts } = textsFor(wanted);
+  const instants = new Intl.DateTimeFormat(dates, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+  return {
+    lang,
+    texts,
+    amount: ({ amount, currency }) => formatAmount(amount, currency, locale),
+    instant: (epoch_ms) => `${instants.format(epoch_ms)} UTC`,
+  };
+}
+
+function isKnown(locale: string): boolean {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(locale).length > 0;
+  } catch {
+    // Not a language tag, for example the `*` of Accept-Language.
+    return false;
+  }
+}

@@ -1,0 +1,36 @@
+import type { OrderView } from '../../src/db/order-view';
+import type { Ended } from './step';
+
+type Addresses = Pick<OrderView, 'id' | 'project_id' | 'return_url' | 'failure_url'>;
+
+/** Where the customer goes on to once the order has ended; `undefined` where the merchant named nothing: they stay (specification, Order). */
+export function returnAddress(order: Addresses, ended: Ended): string | undefined {
+  const address = ended === 'completed' ? order.return_url : (order.failure_url ?? order.return_url);
+  return address === null ? undefined : withOrder(address, order);
+}
+
+/**
+ * The merchant's address with order_id and project_id at the end of its query. Its own query stays as it was written, so
+ * not through searchParams, which would write it anew.
+ */
+function withOrder(address: string, { id, project_id }: Addresses): string {
+  const url = new URL(address);
+  const query = url.search.replace(/^\?/, '');
+  url.search = `${query}${query === '' ? '' : '&'}order_id=${id}&project_id=${project_id}`;
+  return url.href;
+}
+
+/**
+ * Sources that the Content-Security-Policy's form-action has to allow beside our own: Chromium applies it to the redirect
+ * after a form too.
+ */
+export function returnSources(order: Pick<Addresses, 'return_url' | 'failure_url'>): string[] {
+  const addresses = [order.return_url, order.failure_url].filter((address) => address !== null);
+  return [...new Set(addresses.map(sourceOf))];
+}
+
+/** A source by name where the policy's grammar can write it; it knows no IPv6 addresses, and a `;` would begin another directive. */
+function sourceOf(address: string): string {
+  const { origin, protocol } = new URL(address);
+  return /^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(origin) ? origin : protocol;
+}

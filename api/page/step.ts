@@ -1,0 +1,53 @@
+import type { OrderView, TransactionView } from '../../src/db/order-view';
+import { hasEnded, mayCancel } from '../../src/domain/order';
+import { ORDER_MOVES, isFinal, type OrderStatus } from '../../src/domain/transitions';
+
+/** How an order ended, as its result page tells it. */
+export type Ended = Extract<OrderStatus, 'completed' | 'cancelled' | 'expired' | 'error'>;
+
+/** Why the attempt before this one did not pay: the issuer's no, or anything else (3-D Secure, the processor). */
+export interface Setback {
+  declined: boolean;
+  response_code: string | undefined;
+}
+
+/** What an order asks of its customer now. Nobody stores it: it follows from the record. */
+export type Step =
+  | {
+      kind: 'pay';
+      /** The attempt that a form of this page pays: whatever comes with another number is obsolete. */
+      attempt: number;
+      attempts_left: number;
+      setback: Setback | undefined;
+      /** End of the time for paying, epoch milliseconds. */
+      end: number;
+    }
+  | { kind: 'wait'; for: 'outcome' | 'issuer'; may_cancel: boolean }
+  | { kind: 'ended'; as: Ended; setback: Setback | undefined };
+
+/** The step an order is at. `now` in epoch milliseconds: at its end an order has expired, also before its timer fires. */
+export function stepOf(order: OrderView, now: number): Step {
+  const last = order.transactions.at(-1);
+  const setback = setbackOf(last);
+  if (isFinal(ORDER_MOVES, order.status)) return { kind: 'ended', as: order.status as Ended, setback };
+  if (last?.status === 'processing') return { kind: 'wait', for: 'outcome', may_cancel: false };
+  const end = endOf(order, last);
+  if (hasEnded(end, now)) return { kind: 'ended', as: 'expired', setback: undefined };
+  if (last?.status === 'pending') return { kind: 'wait', for: 'issuer', may_cancel: mayCancel([last.status], order.status) };
+  // With a card token in the request the service charges by itself: the customer has nothing to type.
+  if (order.attempts_max === 1) return { kind: 'wait', for: 'outcome', may_cancel: false };
+  const attempt = last?.status === 'new' ? last.attempt : order.transactions.length + 1;
+  return { kind: 'pay', attempt, attempts_left: order.attempts_max - attempt + 1, setback, end };
+}
+
+function endOf(order: OrderView, last: TransactionView | undefined): number {
+  const order_end = Date.parse(order.expires_at);
+  const open = last?.status === 'new' || last?.status === 'pending';
+  return open ? Math.min(order_end, Date.parse(last.expires_at)) : order_end;
+}
+
+function setbackOf(last: TransactionView | undefined): Setback | undefined {
+  if (last?.status !== 'error') return undefined;
+  const declined = last.events.some(({ event, result }) => event === 'error' && result === 'declined');
+  return { declined, response_code: last.response_code ?? undefined };
+}

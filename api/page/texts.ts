@@ -1,0 +1,127 @@
+/** Every word of the hosted page. Another language is another table of the same shape, named in LANGUAGES. */
+const EN = {
+  pay_title: (merchant: string, amount: string) => `Pay ${amount} to ${merchant}`,
+  error_title: (title: string) => `Error: ${title}`,
+  to_pay: 'To pay',
+  secure: 'Secure payment page',
+  test_banner: 'Test mode',
+  test_banner_detail: 'No money moves here. Real cards do not work.',
+  reference: 'Reference',
+  method: 'Paid with',
+  merchant: 'Merchant',
+  amount: 'Amount',
+  card_ending: (brand: string, digits: string) => `${brand} ending in ${digits}`,
+  pay_before: 'Please pay before',
+  time_left: 'Time left to pay:',
+
+  card_heading: 'Pay by card',
+  number: 'Card number',
+  expiry: 'Expiry date',
+  expiry_hint: 'Month and year, MM / YY',
+  code: 'Security code',
+  code_hint: '3 digits on the back, or 4 on the front',
+  name: 'Name on card',
+  pay: (amount: string) => `Pay ${amount}`,
+  paying: 'Paying…',
+  card_promise: (merchant: string) => `Your card number goes straight to the card processor. ${merchant} never sees it.`,
+  cancel: 'Cancel and do not pay',
+  no_method: 'There is no way to pay here',
+  no_method_detail: (merchant: string) => `This payment cannot be made by card. Please ask ${merchant} for another way to pay.`,
+
+  check_fields: 'Please check your card details',
+  errors: {
+    number_missing: 'Enter your card number',
+    number_wrong: 'Check the card number: it is not complete, or a digit is wrong',
+    expiry_missing: 'Enter the expiry date of your card',
+    expiry_wrong: 'Enter the expiry date as month and year, for example 04 / 29',
+    expiry_past: 'This card has expired: use another one',
+    code_missing: 'Enter the security code of your card',
+    code_wrong: (digits: number) => `Enter the security code: ${digits} digits`,
+    name_missing: 'Enter the name on your card',
+    name_wrong: 'Enter the name as it is on your card, without digits of the number',
+    number_unusable: 'This card cannot be used here: check the number or use another card',
+  },
+
+  declined: 'Your card was declined',
+  declined_detail: 'Nothing was charged. Check your card details, use another card, or ask your bank.',
+  declined_by_code: {
+    '14': 'Nothing was charged. The card number was not accepted: check it, or use another card.',
+    '51': 'Nothing was charged. There is not enough money on this card: please use another one.',
+    '54': 'Nothing was charged. This card has expired: please use another one.',
+  } as Readonly<Record<string, string>>,
+  failed: 'The payment did not go through',
+  failed_detail: 'Nothing was charged. Please try again, or use another card.',
+  attempts_left: (left: number) => (left === 1 ? 'You can try one more time.' : `You can try ${left} more times.`),
+  try_again: 'Nothing was charged',
+  try_again_detail: 'The card processor could not be reached. Please try again in a moment.',
+  not_cancelled: 'Not cancelled yet',
+  not_cancelled_detail: 'We could not cancel the payment just now. Please try again in a moment.',
+
+  waiting: 'Your payment is being processed',
+  waiting_detail: 'Your bank has not answered yet. That can take some minutes. This page goes on by itself; you will not be charged twice.',
+  issuer: 'Your bank wants to make sure that it is you',
+  issuer_detail: 'Please confirm the payment with your bank. This page goes on by itself.',
+  late: 'We have not heard back yet',
+  late_detail: 'Your payment may still go through. You will not be charged twice, even if you try again.',
+  check_now: 'Check now',
+
+  ended: {
+    completed: { heading: 'Payment complete', detail: (merchant: string) => `Thank you. ${merchant} has received your payment.` },
+    cancelled: { heading: 'Payment cancelled', detail: () => 'Nothing was charged.' },
+    expired: { heading: 'The time to pay is over', detail: (merchant: string) => `Nothing was charged. If you still want to pay, start again at ${merchant}.` },
+    error: { heading: 'The payment did not go through', detail: (merchant: string) => `Nothing was charged. If you still want to pay, start again at ${merchant}.` },
+  },
+  last_declined: 'Your card was declined, and no further try is left.',
+  back_to: (merchant: string) => `Back to ${merchant}`,
+  may_close: 'You can close this page now.',
+
+  cards_heading: 'Test cards',
+  cards_detail: 'Choose one to fill in the form. Any future expiry date and any security code work.',
+  cards_number: 'Number',
+  cards_meaning: 'What happens',
+  cards_use: 'Use',
+  cards_use_named: (title: string) => `Use test card: ${title}`,
+  test_name: 'Test Customer',
+
+  problems: {
+    400: { heading: 'This request cannot be read', detail: 'Please go back and try again.' },
+    403: { heading: 'This form is no longer valid', detail: 'Nothing was charged. Cookies may be switched off, or the page was open for too long. Please open the payment page again.' },
+    404: { heading: 'Page not found', detail: 'There is no payment at this address. Please check the link, or ask the merchant for a new one.' },
+    405: { heading: 'This does not work here', detail: 'Please open the payment page again.' },
+    413: { heading: 'This form is too large', detail: 'Please open the payment page again.' },
+    500: { heading: 'Something went wrong on our side', detail: 'Please open the payment page again in a moment. You will not be charged twice.' },
+    503: { heading: 'We cannot answer right now', detail: 'Please open the payment page again in a moment. You will not be charged twice.' },
+  },
+  open_again: 'Open the payment page again',
+
+  brands: {
+    visa: 'Visa',
+    mastercard: 'Mastercard',
+    'american-express': 'American Express',
+    'diners-club': 'Diners Club',
+    discover: 'Discover',
+    jcb: 'JCB',
+    unionpay: 'UnionPay',
+    maestro: 'Maestro',
+  } as Readonly<Record<string, string>>,
+};
+
+export type Texts = typeof EN;
+
+interface Language {
+  lang: string;
+  /** Locale of dates, so that they read like the sentence around them. */
+  dates: string;
+  texts: Texts;
+}
+
+const ENGLISH: Language = { lang: 'en', dates: 'en-GB', texts: EN };
+
+/** By primary language subtag. */
+const LANGUAGES: Readonly<Record<string, Language>> = { en: ENGLISH };
+
+/** The texts in the first language of the list that there is; English where there is none. */
+export function textsFor(wanted: readonly string[]): Language {
+  const languages = wanted.map((locale) => locale.split('-')[0]?.toLowerCase() ?? '');
+  return LANGUAGES[languages.find((language) => Object.hasOwn(LANGUAGES, language)) ?? 'en'] ?? ENGLISH;
+}

@@ -1,0 +1,12 @@
+import { TOKEN_FIELD } from '../forgery';
+import type { Texts } from '../texts';
+
+/** A form of its own: it must not share a button row, nor a submit by the enter key, with the card form. */
+export function CancelForm({ texts, page, token }: { texts: Texts; page: string; token: string }) {
+  return (
+    <form method="post" action={`${page}cancel/`}>
+      <input type="hidden" name={TOKEN_FIELD} value={token} />
+      <button class="quiet" type="submit">{texts.cancel}</button>
+    </form>
+  );
+}

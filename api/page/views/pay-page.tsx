@@ -1,0 +1,111 @@
+import type { OrderView } from '../../../src/db/order-view';
+import type { TestCard } from '../../../src/processor/wire';
+import type { FieldErrors } from '../card-form';
+import type { Setback, Step } from '../step';
+import type { Texts } from '../texts';
+import type { Prefilled } from '../test-cards';
+import { CancelForm } from './cancel-form';
+import { CardForm } from './card-form';
+import { ClockIcon, SchemeMarks } from './icons';
+import { Layout, type Frame } from './layout';
+import { Notice } from './notice';
+import { TestCards } from './test-cards';
+
+/** Something that stands in the customer's way but is not their fault. */
+export type Trouble = 'try_again' | 'not_cancelled';
+
+export interface PayPageProps extends Frame {
+  order: OrderView;
+  step: Extract<Step, { kind: 'pay' }>;
+  /** Address of the order's page. */
+  page: string;
+  token: string;
+  by_card: boolean;
+  now: number;
+  errors?: FieldErrors;
+  trouble?: Trouble | undefined;
+  values?: Partial<Prefilled>;
+  test_cards: readonly TestCard[];
+}
+
+/** What is to be paid, to whom and until when, and the form to pay it with. */
+export function PayPage(props: PayPageProps) {
+  const { order, step, page, token, by_card, errors = {}, trouble, values = {}, test_cards, reader } = props;
+  const { texts } = reader;
+  const amount = reader.amount(order);
+  const merchant = order.merchant_name;
+  const title = texts.pay_title(merchant, amount);
+  const notice = noticeOf(texts, { errors, trouble, setback: step.setback, attempts_left: step.attempts_left });
+  return (
+    <Layout {...props} title={notice ? texts.error_title(title) : title}>
+      <div class="sheet checkout">
+        <Summary {...props} amount={amount} />
+        <section class="work" aria-labelledby="card-heading">
+          {notice && values.number === undefined && <Notice {...notice} />}
+          <div class="heading">
+            <h2 id="card-heading">{by_card ? texts.card_heading : texts.no_method}</h2>
+            {by_card && <SchemeMarks />}
+          </div>
+          {by_card ? <CardForm {...{ reader, action: page, token, attempt: step.attempt, errors, values, amount, merchant }} /> : <p>{texts.no_method_detail(merchant)}</p>}
+          <div class="cancel">
+            <CancelForm texts={texts} page={page} token={token} />
+          </div>
+        </section>
+      </div>
+      {by_card && test_cards.length > 0 && <TestCards reader={reader} cards={test_cards} action={page} />}
+    </Layout>
+  );
+}
+
+function Summary({ order, step, page, reader, amount, now }: PayPageProps & { amount: string }) {
+  const { texts } = reader;
+  const merchant = order.merchant_name;
+  return (
+    <div class="panel">
+      <p class="payee">
+        <span class="mark" aria-hidden="true">{[...merchant][0]?.toUpperCase()}</span>
+        {merchant}
+      </p>
+      <h1 class="sum">
+        <span class="label">{texts.to_pay}</span>
+        <span class="amount">{amount}</span>
+      </h1>
+      {(order.description !== null || order.merchant_order_id !== null) && (
+        <div class="about">
+          {order.description !== null && <p>{order.description}</p>}
+          {order.merchant_order_id !== null && (
+            <dl>
+              <dt>{texts.reference}</dt>
+              <dd>{order.merchant_order_id}</dd>
+            </dl>
+          )}
+        </div>
+      )}
+      <p class="timer">
+        <ClockIcon />
+        <span>
+          <span data-left-label={texts.time_left}>{texts.pay_before}</span>{' '}
+          <time role="timer" datetime={new Date(step.end).toISOString()} data-milliseconds-left={step.end - now} data-page={page}>
+            {reader.instant(step.end)}
+          </time>
+        </span>
+      </p>
+    </div>
+  );
+}
+
+interface Situation {
+  errors: FieldErrors;
+  trouble: Trouble | undefined;
+  setback: Setback | undefined;
+  attempts_left: number;
+}
+
+/** The one thing to say first: what is wrong with this form before what became of the attempt before it. */
+function noticeOf(texts: Texts, { errors, trouble, setback, attempts_left }: Situation) {
+  if (Object.keys(errors).length > 0) return { heading: texts.check_fields, errors };
+  if (trouble) return { heading: texts[trouble], details: [texts[`${trouble}_detail`]] };
+  if (!setback) return undefined;
+  const detail = setback.declined ? (texts.declined_by_code[setback.response_code ?? ''] ?? texts.declined_detail) : texts.failed_detail;
+  return { heading: setback.declined ? texts.declined : texts.failed, details: [detail, texts.attempts_left(attempts_left)] };
+}

@@ -1,0 +1,81 @@
+import type { OrderView } from '../../../src/db/order-view';
+import type { Reader } from '../reader';
+import type { Step } from '../step';
+import { SignIcon, type Sign } from './icons';
+import { Layout, type Frame } from './layout';
+
+const SIGNS: Record<Extract<Step, { kind: 'ended' }>['as'], { sign: Sign; tone: string }> = {
+  completed: { sign: 'check', tone: 'sign good' },
+  cancelled: { sign: 'cross', tone: 'sign' },
+  expired: { sign: 'clock', tone: 'sign' },
+  error: { sign: 'cross', tone: 'sign bad' },
+};
+
+interface ResultPageProps extends Frame {
+  order: OrderView;
+  step: Extract<Step, { kind: 'ended' }>;
+  /** The merchant's address, where there is one. */
+  back: string | undefined;
+}
+
+/** How it ended, for customers who stay here or come again. */
+export function ResultPage(props: ResultPageProps) {
+  const { order, step, back, reader } = props;
+  const { texts } = reader;
+  const { heading, detail } = texts.ended[step.as];
+  const { sign, tone } = SIGNS[step.as];
+  const declined = step.as === 'error' && step.setback?.declined;
+  return (
+    <Layout {...props} title={heading}>
+      <div class="sheet message">
+        <span class={tone}>
+          <SignIcon sign={sign} />
+        </span>
+        <h1>{heading}</h1>
+        <p class="lead">
+          {declined && `${texts.last_declined} `}
+          {detail(order.merchant_name)}
+        </p>
+        <Receipt order={order} reader={reader} />
+        {back === undefined ? (
+          <p class="muted">{texts.may_close}</p>
+        ) : (
+          <a class="button" href={back}>
+            {texts.back_to(order.merchant_name)}
+          </a>
+        )}
+      </div>
+    </Layout>
+  );
+}
+
+/** The facts of an order, for reading and printing. */
+export function Receipt({ order, reader }: { order: OrderView; reader: Reader }) {
+  const { texts } = reader;
+  const rows: [string, string | undefined][] = [
+    [texts.amount, reader.amount(order)],
+    [texts.merchant, order.merchant_name],
+    [texts.reference, order.merchant_order_id ?? undefined],
+    [texts.method, cardOf(order, reader)],
+  ];
+  return (
+    <dl class="receipt">
+      {rows.map(([name, value]) =>
+        value === undefined ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  );
+}
+
+function cardOf({ transactions }: OrderView, { texts }: Reader): string | undefined {
+  const paid = transactions.find(({ status }) => status === 'accepted');
+  const pan = paid?.payment_method_details?.['truncated_pan'];
+  if (typeof pan !== 'string') return undefined;
+  const brand = paid?.payment_method_brand ?? '';
+  return texts.card_ending(texts.brands[brand] ?? brand, pan.slice(-4));
+}

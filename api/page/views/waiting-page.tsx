@@ -1,0 +1,44 @@
+import type { OrderView } from '../../../src/db/order-view';
+import { CancelForm } from './cancel-form';
+import { Layout, type Frame } from './layout';
+import { Receipt } from './result-page';
+
+/** What is waited for: the issuer's answer, the customer at the issuer, or any word from our own side. */
+export type WaitFor = 'outcome' | 'issuer' | 'late';
+
+interface WaitingPageProps extends Frame {
+  order: OrderView;
+  page: string;
+  wait_for: WaitFor;
+  /** Where it looks again, and after how many seconds. */
+  refresh: { seconds: number; address: string };
+  /** Token of the cancel form, where cancelling is possible. */
+  token: string | undefined;
+}
+
+const WORDS = {
+  outcome: ['waiting', 'waiting_detail'],
+  issuer: ['issuer', 'issuer_detail'],
+  late: ['late', 'late_detail'],
+} as const;
+
+/** The outcome is not known yet: the page loads itself again until it is, without any script. */
+export function WaitingPage(props: WaitingPageProps) {
+  const { order, page, wait_for, refresh, token, reader } = props;
+  const { texts } = reader;
+  const [heading, detail] = WORDS[wait_for];
+  return (
+    <Layout {...props} title={texts[heading]}>
+      <div class="sheet message">
+        <span class="sign waiting" aria-hidden="true">
+          <span class="spinner" />
+        </span>
+        <h1>{texts[heading]}</h1>
+        <p class="lead" role="status">{texts[detail]}</p>
+        <Receipt order={order} reader={reader} />
+        <a class="button" href={refresh.address}>{texts.check_now}</a>
+        {token !== undefined && <CancelForm texts={texts} page={page} token={token} />}
+      </div>
+    </Layout>
+  );
+}
