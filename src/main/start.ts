@@ -8,8 +8,9 @@ import { baseEnvironment, configVariables } from '../stack/environment';
 import { removeFacts, summary, writeFacts, writeVariables, type StackFacts } from '../stack/facts';
 import { StackFailure, explain } from '../stack/failure';
 import { shown } from '../stack/files';
+import { guardFirstStart } from '../stack/first-start';
 import { takeLock, type Lock } from '../stack/lock';
-import { meilisearchProgram, meilisearchTool } from '../stack/meilisearch';
+import { meilisearchData, meilisearchProgram, meilisearchTool } from '../stack/meilisearch';
 import { reach } from '../stack/ports';
 import { preparePostgres } from '../stack/postgres';
 import type { Program } from '../stack/program';
@@ -17,7 +18,7 @@ import { createProgress } from '../stack/progress';
 import { checkRoom } from '../stack/room';
 import { keepSecrets, type Secrets } from '../stack/secrets';
 import { Supervisor } from '../stack/supervisor';
-import { setRetention, temporalProgram, temporalTool } from '../stack/temporal';
+import { setRetention, temporalData, temporalProgram, temporalTool } from '../stack/temporal';
 import { findTool, type Tool } from '../stack/tools';
 import { createDemo, type DemoKeys } from './demo';
 
@@ -142,7 +143,8 @@ class Stack {
       ui_port: stack.TEMPORAL_UI_PORT,
       namespace: stack.TEMPORAL_NAMESPACE,
     };
-    await this.supervisor.keep(temporalProgram(server), 'Temporal');
+    const marker = path.join(stack.DATA_DIR, 'temporal.first-start');
+    await guardFirstStart(marker, temporalData(stack.DATA_DIR), () => this.supervisor.keep(temporalProgram(server), 'Temporal'));
     await setRetention(server);
   }
 
@@ -151,7 +153,8 @@ class Stack {
     const program = await this.tool(meilisearchTool(stack.MEILISEARCH_PATH));
     const log_file = this.supervisor.logFile('meilisearch');
     const server = { program, data_dir: stack.DATA_DIR, log_file, port: stack.MEILISEARCH_PORT, key: stack.MEILISEARCH_KEY ?? '' };
-    await this.supervisor.keep(meilisearchProgram(server), 'Meilisearch');
+    const marker = path.join(stack.DATA_DIR, 'meilisearch.first-start');
+    await guardFirstStart(marker, [meilisearchData(stack.DATA_DIR)], () => this.supervisor.keep(meilisearchProgram(server), 'Meilisearch'));
   }
 
   private tool(tool: Tool): Promise<string> {

@@ -10,10 +10,16 @@ export function isDiskFull(text: string): boolean {
   return DISK_FULL.test(text);
 }
 
+/** The one line for a disk without room; `detail` is what the program that found out said. */
+export function diskFull(folder: string, detail: string): StackFailure {
+  return new StackFailure(`The disk is full: make room below ${folder} and start again (${firstLine(detail)}).`);
+}
+
 /** One line for any failure; a full disk is named as such, whatever it broke. */
 export function explain(cause: unknown, folder: string): string {
   const text = cause instanceof Error ? cause.message : String(cause);
-  if (isDiskFull(text)) return `The disk is full: make room below ${folder} (at least 500 MB) and start again. ${firstLine(text)}`;
+  if (text.startsWith('The disk is full:')) return text;
+  if (isDiskFull(text)) return diskFull(folder, text).message;
   return cause instanceof StackFailure ? text : `Unexpected: ${text}`;
 }
 

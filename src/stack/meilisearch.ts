@@ -55,14 +55,19 @@ export interface MeilisearchServer {
   key: string;
 }
 
+export function meilisearchData(data_dir: string): string {
+  return path.join(data_dir, 'meilisearch', 'data');
+}
+
 export function meilisearchProgram(server: MeilisearchServer): Program {
-  const folder = path.join(server.data_dir, 'meilisearch');
+  const database = meilisearchData(server.data_dir);
+  const folder = path.dirname(database);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return {
     name: 'meilisearch',
     command: server.program,
     args: [
-      ...['--db-path', path.join(folder, 'data'), '--dump-dir', path.join(folder, 'dumps'), '--snapshot-dir', path.join(folder, 'snapshots')],
+      ...['--db-path', database, '--dump-dir', path.join(folder, 'dumps'), '--snapshot-dir', path.join(folder, 'snapshots')],
       ...['--http-addr', `127.0.0.1:${server.port}`, '--env', 'production', '--no-analytics', '--log-level', 'WARN'],
       // Two thirds of the machine's memory by default, which also makes every change take seconds to be found.
       ...['--max-indexing-memory', '2147483648', '--http-payload-size-limit', '104857600'],

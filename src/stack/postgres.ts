@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { run } from './command';
@@ -21,8 +21,7 @@ export interface PostgresServer {
 export async function preparePostgres(server: PostgresServer, progress: Progress): Promise<Program> {
   const user = await serverUser(progress);
   const place = await findPlace(server.data_dir, user, progress);
-  const isNew = !existsSync(path.join(place.data, 'PG_VERSION'));
-  if (isNew) await progress.step('PostgreSQL', 'making its data folder', () => initialise(place, server.password, user));
+  if (!existsSync(place.data)) await progress.step('PostgreSQL', 'making its data folder', () => initialise(place, server.password, user));
   await clearUp(place.data);
   return {
     name: 'postgres',
@@ -101,22 +100,19 @@ async function findPlace(data_dir: string, user: User | undefined, progress: Pro
     throw new StackFailure(`PostgreSQL's data are gone: ${shown(note)} names ${elsewhere}. Remove ${shown(data_dir)} to start anew.`);
   }
   const data = path.join(data_dir, 'postgres');
-  mkdirSync(data, { recursive: true, mode: 0o700 });
-  if (user === undefined) return { native, data };
-  chownSync(data, user.uid, user.gid);
-  if ((await passes(user, ['-w', data])) && (await passes(user, ['-r', path.join(native, 'share/postgresql/postgres.bki')]))) {
+  if (existsSync(data) || user === undefined || ((await reaches(user, '-x', data_dir)) && (await reaches(user, '-r', readable(native))))) {
     return { native, data };
   }
-  rmSync(data, { recursive: true });
   const folder = mkdtempSync('/var/tmp/payments-postgres-');
   progress.say('PostgreSQL', `the user postgres cannot pass ${path.dirname(data_dir)}: data and a copy of the binaries go to ${folder}`);
   chmodSync(folder, 0o711);
   const place = await placeBelow(folder, native);
-  mkdirSync(place.data, { mode: 0o700 });
-  chownSync(place.data, user.uid, user.gid);
   writeWhole(note, `${folder}\n`);
   return place;
 }
+
+/** Where one file of the package can be read, all can. */
+const readable = (native: string) => path.join(native, 'share/postgresql/postgres.bki');
 
 /** Copies the binaries unless they are there in the package's version. */
 async function placeBelow(folder: string, packaged: string): Promise<Place> {
@@ -132,8 +128,8 @@ async function placeBelow(folder: string, packaged: string): Promise<Place> {
   return { native, data: path.join(folder, 'data') };
 }
 
-async function passes(user: User, test: string[]): Promise<boolean> {
-  return run('test', test, { user, cwd: '/' }).then(
+function reaches(user: User, right: '-r' | '-x', file: string): Promise<boolean> {
+  return run('test', [right, file], { user, cwd: '/' }).then(
     () => true,
     () => false,
   );
@@ -162,17 +158,24 @@ function linkLibraries(native: string): void {
   }
 }
 
-/** initdb removes what it began when it fails, so that a folder with PG_VERSION is whole. */
+/** Under a draft's name until it is whole: a kill -9 in the middle leaves nothing that looks like a data folder. */
 async function initialise({ native, data }: Place, password: string, user: User | undefined): Promise<void> {
-  const password_file = path.join(data, '..', `postgres.password-${process.pid}`);
-  writeFileSync(password_file, `${password}\n`, { mode: 0o600 });
+  const parent = path.dirname(data);
+  for (const name of readdirSync(parent)) {
+    if (name.startsWith(`${path.basename(data)}.draft`)) rmSync(path.join(parent, name), { recursive: true, force: true });
+  }
+  const draft = `${data}.draft-${process.pid}`;
+  const password_file = `${draft}.password`;
   try {
-    if (user) chownSync(password_file, user.uid, user.gid);
+    mkdirSync(draft, { mode: 0o700 });
+    writeFileSync(password_file, `${password}\n`, { mode: 0o600 });
+    if (user) for (const made of [draft, password_file]) chownSync(made, user.uid, user.gid);
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const access = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${password_file}`];
-    await run(path.join(native, 'bin', 'initdb'), [`--pgdata=${data}`, ...access, ...locale], { cwd: data, env: baseEnvironment(), user });
+    await run(path.join(native, 'bin', 'initdb'), [`--pgdata=${draft}`, ...access, ...locale], { cwd: draft, env: baseEnvironment(), user });
+    renameSync(draft, data);
   } finally {
-    rmSync(password_file, { force: true });
+    for (const made of [password_file, draft]) rmSync(made, { recursive: true, force: true });
   }
 }
 

@@ -63,6 +63,12 @@ export interface TemporalServer {
   namespace: string;
 }
 
+/** The file of the server and the two that SQLite keeps beside it. */
+export function temporalData(data_dir: string): [string, string, string] {
+  const file = path.join(data_dir, 'temporal.db');
+  return [file, `${file}-wal`, `${file}-shm`];
+}
+
 /** The dev server with its Web UI and a file that survives kill -9. */
 export function temporalProgram(server: TemporalServer): Program {
   const dynamic = Object.entries(DYNAMIC).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${value}`]);
@@ -73,7 +79,7 @@ export function temporalProgram(server: TemporalServer): Program {
     command: server.program,
     args: [
       ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(server.port), '--ui-port', String(server.ui_port)],
-      ...['--db-filename', path.join(server.data_dir, 'temporal.db'), '--namespace', server.namespace, '--ui-disable-news-fetch'],
+      ...['--db-filename', temporalData(server.data_dir)[0], '--namespace', server.namespace, '--ui-disable-news-fetch'],
       ...[...dynamic, ...pragmas, ...attributes, ...ISOLATED],
     ],
     // Less of its time goes to collecting garbage, for 170 MB more memory.

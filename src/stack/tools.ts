@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { isExecutable, onPath } from './command';
-import { StackFailure, isDiskFull } from './failure';
+import { StackFailure, diskFull, isDiskFull } from './failure';
+import { shown } from './files';
 import { waitForLock } from './lock';
 import type { Progress } from './progress';
 
@@ -86,7 +87,7 @@ async function make(tool: Tool, target: string, progress: Progress, signal: Abor
       } catch (error) {
         const reason = (error as Error).message;
         if (signal.aborted) throw error;
-        if (isDiskFull(reason)) throw new Error(`${tool.title}: ${reason}`);
+        if (isDiskFull(reason)) throw diskFull(shown(folder), `${tool.title}: ${reason}`);
         progress.say(tool.title, `${source.text}: not possible: ${reason}`);
         reasons.push(reason);
       }

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseConfig } from '../../src/config';
@@ -10,6 +10,8 @@ import { DATA_DIR_OF_RUN, discardStack, launchStack } from './stack';
 /** Real servers, once for the whole run: a stack of its own beside a running `npm start`, and the time-skipping server's program. */
 export default async function globalSetup(): Promise<void> {
   const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-test-'));
+  // As npm start makes its own: otherwise PostgreSQL under root needs a copy of its binaries for every run.
+  chmodSync(data_dir, 0o711);
   let summarized = false;
   const launched = launchStack(data_dir, {
     // The first start builds servers for minutes: a person sees what it does, but not the summary after the empty line.

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +9,7 @@ const NAMES = ['start', 'postgres', 'temporal', 'meilisearch', 'simulator', 'wor
 const SERVERS = ['postgres', 'temporal', 'meilisearch'];
 
 const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-start-'));
+chmodSync(data_dir, 0o711);
 const factsFile = path.join(data_dir, 'stack.json');
 let launched: LaunchedStack;
 

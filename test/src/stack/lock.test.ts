@@ -23,7 +23,7 @@ async function another(): Promise<{ child: ChildProcess; got: boolean }> {
   const code = `const l=require(process.argv[1]).takeLock(process.argv[2]);console.log('release' in l);setInterval(()=>{},1e6)`;
   const child = spawn(process.execPath, ['-e', code, path.join(repositoryRoot(), 'dist/src/stack/lock.js'), file], { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
-  const [said] = (await once(child.stdout!, 'data')) as [Buffer];
+  const [said] = (await once(child.stdout, 'data')) as [Buffer];
   return { child, got: said.toString().trim() === 'true' };
 }
 

@@ -87,7 +87,7 @@ test('a program that was made but does not answer is not taken', async () => {
 
 test('a full disk is named as such', async () => {
   const error = await find({ sources: [fails('write /x: no space left on device'), builds] }).catch((thrown: unknown) => thrown);
-  expect(explain(error, '.tools')).toMatch(/^The disk is full: make room below \.tools/);
+  expect(explain(error, '.data')).toMatch(/^The disk is full: make room below .*tools and start again \(Clock: write \/x: no space left on device\)\.$/);
 });
 
 test('two at once make it once', async () => {
