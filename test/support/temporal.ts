@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker, makeTelemetryFilterString, type WorkerOptions } from '@temporalio/worker';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities';
 import type { Services } from '../../activities/services';
@@ -8,6 +8,7 @@ import { createProcessor, type Processor } from '../../src/processor/client';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle';
 import { postWebhook } from '../../src/webhook/post';
 import { TASK_QUEUE } from '../../workflows/messages';
+import { ORDER_STATUS, PROJECT_ID } from '../../workflows/search-attributes';
 import { aDatabase, type TestDatabase } from './database';
 import { stack } from './stack';
 
@@ -23,14 +24,23 @@ export interface World {
 }
 
 let runtime = false;
+/** As the wire of Temporal numbers the type of a search attribute. */
+const KEYWORD = 2;
 
 export async function aWorld(options: { services?: Partial<Services>; worker?: Partial<WorkerOptions>; webhook_url?: string } = {}): Promise<World> {
   if (!runtime) {
-    Runtime.install({ logger: new DefaultLogger('ERROR') });
+    Runtime.install({
+      logger: new DefaultLogger('ERROR'),
+      telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }), forward: {} } },
+    });
     runtime = true;
   }
   const env = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path: process.env['TEMPORAL_TEST_SERVER_PATH'] ?? '' } },
+  });
+  await env.connection.operatorService.addSearchAttributes({
+    namespace: env.namespace ?? 'default',
+    searchAttributes: Object.fromEntries([ORDER_STATUS, PROJECT_ID].map(({ name }) => [name, KEYWORD])),
   });
   const database = await aDatabase(options.webhook_url === undefined ? {} : { webhook_url: options.webhook_url });
   const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000 });

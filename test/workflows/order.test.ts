@@ -113,7 +113,8 @@ describe('expiry by durable timers', () => {
   test('exactly at its end it cannot be paid any more', async () => {
     const order = await createAnOrder(world);
     await sleepUntil(await endOf(order));
-    await expect(order.pay(CARDS.approved.number).catch(refusalOf)).resolves.not.toBeUndefined();
+    // Refused by the handler, or by Temporal as the workflow has ended meanwhile.
+    await expect(order.pay(CARDS.approved.number).catch(refusalOf)).resolves.toMatch(/TransactionAlreadyStarted|WorkflowNotFoundError/);
     expect(await order.handle.result()).toBe('expired');
     expect(await story(order)).toBe('expired:');
   });
@@ -142,17 +143,6 @@ describe('expiry by durable timers', () => {
     await order.pay(CARDS.do_not_honor.number);
     await pass(31 * MINUTE);
     expect(await story(order)).toBe('expired: error');
-  });
-
-  test('across a leap day: an order of 30 days is valid for 30 days of 24 hours', async () => {
-    const period = 30 * 24 * 60 * MINUTE;
-    const order = await createAnOrder(world, { input: { period } });
-    const { created, expires_at } = await order.view();
-    expect(Date.parse(expires_at) - Date.parse(created)).toBe(period);
-    await pass(period - 1_000);
-    expect(await story(order)).toBe('new:');
-    await pass(2_000);
-    expect(await story(order)).toBe('expired:');
   });
 });
 
@@ -184,5 +174,21 @@ describe('a request that came too late', () => {
     const created = createAnOrder(world, { card_number: CARDS.approved.number, input: { not_after: Date.now() - 1 }, id: '0190c000-0000-7000-8000-0000000000f1' });
     await expect(created.catch(refusalOf)).resolves.toBe('ServiceUnavailable');
     expect(await world.database.db('orders').where({ id: '0190c000-0000-7000-8000-0000000000f1' })).toHaveLength(0);
+  });
+});
+
+// Last, as it leaves the clock in another year.
+describe('far ahead', () => {
+  test('across a leap day: 30 days are 30 times 24 hours', async () => {
+    await sleepUntil(Date.UTC(2028, 1, 20));
+    const period = 30 * 24 * 60 * MINUTE;
+    const order = await createAnOrder(world, { input: { period } });
+    const { created, expires_at } = await order.view();
+    expect(created < '2028-02-29' && expires_at > '2028-03-01').toBe(true);
+    expect(Date.parse(expires_at) - Date.parse(created)).toBe(period);
+    await pass(period - 1_000);
+    expect(await story(order)).toBe('new:');
+    await pass(2_000);
+    expect(await story(order)).toBe('expired:');
   });
 });
