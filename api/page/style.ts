@@ -61,11 +61,10 @@ body {
   font: 400 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "Liberation Sans", Arial, sans-serif;
 }
 h1, h2, p, dl, dd, ul { margin: 0; padding: 0; }
-h1, h2 { line-height: 1.25; font-weight: 650; }
+h1, h2 { line-height: 1.25; font-weight: 650; text-wrap: balance; }
 a { color: var(--accent); text-underline-offset: 0.2em; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .panel :focus-visible { outline-color: var(--on-panel); }
-.unseen { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .muted { color: var(--muted); }
 
 .banner { background: var(--hint-ground); color: var(--hint); text-align: center; padding: 0.5rem 1rem; font-size: 0.9375rem; }
@@ -151,7 +150,7 @@ form { margin: 0; }
 .button.small:hover { border-color: var(--accent); background: var(--ground); }
 .quiet { width: 100%; min-height: 2.75rem; padding: 0.5rem 1rem; border: 0; border-radius: 0.625rem; background: transparent; color: var(--muted); font: inherit; font-size: 0.9375rem; text-decoration: underline; text-underline-offset: 0.2em; cursor: pointer; }
 .quiet:hover { color: var(--text); }
-.promise { font-size: 0.8125rem; line-height: 1.45; color: var(--muted); text-align: center; }
+.promise { text-wrap: balance; font-size: 0.8125rem; line-height: 1.45; color: var(--muted); text-align: center; }
 .cancel { border-top: 1px solid var(--line); padding-top: 0.75rem; }
 
 .cards { padding: 1.75rem 2.25rem 1.25rem; display: grid; gap: 1rem; }
@@ -159,14 +158,14 @@ form { margin: 0; }
 .cards table { width: 100%; border-collapse: collapse; font-size: 0.9375rem; }
 .cards caption { text-align: start; color: var(--muted); padding-bottom: 0.75rem; }
 .cards th { text-align: start; font-weight: 600; }
-.cards thead th { font-size: 0.8125rem; color: var(--muted); padding: 0 0.75rem 0.5rem 0; }
-.cards tbody th, .cards td { border-top: 1px solid var(--line); padding: 0.625rem 0.75rem 0.625rem 0; vertical-align: middle; }
-.cards td:last-child { padding-inline-end: 0; text-align: end; }
+.cards thead th { font-size: 0.8125rem; color: var(--muted); padding: 0 1.25rem 0.5rem 0; }
+.cards tbody th, .cards tbody td { border-top: 1px solid var(--line); padding: 0.625rem 1.25rem 0.625rem 0; vertical-align: middle; }
+.cards tbody td:last-child { padding-inline-end: 0; text-align: end; }
 .cards .digits { font-variant-numeric: tabular-nums; white-space: nowrap; }
 
 .message { width: 100%; max-width: 30rem; margin: 0 auto; padding: 2.5rem 2.25rem; display: grid; gap: 1.25rem; justify-items: center; text-align: center; }
 .message h1 { font-size: 1.5rem; overflow-wrap: anywhere; }
-.message .lead { color: var(--muted); overflow-wrap: anywhere; }
+.message .lead { color: var(--muted); overflow-wrap: anywhere; text-wrap: pretty; }
 .message form { width: 100%; }
 .sign { display: grid; place-items: center; width: 4.5rem; height: 4.5rem; border-radius: 50%; background: var(--ground); color: var(--muted); }
 .sign.good { background: var(--good-ground); color: var(--good); }
@@ -189,11 +188,11 @@ form { margin: 0; }
   .cards table, .cards tbody, .cards caption { display: block; }
   .cards thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .cards tr { display: grid; grid-template-columns: minmax(0, 1fr) auto; grid-template-areas: "title use" "digits use" "meaning meaning"; gap: 0.125rem 1rem; align-items: center; border-top: 1px solid var(--line); padding: 0.75rem 0; }
-  .cards tbody th, .cards td { border: 0; padding: 0; }
+  .cards tbody th, .cards tbody td { border: 0; padding: 0; }
   .cards tbody th { grid-area: title; }
   .cards .digits { grid-area: digits; }
   .cards .meaning { grid-area: meaning; color: var(--muted); font-size: 0.875rem; }
-  .cards td:last-child { grid-area: use; }
+  .cards tbody td:last-child { grid-area: use; }
   .message { margin: 1.25rem auto 0; padding: 2rem 1.25rem; max-width: calc(100% - 2.5rem); }
 }
 @media (max-width: 21rem) {

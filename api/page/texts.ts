@@ -66,9 +66,9 @@ const EN = {
   check_now: 'Check now',
 
   ended: {
-    completed: { heading: 'Payment complete', detail: (merchant: string) => `Thank you. ${merchant} has received your payment.` },
+    completed: { heading: 'Payment completed', detail: (merchant: string) => `Thank you. ${merchant} has received your payment.` },
     cancelled: { heading: 'Payment cancelled', detail: () => 'Nothing was charged.' },
-    expired: { heading: 'The time to pay is over', detail: (merchant: string) => `Nothing was charged. If you still want to pay, start again at ${merchant}.` },
+    expired: { heading: 'This payment has expired', detail: (merchant: string) => `Nothing was charged. If you still want to pay, start again at ${merchant}.` },
     error: { heading: 'The payment did not go through', detail: (merchant: string) => `Nothing was charged. If you still want to pay, start again at ${merchant}.` },
   },
   last_declined: 'Your card was declined, and no further try is left.',
@@ -77,6 +77,7 @@ const EN = {
 
   cards_heading: 'Test cards',
   cards_detail: 'Choose one to fill in the form. Any future expiry date and any security code work.',
+  cards_card: 'Card',
   cards_number: 'Number',
   cards_meaning: 'What happens',
   cards_use: 'Use',

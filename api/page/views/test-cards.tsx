@@ -15,7 +15,7 @@ export function TestCards({ reader: { texts }, cards, action }: { reader: Reader
           <caption>{texts.cards_detail}</caption>
           <thead role="rowgroup">
             <tr role="row">
-              <th role="columnheader" scope="col">{texts.cards_heading}</th>
+              <th role="columnheader" scope="col">{texts.cards_card}</th>
               <th role="columnheader" scope="col">{texts.cards_number}</th>
               <th role="columnheader" scope="col">{texts.cards_meaning}</th>
               <td role="cell" />

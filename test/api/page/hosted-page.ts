@@ -1,0 +1,87 @@
+import type { Page } from 'playwright-core';
+import type { LedgerEntry } from '../../../src/processor/wire';
+import { stack } from '../../support/stack';
+
+/** What the tests of the hosted page do as merchant, as customer in a browser, and as customer without one. */
+
+export interface OrderAnswer {
+  id: string;
+  project_id: string;
+  status: string;
+  order_url: string;
+  transactions?: { id: string; status: string; payment_url?: string; payment_method_details?: Record<string, unknown> }[];
+}
+
+const authorization = (api_key: string) => `Basic ${Buffer.from(`${api_key}:`).toString('base64')}`;
+
+export async function createOrder(fields: Record<string, unknown> = {}, api_key = stack().test_api_key): Promise<OrderAnswer> {
+  const response = await fetch(`${stack().api_url}/v1/orders/`, {
+    method: 'POST',
+    headers: { authorization: authorization(api_key), 'content-type': 'application/json' },
+    body: JSON.stringify({ currency: 'EUR', amount: 2550, description: 'Two tickets', ...fields }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as OrderAnswer;
+}
+
+export async function getOrder(id: string): Promise<OrderAnswer> {
+  const response = await fetch(`${stack().api_url}/v1/orders/${id}/`, { headers: { authorization: authorization(stack().test_api_key) } });
+  return (await response.json()) as OrderAnswer;
+}
+
+/** Statuses of the order and its transactions, as `completed: error accepted`. */
+export async function story(id: string): Promise<string> {
+  const { status, transactions = [] } = await getOrder(id);
+  return [`${status}:`, ...transactions.map((transaction) => transaction.status)].join(' ');
+}
+
+/** Every charge of the order that the processor has done. */
+export async function charges(order_id: string): Promise<LedgerEntry[]> {
+  const response = await fetch(`${stack().simulator_url}/ledger/?order_id=${order_id}`);
+  return (await response.json()) as LedgerEntry[];
+}
+
+export const PAY = 'form:has([autocomplete="cc-number"]) button';
+export const CANCEL = 'form[action$="/cancel/"] button';
+
+export const CARD = { number: '4111111111111111', card_expiry: '12 / 34', security_code: '123', cardholder_name: 'Ada Lovelace' };
+
+export async function fillIn(page: Page, card: Partial<typeof CARD> = {}): Promise<void> {
+  const { number, card_expiry, security_code, cardholder_name } = { ...CARD, ...card };
+  await page.fill('[autocomplete="cc-number"]', number);
+  await page.fill('[autocomplete="cc-exp"]', card_expiry);
+  await page.fill('[autocomplete="cc-csc"]', security_code);
+  await page.fill('[autocomplete="cc-name"]', cardholder_name);
+}
+
+/** A customer without a browser: fetch with cookies, redirects not followed. */
+export class Client {
+  private cookies = new Map<string, string>();
+
+  constructor(private readonly base: string = stack().api_url) {}
+
+  async send(path: string, init: RequestInit = {}): Promise<Response> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { ...(cookie === '' ? {} : { cookie }), ...(init.headers as Record<string, string>) };
+    const response = await fetch(new URL(path, this.base), { redirect: 'manual', ...init, headers });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (name !== undefined && value !== undefined) this.cookies.set(name, value);
+    }
+    return response;
+  }
+
+  async post(path: string, fields: Record<string, string>): Promise<Response> {
+    return await this.send(path, { method: 'POST', body: new URLSearchParams(fields) });
+  }
+
+  /** Opens the order's page and answers the hidden fields of its card form. */
+  async open(order: { id: string }): Promise<{ token: string; attempt: string }> {
+    const html = await (await this.send(`/pay/${order.id}/`)).text();
+    return { token: hidden(html, 'token'), attempt: hidden(html, 'attempt') };
+  }
+}
+
+export function hidden(html: string, name: string): string {
+  return new RegExp(`<input type="hidden" name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
+}

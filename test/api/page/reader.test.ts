@@ -1,0 +1,23 @@
+import type { Request } from 'express';
+import { readerOf } from '../../../api/page/reader';
+
+const aRequest = (...languages: string[]) => ({ acceptsLanguages: () => languages }) as unknown as Request;
+const order = { amount: 123450, currency: 'EUR' };
+const spaced = (text: string) => text.replace(/\s/g, ' ');
+
+test.each<[string | null, string[], string]>([
+  [null, ['en-GB', 'en'], '€1,234.50'],
+  [null, ['de-AT', 'en'], '€ 1.234,50'],
+  ['fr-FR', ['en'], '1 234,50 €'],
+  ['nl_NL', ['en'], '€ 1.234,50'],
+  ['no such locale', ['de'], '1.234,50 €'],
+  [null, ['*'], '€1,234.50'],
+  [null, [], '€1,234.50'],
+])('locale %p and Accept-Language %p: %s', (locale, languages, expected) => {
+  expect(spaced(readerOf(aRequest(...languages), { locale }).amount(order))).toBe(expected);
+});
+
+test('the page’s language is that of its texts, whatever the notation of amounts', () => {
+  expect(readerOf(aRequest('de')).lang).toBe('en');
+  expect(readerOf(aRequest('de')).instant(Date.UTC(2026, 2, 1, 12, 30))).toBe('1 March 2026 at 12:30 UTC');
+});
