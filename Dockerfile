@@ -1,0 +1,30 @@
+# One image for every process: `node dist/src/main/{api,worker,simulator,migrate}.js`; docker-compose.yml names which.
+
+FROM node:20.20.2-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY tsconfig.json tsconfig.build.json ./
+COPY src src
+COPY workflows workflows
+COPY activities activities
+COPY api api
+RUN npm run build
+# A worker starts without webpack, and never with another bundle than the one that was built here.
+RUN node dist/src/main/bundle.js
+
+FROM node:20.20.2-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# Optional packages are the embedded servers of `npm start`: the deployment has real ones.
+RUN npm ci --omit=dev --omit=optional
+
+FROM node:20.20.2-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY package.json LICENSE ./
+USER node
+EXPOSE 3000 3001
+CMD ["node", "dist/src/main/api.js"]
