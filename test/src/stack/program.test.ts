@@ -56,7 +56,7 @@ test('one that ends again and again is given longer pauses', async () => {
 });
 
 test('a first start that fails is one line with what it said', async () => {
-  const it = keep(`console.log('hello'); console.log('fatal: no such thing'); process.exit(1)`);
+  const it = keep(`process.stdout.write('hello\\nfatal: no such thing\\n'); process.exit(1)`);
   await expect(it.ready).rejects.toThrow(/^it does not start: fatal: no such thing \(more in .*it\.log\)$/);
   expect(pids).toHaveLength(1);
 });
@@ -67,14 +67,14 @@ test('a program that is not there is one line too', async () => {
 
 test('a failure that passes is waited out', async () => {
   const marker = path.join(folder, 'marker');
-  const code = `const fs = require('fs'); if (!fs.existsSync('${marker}')) { fs.writeFileSync('${marker}', ''); console.log('still in use'); process.exit(1) } ${LIVES}`;
+  const code = `const fs = require('fs'); if (!fs.existsSync('${marker}')) { fs.writeFileSync('${marker}', ''); process.stdout.write('still in use'); process.exit(1) } ${LIVES}`;
   await keep(code, { passing: /still in use/ }).ready;
   expect(pids).toHaveLength(2);
 });
 
 test('its output is in its log, its environment is only what it was given', async () => {
   process.env['PAYMENTS_OF_NO_CONCERN'] = 'x';
-  await keep(`console.log(process.env.PAYMENTS_OF_NO_CONCERN, process.env.GIVEN); ${LIVES}`, { env: { ...baseEnvironment(), GIVEN: 'y' } }).ready;
+  await keep(`process.stdout.write(process.env.PAYMENTS_OF_NO_CONCERN + ' ' + process.env.GIVEN + '\\n'); ${LIVES}`, { env: { ...baseEnvironment(), GIVEN: 'y' } }).ready;
   delete process.env['PAYMENTS_OF_NO_CONCERN'];
   expect(readFileSync(path.join(folder, 'it.log'), 'utf8')).toBe('undefined y\n');
 });
