@@ -18,11 +18,7 @@ export function stack(): RunningStack {
   return { ...readFacts(data_dir), data_dir, processor_key: readVariables(data_dir)['PROCESSOR_KEY'] ?? '' };
 }
 
-/** The variables one more process of that stack needs, secrets included; for a worker or an api of a test's own. */
-export function stackVariables(): Record<string, string> {
-  return readVariables(stack().data_dir);
-}
-
+/** What one more process of that stack would need, secrets included. */
 function readVariables(data_dir: string): Record<string, string> {
   const text = readFileSync(path.join(data_dir, 'stack.env'), 'utf8');
   return Object.fromEntries([...text.matchAll(/^(\w+)='(.*)'$/gm)].map(([, name = '', value = '']) => [name, value]));
