@@ -9,13 +9,21 @@ export interface RunningStack extends StackFacts {
   data_dir: string;
   /** What the service shows the simulator. */
   processor_key: string;
+  /** What reads the payloads of its workflows. */
+  payload_keys: string;
 }
 
 /** The stack that global-setup has started for the whole run: its addresses, keys and pids, and its folder. */
 export function stack(): RunningStack {
   const data_dir = process.env[DATA_DIR_OF_RUN];
   if (data_dir === undefined) throw new Error('no stack runs: tests start through jest, whose global-setup starts it');
-  return { ...readFacts(data_dir), data_dir, processor_key: readVariables(data_dir)['PROCESSOR_KEY'] ?? '' };
+  return stackIn(data_dir);
+}
+
+/** The stack that runs on this folder. */
+export function stackIn(data_dir: string): RunningStack {
+  const { PROCESSOR_KEY: processor_key = '', PAYLOAD_KEYS: payload_keys = '' } = readVariables(data_dir);
+  return { ...readFacts(data_dir), data_dir, processor_key, payload_keys };
 }
 
 /** What one more process of that stack would need, secrets included. */
