@@ -41,6 +41,16 @@ export async function charges(order_id: string): Promise<LedgerEntry[]> {
   return (await response.json()) as LedgerEntry[];
 }
 
+/** What the processor keeps open for later is answered now. */
+export async function makeDue(order_id: string): Promise<void> {
+  const transaction_id = (await getOrder(order_id)).transactions?.at(-1)?.id;
+  await fetch(`${stack().simulator_url}/control/due/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ transaction_id }),
+  });
+}
+
 export const PAY = 'form:has([autocomplete="cc-number"]) button';
 export const CANCEL = 'form[action$="/cancel/"] button';
 

@@ -1,0 +1,238 @@
+import type { Browser, Page } from 'playwright-core';
+import { SIZES, aVisitor, launchBrowser, type Visitor } from '../../support/browser';
+import { CARDS } from '../../support/cards';
+import { aReceiver, type Receiver } from '../../support/receiver';
+import { CANCEL, CARD, PAY, charges, createOrder, fillIn, getOrder, makeDue, story } from './hosted-page';
+
+/** The hosted page in a real Chromium: what a customer sees and does. */
+
+let browser: Browser;
+/** The merchant's shop: where customers go on to. */
+let shop: Receiver;
+const visitors: Visitor[] = [];
+
+beforeAll(async () => {
+  [browser, shop] = await Promise.all([launchBrowser(), aReceiver()]);
+  shop.answer((response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Shop</title><h1>Welcome back</h1>'));
+});
+afterAll(async () => {
+  await shop?.close();
+  await browser?.close();
+});
+afterEach(async () => {
+  const complaints = visitors.splice(0).map(async (visitor) => {
+    await visitor.page.context().close();
+    return visitor.complaints;
+  });
+  const all = (await Promise.all(complaints)).flat();
+  if (all.length > 0) throw new Error(`the browser complained: ${all.join(' | ')}`);
+});
+
+async function visit(options: Parameters<typeof aVisitor>[1] = {}): Promise<Page> {
+  const visitor = await aVisitor(browser, options);
+  visitors.push(visitor);
+  return visitor.page;
+}
+
+const heading = (page: Page) => page.locator('h1').innerText();
+
+const LOOKS = (['desktop', 'phone'] as const).flatMap((size) =>
+  (['light', 'dark'] as const).flatMap((colorScheme) => [true, false].map((javaScriptEnabled) => ({ size, colorScheme, javaScriptEnabled }))),
+);
+
+describe.each(LOOKS)('$size, $colorScheme, script: $javaScriptEnabled', (looks) => {
+  test('a declined card, another one, and back to the shop', async () => {
+    const page = await visit(looks);
+    const order = await createOrder({ return_url: `${shop.url}?cart=7` });
+    await page.goto(order.order_url);
+    await fits(page);
+    await fillIn(page, { number: CARDS.do_not_honor.number });
+    await page.click(PAY);
+    expect(await page.getByRole('alert').innerText()).toMatch(/Your card was declined[^]*4 more times/);
+    expect(await page.inputValue('[autocomplete="cc-number"]')).toBe('');
+    await fits(page);
+    await fillIn(page);
+    await page.click(PAY);
+    await page.waitForURL(`${shop.url}?cart=7&order_id=${order.id}&project_id=${order.project_id}`);
+    expect(await heading(page)).toBe('Welcome back');
+    expect(await story(order.id)).toBe('completed: error accepted');
+  });
+
+  test('one click on a test card fills the form in', async () => {
+    const page = await visit(looks);
+    const order = await createOrder();
+    await page.goto(order.order_url);
+    await page.getByRole('button', { name: 'Use test card: Approved, Mastercard' }).click();
+    expect(await page.inputValue('[autocomplete="cc-number"]')).toBe('5544 3300 0000 0037');
+    await page.click(PAY);
+    await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
+    await fits(page);
+    expect((await getOrder(order.id)).transactions?.[0]?.payment_method_details).toMatchObject({ truncated_pan: '554433******0037' });
+  });
+
+  test('cancel leads to the failure address', async () => {
+    const page = await visit(looks);
+    const order = await createOrder({ failure_url: shop.url });
+    await page.goto(order.order_url);
+    await page.click(CANCEL);
+    await page.waitForURL(`${shop.url}?order_id=${order.id}&project_id=${order.project_id}`);
+    expect(await story(order.id)).toBe('cancelled:');
+  });
+});
+
+/** Nothing sticks out to the side. Asked from outside, as a page without scripts cannot be asked. */
+async function fits(page: Page): Promise<void> {
+  const { width } = page.viewportSize() ?? SIZES.desktop;
+  const boxes = await Promise.all((await page.locator('main *:visible').all()).slice(0, 60).map((element) => element.boundingBox()));
+  const wide = boxes.filter((box) => box !== null && (box.x < 0 || box.x + box.width > width + 0.5));
+  expect(wide).toEqual([]);
+}
+
+test.each([true, false])('what is open is waited for and goes on by itself; script: %p', async (javaScriptEnabled) => {
+  const page = await visit({ javaScriptEnabled, size: 'phone' });
+  const order = await createOrder({ return_url: shop.url });
+  await page.goto(order.order_url);
+  await fillIn(page, { number: CARDS.processing_approved.number });
+  await page.click(PAY);
+  expect(await heading(page)).toBe('Your payment is being processed');
+  await fits(page);
+  await makeDue(order.id);
+  await page.waitForURL(`${shop.url}?order_id=*`);
+});
+
+test('the keyboard alone pays', async () => {
+  const page = await visit();
+  const order = await createOrder();
+  await page.goto(order.order_url);
+  for (const text of [CARD.number, '1234', CARD.security_code, CARD.cardholder_name]) {
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(text);
+  }
+  expect(await page.inputValue('[autocomplete="cc-number"]')).toBe('4111 1111 1111 1111');
+  expect(await page.inputValue('[autocomplete="cc-exp"]')).toBe('12 / 34');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
+});
+
+test('after a mistake the summary has the focus, names each field, and leads to it', async () => {
+  const page = await visit({ size: 'phone' });
+  const order = await createOrder();
+  await page.goto(order.order_url);
+  await fillIn(page, { number: '4111111111111112', security_code: '' });
+  await page.click(PAY);
+  expect(await page.title()).toMatch(/^Error: Pay/);
+  expect(await page.locator('[role=alert]:focus').count()).toBe(1);
+  await page.getByRole('link', { name: 'Enter the security code of your card' }).click();
+  expect(await page.locator('#security_code:focus').count()).toBe(1);
+  expect(await page.getByLabel('Card number').getAttribute('aria-invalid')).toBe('true');
+  expect(await page.getByLabel('Name on card').inputValue()).toBe('Ada Lovelace');
+  expect(await story(order.id)).toBe('new:');
+});
+
+test('two clicks in a row, a reload and the back button never charge twice', async () => {
+  const page = await visit();
+  const order = await createOrder();
+  await page.goto(order.order_url);
+  await fillIn(page);
+  await page.locator(PAY).dblclick({ noWaitAfter: true });
+  await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
+  await page.reload();
+  expect(await heading(page)).toBe('Payment completed');
+  await page.goBack();
+  await page.goForward();
+  expect(await story(order.id)).toBe('completed: accepted');
+  expect(await charges(order.id)).toMatchObject([{ requests: 1 }]);
+});
+
+test('a reload after a decline shows the form and sends nothing', async () => {
+  const page = await visit();
+  const order = await createOrder();
+  await page.goto(order.order_url);
+  await fillIn(page, { number: CARDS.stolen.number });
+  await page.click(PAY);
+  await page.getByRole('alert').waitFor();
+  const methods: string[] = [];
+  page.on('request', (request) => request.isNavigationRequest() && methods.push(request.method()));
+  await page.reload();
+  expect(methods).toEqual(['GET']);
+  expect(await page.getByRole('alert').innerText()).toContain('declined');
+  expect(await charges(order.id)).toHaveLength(1);
+});
+
+test('two tabs pay once; the second learns what became of it', async () => {
+  const page = await visit();
+  const other = await page.context().newPage();
+  const order = await createOrder();
+  for (const tab of [page, other]) {
+    await tab.goto(order.order_url);
+    await fillIn(tab);
+  }
+  await Promise.all([page, other].map((tab) => tab.click(PAY)));
+  for (const tab of [page, other]) await tab.getByRole('heading', { name: 'Payment completed' }).waitFor();
+  expect(await charges(order.id)).toMatchObject([{ requests: 1 }]);
+});
+
+test('the time that is left counts down, and at the end the page says so', async () => {
+  const page = await visit();
+  const order = await createOrder({ expiration_period: 'PT4S' });
+  await page.goto(order.order_url);
+  expect(await page.locator('.timer').innerText()).toMatch(/Time left to pay:\s0:0\d/);
+  await page.getByRole('heading', { name: 'This payment has expired' }).waitFor({ timeout: 10_000 });
+});
+
+test('without a script the page says until when it can be paid', async () => {
+  const page = await visit({ javaScriptEnabled: false });
+  await page.goto((await createOrder()).order_url);
+  expect(await page.locator('.timer').innerText()).toMatch(/Please pay before \d+ \w+ \d{4} at \d\d:\d\d UTC/);
+});
+
+test('a page of ours has a language, one main part, one first heading, and a name for every field and button', async () => {
+  const page = await visit();
+  const order = await createOrder();
+  await page.goto(order.order_url);
+  expect(await page.locator('html').getAttribute('lang')).toBe('en');
+  expect([await page.locator('main').count(), await page.locator('h1').count()]).toEqual([1, 1]);
+  const names = await Promise.all(['Card number', 'Expiry date', 'Security code', 'Name on card'].map((label) => page.getByLabel(label, { exact: true }).count()));
+  expect(names).toEqual([1, 1, 1, 1]);
+  const buttons = await page.getByRole('button').evaluateAll((all) => all.map((one) => String((one as unknown as { textContent: string }).textContent)));
+  expect(buttons.filter((text) => text.trim() === '')).toEqual([]);
+  expect(await page.locator(`${PAY}`).count()).toBe(1);
+});
+
+test.each(['light', 'dark'] as const)('every text can be told from its ground: %s', async (colorScheme) => {
+  const page = await visit({ colorScheme });
+  const order = await createOrder();
+  await page.goto(order.order_url);
+  await page.click(PAY);
+  await page.getByRole('alert').waitFor();
+  expect(await page.evaluate<string[]>(FAINT_TEXTS)).toEqual([]);
+  await page.goto(order.order_url);
+  await page.click(CANCEL);
+  await page.getByRole('heading', { name: 'Payment cancelled' }).waitFor();
+  expect(await page.evaluate<string[]>(FAINT_TEXTS)).toEqual([]);
+});
+
+/** In the page: texts whose contrast with the colour behind them is less than 4.5 to 1; of a gradient its lightest colour counts. */
+const FAINT_TEXTS = `(() => {
+  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = (rgb) => rgb.slice(0, 3).map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const { backgroundColor, backgroundImage } = getComputedStyle(at);
+      const gradient = /rgba?\\([^)]*\\)/.exec(backgroundImage);
+      if (gradient) return numbers(gradient[0]);
+      const colour = numbers(backgroundColor);
+      if (colour.length === 3 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const faint = [];
+  for (const element of document.body.querySelectorAll('*:not(svg, svg *)')) {
+    const own = [...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.textContent.trim()).join('');
+    if (own === '') continue;
+    const [a, b] = [light(numbers(getComputedStyle(element).color)), light(ground(element))].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5) faint.push(own + ' ' + ratio.toFixed(2));
+  }
+  return faint;
+})()`;

@@ -1,0 +1,373 @@
+import express from 'express';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import pino from 'pino';
+import { Orders } from '../../../api/orders';
+import { createPages } from '../../../api/page';
+import { connect, type Database } from '../../../src/db/connection';
+import { createProcessor, type Processor } from '../../../src/processor/client';
+import { connectTemporal } from '../../../src/temporal/connect';
+import { CARDS } from '../../support/cards';
+import { stack } from '../../support/stack';
+import { CARD, Client, charges, createOrder, hidden, makeDue, story } from './hosted-page';
+
+/** The hosted page as plain HTTP, above all what it refuses. */
+
+const NOBODY = '01900000-0000-7000-8000-000000000000';
+
+async function opened(fields: Record<string, unknown> = {}) {
+  const order = await createOrder(fields);
+  const client = new Client();
+  return { order, client, path: `/pay/${order.id}/`, form: { ...CARD, ...(await client.open(order)) } };
+}
+
+describe('a page', () => {
+  test.each(['/pay/', '/pay/nothing/', `/pay/${NOBODY}/`, `/pay/${NOBODY}`, `/pay/${NOBODY}/${NOBODY}/`, `/pay/${NOBODY}/a/b/`])('%s is a 404 page', async (path) => {
+    const response = await new Client().send(path);
+    expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(await response.text()).toContain('Page not found');
+  });
+
+  test('is there with and without trailing slash, by order and by transaction, in capitals too', async () => {
+    const order = await createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+    const { id } = order.transactions![0]!;
+    for (const path of [`/pay/${order.id}`, `/pay/${order.id}/`, `/pay/${order.id}/${id}`, `/pay/${order.id}/${id}/`, `/pay/${order.id.toUpperCase()}/${id.toUpperCase()}/`]) {
+      const response = await new Client().send(path);
+      expect([path, response.status]).toEqual([path, 200]);
+      expect(await response.text()).toContain(`action="/pay/${order.id}/"`);
+    }
+    expect((await new Client().send(`/pay/${order.id}/${NOBODY}/`)).status).toBe(404);
+  });
+
+  test('says by its headers that nothing may be kept, framed or loaded from elsewhere', async () => {
+    const order = await createOrder({ return_url: 'https://shop.example/done?a=1', failure_url: 'http://localhost:9/no' });
+    const { headers } = await new Client().send(`/pay/${order.id}/`);
+    expect(headers.get('content-security-policy')?.split(';')).toEqual([
+      "default-src 'none'",
+      "style-src 'self'",
+      "script-src 'self'",
+      "img-src 'self'",
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
+      "form-action 'self' https://shop.example http://localhost:9",
+    ]);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('referrer-policy')).toBe('same-origin');
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(headers.get('set-cookie')).toMatch(/; Path=\/pay\/[0-9a-f-]{36}; HttpOnly; SameSite=Lax$/);
+  });
+
+  test('loads a style sheet and a script that may be kept for ever', async () => {
+    const { client, path } = await opened();
+    const html = await (await client.send(path)).text();
+    const assets = [...html.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, asset]) => asset!);
+    expect(assets).toHaveLength(3);
+    for (const asset of assets) {
+      const response = await client.send(asset);
+      expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
+    }
+    expect(html).not.toMatch(/<style|\sstyle="|<script>|\son[a-z]+="/);
+  });
+
+  test('shows what merchants and customers wrote as text', async () => {
+    const { client, path } = await opened({ description: '<script>alert(1)</script>', merchant_order_id: '"><img src=x>' });
+    const html = await (await client.send(path)).text();
+    expect(html).toContain('&lt;script>alert(1)');
+    expect(html).not.toMatch(/<script>|<img/);
+  });
+
+  test('shows the amount in the notation of the order’s locale, else of the browser', async () => {
+    const ofOrder = await opened({ amount: 123450, locale: 'de-DE' });
+    expect(await (await ofOrder.client.send(ofOrder.path)).text()).toMatch(/1\.234,50\s€/);
+    const ofBrowser = await opened({ amount: 1050, currency: 'JPY' });
+    expect(await (await ofBrowser.client.send(ofBrowser.path, { headers: { 'accept-language': 'ja,en;q=0.5' } })).text()).toContain('￥1,050');
+  });
+
+  test.each([
+    ['PUT', ''],
+    ['DELETE', 'cancel/'],
+    ['POST', `${NOBODY}/`],
+  ])('answers %s on /pay/…/%s with a 405 page', async (method, rest) => {
+    const response = await new Client().send(`/pay/${NOBODY}/${rest}`, { method });
+    expect([response.status, response.headers.get('content-type')]).toEqual([405, 'text/html; charset=utf-8']);
+    expect(response.headers.get('allow')).toContain('GET');
+  });
+});
+
+describe('the card form', () => {
+  test('an approved card leads to the return address with order_id and project_id', async () => {
+    const { order, client, path, form } = await opened({ return_url: 'https://shop.example/done?cart=7#top' });
+    const response = await client.post(path, form);
+    expect(response.status).toBe(303);
+    expect(response.headers.get('location')).toBe(`https://shop.example/done?cart=7&order_id=${order.id}&project_id=${order.project_id}#top`);
+    expect(await story(order.id)).toBe('completed: accepted');
+    // The page of a paid order says so and offers the way back.
+    const html = await (await client.send(path)).text();
+    expect(html).toContain('Payment completed');
+    expect(html).toContain('Visa ending in 1111');
+    expect(html).toContain('href="https://shop.example/done?cart=7&amp;order_id=');
+  });
+
+  test('without return address the result page is the answer', async () => {
+    const { client, path, form } = await opened();
+    const response = await client.post(path, form);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('Payment completed');
+  });
+
+  test('a decline says so and offers the next attempt', async () => {
+    const { order, client, path, form } = await opened({ return_url: 'https://shop.example/' });
+    const response = await client.post(path, { ...form, number: CARDS.insufficient_funds.number });
+    const html = await response.text();
+    expect(response.status).toBe(200);
+    expect(html).toContain('Your card was declined');
+    expect(html).toContain('There is not enough money on this card');
+    expect(html).toContain('You can try 4 more times.');
+    expect(hidden(html, 'attempt')).toBe('2');
+    expect((await client.post(path, { ...form, attempt: '2' })).headers.get('location')).toMatch(/^https:\/\/shop\.example\/\?order_id=/);
+    expect(await story(order.id)).toBe('completed: error accepted');
+  });
+
+  test('the fifth decline ends the order: on to the failure address', async () => {
+    const { order, client, path, form } = await opened({ return_url: 'https://shop.example/', failure_url: 'https://shop.example/failed' });
+    for (const attempt of ['1', '2', '3', '4']) {
+      const response = await client.post(path, { ...form, attempt, number: CARDS.do_not_honor.number });
+      expect([attempt, response.status]).toEqual([attempt, 200]);
+    }
+    const last = await client.post(path, { ...form, attempt: '5', number: CARDS.do_not_honor.number });
+    expect([last.status, last.headers.get('location')]).toEqual([303, `https://shop.example/failed?order_id=${order.id}&project_id=${order.project_id}`]);
+    const html = await (await client.send(path)).text();
+    expect(html).toContain('no further try is left');
+    expect(html).not.toContain('cc-number');
+  });
+
+  test('a double click and a reload pay once, and get the same answer', async () => {
+    const { order, client, path, form } = await opened({ return_url: 'https://shop.example/' });
+    const answers = await Promise.all([1, 2, 3, 4].map(() => client.post(path, form)));
+    answers.push(await client.post(path, form));
+    expect(new Set(answers.map(({ status, headers }) => `${status} ${headers.get('location')}`)).size).toBe(1);
+    expect(answers[0]!.status).toBe(303);
+    expect(await story(order.id)).toBe('completed: accepted');
+    expect(await charges(order.id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
+  });
+
+  test('a form of an attempt that was made shows the order as it is, and charges nothing', async () => {
+    const { order, client, path, form } = await opened();
+    await client.post(path, { ...form, number: CARDS.do_not_honor.number });
+    const response = await client.post(path, form);
+    const html = await response.text();
+    expect(html).toContain('declined');
+    expect(hidden(html, 'attempt')).toBe('2');
+    expect(await story(order.id)).toBe('processing: error');
+    expect(await charges(order.id)).toHaveLength(1);
+  });
+
+  test.each(['3', '0', 'x', ''])('a form with attempt %p charges nothing', async (attempt) => {
+    const { order, client, path, form } = await opened();
+    const response = await client.post(path, { ...form, attempt });
+    expect(hidden(await response.text(), 'attempt')).toBe('1');
+    expect(await story(order.id)).toBe('new:');
+  });
+
+  test('wrong fields are told by the field, with the name kept and never number or code', async () => {
+    const { order, client, path, form } = await opened();
+    const response = await client.post(path, { ...form, number: '5544330000000038', card_expiry: '01/20', security_code: '98765' });
+    const html = await response.text();
+    expect(response.status).toBe(400);
+    expect(html).toMatch(/<input id="number"[^>]* aria-invalid="true" aria-describedby="number-wrong"/);
+    expect(html).toMatch(/<input id="card_expiry"[^>]* aria-describedby="card_expiry-hint card_expiry-wrong"/);
+    expect(html).toContain('value="Ada Lovelace"');
+    expect(html).not.toMatch(/5544330000000038|98765/);
+    expect(html).toMatch(/<title>Error: /);
+    expect(await story(order.id)).toBe('new:');
+  });
+
+  test('a test card declines on a live project, where no table of test cards is shown', async () => {
+    const order = await createOrder({}, stack().live_api_key);
+    const client = new Client();
+    const page = await (await client.send(`/pay/${order.id}/?card=approved`)).text();
+    expect(page).not.toMatch(/Test cards|4111/);
+    const form = { ...CARD, token: hidden(page, 'token'), attempt: '1' };
+    expect(await (await client.post(`/pay/${order.id}/`, form)).text()).toContain('declined');
+  });
+
+  test('an outcome that is open is waited for by a page that loads itself, and goes on when it is known', async () => {
+    const { order, client, path, form } = await opened({ return_url: 'https://shop.example/' });
+    const html = await (await client.post(path, { ...form, number: CARDS.processing_approved.number })).text();
+    expect(html).toContain('Your payment is being processed');
+    const [, next] = /<meta http-equiv="refresh" content="\d+;url=([^"]+)"/.exec(html) ?? [];
+    expect(next).toBe(`${path}?waited=1`);
+    expect(await (await client.send(next!)).text()).toContain(`url=${path}?waited=2`);
+    await makeDue(order.id);
+    let response = await client.send(next!);
+    for (let look = 0; response.status !== 303 && look < 100; look += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      response = await client.send(next!);
+    }
+    expect(response.headers.get('location')).toMatch(/^https:\/\/shop\.example\/\?order_id=/);
+  });
+});
+
+describe('a forged form', () => {
+  test.each<[string, (form: Record<string, string>) => [Client | undefined, Record<string, string>]]>([
+    ['without token', (form) => [undefined, { ...form, token: '' }]],
+    ['without cookie', (form) => [new Client(), form]],
+    ['with a token of one’s own making', (form) => [undefined, { ...form, token: form['token']!.replace(/^.{8}/, '00000000') }]],
+  ])('%s is refused, and nothing happens', async (_title, forge) => {
+    const { order, client, path, form } = await opened();
+    const [other, fields] = forge(form);
+    for (const target of [path, `${path}cancel/`]) {
+      const response = await (other ?? client).post(target, fields);
+      expect([response.status, response.headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8']);
+      const html = await response.text();
+      expect(html).toContain('This form is no longer valid');
+      expect(html).not.toContain(CARD.number);
+    }
+    expect(await story(order.id)).toBe('new:');
+  });
+
+  test('the token of one order is not good for another', async () => {
+    const one = await opened();
+    const other = await createOrder();
+    expect((await one.client.post(`/pay/${other.id}/`, one.form)).status).toBe(403);
+    expect(await story(other.id)).toBe('new:');
+  });
+
+  test('a cookie that somebody else signed is replaced, not used', async () => {
+    const { order, path } = await opened();
+    const page = await fetch(`${stack().api_url}${path}`, { headers: { cookie: 'pay=forged.forged' } });
+    expect(hidden(await page.text(), 'token')).not.toBe('forged.forged');
+    const refused = await fetch(`${stack().api_url}${path}`, {
+      method: 'POST',
+      headers: { cookie: 'pay=forged.forged' },
+      body: new URLSearchParams({ ...CARD, token: 'forged.forged', attempt: '1' }),
+    });
+    expect(refused.status).toBe(403);
+    expect(await story(order.id)).toBe('new:');
+  });
+
+  test('a body that is no form, or too large, is refused with a page', async () => {
+    const { client, path, form } = await opened();
+    const json = await client.send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(form) });
+    expect(json.status).toBe(403);
+    const large = await client.post(path, { ...form, cardholder_name: 'x'.repeat(20_000) });
+    expect([large.status, large.headers.get('content-type')]).toEqual([413, 'text/html; charset=utf-8']);
+  });
+
+  test('one payment open twice, and two payments in one browser, do not disturb each other', async () => {
+    const first = await opened();
+    await first.client.open(first.order);
+    const second = await createOrder();
+    await new Client().open(second);
+    expect((await first.client.post(first.path, first.form)).status).toBe(200);
+    expect(await story(first.order.id)).toBe('completed: accepted');
+  });
+});
+
+describe('the cancel form', () => {
+  test('leads to the failure address, the second time too', async () => {
+    const { order, client, path, form } = await opened({ return_url: 'https://shop.example/', failure_url: 'https://shop.example/failed' });
+    for (const time of [1, 2]) {
+      const response = await client.post(`${path}cancel/`, { token: form.token });
+      expect([time, response.headers.get('location')]).toEqual([time, `https://shop.example/failed?order_id=${order.id}&project_id=${order.project_id}`]);
+    }
+    expect(await story(order.id)).toBe('cancelled:');
+    expect((await client.post(path, form)).headers.get('location')).toMatch(/^https:\/\/shop\.example\/failed\?/);
+    expect(await charges(order.id)).toEqual([]);
+  });
+
+  test('after a decline the order is cancelled too; without addresses the result page says so', async () => {
+    const { order, client, path, form } = await opened();
+    await client.post(path, { ...form, number: CARDS.do_not_honor.number });
+    expect(await (await client.post(`${path}cancel/`, { token: form.token })).text()).toContain('Payment cancelled');
+    expect(await story(order.id)).toBe('cancelled: error');
+  });
+
+  test('comes too late once the order is paid', async () => {
+    const { order, client, path, form } = await opened();
+    await client.post(path, form);
+    expect(await (await client.post(`${path}cancel/`, { token: form.token })).text()).toContain('Payment completed');
+    expect(await story(order.id)).toBe('completed: accepted');
+  });
+
+  test('its address opens the order’s page', async () => {
+    const { client, path } = await opened();
+    expect((await client.send(`${path}cancel/`)).headers.get('location')).toBe(path);
+  });
+});
+
+test('an order whose time is over cannot be paid', async () => {
+  const { order, client, path, form } = await opened({ expiration_period: 'PT2S', failure_url: 'https://shop.example/failed' });
+  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  expect(await (await client.send(path)).text()).toContain('This payment has expired');
+  expect((await client.post(path, form)).headers.get('location')).toMatch(/^https:\/\/shop\.example\/failed\?order_id=/);
+  expect(await charges(order.id)).toEqual([]);
+});
+
+describe('when a part of the service is away', () => {
+  let db: Database;
+  let client: ReturnType<typeof connectTemporal>;
+  const opening: { server: Server; processor: Processor }[] = [];
+
+  beforeAll(() => {
+    db = connect(stack().postgres_url, { pool_max: 2 });
+    client = connectTemporal({ address: stack().temporal_address, namespace: stack().temporal_namespace, payload_keys: undefined });
+  });
+  afterAll(async () => {
+    for (const { server, processor } of opening) {
+      server.closeAllConnections();
+      server.close();
+      await processor.close();
+    }
+    await client.connection.close();
+    await db.destroy();
+  });
+
+  /** The pages on a server of their own, with the processor or the deadline of the test's choice. */
+  async function pages(options: { processor_url?: string; deadline_ms?: number; public_url?: string }): Promise<{ url: string; lines: string[] }> {
+    const lines: string[] = [];
+    const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
+    const processor = createProcessor({ url: options.processor_url ?? stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000, log });
+    const app = express();
+    const { deadline_ms = 10_000, public_url = 'http://127.0.0.1' } = options;
+    app.use(createPages({ db, orders: new Orders(client, db), processor, public_url, page_secret: 'x'.repeat(32), deadline_ms, log }));
+    const server = app.listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    opening.push({ server, processor });
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, lines };
+  }
+
+  test('without the processor the page is there, without test cards, and paying can be tried again', async () => {
+    const order = await createOrder();
+    const { url, lines } = await pages({ processor_url: 'http://127.0.0.1:9' });
+    const customer = new Client(url);
+    const response = await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
+    const html = await response.text();
+    expect(response.status).toBe(502);
+    expect(html).toContain('Nothing was charged');
+    expect(html).toContain('value="Ada Lovelace"');
+    expect(hidden(html, 'attempt')).toBe('1');
+    expect(await story(order.id)).toBe('new:');
+    expect(lines.length).toBeGreaterThan(0);
+    expect(`${html}${lines.join('')}`).not.toMatch(/4111|"123"/);
+  });
+
+  test('an answer that does not come in time is waited for', async () => {
+    const order = await createOrder();
+    const { url } = await pages({ deadline_ms: 1 });
+    const customer = new Client(url);
+    const form = { ...CARD, ...(await customer.open(order)) };
+    const response = await customer.post(`/pay/${order.id}/`, form);
+    expect(response.status).toBe(503);
+    expect(await response.text()).toContain('We have not heard back yet');
+  });
+
+  test('behind https and a path the cookie is secure and every address begins with the path', async () => {
+    const order = await createOrder();
+    const { url } = await pages({ public_url: 'https://pay.example/eu' });
+    const response = await new Client(url).send(`/pay/${order.id}/`);
+    expect(response.headers.get('set-cookie')).toMatch(new RegExp(`^__Secure-pay=[^;]+; Path=/eu/pay/${order.id}; HttpOnly; Secure; SameSite=Lax$`));
+    const html = await response.text();
+    expect([...html.matchAll(/(?:action|href|src)="([^#"]+)"/g)].map(([, address]) => address!).filter((address) => !address.startsWith('/eu/'))).toEqual([]);
+  });
+});
