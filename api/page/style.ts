@@ -101,6 +101,7 @@ footer svg { flex: none; }
 .notice ul { list-style: none; display: grid; gap: 0.25rem; }
 .notice li a { color: var(--danger); font-weight: 600; }
 
+main, .work, .actions, .cards, .message, .receipt { grid-template-columns: minmax(0, 1fr); }
 form { margin: 0; }
 .fields { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1.125rem 1rem; }
 .field { display: grid; gap: 0.375rem; align-content: start; }
@@ -141,6 +142,7 @@ form { margin: 0; }
   font-size: 1.0625rem;
   text-decoration: none;
   text-align: center;
+  overflow-wrap: anywhere;
   cursor: pointer;
   transition: background-color 120ms ease;
 }

@@ -100,6 +100,16 @@ test.each([true, false])('what is open is waited for and goes on by itself; scri
   await page.waitForURL(`${shop.url}?order_id=*`);
 });
 
+test('the longest texts and amounts fit on the narrowest phone', async () => {
+  const page = await visit({ viewport: { width: 320, height: 640 } });
+  const order = await createOrder({ currency: 'KWD', amount: Number.MAX_SAFE_INTEGER, description: 'x'.repeat(4_096), merchant_order_id: 'R'.repeat(255) });
+  await page.goto(order.order_url);
+  await fits(page);
+  await page.click(CANCEL);
+  await page.getByRole('heading', { name: 'Payment cancelled' }).waitFor();
+  await fits(page);
+});
+
 test('the keyboard alone pays', async () => {
   const page = await visit();
   const order = await createOrder();
