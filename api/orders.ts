@@ -13,7 +13,9 @@ import { formatAmount } from '../src/domain/currency';
 import { ServiceError, isErrorName, type ErrorProperty } from '../src/errors';
 import {
   CREATE_UPDATE_ID,
+  ORDER_STATUS,
   ORDER_WORKFLOW,
+  PROJECT_ID,
   TASK_QUEUE,
   cancelOrder,
   createOrder,
@@ -24,7 +26,6 @@ import {
   type CreateOrderInput,
   type SubmitPaymentInput,
 } from '../workflows/messages';
-import { ORDER_STATUS, PROJECT_ID } from '../workflows/search-attributes';
 
 /** The part of a request's time that is kept for telling the merchant that nothing was done, in milliseconds. */
 const MARGIN_MS = 2_000;

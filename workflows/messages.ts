@@ -2,7 +2,9 @@ import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../src/db/orders';
 import type { DeliveryId } from '../src/db/deliveries';
 
-/** Ids, inputs, updates and signals of the workflows: all that the API and activities may know of them. */
+/** Ids, inputs, updates, signals and search attributes of the workflows: all that the API and activities may know of them. */
+export { ORDER_STATUS, PROJECT_ID } from './search-attributes';
+
 export const TASK_QUEUE = 'payments';
 
 export const orderWorkflowId = (order_id: string) => `order:${order_id}`;

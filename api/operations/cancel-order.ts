@@ -4,7 +4,7 @@ import { ServiceError } from '../../src/errors';
 import type { Operation } from '../context';
 import { presentOrder } from '../present';
 import { orderOfProject } from './get-order';
-import type { Services } from './index';
+import type { Services } from '../services';
 
 /** Cancels an order that is not final; again answers the same (DECISIONS, Cancel an order). Throws CanNotCancelTransaction. */
 export const cancelOrder =

@@ -8,7 +8,7 @@ import type { TransactionInput } from '../../workflows/messages';
 import type { Context, Operation } from '../context';
 import { notAfter } from '../orders';
 import { presentOrder } from '../present';
-import type { Services } from './index';
+import type { Services } from '../services';
 
 /**
  * Creates an order (specification, Create an order). With a card token the charge is made at once and the answer holds

@@ -2,7 +2,7 @@ import { findOrderView, type OrderView } from '../../src/db/order-view';
 import { ServiceError } from '../../src/errors';
 import type { Context, Operation } from '../context';
 import { presentOrder } from '../present';
-import type { Services } from './index';
+import type { Services } from '../services';
 
 /** The order with all its transactions (specification, Get an order). */
 export const getOrder =

@@ -11,13 +11,13 @@ import { createLog } from '../log';
 import { createProcessor } from '../processor/client';
 import { connectTemporal } from '../temporal/connect';
 import { publicUrl } from './public-url';
-import { runUntilStopped, startOrExit, tellReady } from './process';
+import { runProcess } from './process';
 
 const config = parseConfig(process.env);
 const log = createLog({ process: 'api', level: config.LOG_LEVEL });
 
 /** Serves REST, the hosted page and the documentation until it is stopped. */
-startOrExit(log, async () => {
+runProcess(log, async () => {
   const db = connect(required(config, 'POSTGRES_URL'));
   const processor = createProcessor({ url: required(config, 'PROCESSOR_URL'), key: config.PROCESSOR_KEY, timeout_ms: config.PROCESSOR_TIMEOUT_MS, log });
   const client = connectTemporal({
@@ -39,12 +39,13 @@ startOrExit(log, async () => {
     pages: createPages({ db, orders, processor, public_url, page_secret: config.PAGE_SECRET ?? randomBytes(32).toString('base64'), deadline_ms: 10_000, log }),
   });
   const server = await listen(app, config);
-  runUntilStopped(log, async () => {
-    await server.close();
-    await client.connection.close();
-    await processor.close();
-    await db.destroy();
-  });
   log.info({ url: server.url }, 'api listens');
-  tellReady();
+  return {
+    async close() {
+      await server.close();
+      await client.connection.close();
+      await processor.close();
+      await db.destroy();
+    },
+  };
 });

@@ -6,4 +6,7 @@ async function main(): Promise<void> {
   await migrate(required(parseConfig(process.env), 'POSTGRES_URL'));
 }
 
-void main();
+main().catch((error: unknown) => {
+  process.stderr.write(`The database was not migrated: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+});

@@ -1,36 +1,25 @@
 import type { Logger } from '../log';
+import { stopWithParent, tellReady } from '../stack/child';
+
+/** Milliseconds a process gets to finish what it began. */
+const STOP_LIMIT_MS = 10_000;
+
+/** What a process opened, in the order it is closed. */
+export interface Started {
+  close(): Promise<void>;
+}
 
 /**
- * Runs a process until it is told to stop: SIGTERM, SIGINT, or the end of the supervisor that started it (its channel
- * closes). `stop` closes what was opened; a second signal does not wait for it.
+ * The frame of every process: starts it, tells the supervisor when it does its work, and closes it at SIGTERM, SIGINT or
+ * when the supervisor is gone, also when that happens while it still starts. What stops it from starting is one line.
  */
-export function runUntilStopped(log: Logger, stop: () => Promise<void>): void {
-  let stopping = false;
-  const end = (reason: string) => {
-    if (stopping) process.exit(1);
-    stopping = true;
-    log.info({ reason }, 'stopping');
-    stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ error }, 'did not stop cleanly');
-        process.exit(1);
-      },
-    );
-  };
-  process.once('SIGTERM', () => end('SIGTERM'));
-  process.once('SIGINT', () => end('SIGINT'));
-  process.once('disconnect', () => end('the supervisor is gone'));
-}
-
-/** Tells the supervisor, where there is one, that the process does its work from now on. */
-export function tellReady(): void {
-  process.send?.({ ready: true });
-}
-
-/** Ends the process with one line when it cannot start. */
-export function startOrExit(log: Logger, start: () => Promise<void>): void {
-  start().catch((error: unknown) => {
+export function runProcess(log: Logger, start: () => Promise<Started>): void {
+  const starting = start();
+  stopWithParent(async () => {
+    const started = await starting.catch(() => undefined);
+    await started?.close().catch((error: unknown) => log.error({ error }, 'did not stop cleanly'));
+  }, STOP_LIMIT_MS);
+  starting.then(tellReady, (error: unknown) => {
     log.fatal({ error: error instanceof Error ? { message: error.message, stack: error.stack } : error }, 'cannot start');
     process.exit(1);
   });

@@ -1,13 +1,13 @@
 import { parseConfig, required, type Config } from '../config';
 import { createLog } from '../log';
 import { startSimulator } from '../simulator/server';
-import { runUntilStopped, startOrExit, tellReady } from './process';
+import { runProcess } from './process';
 
 const config = parseConfig(process.env);
 const log = createLog({ process: 'simulator', level: config.LOG_LEVEL });
 
 /** The processor simulator until it is stopped. */
-startOrExit(log, async () => {
+runProcess(log, async () => {
   const simulator = await startSimulator({
     host: config.SIMULATOR_HOST,
     port: config.SIMULATOR_PORT,
@@ -18,9 +18,8 @@ startOrExit(log, async () => {
     notification_secret: config.PROCESSOR_NOTIFICATION_SECRET,
     log,
   });
-  runUntilStopped(log, () => simulator.close());
   log.info({ url: simulator.url }, 'listening');
-  tellReady();
+  return simulator;
 });
 
 /** The database `simulator` on the service's server: beside the service's own, never in it. */

@@ -10,13 +10,13 @@ import { connectTemporal, dataConverter } from '../temporal/connect';
 import { workflowBundlePath } from '../temporal/workflow-bundle';
 import { postWebhook } from '../webhook/post';
 import { publicUrl } from './public-url';
-import { runUntilStopped, startOrExit, tellReady } from './process';
+import { runProcess } from './process';
 
 const config = parseConfig(process.env);
 const log = createLog({ process: 'worker', level: config.LOG_LEVEL });
 
 /** Runs workflows and activities until it is stopped. */
-startOrExit(log, async () => {
+runProcess(log, async () => {
   const address = required(config, 'TEMPORAL_ADDRESS');
   Runtime.install({
     shutdownSignals: [],
@@ -56,17 +56,19 @@ startOrExit(log, async () => {
     shutdownGraceTime: '5 seconds',
   });
   const running = worker.run();
-  runUntilStopped(log, async () => {
-    if (worker.getState() === 'RUNNING') worker.shutdown();
-    await running;
-    await client.connection.close();
-    await connection.close();
-    await processor.close();
-    await db.destroy();
-  });
+  // A worker that fails for good ends the process: the supervisor starts another.
+  running.catch(() => process.exit(1));
   log.info({ task_queue: TASK_QUEUE }, 'worker runs');
-  tellReady();
-  await running;
+  return {
+    async close() {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await running;
+      await client.connection.close();
+      await connection.close();
+      await processor.close();
+      await db.destroy();
+    },
+  };
 });
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
