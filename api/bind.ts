@@ -8,7 +8,7 @@ import type { Context, Operation, Operations } from './context';
 import { answer } from './on-error';
 
 /** Bytes of a body (DECISIONS, HTTP surface 12). */
-export const BODY_BYTES_MAX = 256 * 1024;
+const BODY_BYTES_MAX = 256 * 1024;
 
 export interface Bindings {
   readonly operations: Operations;

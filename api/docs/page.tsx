@@ -41,7 +41,7 @@ export function DocsPage({ document }: { document: OpenApi }): JSX.Element {
                 Check the signature: the headers <code>webhook-id</code>, <code>webhook-timestamp</code> and <code>webhook-signature</code> follow Standard
                 Webhooks.
               </p>
-              <Fields schema={document.components.schemas['Webhook']} />
+              <Fields schema={document.components.schemas['Webhook']} word="always there" />
             </section>
             <Errors />
             <section id="objects">
@@ -49,7 +49,7 @@ export function DocsPage({ document }: { document: OpenApi }): JSX.Element {
               {schemas.map(([name, schema]) => (
                 <article key={name} id={`object-${name}`}>
                   <h3>{name}</h3>
-                  <Fields schema={schema} />
+                  <Fields schema={schema} word={/Request$|^Customer$/.test(name) ? 'required' : 'always there'} />
                 </article>
               ))}
             </section>
@@ -76,7 +76,7 @@ function Contents({ operations, schemas }: { operations: OpenApiOperation[]; sch
           Objects
         </Entry>
         <li>
-          <a href="openapi.json">openapi.json</a>
+          <a href="/docs/openapi.json">openapi.json</a>
         </li>
       </ul>
     </nav>
@@ -146,21 +146,21 @@ function Operation({ path, method, operation }: { path: string; method: string; 
       {operation.parameters.length > 0 && (
         <ul class="fields">
           {operation.parameters.map(({ name, in: place, required, description, schema }) => (
-            <Field key={name} name={name} schema={{ ...schema, ...(description !== undefined && { description }) }} required={required} place={place} />
+            <Field key={name} name={name} schema={{ ...schema, ...(description !== undefined && { description }) }} required={required} word="required" place={place} />
           ))}
         </ul>
       )}
       {request && (
         <details>
           <summary>Fields of the body</summary>
-          <FieldsOf schema={request.schema} />
+          <FieldsOf schema={request.schema} word="required" />
         </details>
       )}
       {success.map(([status, { content }]) => (
         <div key={status}>
           <h4>Answer {status}</h4>
           <Code>{JSON.stringify(content['application/json'].example, null, 2)}</Code>
-          <FieldsOf schema={content['application/json'].schema} />
+          <FieldsOf schema={content['application/json'].schema} word="always there" />
         </div>
       ))}
       <details>
@@ -190,10 +190,10 @@ function curl({ path, method, body }: { path: string; method: string; body: unkn
 }
 
 /** A link to a named object, or the fields of a schema without a name. */
-function FieldsOf({ schema }: { schema: JsonSchema }) {
+function FieldsOf({ schema, word }: { schema: JsonSchema; word: Word }) {
   const name = nameOf(schema);
   return name === undefined ? (
-    <Fields schema={schema} />
+    <Fields schema={schema} word={word} />
   ) : (
     <p>
       An object <a href={`#object-${name}`}>{name}</a>.
@@ -201,17 +201,20 @@ function FieldsOf({ schema }: { schema: JsonSchema }) {
   );
 }
 
-function Fields({ schema }: { schema: JsonSchema | undefined }) {
+/** What the schema calls required: in an answer nobody is asked for anything. */
+type Word = 'required' | 'always there';
+
+function Fields({ schema, word }: { schema: JsonSchema | undefined; word: Word }) {
   return (
     <ul class="fields">
       {Object.entries(schema?.properties ?? {}).map(([name, property]) => (
-        <Field key={name} name={name} schema={property} required={schema?.required?.includes(name) === true} />
+        <Field key={name} name={name} schema={property} required={schema?.required?.includes(name) === true} word={word} />
       ))}
     </ul>
   );
 }
 
-function Field({ name, schema, required, place }: { name: string; schema: JsonSchema; required: boolean; place?: string }) {
+function Field({ name, schema, required, word, place }: { name: string; schema: JsonSchema; required: boolean; word: Word; place?: string }) {
   const inner = schema.properties ? schema : schema.items?.properties ? schema.items : undefined;
   return (
     <li>
@@ -220,7 +223,7 @@ function Field({ name, schema, required, place }: { name: string; schema: JsonSc
         <Type schema={schema} />
         {place !== undefined && `, in the ${place}`}
       </span>
-      {required && <span class="required">required</span>}
+      {required && <span class="always">{word}</span>}
       {schema.description !== undefined && (
         <p>
           <Text>{schema.description}</Text>
@@ -231,7 +234,7 @@ function Field({ name, schema, required, place }: { name: string; schema: JsonSc
           One of <Text>{schema.enum.map((value) => `\`${value}\``).join(', ')}</Text>.
         </p>
       )}
-      {inner && <Fields schema={inner} />}
+      {inner && <Fields schema={inner} word={word} />}
     </li>
   );
 }

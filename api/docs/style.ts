@@ -18,6 +18,7 @@ a { color: var(--accent); text-decoration-thickness: 1px; text-underline-offset:
 a:focus-visible, summary:focus-visible, pre:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
 code, pre { font-family: ui-monospace, 'SF Mono', Menlo, Consolas, monospace; font-size: 0.86em; }
 code { overflow-wrap: anywhere; }
+pre code { font-size: inherit; overflow-wrap: normal; }
 h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 0.75rem; letter-spacing: -0.02em; }
 h2 { font-size: 1.4rem; margin: 0 0 1rem; letter-spacing: -0.01em; }
 h3 { font-size: 1.1rem; margin: 0 0 0.5rem; }
@@ -44,7 +45,7 @@ pre { background: var(--raised); border: 1px solid var(--line); border-radius: 8
 .fields p { margin: 0.1rem 0 0; font-size: 0.94rem; color: var(--quiet); }
 .name { font-weight: 650; margin-right: 0.6rem; }
 .type { color: var(--quiet); font-size: 0.88rem; }
-.required { color: var(--delete); font-size: 0.8rem; margin-left: 0.6rem; }
+.always { font-size: 0.8rem; margin-left: 0.6rem; color: var(--accent); }
 summary { cursor: pointer; padding: 0.35rem 0; color: var(--accent); }
 .status { font-variant-numeric: tabular-nums; color: var(--quiet); margin-right: 0.6rem; }
 @media (min-width: 62rem) {

@@ -24,4 +24,3 @@ export const customerSchema = z.object({
   phone_numbers: z.array(reference()).max(20).optional(),
   ip_address: reference().optional(),
 });
-export type Customer = z.infer<typeof customerSchema>;

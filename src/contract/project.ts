@@ -16,10 +16,8 @@ export const projectSchema = z.strictObject({
   capture_expiration_period: durationText().describe('Default for capturing `manual` transactions.'),
   permissions: z.record(z.string(), z.record(z.string(), z.boolean())).describe('Path → method → allowed.'),
 });
-export type ProjectAnswer = z.infer<typeof projectSchema>;
 
 /** Currencies by payment method (DECISIONS, Endpoints: Currencies). */
 export const currenciesSchema = z.strictObject({
   payment_methods: z.record(z.string(), z.strictObject({ currencies: z.array(currency()) })),
 });
-export type CurrenciesAnswer = z.infer<typeof currenciesSchema>;

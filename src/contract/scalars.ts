@@ -4,7 +4,7 @@ import { durationProblem } from '../domain/duration';
 
 /** The common types of the specification, and the limits on what a request may hold (issue: Limits). */
 
-export const TEXT_LENGTH_MAX = { reference: 255, description: 4096, url: 4096 } as const;
+const TEXT_LENGTH_MAX = { reference: 255, description: 4096, url: 4096 } as const;
 /** Bytes of a free-form value (client, extra, order_lines) as JSON. */
 export const FREE_FORM_BYTES_MAX = 16 * 1024;
 

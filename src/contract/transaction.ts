@@ -5,9 +5,9 @@ import { amount, currency, duration, durationText, reference, timestamp, uri, uu
 
 /** One payment attempt (specification, Transaction). */
 
-export const CAPTURE_MODES = ['manual', 'delayed'] as const;
-export const TRANSACTION_TYPES = ['authorization', 'aft', 'capture', 'void', 'refund', 'chargeback', 'reversal'] as const;
-export const RECEIVER_ACCOUNT_NUMBER_LENGTH = { min: 1, max: 50 } as const;
+const CAPTURE_MODES = ['manual', 'delayed'] as const;
+const TRANSACTION_TYPES = ['authorization', 'aft', 'capture', 'void', 'refund', 'chargeback', 'reversal'] as const;
+const RECEIVER_ACCOUNT_NUMBER_LENGTH = { min: 1, max: 50 } as const;
 
 const captureMode = () =>
   z

@@ -1,0 +1,33 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { GENERATED, type Generated } from './generated';
+
+/**
+ * Writes what is computed from the code (openapi.json, .env.example, parts of README) into the folder it is run in.
+ * With `--check` it writes nothing, names the files that differ and ends with 1.
+ */
+function main(): void {
+  const check = process.argv.includes('--check');
+  for (const generated of GENERATED) {
+    const problem = bringUpToDate(generated, check);
+    if (problem === undefined) continue;
+    process.stderr.write(`${generated.file} ${problem}\n`);
+    process.exitCode = 1;
+  }
+}
+
+/** What is wrong with the file and was not put right; `undefined` when it is as it should be. */
+function bringUpToDate({ file, content }: Generated, check: boolean): string | undefined {
+  const present = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  let wanted: string;
+  try {
+    wanted = content(present);
+  } catch (error) {
+    return `cannot be generated: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  if (wanted === present) return undefined;
+  if (check) return 'is stale: run npm run generate';
+  writeFileSync(file, wanted);
+  return undefined;
+}
+
+main();

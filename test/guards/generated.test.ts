@@ -1,0 +1,6 @@
+import { GENERATED } from '../../src/main/generated';
+import { text } from './repository';
+
+it.each(GENERATED)('$file is what npm run generate writes', ({ file, content }) => {
+  expect(text(file)).toBe(content(text(file)));
+});

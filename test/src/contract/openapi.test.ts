@@ -1,0 +1,77 @@
+import Ajv from 'ajv/dist/2020';
+import addFormats from 'ajv-formats';
+import { EXAMPLES } from '../../../src/contract/examples';
+import { openApi, type OpenApiOperation } from '../../../src/contract/openapi';
+import { ROUTES, errorsOf, type OperationId, type Route } from '../../../src/contract/routes';
+import { ERRORS, typeOf } from '../../../src/errors';
+
+const document = openApi();
+const ids = Object.keys(ROUTES) as OperationId[];
+const operationOf = (id: OperationId): OpenApiOperation => document.paths[ROUTES[id].path]![ROUTES[id].method]!;
+
+const validate = (schema: object, value: unknown) => {
+  const local = JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', '#/$defs/')) as object;
+  const check = addFormats(new Ajv({ strict: true, strictTypes: false, allErrors: true })).compile({
+    ...local,
+    $defs: JSON.parse(JSON.stringify(document.components.schemas).replaceAll('#/components/schemas/', '#/$defs/')) as object,
+  });
+  check(value);
+  return check.errors ?? [];
+};
+
+describe.each(ids)('%s', (id) => {
+  const route: Route = ROUTES[id];
+  const example: { body?: unknown; answer: unknown } = EXAMPLES[id];
+  const operation = operationOf(id);
+
+  test('is in the document under its own id', () => {
+    expect(operation.operationId).toBe(id);
+  });
+
+  test('has an example of request and answer that the published schemas accept', () => {
+    const answer = operation.responses[route.success]!.content['application/json'];
+    expect([answer.example, validate(answer.schema, answer.example)]).toEqual([example.answer, []]);
+    const request = operation.requestBody?.content['application/json'];
+    expect(request !== undefined).toBe(route.body !== undefined);
+    if (request) expect([request.example, validate(request.schema, request.example)]).toEqual([example.body, []]);
+  });
+
+  test('names each of its error types once, together with those that share the status', () => {
+    for (const name of errorsOf(route)) {
+      const { status } = ERRORS[name];
+      const response = operation.responses[status]!;
+      expect(response.description.split(`${typeOf(name)}: `)).toHaveLength(2);
+      expect(validate(response.content['application/json'].schema, response.content['application/json'].examples![typeOf(name)]!.value)).toEqual([]);
+    }
+    const statuses = new Set([route.success, ...errorsOf(route).map((name) => ERRORS[name].status)].map(String));
+    expect(new Set(Object.keys(operation.responses))).toEqual(statuses);
+  });
+
+  test('offers Idempotency-Key on a POST, and nowhere else', () => {
+    expect(operation.parameters.some(({ name }) => name === 'Idempotency-Key')).toBe(route.method === 'post');
+  });
+});
+
+test('the published schemas refuse what the service refuses', () => {
+  const schema = { $ref: '#/components/schemas/OrderRequest' };
+  const wrong = [{ amount: 1 }, { currency: 'eur', amount: 1 }, { currency: 'EUR', amount: -1 }, { currency: 'EUR', amount: 1, transactions: [{}] }, { currency: 'EUR', amount: 1, extra: [] }];
+  expect(wrong.filter((body) => validate(schema, body).length === 0)).toEqual([]);
+});
+
+test('every reference leads somewhere, and schemas are no documents of their own', () => {
+  const text = JSON.stringify(document);
+  const references = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!.split('/'));
+  const target = (path: string[]) => path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document);
+  expect(references.length).toBeGreaterThan(10);
+  expect(references.filter((path) => target(path) === undefined)).toEqual([]);
+  expect(text).not.toMatch(/"\$(id|schema)"/);
+});
+
+test('an answer may grow: no schema forbids a field it does not know', () => {
+  expect(JSON.stringify(document)).not.toMatch('"additionalProperties":false');
+});
+
+test('the document is the same every time', () => {
+  expect(openApi()).toEqual(document);
+});
+
