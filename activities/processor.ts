@@ -1,7 +1,8 @@
-import { insertTransaction, moveOrder, type PaymentMethodDetails } from '../src/db/orders';
-import { hasEnded, transactionEnd } from '../src/domain/order';
-import { lastTransaction, type OrderRecord, type TransactionRecord } from '../src/domain/move';
-import { chargeKey, outcomeOf } from '../src/domain/transaction';
+import { findOrder, insertTransaction, moveOrder, type PaymentMethodDetails } from '../src/db/orders';
+import { hasEnded, transactionEnd, type Ending } from '../src/domain/order';
+import { awaitsOutcome, lastTransaction, type OrderRecord, type TransactionRecord } from '../src/domain/move';
+import { chargeKey, outcomeOf, type EventSource } from '../src/domain/transaction';
+import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { findTransactionForCharge } from '../src/db/transactions';
 import type { Operation, OperationResult } from '../src/processor/wire';
 import type { CreateOrderInput, SubmitPaymentInput } from '../workflows/messages';
@@ -137,6 +138,23 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       const charge = await findTransactionForCharge(db, transaction_id);
       const again = await processor.operate(saleOf({ ...charge, order, transaction_id }), key);
       return again === 'unknown' ? order : await settle(order, transaction_id, again, now);
+    },
+
+    /**
+     * Ends an unpaid order and its open transaction together: cancelled or expired. Whoever began to charge it may have been
+     * killed before anything but the processor knew: it is asked first, and what it took counts. The order comes back as it
+     * is while the processor does not say.
+     */
+    async endOrder({ order, ended, source, now }: { order: OrderRecord; ended: Ending; source: EventSource } & AtTime): Promise<OrderRecord> {
+      let present = (await findOrder(db, order.order_id)) ?? order;
+      const last = lastTransaction(present);
+      if (last?.status === 'new') {
+        const answer = await processor.ask(chargeKey(last.transaction_id));
+        if (answer === 'unknown') return present;
+        if (answer !== 'never_seen') present = await settle(present, last.transaction_id, answer, now);
+      }
+      if (isFinal(ORDER_MOVES, present.status) || awaitsOutcome(present)) return present;
+      return await moveOrder(db, present, { ended }, { source, now });
     },
   });
 }

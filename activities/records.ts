@@ -1,7 +1,6 @@
-import { findOrder, insertOrder, moveOrder, type NewTransaction } from '../src/db/orders';
-import { transactionEnd, type Ending } from '../src/domain/order';
+import { findOrder, insertOrder, type NewTransaction } from '../src/db/orders';
+import { transactionEnd } from '../src/domain/order';
 import type { OrderRecord } from '../src/domain/move';
-import type { EventSource } from '../src/domain/transaction';
 import { ServiceError } from '../src/errors';
 import type { CreateOrderInput, TransactionInput } from '../workflows/messages';
 import { withFailures } from './failure';
@@ -12,15 +11,14 @@ interface AtTime {
   now: number;
 }
 
-/** Writes and moves orders in Postgres. */
+/** Writes orders to Postgres and reads them. */
 export function recordActivities(services: Pick<Services, 'db'>) {
   return withFailures({
     /** Writes a new order. Throws ServiceUnavailable when nobody waits for it any more and it is not there. */
     createOrder: (input: CreateOrderInput & AtTime): Promise<OrderRecord> => writeOrder(services, input),
 
-    /** Ends an unpaid order and its open transaction together: cancelled or expired. */
-    endOrder: ({ order, ended, source, now }: { order: OrderRecord; ended: Ending; source: EventSource } & AtTime): Promise<OrderRecord> =>
-      moveOrder(services.db, order, { ended }, { source, now }),
+    /** What the record has of an order whose creation got lost on its way here; null when it has nothing. */
+    findOrder: async ({ order_id }: { order_id: string }): Promise<OrderRecord | null> => (await findOrder(services.db, order_id)) ?? null,
   });
 }
 

@@ -1,4 +1,4 @@
-import { lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
+import { awaitsOutcome, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 
 /** What an operator reads in the Web UI: status, amount, what the order waits for and until when, in words. */
@@ -12,7 +12,7 @@ export function inWords(order: OrderRecord): string {
   if (isFinal(ORDER_MOVES, order.status)) return `Nothing is awaited: ${order.status} is final.`;
   const last = lastTransaction(order);
   const until = new Date(paymentEnd(order)).toISOString();
-  if (last?.status === 'processing') return `Waits for the processor's outcome of attempt ${last.attempt}; it is asked again and again.`;
+  if (last !== undefined && awaitsOutcome(order)) return `Waits for the processor's outcome of attempt ${last.attempt}; it is asked again and again.`;
   if (last?.status === 'pending') return `Waits for the customer to finish 3-D Secure, until ${until}.`;
   if (last?.status === 'error') return `Waits for the customer to try again, until ${until}.`;
   return `Waits for the customer to pay, until ${until}.`;

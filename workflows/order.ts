@@ -1,5 +1,5 @@
 import { ApplicationFailure, allHandlersFinished, condition, setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
-import { isDue, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
+import { awaitsOutcome, isDue, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
 import { mayCancel, paymentObstacle } from '../src/domain/order';
 import { askAgainAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
@@ -30,6 +30,7 @@ export async function order({ order_id }: OrderInput): Promise<string> {
   setHandler(createOrder, async (input) =>
     inTurn(async () => {
       if (present) return;
+      if (refused) throw refusal('ServiceUnavailable', 'The request came too late to be carried out; nothing was stored or charged.');
       try {
         const created = { ...input, now: Date.now() };
         became(input.charge ? await answering.createAndCharge(created) : await answering.createOrder(created));
@@ -59,9 +60,11 @@ export async function order({ order_id }: OrderInput): Promise<string> {
       const current = await endIfDue(existing());
       if (current.status === 'cancelled') return;
       if (!mayCancel(current.transactions.map((one) => one.status), current.status)) {
-        throw refusal('CanNotCancelTransaction', `The order is ${current.status}${waitsForOutcome(current) ? ' and its outcome is awaited' : ''}.`);
+        throw canNotCancel(current);
       }
       became(await answering.endOrder({ order: current, ended: 'cancelled', source, now: Date.now() }));
+      // A charge came to light that nobody had heard of.
+      if (existing().status !== 'cancelled') throw canNotCancel(existing());
     }),
   );
 
@@ -69,7 +72,8 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     toldToAsk = true;
   });
 
-  await condition(() => present !== undefined || refused);
+  const arrived = await condition(() => present !== undefined || refused, CREATION_LOST_AFTER_MS, { summary: 'until its creation counts as lost' });
+  if (!arrived) await inTurn(goOnFromRecord);
   let asked = 0;
   while (present !== undefined) {
     const current: OrderRecord = present;
@@ -81,7 +85,10 @@ export async function order({ order_id }: OrderInput): Promise<string> {
       break;
     } else if (isDue(current, Date.now())) {
       await inTurn(() => endIfDue(existing()));
-    } else if (waitsForOutcome(current) || (toldToAsk && isPending(current))) {
+      if (!isDue(existing(), Date.now())) continue;
+      await waitForNews(askAgainAfter(asked), 'until the processor is asked again whether it has charged');
+      asked += 1;
+    } else if (awaitsOutcome(current) || (toldToAsk && isPending(current))) {
       const { transaction_id } = lastTransaction(current)!;
       if (!toldToAsk) await waitForNews(askAgainAfter(asked), `until the processor is asked for the outcome again`);
       toldToAsk = false;
@@ -105,6 +112,17 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     return present;
   }
 
+  /**
+   * The request that was to create the order is held in memory by a server, until the first task is done: killed together with
+   * the worker, nothing but the record knows of the order, and nothing but the processor of its charge.
+   */
+  async function goOnFromRecord(): Promise<void> {
+    if (present !== undefined || refused) return;
+    const found = await answering.findOrder({ order_id });
+    if (found === null) refused = true;
+    else became(found);
+  }
+
   /** At its end the order is over, even when the timer has not fired yet. */
   async function endIfDue(current: OrderRecord): Promise<OrderRecord> {
     if (isFinal(ORDER_MOVES, current.status) || !isDue(current, Date.now())) return current;
@@ -117,6 +135,9 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     await condition(() => toldToAsk || present?.version !== version, milliseconds, { summary });
   }
 }
+
+/** Longer than an API waits for its first answer; in milliseconds. */
+const CREATION_LOST_AFTER_MS = 15_000;
 
 const OBSTACLES = {
   already_started: 'This payment attempt has started already.',
@@ -133,8 +154,12 @@ function facts(current: OrderRecord) {
   };
 }
 
-const waitsForOutcome = (current: OrderRecord) => lastTransaction(current)?.status === 'processing';
 const isPending = (current: OrderRecord) => lastTransaction(current)?.status === 'pending';
+
+function canNotCancel(current: OrderRecord): ApplicationFailure {
+  const why = isFinal(ORDER_MOVES, current.status) ? '' : ' and the outcome of its payment is awaited';
+  return refusal('CanNotCancelTransaction', `The order is ${current.status}${why}.`);
+}
 
 /** A refusal: the API turns it back into an error by its type. */
 function refusal(type: string, value: string): ApplicationFailure {

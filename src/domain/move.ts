@@ -104,9 +104,18 @@ export function paymentEnd(order: OrderRecord): number {
   return last !== undefined && isOpen(last.status) ? Math.min(order.order_end, last.end) : order.order_end;
 }
 
+/**
+ * Whether the order waits for the outcome of a charge: the processor has not told it, or the order came with a card token and
+ * whoever charged it was killed before the outcome was written.
+ */
+export function awaitsOutcome(order: OrderRecord): boolean {
+  const last = lastTransaction(order);
+  return last?.status === 'processing' || (last?.status === 'new' && order.attempts_max === 1);
+}
+
 /** Whether the time for paying is over and nothing is left to wait for: an unknown outcome is always waited for. */
 export function isDue(order: OrderRecord, now: number): boolean {
-  return lastTransaction(order)?.status !== 'processing' && hasEnded(paymentEnd(order), now);
+  return !awaitsOutcome(order) && hasEnded(paymentEnd(order), now);
 }
 
 function openTransactionTo(order: OrderRecord, to: Ending): { transaction_id: string; to: Ending } | undefined {
