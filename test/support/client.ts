@@ -93,7 +93,7 @@ export class Merchant {
     await fetch(faults, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(fault) });
     const isOver = async () => {
       const left = (await (await fetch(faults)).json()) as Fault[];
-      return !left.some((one) => one.vault_token === fault.vault_token && one.transaction_id === fault.transaction_id);
+      return !left.some((one) => one.vault_token === fault.vault_token && one.order_id === fault.order_id);
     };
     return { hit: until(`the processor's trouble hits: ${fault.kind}`, async () => await isOver()).then(() => undefined) };
   }

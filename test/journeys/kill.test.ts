@@ -1,0 +1,187 @@
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { connect } from '../../src/db/connection';
+import { connectTemporal } from '../../src/temporal/connect';
+import { orderWorkflowId } from '../../workflows/messages';
+import { CARD, Client } from '../api/page/hosted-page';
+import { Merchant, story, webhookOf } from '../support/client';
+import { aReceiver, type Receiver } from '../support/receiver';
+import { discardStack, launchStack, readFacts, stackIn, type LaunchedStack } from '../support/stack';
+import { until } from '../support/until';
+
+/**
+ * kill -9 in the middle of a payment, on a stack of its own. The processor is slow on purpose, so that the kill comes when
+ * it has the charge and nobody has its answer.
+ */
+const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-kill-'));
+chmodSync(data_dir, 0o711);
+
+let launched: LaunchedStack;
+let receiver: Receiver;
+let merchant: Merchant;
+/** An order whose first webhook was refused before anything was killed. */
+let refusedOnce: string;
+
+async function start(): Promise<void> {
+  launched = launchStack(data_dir, { env: { DEMO_WEBHOOK_URL: receiver.url } });
+  await launched.ready;
+  merchant = new Merchant(stackIn(data_dir));
+}
+
+beforeAll(async () => {
+  receiver = await aReceiver();
+  await start();
+  receiver.answer((response) => response.writeHead(503).end());
+  refusedOnce = (await merchant.paidOrder('approved')).id;
+  await receiver.waitFor(1);
+  receiver.answer((response) => response.writeHead(200).end());
+});
+afterAll(async () => {
+  await discardStack(launched, data_dir);
+  await receiver.close();
+});
+
+type Name = 'worker' | 'api' | 'temporal' | 'postgres' | 'simulator';
+
+/** Kills the process and answers once the supervisor has started it again. */
+async function kill(name: Name): Promise<void> {
+  const pid = readFacts(data_dir).pids[name]!;
+  process.kill(pid, 'SIGKILL');
+  await until(`${name} is started again`, () => readFacts(data_dir).pids[name] !== pid);
+}
+
+/** The whole group at once, the supervisor included, as a machine that loses its power. */
+async function killEverything(): Promise<void> {
+  for (const pid of Object.values(readFacts(data_dir).pids)) process.kill(pid, 'SIGKILL');
+  await launched.ended;
+}
+
+const ready = () =>
+  until('the API is ready', () =>
+    fetch(`${merchant.place.api_url}/health/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+
+/** Sends an order with a card token and resolves once the processor has its charge, which it will do `latency_ms` later. */
+async function orderBeingCharged(latency_ms: number): Promise<{ id: string; answer: ReturnType<Merchant['send']> }> {
+  const transaction = await merchant.cardTransaction('approved');
+  const { vault_token } = transaction.payment_method_details;
+  const { hit } = await merchant.trouble({ operation: 'sale', vault_token, kind: 'latency', milliseconds: latency_ms, times: 1 });
+  const before = new Set((await orders()).map(({ id }) => id));
+  const answer = merchant.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 990, transactions: [transaction] } });
+  answer.catch(() => undefined);
+  await hit;
+  // Whoever sent it may never hear of it: the record tells its id.
+  const { id } = (await orders()).find((order) => !before.has(order.id))!;
+  return { id, answer };
+}
+
+/** An order that lives for 20 s, paid on the hosted page at this moment: the processor has the charge, nobody its answer. */
+async function orderBeingPaidOnPage(): Promise<string> {
+  const order = await merchant.createOrder({ amount: 990, expiration_period: 'PT20S' });
+  const customer = new Client(merchant.place.api_url);
+  const form = { ...CARD, ...(await customer.open(order)) };
+  const { hit } = await merchant.trouble({ operation: 'sale', order_id: order.id, kind: 'latency', milliseconds: 2_000, times: 1 });
+  customer.post(`/pay/${order.id}/`, form).catch(() => undefined);
+  await hit;
+  return order.id;
+}
+
+async function orders(): Promise<{ id: string }[]> {
+  const db = connect(merchant.place.postgres_url, { pool_max: 1 });
+  try {
+    return (await db('orders').select('id')) as { id: string }[];
+  } finally {
+    await db.destroy();
+  }
+}
+
+const webhooksOf = (order_id: string) => receiver.received.map(({ body }) => webhookOf(body)).filter((webhook) => webhook.order_id === order_id);
+
+/** One charge, the order completed, its webhook delivered, its workflow over. */
+async function expectPaidOnce(id: string, within_ms = 30_000): Promise<void> {
+  const order = await merchant.untilStatus(id, 'completed', within_ms);
+  expect(story(order)).toBe('completed: accepted');
+  await until('the webhook is delivered', () => webhooksOf(id).length > 0, within_ms);
+  const ledger = await merchant.ledger(id);
+  expect(ledger.map(({ operation, result, amount }) => [operation, result, amount])).toEqual([['sale', 'approved', 990]]);
+  const { temporal_address: address, temporal_namespace: namespace, payload_keys } = merchant.place;
+  const client = connectTemporal({ address, namespace, payload_keys });
+  try {
+    expect(await client.workflow.getHandle(orderWorkflowId(id)).result()).toBe('completed');
+  } finally {
+    await client.connection.close();
+  }
+}
+
+// One after the other on one stack: each goes on where the one before it stopped.
+describe('kill -9 in the middle of a payment: one charge, and the right end', () => {
+  test('of the worker: the merchant gets the outcome all the same', async () => {
+    const { id, answer } = await orderBeingCharged(2_000);
+    await kill('worker');
+    expect((await answer).status).toBe(200);
+    await expectPaidOnce(id);
+  });
+
+  test('of the api: the order goes on without it', async () => {
+    const { id, answer } = await orderBeingCharged(1_000);
+    await kill('api');
+    await expect(answer).rejects.toThrow('fetch failed');
+    await ready();
+    await expectPaidOnce(id);
+  });
+
+  test('of the Temporal server', async () => {
+    const { id, answer } = await orderBeingCharged(1_000);
+    await kill('temporal');
+    await expectPaidOnce(id);
+    expect((await answer).status).toBe(200);
+  });
+
+  test('of the api and the Temporal server, so that nobody is left who asked for the payment', async () => {
+    const { id, answer } = await orderBeingCharged(1_000);
+    await Promise.all([kill('api'), kill('temporal')]);
+    await expect(answer).rejects.toThrow('fetch failed');
+    await ready();
+    await expectPaidOnce(id, 60_000);
+  });
+
+  test('of the simulator: the charge goes out again under its key', async () => {
+    const { id } = await orderBeingCharged(1_000);
+    await kill('simulator');
+    await expectPaidOnce(id);
+  });
+
+  test('of the worker, the api and the Temporal server: the requests are gone, and only the processor knows', async () => {
+    const onPage = await orderBeingPaidOnPage();
+    const { id, answer } = await orderBeingCharged(1_500);
+    await Promise.all([kill('worker'), kill('api'), kill('temporal')]);
+    await expect(answer).rejects.toThrow('fetch failed');
+    await ready();
+    await expectPaidOnce(id, 40_000);
+    // Nobody asks before the order ends; then what the customer has paid comes to light, and the order has not expired.
+    await expectPaidOnce(onPage, 40_000);
+  }, 100_000);
+
+  test('of everything: payments and timers go on at the next start', async () => {
+    const waiting = await merchant.createOrder({ expiration_period: 'PT2S' });
+    const { id, answer } = await orderBeingCharged(1_500);
+    await killEverything();
+    await expect(answer).rejects.toThrow('fetch failed');
+    await start();
+    // Due while nothing ran.
+    await merchant.untilStatus(waiting.id, 'expired');
+    await until('the webhook of the expiry is delivered', () => webhooksOf(waiting.id).length > 0);
+    await expectPaidOnce(id, 40_000);
+  }, 100_000);
+
+  test('a delivery that waits for its second attempt outlives all of that', async () => {
+    await until('the second attempt', () => webhooksOf(refusedOnce).length === 2, 150_000);
+    const [first, second] = receiver.received.filter(({ body }) => webhookOf(body).order_id === refusedOnce);
+    expect(second!.at - first!.at).toBeGreaterThanOrEqual(120_000);
+    expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id']);
+  }, 160_000);
+});
