@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { isCardNumber } from '../domain/card';
 import { ServiceError, invalid } from '../errors';
 import { ROUTES, type Input, type OperationId, type Route } from './routes';
