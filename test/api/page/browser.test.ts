@@ -12,7 +12,8 @@ let shop: Receiver;
 const visitors: Visitor[] = [];
 
 beforeAll(async () => {
-  [browser, shop] = await Promise.all([launchBrowser(), aReceiver()]);
+  browser = await launchBrowser();
+  shop = await aReceiver();
   shop.answer((response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Shop</title><h1>Welcome back</h1>'));
 });
 afterAll(async () => {
