@@ -58,6 +58,8 @@ export const configSchema = z.object({
   WEBHOOK_PRIVATE_ADDRESSES: flag(false).describe('true lets test projects send webhooks to private and loopback addresses (npm start sets it).'),
   PAGE_SECRET: z.string().min(32).optional().describe('Signs the forms of the hosted page; at least 32 characters; the same on every api process.'),
   PAYLOAD_KEYS: z.string().optional().describe('Keys that encrypt Temporal payloads: id:base64 of 32 bytes, with commas; the first encrypts, all decrypt.'),
+  CODEC_HOST: z.string().default('127.0.0.1').describe('Address the codec server listens on, which decrypts payloads for the Temporal Web UI.'),
+  CODEC_PORT: port(8234).describe('Port of the codec server; 0 picks a free one.'),
   CHROMIUM_PATH: z.string().optional().describe('Chrome or Chromium for the page tests; default: the npm package on Linux.'),
 });
 

@@ -22,7 +22,8 @@ export async function order({ order_id }: OrderInput): Promise<string> {
 
   /** Every change ends here: what the operator sees follows the record. */
   const became = (after: OrderRecord) => {
-    if (present?.status !== after.status) upsertSearchAttributes([{ key: ORDER_STATUS, value: after.status }]);
+    // It starts with `new`, which costs no event.
+    if ((present?.status ?? 'new') !== after.status) upsertSearchAttributes([{ key: ORDER_STATUS, value: after.status }]);
     present = after;
     setCurrentDetails(describe(after));
   };

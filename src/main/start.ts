@@ -25,7 +25,7 @@ import { createDemo, type DemoKeys } from './demo';
 const progress = createProgress();
 
 /** The order of the stop: no new requests, then no new work, then the other company, then what all of them need. */
-const STOP_ORDER = [['api'], ['worker'], ['simulator'], ['postgres', 'temporal', 'meilisearch']];
+const STOP_ORDER = [['api'], ['worker'], ['simulator', 'codec'], ['postgres', 'temporal', 'meilisearch']];
 /** Each group may take its programs' 8 s. Milliseconds. */
 const STOP_MS = 40_000;
 
@@ -89,7 +89,12 @@ class Stack {
     const stack = resolveStack(await withPorts(this.config), secrets, process.env);
 
     const [keys] = await Promise.all([this.startRecord(stack, secrets), this.startTemporal(stack), this.startMeilisearch(stack)]);
-    await Promise.all([this.startOurs('worker', 'Worker', stack), this.startOurs('api', 'API', stack)]);
+    await Promise.all([
+      this.startOurs('worker', 'Worker', stack),
+      this.startOurs('api', 'API', stack),
+      // Payloads are encrypted: the embedded Web UI shows them through this.
+      ...(this.config.TEMPORAL_ADDRESS === undefined ? [this.startOurs('codec', 'Codec', stack)] : []),
+    ]);
 
     this.facts = {
       api_url: localApiUrl(stack),
@@ -141,6 +146,7 @@ class Stack {
       log_file: this.supervisor.logFile('temporal'),
       port: stack.TEMPORAL_PORT,
       ui_port: stack.TEMPORAL_UI_PORT,
+      codec_url: `http://${stack.CODEC_HOST}:${stack.CODEC_PORT}`,
       namespace: stack.TEMPORAL_NAMESPACE,
     };
     const marker = path.join(stack.DATA_DIR, 'temporal.first-start');
@@ -162,7 +168,7 @@ class Stack {
   }
 
   /** One of our own processes, with every variable of the configuration set. It tells over IPC when it is ready. */
-  private startOurs(name: 'api' | 'worker' | 'simulator', title: string, stack: StackConfig): Promise<void> {
+  private startOurs(name: 'api' | 'worker' | 'simulator' | 'codec', title: string, stack: StackConfig): Promise<void> {
     const program: Program = {
       name,
       command: process.execPath,

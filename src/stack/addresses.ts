@@ -27,6 +27,7 @@ export async function withPorts(config: Config): Promise<Config> {
       ? [
           { variable: 'TEMPORAL_PORT', host: LOOPBACK, port: config.TEMPORAL_PORT },
           { variable: 'TEMPORAL_UI_PORT', host: LOOPBACK, port: config.TEMPORAL_UI_PORT },
+          { variable: 'CODEC_PORT', host: config.CODEC_HOST, port: config.CODEC_PORT },
         ]
       : []),
   ];

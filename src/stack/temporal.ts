@@ -60,6 +60,8 @@ export interface TemporalServer {
   log_file: string;
   port: number;
   ui_port: number;
+  /** Where the Web UI has encrypted payloads read. */
+  codec_url: string;
   namespace: string;
 }
 
@@ -80,6 +82,7 @@ export function temporalProgram(server: TemporalServer): Program {
     args: [
       ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(server.port), '--ui-port', String(server.ui_port)],
       ...['--db-filename', temporalData(server.data_dir)[0], '--namespace', server.namespace, '--ui-disable-news-fetch'],
+      ...['--ui-codec-endpoint', server.codec_url],
       ...[...dynamic, ...pragmas, ...attributes, ...ISOLATED],
     ],
     // Less of its time goes to collecting garbage, for 170 MB more memory.

@@ -53,7 +53,7 @@ export interface LaunchedStack {
 export function launchStack(data_dir: string, options: { env?: Record<string, string>; onLine?: (line: string) => void } = {}): LaunchedStack {
   const entry = path.join(repositoryRoot(), 'dist/src/main/start.js');
   if (!existsSync(entry)) throw new Error('dist is missing: npm run build');
-  const ports = Object.fromEntries(['API', 'SIMULATOR', 'POSTGRES', 'TEMPORAL', 'TEMPORAL_UI', 'MEILISEARCH'].map((name) => [`${name}_PORT`, '0']));
+  const ports = Object.fromEntries(['API', 'SIMULATOR', 'POSTGRES', 'TEMPORAL', 'TEMPORAL_UI', 'CODEC', 'MEILISEARCH'].map((name) => [`${name}_PORT`, '0']));
   const child = spawn(process.execPath, [entry], {
     cwd: repositoryRoot(),
     env: { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'warn', ...ports, ...options.env, DATA_DIR: data_dir },
