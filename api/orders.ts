@@ -66,11 +66,19 @@ export class Orders {
 
   /** A second call for the same attempt, from wherever, is the same payment and gets the same answer. */
   async pay(order_id: string, input: SubmitPaymentInput, deadline_at: number): Promise<OrderView> {
-    return await this.answered(order_id, deadline_at, async () => {
-      await this.client.workflow
-        .getHandle(orderWorkflowId(order_id))
-        .executeUpdate(submitPayment, { updateId: paymentUpdateId(input.transaction.attempt), args: [input] });
-    });
+    const update_id = paymentUpdateId(input.transaction.attempt);
+    const submit = (updateId: string) =>
+      this.answered(order_id, deadline_at, async () => {
+        await this.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(submitPayment, { updateId, args: [input] });
+      });
+    try {
+      return await submit(update_id);
+    } catch (error) {
+      // Temporal keeps the refusal of a call that came too late: this one is in time and goes under a name of its own. The
+      // workflow takes one at a time and starts no attempt twice.
+      if (!(error instanceof ServiceError && error.error === 'ServiceUnavailable') || input.not_after === undefined) throw error;
+      return await submit(`${update_id}:${input.not_after}`);
+    }
   }
 
   async cancel(order_id: string, input: CancelOrderInput, deadline_at: number): Promise<OrderView> {

@@ -28,7 +28,8 @@ export async function startCodecServer(options: { host: string; port: number; pa
     response.setHeader('Access-Control-Allow-Methods', 'POST');
     response.setHeader('Access-Control-Allow-Headers', 'Content-Type, X-Namespace, Authorization');
     response.setHeader('Vary', 'Origin');
-    const handle = work[(request.url ?? '').replace(/\/$/, '').replace(/^.*(?=\/(?:de|en)code$)/, '')];
+    const { pathname } = new URL(request.url ?? '/', 'http://codec');
+    const handle = work[pathname.replace(/\/$/, '')];
     if (request.method === 'OPTIONS') return void response.writeHead(204).end();
     if (request.method !== 'POST' || handle === undefined) return void response.writeHead(404).end();
     void answer(request, handle).then(
