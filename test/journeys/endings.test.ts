@@ -1,0 +1,120 @@
+import { orderSchema } from '../../src/contract/order';
+import { CARD, Client } from '../api/page/hosted-page';
+import { Merchant, story, type Refusal } from '../support/client';
+import { CARDS } from '../support/cards';
+import { until } from '../support/until';
+
+/** Orders that nobody pays. */
+const shop = new Merchant();
+const refusalOf = ({ status, body }: { status: number; body: unknown }) => [status, (body as { error: Refusal }).error.type];
+
+describe('cancel by the merchant', () => {
+  test('answers the order, cancelled; again the same', async () => {
+    const { id } = await shop.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+    const answer = await shop.send('DELETE', `/v1/orders/${id}/`);
+    const cancelled = orderSchema.parse(answer.body);
+    expect([answer.status, story(cancelled)]).toEqual([200, 'cancelled: cancelled']);
+    expect(cancelled.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'cancelled', source: 'merchant' });
+    expect(cancelled.transactions![0]!.payment_url).toBeUndefined();
+    expect(await shop.cancelOrder(id)).toEqual(cancelled);
+  });
+
+  test('takes the page out of the hands of the customer', async () => {
+    const order = await shop.createOrder();
+    const customer = new Client();
+    const form = { ...CARD, ...(await customer.open(order)) };
+    await shop.cancelOrder(order.id);
+    expect(await (await customer.post(`/pay/${order.id}/`, form)).text()).toContain('cancelled');
+    expect(story(await shop.getOrder(order.id))).toBe('cancelled:');
+    expect(await shop.ledger(order.id)).toEqual([]);
+  });
+
+  test.each([
+    ['completed', 'approved'],
+    ['error', 'do_not_honor'],
+  ] as const)('an order that is %s: CanNotCancelTransaction', async (status, card) => {
+    const { id } = await shop.paidOrder(card);
+    expect(refusalOf(await shop.send('DELETE', `/v1/orders/${id}/`))).toEqual([409, 'CanNotCancelTransaction']);
+    expect((await shop.getOrder(id)).status).toBe(status);
+  });
+
+  test('while the outcome of a transaction is not known: CanNotCancelTransaction, and the order goes on', async () => {
+    const order = await shop.paidOrder('processing_approved');
+    expect(story(order)).toBe('processing: processing');
+    expect(refusalOf(await shop.send('DELETE', `/v1/orders/${order.id}/`))).toEqual([409, 'CanNotCancelTransaction']);
+    await fetch(`${shop.place.simulator_url}/control/due/`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ transaction_id: order.transactions![0]!.id }) });
+    expect(story(await shop.untilStatus(order.id, 'completed', 30_000))).toBe('completed: accepted');
+  });
+
+  test('of a payment and a cancellation at once exactly one wins', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const order = await shop.createOrder();
+      const customer = new Client();
+      const form = { ...CARD, ...(await customer.open(order)) };
+      const [, cancel] = await Promise.all([customer.post(`/pay/${order.id}/`, form), shop.send('DELETE', `/v1/orders/${order.id}/`)]);
+      const { status } = await shop.getOrder(order.id);
+      const charged = (await shop.ledger(order.id)).length;
+      expect([status, charged, cancel.status]).toEqual(status === 'completed' ? ['completed', 1, 409] : ['cancelled', 0, 200]);
+    }
+  });
+});
+
+describe('cancel by the customer', () => {
+  test('leads to failure_url, and says in the event whose wish it was', async () => {
+    const order = await shop.createOrder({ failure_url: 'https://shop.example/sorry', transactions: [{ payment_method: 'credit-card' }] });
+    const customer = new Client();
+    const { token } = await customer.open(order);
+    const answer = await customer.post(`/pay/${order.id}/cancel/`, { token });
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, `https://shop.example/sorry?order_id=${order.id}&project_id=${order.project_id}`]);
+    const cancelled = await shop.getOrder(order.id);
+    expect(story(cancelled)).toBe('cancelled: cancelled');
+    expect(cancelled.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'cancelled', source: 'customer' });
+  });
+});
+
+describe('expiry', () => {
+  test('at its end an order expires by itself, with its open transaction, and cannot be paid or cancelled any more', async () => {
+    const order = await shop.createOrder({ expiration_period: 'PT2S', transactions: [{ payment_method: 'credit-card' }] });
+    const customer = new Client();
+    const form = { ...CARD, ...(await customer.open(order)) };
+    const expired = orderSchema.parse(await shop.untilStatus(order.id, 'expired'));
+    expect(story(expired)).toBe('expired: expired');
+    const lived = Date.parse(expired.modified) - Date.parse(expired.created);
+    expect(lived).toBeGreaterThanOrEqual(2_000);
+    expect(lived).toBeLessThan(4_000);
+    expect(expired.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'expired', source: 'service' });
+    expect(await (await customer.post(`/pay/${order.id}/`, form)).text()).toContain('expired');
+    expect(refusalOf(await shop.send('DELETE', `/v1/orders/${order.id}/`))).toEqual([409, 'CanNotCancelTransaction']);
+    expect(await shop.getOrder(order.id)).toEqual(expired);
+    expect(await shop.ledger(order.id)).toEqual([]);
+  });
+
+  test('after a decline it is expired, not error', async () => {
+    const order = await shop.createOrder({ expiration_period: 'PT3S' });
+    const customer = new Client();
+    await customer.post(`/pay/${order.id}/`, { ...CARD, number: CARDS.do_not_honor.number, ...(await customer.open(order)) });
+    expect(story(await shop.untilStatus(order.id, 'expired'))).toBe('expired: error');
+  });
+
+  test('a transaction that ends first takes its order along', async () => {
+    const order = await shop.createOrder({ expiration_period: 'P1D', transactions: [{ payment_method: 'credit-card', expiration_period: 'PT1S' }] });
+    expect(story(await shop.untilStatus(order.id, 'expired'))).toBe('expired: expired');
+  });
+
+  test('waits for a charge that began before the end: approved after it, the order is completed', async () => {
+    const transaction = await shop.cardTransaction('approved');
+    const { vault_token } = transaction.payment_method_details;
+    // The answer is lost; the processor is asked two seconds later, when the order's time is over.
+    await shop.trouble({ operation: 'sale', vault_token, kind: 'lost_answer', times: 1 });
+    const order = await shop.createOrder({ expiration_period: 'PT2S', transactions: [transaction] });
+    const key = `${order.transactions![0]!.id}:charge`;
+    expect(story(order)).toBe('processing: processing');
+    const paid = await until('completed', async () => {
+      const now = await shop.getOrder(order.id);
+      return now.status !== 'processing' && now;
+    }, 30_000);
+    expect(story(paid)).toBe('completed: accepted');
+    expect(Date.parse(paid.completed!)).toBeGreaterThanOrEqual(Date.parse(order.created) + 2_000);
+    expect(await shop.ledger(order.id)).toEqual([expect.objectContaining({ idempotency_key: key, requests: 1 })]);
+  });
+});

@@ -1,0 +1,135 @@
+import { errorSchema } from '../../src/contract/error';
+import { CARDS } from '../support/cards';
+import { Merchant, type Answer, type Request } from '../support/client';
+import { aProject } from '../support/projects';
+import { connect } from '../../src/db/connection';
+import { stack } from '../support/stack';
+
+/** Errors, rule 1: what is refused is not stored and not charged. */
+const shop = new Merchant();
+const db = connect(stack().postgres_url, { pool_max: 2 });
+/** The processor's own books, which know the project. */
+const simulator = connect(stack().postgres_url.replace(/\/\w+$/, '/simulator'), { pool_max: 2 });
+afterAll(() => Promise.all([db.destroy(), simulator.destroy()]));
+
+const NOBODY = '01900000-0000-7000-8000-000000000000';
+
+/** The documented shape, and nothing beside it. */
+function expectError({ status, headers, body }: Answer, expected: [status: number, type: string]) {
+  const { error } = errorSchema.parse(body);
+  expect([status, error.type]).toEqual(expected);
+  expect(error.status).toBe(status);
+  expect(error.value.length).toBeGreaterThan(0);
+  expect(headers.get('content-type')).toBe('application/json');
+  expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  return error;
+}
+
+describe('a key that is not the right one', () => {
+  test('missing, wrong, of another kind: 401 with WWW-Authenticate', async () => {
+    const { id } = await shop.createOrder();
+    const { test_api_key } = stack();
+    const wrong = [`${test_api_key}0`, test_api_key.slice(0, -1) + (test_api_key.endsWith('0') ? '1' : '0'), test_api_key.replace('test', 'live'), test_api_key.toUpperCase(), 'x'];
+    for (const key of wrong) {
+      const answer = await new Merchant(stack(), key).send('GET', `/v1/orders/${id}/`);
+      expectError(answer, [401, 'Unauthorized']);
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /);
+    }
+    for (const authorization of ['', 'Basic', `Bearer ${test_api_key}`, `Basic ${test_api_key}`, `Basic ${Buffer.from(`${test_api_key}:password`).toString('base64')}`]) {
+      expectError(await shop.send('GET', `/v1/orders/${id}/`, { headers: { authorization } }), [401, 'Unauthorized']);
+    }
+  });
+
+  test('authentication 2: of the other project of the merchant, and of another merchant: 401 for reading and for cancelling', async () => {
+    const { id } = await shop.createOrder();
+    const live = new Merchant(stack(), stack().live_api_key);
+    const { shop: stranger } = await aProject();
+    for (const other of [live, stranger]) {
+      for (const method of ['GET', 'DELETE']) expectError(await other.send(method, `/v1/orders/${id}/`), [401, 'Unauthorized']);
+    }
+    expect((await shop.getOrder(id)).status).toBe('new');
+  });
+
+  test('a vault token is good in its project only', async () => {
+    const { shop: stranger } = await aProject();
+    const transaction = await stranger.cardTransaction('approved');
+    const error = expectError(await shop.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1, transactions: [transaction] } }), [400, 'ValidationError']);
+    expect(error.property_path).toBe('transactions.0.payment_method_details.vault_token');
+    expect(await simulator('operations').where({ vault_token: transaction.payment_method_details.vault_token })).toEqual([]);
+  });
+
+  test('live orders carry no is-test, and test cards are worth nothing there', async () => {
+    const order = await new Merchant(stack(), stack().live_api_key).paidOrder('approved');
+    expect([order.flags, order.status]).toEqual([[], 'error']);
+  });
+});
+
+test('an id that does not exist: 404', async () => {
+  for (const method of ['GET', 'DELETE']) expectError(await shop.send(method, `/v1/orders/${NOBODY}/`), [404, 'NotFound']);
+});
+
+describe('a wrong request: nothing is stored, nothing is charged', () => {
+  let stranger: Merchant;
+  let project_id: string;
+  let vault_token: string;
+  beforeAll(async () => {
+    ({ shop: stranger, id: project_id } = await aProject({ currencies: ['EUR', 'JPY'] }));
+    vault_token = await stranger.vaultToken(CARDS.approved.number);
+  });
+
+  /** A good order that would be charged at once, but for what `over` makes of it. */
+  const order = (over: Record<string, unknown>): Request => ({
+    body: { currency: 'EUR', amount: 100, transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token } }], ...over },
+  });
+  const transaction = (over: Record<string, unknown>) => order({ transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token }, ...over }] });
+  const validation: [number, string] = [400, 'ValidationError'];
+
+  test.each<[title: string, request: () => Request, expected: [number, string], property_path: string | undefined]>([
+    ['no currency', () => order({ currency: undefined }), validation, 'currency'],
+    ['no amount', () => order({ amount: undefined }), validation, 'amount'],
+    ['a negative amount', () => order({ amount: -1 }), validation, 'amount'],
+    ['half a cent', () => order({ amount: 10.5 }), validation, 'amount'],
+    ['an amount as text', () => order({ amount: '100' }), validation, 'amount'],
+    ['an amount no computer counts exactly', () => order({ amount: 2 ** 53 }), validation, 'amount'],
+    ['null', () => order({ description: null }), validation, 'description'],
+    ['a currency in small letters', () => order({ currency: 'eur' }), validation, 'currency'],
+    ['a currency that is none', () => order({ currency: 'EUX' }), validation, 'currency'],
+    ['a currency the project does not support', () => order({ currency: 'USD' }), validation, 'currency'],
+    ['a method that does not exist', () => transaction({ payment_method: 'bank-robbery' }), validation, 'transactions.0.payment_method'],
+    ['a method that is not active', () => transaction({ payment_method: 'apple-pay' }), validation, 'transactions.0.payment_method'],
+    ['methods of the page that are not active', () => order({ payment_methods: ['credit-card', 'ideal'] }), validation, 'payment_methods.1'],
+    ['two transactions', () => order({ transactions: [{ payment_method: 'credit-card' }, { payment_method: 'credit-card' }] }), validation, 'transactions'],
+    ['an unknown capture mode', () => transaction({ capture_mode: 'later' }), validation, 'transactions.0.capture_mode'],
+    ['a token nobody has', () => transaction({ payment_method_details: { vault_token: 'nobody' } }), validation, 'transactions.0.payment_method_details.vault_token'],
+    ['an empty token', () => transaction({ payment_method_details: { vault_token: '' } }), validation, 'transactions.0.payment_method_details.vault_token'],
+    ['a duration of months', () => order({ expiration_period: 'P1M' }), validation, 'expiration_period'],
+    ['a duration of nothing', () => order({ expiration_period: 'PT0S' }), validation, 'expiration_period'],
+    ['a duration that is too long', () => order({ expiration_period: 'P30DT1S' }), validation, 'expiration_period'],
+    ['a duration that is none', () => transaction({ expiration_period: '30 minutes' }), validation, 'transactions.0.expiration_period'],
+    ['an address of another kind', () => order({ return_url: 'javascript:alert(1)' }), validation, 'return_url'],
+    ['an address without a host', () => order({ webhook_url: '/hook' }), validation, 'webhook_url'],
+    ['a country that is no code', () => order({ customer: { country: 'Netherlands' } }), validation, 'customer.country'],
+    ['a card number in a field', () => order({ description: `paid with ${CARDS.approved.number}`, merchant_order_id: CARDS.approved.number }), validation, 'merchant_order_id'],
+    ['a card number in free-form data', () => order({ extra: { card: { pan: '4111 1111 1111 1111' } } }), validation, 'extra.card.pan'],
+    ['a card number as a number', () => order({ extra: { pan: 4111111111111111 } }), validation, 'extra.pan'],
+    ['a receiver account without account funding', () => transaction({ payment_method_details: { vault_token, receiver_account_number: 'NL00' } }), [403, 'Forbidden'], undefined],
+    ['half a JSON text', () => ({ body: '{"currency":"EUR","amount":' }), validation, undefined],
+    ['a list', () => ({ body: [] }), validation, undefined],
+    ['a form', () => ({ body: 'currency=EUR&amount=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } }), [415, 'UnsupportedMediaType'], undefined],
+    ['more than 256 KiB', () => order({ unknown: 'x'.repeat(262_144) }), [413, 'PayloadTooLarge'], undefined],
+    ['a key of idempotency that is too long', () => ({ ...order({}), headers: { 'idempotency-key': 'k'.repeat(256) } }), validation, 'Idempotency-Key'],
+  ])('%s', async (_title, request, expected, property_path) => {
+    const error = expectError(await stranger.send('POST', '/v1/orders/', request()), expected);
+    expect(error.property_path).toBe(property_path);
+    expect(JSON.stringify(error)).not.toMatch(/4111[\d ]{8}/);
+  });
+
+  test('the record and the ledger are as empty as before', async () => {
+    expect(await db('orders').where({ project_id })).toEqual([]);
+    expect(await simulator('operations').where({ project_id })).toEqual([]);
+    // And the same request, in order, is charged.
+    const paid = await stranger.send<{ status: string }>('POST', '/v1/orders/', order({}));
+    expect([paid.status, paid.body.status]).toEqual([200, 'completed']);
+    expect(await simulator('operations').where({ project_id })).toHaveLength(1);
+  });
+});

@@ -1,0 +1,180 @@
+import { orderSchema } from '../../src/contract/order';
+import { CARD, Client } from '../api/page/hosted-page';
+import { Merchant, story } from '../support/client';
+import { CARDS } from '../support/cards';
+
+const merchant = () => new Merchant();
+const TIMESTAMP = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/) as string;
+const UUID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/) as string;
+
+/** Every value of a JSON text, with its path. */
+function leaves(value: unknown, path = ''): [path: string, value: unknown][] {
+  if (typeof value !== 'object' || value === null) return [[path, value]];
+  return Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${path}.${key}`));
+}
+
+/** What is absent is left out: no null, no empty array but flags (DECISIONS, HTTP surface 3). */
+function expectNothingEmpty(order: object): void {
+  expect(leaves(order).filter(([, value]) => value === null)).toEqual([]);
+  expect(JSON.stringify({ ...order, flags: undefined })).not.toContain('[]');
+}
+
+const FIELDS = {
+  currency: 'EUR',
+  amount: 2_599,
+  merchant_order_id: 'A-1001',
+  description: 'Two tickets — front row ✓',
+  expiration_period: 'PT1H',
+  payment_methods: ['credit-card'],
+  return_url: 'https://shop.example/thanks?cart=1',
+  failure_url: 'https://shop.example/sorry',
+  webhook_url: 'https://shop.example/hook',
+  locale: 'nl_NL',
+  customer: { merchant_customer_id: 'c-1', email_address: 'ada@example.com', first_name: 'Ada', country: 'NL', phone_numbers: ['+31200000000'] },
+  client: { platform: 'a shop', version: [1, 2, { three: null }] },
+  extra: { nested: { deep: [true, 1.5, ''] }, empty: [], 'key.with.dots': {} },
+  order_lines: [{ name: 'ticket', quantity: 2 }],
+};
+
+describe('a sale, approved', () => {
+  test('rule 1: the order is completed, its transaction accepted, its response code 00, in one answer', async () => {
+    const shop = merchant();
+    const transaction = { ...(await shop.cardTransaction('approved')), expiration_period: 'PT10M' };
+    const answer = await shop.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 2_599, description: 'Two tickets', transactions: [transaction] } });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
+    const order = orderSchema.parse(answer.body);
+    expectNothingEmpty(order);
+    const { id, project_id, merchant_id } = order;
+    // Exactly these fields: one more would be a promise nobody made.
+    expect(order).toEqual({
+      id: UUID,
+      project_id: UUID,
+      merchant_id: UUID,
+      merchant_name: 'Demo Books',
+      description: 'Two tickets',
+      currency: 'EUR',
+      amount: 2_599,
+      status: 'completed',
+      flags: ['is-test'],
+      created: TIMESTAMP,
+      modified: TIMESTAMP,
+      completed: TIMESTAMP,
+      expiration_period: 'PT30M',
+      transactions: [
+        {
+          id: UUID,
+          order_id: id,
+          created: TIMESTAMP,
+          modified: TIMESTAMP,
+          amount: 2_599,
+          currency: 'EUR',
+          credit_debit: 'credit',
+          payment_method: 'credit-card',
+          payment_method_brand: 'visa',
+          payment_method_details: {
+            truncated_pan: '411111******1111',
+            card_expiry: '122034',
+            cardholder_name: 'Ada Lovelace',
+            vault_token: transaction.payment_method_details.vault_token,
+          },
+          expiration_period: 'PT10M',
+          is_capturable: false,
+          captured_amount: 2_599,
+          status: 'accepted',
+          events: [
+            { id: UUID, event: 'new', occurred: TIMESTAMP, noticed: TIMESTAMP, source: 'merchant' },
+            { id: UUID, event: 'accepted', occurred: TIMESTAMP, noticed: TIMESTAMP, source: 'processor', result: 'approved' },
+          ],
+          outcomes: { processing: { status: 'accepted', response_code: '00', response_code_description: 'Approved' } },
+        },
+      ],
+    });
+    expect(order.created <= order.completed! && order.completed === order.modified).toBe(true);
+    expect(await shop.getOrder(id)).toEqual(order);
+    const { body: project } = await shop.send<{ id: string; merchant_id: string }>('GET', '/v1/merchants/self/projects/self/');
+    expect([project_id, merchant_id]).toEqual([project.id, project.merchant_id]);
+    expect((await shop.ledger(id)).map(({ operation, amount, requests, result }) => [operation, amount, requests, result])).toEqual([['sale', 2_599, 1, 'approved']]);
+  });
+
+  test('a token of an earlier payment pays again, as another order', async () => {
+    const shop = merchant();
+    const transaction = await shop.cardTransaction('approved_mastercard');
+    const orders = [await shop.createOrder({ transactions: [transaction] }), await shop.createOrder({ transactions: [transaction] })];
+    expect(orders.map(story)).toEqual(['completed: accepted', 'completed: accepted']);
+    expect(orders.map(({ transactions }) => transactions![0]!.payment_method_brand)).toEqual(['mastercard', 'mastercard']);
+  });
+
+  test('an order of 0 and one of the largest amount are charged exactly', async () => {
+    const shop = merchant();
+    for (const amount of [0, Number.MAX_SAFE_INTEGER]) {
+      const order = await shop.paidOrder('approved', { amount });
+      expect([order.status, order.amount, (await shop.ledger(order.id))[0]?.amount]).toEqual(['completed', amount, amount]);
+    }
+  });
+});
+
+describe('an order for the hosted page', () => {
+  test('carries order_url and status new, and every field comes back as it was sent', async () => {
+    const shop = merchant();
+    const order = orderSchema.parse((await shop.send('POST', '/v1/orders', { body: { ...FIELDS, status: 'completed', id: 'mine', refunded_amount: 5, unknown: 1 } })).body);
+    expect(order).toMatchObject(FIELDS);
+    expect(order).toMatchObject({ status: 'new', order_url: `${shop.place.api_url}/pay/${order.id}/` });
+    expect(Object.keys(order)).not.toEqual(expect.arrayContaining(['transactions']));
+    expect(await shop.getOrder(order.id)).toEqual(order);
+    expect(await shop.ledger(order.id)).toEqual([]);
+  });
+
+  test('a transaction without a card token answers payment_url', async () => {
+    const shop = merchant();
+    const order = orderSchema.parse(await shop.createOrder({ transactions: [{ payment_method: 'credit-card', expiration_period: 'PT5M' }] }));
+    const [transaction] = order.transactions!;
+    expect(transaction).toMatchObject({ status: 'new', expiration_period: 'PT5M', payment_url: `${order.order_url}${transaction!.id}/`, is_capturable: false });
+    expect((await new Client().send(transaction!.payment_url!)).status).toBe(200);
+    expectNothingEmpty(order);
+  });
+});
+
+describe('a sale, declined', () => {
+  test('rule 2: a decline is an answer: 200, status error, the code and its description', async () => {
+    const shop = merchant();
+    const answer = await shop.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 100, transactions: [await shop.cardTransaction('do_not_honor')] } });
+    expect(answer.status).toBe(200);
+    const order = orderSchema.parse(answer.body);
+    expect(story(order)).toBe('error: error');
+    expect(order.completed).toBeUndefined();
+    const [transaction] = order.transactions!;
+    expect(transaction).toMatchObject({ outcomes: { processing: { status: 'error', response_code: '05', response_code_description: 'Do not honor' } } });
+    expect(transaction!.captured_amount).toBeUndefined();
+    expect(transaction!.events!.at(-1)).toMatchObject({ event: 'error', source: 'processor', result: 'declined', authorization_iso_response_code: '05' });
+  });
+
+  test('tried again on the hosted page and paid: two transactions, two charges, one of them approved', async () => {
+    const shop = merchant();
+    const order = await shop.createOrder({ return_url: 'https://shop.example/thanks?cart=1' });
+    const customer = new Client();
+    const first = await customer.post(`/pay/${order.id}/`, { ...CARD, number: CARDS.insufficient_funds.number, ...(await customer.open(order)) });
+    expect([first.status, /declined/i.test(await first.text())]).toEqual([200, true]);
+    expect(story(await shop.getOrder(order.id))).toBe('processing: error');
+
+    const second = await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
+    expect([second.status, second.headers.get('location')]).toEqual([303, `https://shop.example/thanks?cart=1&order_id=${order.id}&project_id=${order.project_id}`]);
+    const paid = orderSchema.parse(await shop.getOrder(order.id));
+    expect(story(paid)).toBe('completed: error accepted');
+    expect(paid.transactions!.map(({ outcomes }) => outcomes?.processing.response_code)).toEqual(['51', '00']);
+    expect(paid.transactions![1]!.events![0]).toMatchObject({ event: 'new', source: 'customer' });
+    expect((await shop.ledger(order.id)).map(({ result }) => result)).toEqual(['declined', 'approved']);
+    expectNothingEmpty(paid);
+  });
+
+  test('rule 6: the form of an attempt that is over pays nothing', async () => {
+    const shop = merchant();
+    const order = await shop.createOrder();
+    const customer = new Client();
+    const form = { ...CARD, ...(await customer.open(order)) };
+    const answers = await Promise.all([1, 2, 3].map(() => customer.post(`/pay/${order.id}/`, form)));
+    expect(answers.map(({ status }) => status).every((status) => status < 400)).toBe(true);
+    await customer.post(`/pay/${order.id}/`, form);
+    expect(story(await shop.getOrder(order.id))).toBe('completed: accepted');
+    expect(await shop.ledger(order.id)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,96 @@
+import { Webhook } from 'standardwebhooks';
+import { CARD, Client } from '../api/page/hosted-page';
+import { CARDS } from '../support/cards';
+import { webhookOf } from '../support/client';
+import { aProject, type TestProject } from '../support/projects';
+import { aReceiver, type Receiver } from '../support/receiver';
+import { until } from '../support/until';
+
+/** Webhooks as the merchant's server gets them, from the order to the signature. */
+let receiver: Receiver;
+let project: TestProject;
+beforeAll(async () => {
+  receiver = await aReceiver();
+  project = await aProject({ webhook_url: receiver.url });
+});
+afterAll(() => receiver.close());
+beforeEach(() => {
+  receiver.received.splice(0);
+  receiver.answer((response) => response.writeHead(200).end());
+});
+
+const told = () => receiver.received.map(({ path, body }) => ({ path, order_id: webhookOf(body).order_id }));
+
+/** Deliveries go out in the order of what caused them, so that a second one for the order would have come by now. */
+async function anotherOrderIsTold(): Promise<string> {
+  const { id } = await project.shop.paidOrder('approved');
+  await until('its webhook', () => told().some(({ order_id }) => order_id === id));
+  return id;
+}
+
+test('a sale approved at once sends exactly one, to the URL of the project', async () => {
+  const { id } = await project.shop.paidOrder('approved');
+  await receiver.waitFor(1);
+  expect(webhookOf(receiver.received[0]!.body)).toEqual({ event: 'status_changed', order_id: id, project_id: project.id });
+  const other = await anotherOrderIsTold();
+  expect(told()).toEqual([
+    { path: '/hook', order_id: id },
+    { path: '/hook', order_id: other },
+  ]);
+});
+
+test('when it arrives the order is already what it tells of', async () => {
+  const seen: Promise<string>[] = [];
+  receiver.answer((response) => {
+    seen.push(project.shop.getOrder(webhookOf(receiver.received[0]!.body).order_id).then(({ status }) => status));
+    response.writeHead(204).end();
+  });
+  await project.shop.paidOrder('do_not_honor');
+  await receiver.waitFor(1);
+  expect(await seen[0]).toBe('error');
+});
+
+test('rule 3: webhook_url of the order overrides that of the project', async () => {
+  const url = new URL('/of-this-order?key=1', receiver.url).href;
+  const { id } = await project.shop.paidOrder('approved', { webhook_url: url });
+  await receiver.waitFor(1);
+  expect(told()).toEqual([{ path: '/of-this-order?key=1', order_id: id }]);
+});
+
+test('it is signed with the secret of the project, over the bytes that arrive', async () => {
+  const { id } = await project.shop.paidOrder('approved');
+  const [{ headers, body }] = (await receiver.waitFor(1)) as [Receiver['received'][number]];
+  expect(headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': `webhook:${id}:1` });
+  const signed = headers as Record<string, string>;
+  expect(new Webhook(project.webhook_secret).verify(body, signed)).toEqual(JSON.parse(body));
+  expect(() => new Webhook(project.webhook_secret).verify(`${body} `, signed)).toThrow();
+  const other = await aProject({ webhook_url: receiver.url });
+  expect(() => new Webhook(other.webhook_secret).verify(body, signed)).toThrow();
+});
+
+test('every change of the status is told, each under an id of its own: declined, then paid', async () => {
+  const order = await project.shop.createOrder();
+  const customer = new Client();
+  await customer.post(`/pay/${order.id}/`, { ...CARD, number: CARDS.do_not_honor.number, ...(await customer.open(order)) });
+  await customer.post(`/pay/${order.id}/`, { ...CARD, number: CARDS.stolen.number, ...(await customer.open(order)) });
+  await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
+  await receiver.waitFor(2);
+  await anotherOrderIsTold();
+  // new → processing at the first decline, no change at the second, processing → completed.
+  const ids = receiver.received.filter(({ body }) => webhookOf(body).order_id === order.id).map(({ headers }) => headers['webhook-id']);
+  expect(ids.toSorted()).toEqual([`webhook:${order.id}:1`, `webhook:${order.id}:2`]);
+});
+
+test('cancelled and expired orders are told too', async () => {
+  const cancelled = await project.shop.createOrder();
+  await project.shop.cancelOrder(cancelled.id);
+  const expired = await project.shop.createOrder({ expiration_period: 'PT1S' });
+  await receiver.waitFor(2);
+  expect(told().map(({ order_id }) => order_id)).toEqual([cancelled.id, expired.id]);
+});
+
+test('creating an order is no change', async () => {
+  await project.shop.createOrder();
+  const other = await anotherOrderIsTold();
+  expect(told()).toEqual([{ path: '/hook', order_id: other }]);
+});

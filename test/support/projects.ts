@@ -1,0 +1,28 @@
+import { v7 as uuidv7 } from 'uuid';
+import { connect, rows } from '../../src/db/connection';
+import { insertApiKey, insertMerchant, insertProject, newApiKey, type NewProject } from '../../src/db/projects';
+import { Merchant } from './client';
+import { stack } from './stack';
+
+export interface TestProject {
+  id: string;
+  shop: Merchant;
+  webhook_secret: string;
+}
+
+/** A merchant of a test's own with one project on the run's stack. */
+export async function aProject(fields: Partial<NewProject> = {}): Promise<TestProject> {
+  const db = connect(stack().postgres_url, { pool_max: 1 });
+  try {
+    const [merchant_id, id, now] = [uuidv7(), fields.id ?? uuidv7(), new Date()];
+    const { is_test = true } = fields;
+    const api_key = newApiKey({ is_test });
+    await insertMerchant(db, { id: merchant_id, name: 'Another merchant', now });
+    await insertProject(db, merchant_id, { name: 'Another project', payment_methods: ['credit-card'], currencies: ['EUR'], ...fields, id, is_test }, now);
+    await insertApiKey(db, id, api_key, now);
+    const [row] = await rows<{ webhook_secret: string }>(db, 'select webhook_secret from projects where id = :id', { id });
+    return { id, shop: new Merchant(stack(), api_key), webhook_secret: row!.webhook_secret };
+  } finally {
+    await db.destroy();
+  }
+}
