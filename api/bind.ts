@@ -4,8 +4,9 @@ import { ROUTES, type OperationId, type Route } from '../src/contract/routes';
 import type { Project } from '../src/db/projects';
 import { ServiceError } from '../src/errors';
 import type { Logger } from '../src/log';
-import type { Context, Operation, Operations } from './context';
-import { answer } from './on-error';
+import type { Context, Operation, Operations, Versioned } from './context';
+import { answer, notModified } from './on-error';
+import { etagOf, isKnown } from './version';
 
 /** Bytes of a body (DECISIONS, HTTP surface 12). */
 const BODY_BYTES_MAX = 256 * 1024;
@@ -42,18 +43,27 @@ function handle<K extends OperationId>(id: K, { operations, authenticate, deadli
     const request_id = String(response.getHeader('X-Request-Id'));
     const project = await authenticate(request.headers.authorization);
     const body = route.body ? await readBody(request, response, route.body_optional === true) : undefined;
-    const idempotency_key = request.headers['idempotency-key'];
+    const { 'idempotency-key': idempotency_key, 'if-match': if_match } = request.headers;
     const context: Context = {
       project,
       request_id,
       deadline_at: started + deadline_ms,
       ...(route.method === 'post' && typeof idempotency_key === 'string' && { idempotency_key: parseIdempotencyKey(idempotency_key) }),
+      ...(if_match !== undefined && { if_match }),
       log: log.child({ request_id, project_id: project.id, operation: id }),
     };
     const input = parseRequest(id, { params: request.params, query: request.query, body });
-    answer(response, route.success, await operation(context, input));
+    send(request, response, route, await operation(context, input));
     context.log.debug({ ms: Date.now() - started }, 'answered');
   };
+}
+
+function send(request: Request, response: Response, route: Route, result: unknown): void {
+  if (!route.etag) return answer(response, route.success, result);
+  const { body, version } = result as Versioned<unknown>;
+  response.setHeader('ETag', etagOf(version));
+  if (route.method === 'get' && isKnown(request.headers['if-none-match'], version)) return notModified(response);
+  answer(response, route.success, body);
 }
 
 /** OPTIONS lists the methods, the others are refused with the same list (DECISIONS, HTTP surface 7). */

@@ -1,4 +1,4 @@
-import type { Input, OperationId, Output } from '../src/contract/routes';
+import type { Input, OperationId, Output, ROUTES } from '../src/contract/routes';
 import type { Project } from '../src/db/projects';
 import type { Logger } from '../src/log';
 
@@ -12,11 +12,22 @@ export interface Context {
   readonly deadline_at: number;
   /** The header Idempotency-Key of a POST (DECISIONS, HTTP surface 11). */
   readonly idempotency_key?: string;
+  /** The header If-Match, as it came; allowedVersions reads it. */
+  readonly if_match?: string;
   readonly log: Logger;
 }
 
+/** An order as an answer shows it, and which version of it that is. */
+export interface Versioned<T> {
+  readonly body: T;
+  readonly version: number;
+}
+
+/** What an operation returns: where the route promises an ETag, the version comes along. */
+export type Answer<K extends OperationId> = (typeof ROUTES)[K] extends { readonly etag: true } ? Versioned<Output<K>> : Output<K>;
+
 /** A use case: knows nothing of HTTP, receives parsed input, throws a ServiceError to refuse. */
-export type Operation<K extends OperationId> = (context: Context, input: Input<K>) => Promise<Output<K>>;
+export type Operation<K extends OperationId> = (context: Context, input: Input<K>) => Promise<Answer<K>>;
 
 /** One per row of ROUTES: a route without an operation does not compile. */
 export type Operations = { readonly [K in OperationId]: Operation<K> };

@@ -27,9 +27,20 @@ export function answer(response: Response, status: number, body: unknown): void 
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json');
   response.setHeader('Content-Length', content.length);
+  protect(response);
+  response.end(content);
+}
+
+/** Tells a client that it has the present version already. */
+export function notModified(response: Response): void {
+  response.statusCode = 304;
+  protect(response);
+  response.end();
+}
+
+function protect(response: Response): void {
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
-  response.end(content);
 }
 
 /** Express's error handler. What is not a ServiceError becomes a ServerError with a fixed text; its details stay in the log. */

@@ -1,6 +1,7 @@
 import type { Order } from '../src/contract/order';
 import type { Event, Transaction } from '../src/contract/transaction';
 import type { EventView, OrderView, TransactionView } from '../src/db/order-view';
+import type { Versioned } from './context';
 
 /** Turns records into what the wire shows: what is absent is left out, never null (DECISIONS, HTTP surface 3). */
 
@@ -21,6 +22,11 @@ function withoutAbsent<T extends object>(value: T): Present<T> {
 /** Where the customer pays the order, or one transaction of it. */
 export function paymentPage(public_url: string, order_id: string, transaction_id?: string): string {
   return `${public_url}/pay/${order_id}/${transaction_id === undefined ? '' : `${transaction_id}/`}`;
+}
+
+/** As presentOrder, for answers that carry an ETag. */
+export function presentVersion(order: OrderView, public_url: string): Versioned<Order> {
+  return { body: presentOrder(order, public_url), version: order.version };
 }
 
 export function presentOrder(order: OrderView, public_url: string): Order {

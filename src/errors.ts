@@ -77,6 +77,12 @@ export const ERRORS = {
     meaning: 'Conflicts with the current state of the resource.',
     remedy: 'Retrieve the order and act on its status.',
   },
+  PreconditionFailed: {
+    status: 412,
+    retryable: false,
+    meaning: 'The order has changed since the version named in If-Match.',
+    remedy: 'Retrieve the order, and send the request again with its ETag if it is still wanted.',
+  },
   PayloadTooLarge: { status: 413, retryable: false, meaning: 'The body is larger than 256 KiB.', remedy: 'Send less.' },
   UnsupportedMediaType: {
     status: 415,

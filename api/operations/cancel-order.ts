@@ -2,19 +2,25 @@ import { mayCancel } from '../../src/domain/order';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { ServiceError } from '../../src/errors';
 import type { Operation } from '../context';
-import { presentOrder } from '../present';
+import { presentVersion } from '../present';
 import { orderOfProject } from './get-order';
 import type { Services } from '../services';
+import { requireVersion } from '../version';
 
-/** Cancels an order that is not final; again answers the same (DECISIONS, Cancel an order). Throws CanNotCancelTransaction. */
+/**
+ * Cancels an order that is not final; again answers the same (DECISIONS, Cancel an order). Throws CanNotCancelTransaction.
+ * If-Match is checked before the order's workflow is asked: a change that gets in between is not noticed, but the workflow
+ * cancels only what may be cancelled at that moment.
+ */
 export const cancelOrder =
   (services: Services): Operation<'cancelOrder'> =>
   async (context, { params }) => {
     const order = await orderOfProject(services, context, params.order_id);
-    if (order.status === 'cancelled') return presentOrder(order, services.public_url);
+    requireVersion(context, order.version);
+    if (order.status === 'cancelled') return presentVersion(order, services.public_url);
     if (isFinal(ORDER_MOVES, order.status) || !mayCancel(order.transactions.map((one) => one.status), order.status)) {
       throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);
     }
     const cancelled = await services.orders.cancel(order.id, { source: 'merchant' }, context.deadline_at);
-    return presentOrder(cancelled, services.public_url);
+    return presentVersion(cancelled, services.public_url);
   };

@@ -1,14 +1,22 @@
+import { amountDetails } from '../../src/domain/amounts';
 import { findOrderView, type OrderView } from '../../src/db/order-view';
 import { ServiceError } from '../../src/errors';
 import type { Context, Operation } from '../context';
 import { presentOrder } from '../present';
 import type { Services } from '../services';
 
-/** The order with all its transactions (specification, Get an order). */
+/** The order with all its transactions, and the parts that `fields` asks for (specification, Get an order). */
 export const getOrder =
   (services: Services): Operation<'getOrder'> =>
-  async (context, { params }) =>
-    presentOrder(await orderOfProject(services, context, params.order_id), services.public_url);
+  async (context, { params, query }) => {
+    const order = await orderOfProject(services, context, params.order_id);
+    const fields = [...(query['fields[]'] ?? []), ...(query.fields ?? [])];
+    const body = {
+      ...presentOrder(order, services.public_url),
+      ...(fields.includes('amount_details') && { amount_details: amountDetails(order.transactions) }),
+    };
+    return { body, version: order.version };
+  };
 
 /** The order, when it belongs to the project of the key. Throws NotFound, or Unauthorized for an order of another project. */
 export async function orderOfProject({ db }: Pick<Services, 'db'>, { project }: Context, order_id: string): Promise<OrderView> {

@@ -82,6 +82,12 @@ export const EXAMPLES: { readonly [K in OperationId]: Example<K> } = {
       ],
     },
   },
+  listOrders: { answer: [newOrder] },
+  updateOrder: {
+    params: { order_id: ORDER_ID },
+    body: { merchant_order_id: 'A-1001-b', extra: { cart: 17 } },
+    answer: { ...newOrder, merchant_order_id: 'A-1001-b', extra: { cart: 17 }, modified: '2026-01-15T12:01:12.000000+00:00' },
+  },
   cancelOrder: {
     params: { order_id: ORDER_ID },
     answer: { ...newOrder, status: 'cancelled', modified: '2026-01-15T12:04:11.250908+00:00' },

@@ -3,9 +3,9 @@ import { ERRORS, typeOf, type ErrorName } from '../errors';
 import { customerSchema } from './customer';
 import { errorSchema } from './error';
 import { EXAMPLES } from './examples';
-import { orderRequestSchema, orderSchema } from './order';
+import { orderListSchema, orderRequestSchema, orderSchema, orderUpdateSchema } from './order';
 import { currenciesSchema, projectSchema } from './project';
-import { ROUTES, errorsOf, type OperationId, type Route } from './routes';
+import { ROUTES, changesOrder, errorsOf, type OperationId, type Route } from './routes';
 import { eventSchema, transactionRequestSchema, transactionSchema } from './transaction';
 import { webhookSchema } from './webhook';
 
@@ -54,9 +54,11 @@ export interface OpenApi {
 /** Schemas with a name of their own in the document; each is stated once there and referred to elsewhere. */
 const NAMED = {
   OrderRequest: orderRequestSchema,
+  OrderUpdate: orderUpdateSchema,
   TransactionRequest: transactionRequestSchema,
   Customer: customerSchema,
   Order: orderSchema,
+  OrderList: orderListSchema,
   Transaction: transactionSchema,
   Event: eventSchema,
   Project: projectSchema,
@@ -98,7 +100,10 @@ export function openApi(): OpenApi {
     components: {
       schemas: componentSchemas(),
       securitySchemes: { apiKey: { type: 'http', scheme: 'basic', description: 'The API key of the project is the username, the password is empty.' } },
-      headers: { RequestId: { description: 'Names the request in the log of the service.', schema: { type: 'string', format: 'uuid' } } },
+      headers: {
+        ETag: { description: 'Version of the order, for If-Match and If-None-Match.', schema: { type: 'string' } },
+        RequestId: { description: 'Names the request in the log of the service.', schema: { type: 'string', format: 'uuid' } },
+      },
     },
   };
 }
@@ -142,14 +147,14 @@ function operation(id: OperationId): OpenApiOperation {
     operationId: id,
     summary: route.summary,
     description: route.description,
-    parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query'), ...(route.method === 'post' ? [IDEMPOTENCY_KEY] : [])],
+    parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query'), ...headerParameters(route)],
     ...(route.body && {
       requestBody: { required: route.body_optional !== true, content: { 'application/json': { schema: schemaOf(route.body), example: example.body } } },
     }),
     responses: {
       [route.success]: {
         description: 'Done.',
-        headers: HEADERS,
+        headers: { ...HEADERS, ...(route.etag && { ETag: { $ref: '#/components/headers/ETag' } }) },
         content: { 'application/json': { schema: schemaOf(route.output), example: example.answer } },
       },
       ...errorResponses(errorsOf(route)),
@@ -158,6 +163,30 @@ function operation(id: OperationId): OpenApiOperation {
 }
 
 const HEADERS = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
+
+function headerParameters(route: Route): OpenApiOperation['parameters'] {
+  return [
+    ...(route.method === 'post' ? [IDEMPOTENCY_KEY] : []),
+    ...(changesOrder(route) ? [IF_MATCH] : []),
+    ...(route.method === 'get' && route.etag ? [IF_NONE_MATCH] : []),
+  ];
+}
+
+const IF_MATCH: OpenApiOperation['parameters'][number] = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description: 'The ETag of the order as you know it: when it has changed since, the request is refused with 412.',
+  schema: { type: 'string' },
+};
+
+const IF_NONE_MATCH: OpenApiOperation['parameters'][number] = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'The ETag of the order as you know it: while it has not changed, the answer is 304 without a body.',
+  schema: { type: 'string' },
+};
 
 const IDEMPOTENCY_KEY: OpenApiOperation['parameters'][number] = {
   name: 'Idempotency-Key',

@@ -44,6 +44,17 @@ export const orderRequestSchema = z.object({
 });
 export type OrderRequest = z.infer<typeof orderRequestSchema>;
 
+/** What changes an order: the fields of its creation that may change, and two that may be repeated (DECISIONS, Change an order). */
+export const orderUpdateSchema = orderRequestSchema
+  .pick({ merchant_order_id: true, description: true, return_url: true, failure_url: true, webhook_url: true, customer: true, extra: true, currency: true, amount: true })
+  .extend({
+    currency: currency().optional().describe('Cannot change; accepted when it is that of the order.'),
+    amount: amount().optional().describe('Cannot change; accepted when it is that of the order.'),
+  });
+
+/** Parts of an order that are shown when they are asked for. */
+export const EXTRA_FIELDS = ['amount_details'] as const;
+
 const ids = () => z.array(uuid()).optional();
 
 /** An order in an answer. What is absent is left out, never null (DECISIONS, HTTP surface 3). */
@@ -85,5 +96,11 @@ export const orderSchema = z.strictObject({
   related_order_id: uuid().optional().describe('Original order, for any order created from another.'),
   related_orders: ids().describe('Orders created from this order.'),
   related_payment_link_id: uuid().optional(),
+  amount_details: z
+    .strictObject({ capturable: amount(), captured: amount(), refundable: amount(), refunded: amount(), voidable: amount(), voided: amount() })
+    .optional()
+    .describe('With `?fields[]=amount_details` only: what was moved and what still can be.'),
 });
 export type Order = z.infer<typeof orderSchema>;
+
+export const orderListSchema = z.array(orderSchema);

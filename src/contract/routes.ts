@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ErrorName } from '../errors';
-import { orderRequestSchema, orderSchema } from './order';
+import { EXTRA_FIELDS, orderListSchema, orderRequestSchema, orderSchema, orderUpdateSchema } from './order';
 import { currenciesSchema, projectSchema } from './project';
-import { idParam } from './scalars';
+import { idParam, instantParam, listParam } from './scalars';
 
 /**
  * Every operation, once: Express routes, request parsing, handler types and openapi.json are computed from this table.
@@ -21,6 +21,8 @@ export interface Route {
   /** The request may come without any body, which then reads as `{}` (DECISIONS, HTTP surface 5). */
   readonly body_optional?: boolean;
   readonly output: z.ZodType;
+  /** The answer is the order of the path: it carries its ETag, and a GET with If-None-Match may be answered 304. */
+  readonly etag?: true;
   readonly success: 200 | 201;
   /** Errors of the operation itself; errorsOf adds those of every operation. */
   readonly errors: readonly ErrorName[];
@@ -31,9 +33,14 @@ const EVERYWHERE = ['ValidationError', 'Unauthorized', 'ServerError', 'ServiceUn
 /** Errors of operations that take a body. */
 const WITH_BODY = ['PayloadTooLarge', 'UnsupportedMediaType'] as const satisfies readonly ErrorName[];
 
+/** Whether the operation changes the order of its path, and so heeds If-Match. */
+export function changesOrder({ method, path }: Pick<Route, 'method' | 'path'>): boolean {
+  return method !== 'get' && path.includes('{order_id}');
+}
+
 /** Every error an operation can answer with, each once. */
 export function errorsOf(route: Route): ErrorName[] {
-  return [...new Set([...route.errors, ...(route.body ? WITH_BODY : []), ...EVERYWHERE])];
+  return [...new Set<ErrorName>([...route.errors, ...(changesOrder(route) ? ['PreconditionFailed' as const] : []), ...(route.body ? WITH_BODY : []), ...EVERYWHERE])];
 }
 
 const orderParams = z.object({ order_id: idParam() });
@@ -50,15 +57,47 @@ export const ROUTES = {
     success: 200,
     errors: ['MissingInformationToCreateTransaction', 'Forbidden', 'FailedToFetchTransactionInformation'],
   },
+  listOrders: {
+    method: 'get',
+    path: '/v1/orders/',
+    summary: 'List orders',
+    description:
+      'The orders of the project that were created in a period of at most 31 days, newest first, both ends included. It answers 10,000 orders at most: for the older ones ask again with `created_until` set to `created` of the last one, which then comes again.',
+    query: z.object({
+      created_since: instantParam().optional().describe('Start of the period; 31 days before its end by default.'),
+      created_until: instantParam().optional().describe('End of the period; now by default.'),
+    }),
+    output: orderListSchema,
+    success: 200,
+    errors: [],
+  },
   getOrder: {
     method: 'get',
     path: '/v1/orders/{order_id}/',
     summary: 'Get an order',
     description: 'The order with all its transactions. Call it when the customer returns, on each webhook, and from time to time while the status is not final.',
     params: orderParams,
+    query: z.object({
+      'fields[]': listParam(EXTRA_FIELDS).describe('`amount_details` adds what can still be captured, refunded and voided.'),
+      fields: listParam(EXTRA_FIELDS).describe('The same as `fields[]`.'),
+    }),
     output: orderSchema,
+    etag: true,
     success: 200,
     errors: ['NotFound'],
+  },
+  updateOrder: {
+    method: 'put',
+    path: '/v1/orders/{order_id}/',
+    summary: 'Change an order',
+    description:
+      'Changes the fields that are sent, while the order is not final; `customer` and `extra` are replaced as a whole. Fields that cannot change are ignored, except `amount` and `currency`, which must be those of the order. A changed `webhook_url` receives the webhooks of later status changes.',
+    params: orderParams,
+    body: orderUpdateSchema,
+    output: orderSchema,
+    etag: true,
+    success: 200,
+    errors: ['NotFound', 'Conflict'],
   },
   cancelOrder: {
     method: 'delete',
@@ -67,6 +106,7 @@ export const ROUTES = {
     description: 'Cancels an order that is not final, and answers it. While the outcome of a transaction is not known, the order cannot be cancelled. Cancelling it again answers the same.',
     params: orderParams,
     output: orderSchema,
+    etag: true,
     success: 200,
     errors: ['NotFound', 'CanNotCancelTransaction'],
   },

@@ -24,6 +24,22 @@ export const timestamp = () =>
     .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/)
     .meta({ format: 'date-time', examples: ['2026-01-15T12:00:05.433502+00:00'] });
 
+/** An instant in a query: ISO 8601 with Z or an offset, whose `+` may have arrived as a space because nobody encoded it. */
+export const instantParam = () =>
+  z
+    .string()
+    .overwrite((text) => text.replace(' ', '+'))
+    .refine((text) => z.iso.datetime({ offset: true }).safeParse(text).success, 'Expected a date and time of ISO 8601 with Z or an offset, for example 2026-01-15T12:00:05Z.')
+    .meta({ format: 'date-time', examples: ['2026-01-15T12:00:05Z'] });
+
+/** A query parameter that may come several times, or once with commas; values that are not known are dropped as unknown fields are. */
+export const listParam = <const T extends string>(known: readonly T[]) =>
+  z
+    .custom<string | readonly string[]>()
+    .transform((value) => known.filter((one) => [value].flat().some((text) => text.split(',').includes(one))))
+    .optional()
+    .meta({ type: 'array', items: { type: 'string', enum: known } });
+
 /** ISO 8601, kept as it was sent; PT1S at least, no years or months, at most `longest`. */
 export const duration = (longest: string) =>
   z

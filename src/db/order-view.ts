@@ -70,20 +70,27 @@ export interface EventView {
   noticed: string;
 }
 
-/** Everything a GET or the hosted page shows of one order, in one statement; `undefined` when there is none. */
-export async function findOrderView(db: Database, order_id: string): Promise<OrderView | undefined> {
-  const [order] = await rows<OrderView>(
-    db,
-    `select o.*, p.merchant_id, m.name as merchant_name, p.is_test, p.payment_methods as project_payment_methods,
+const ORDER_VIEW = `
+     select o.*, p.merchant_id, m.name as merchant_name, p.is_test, p.payment_methods as project_payment_methods,
        p.transaction_expiration_period,
        coalesce((
          select json_agg(to_jsonb(t) || jsonb_build_object('events', (
            select coalesce(json_agg(e order by e.n), '[]'::json) from transaction_events e where e.transaction_id = t.id
          )) order by t.attempt) from transactions t where t.order_id = o.id
        ), '[]'::json) as transactions
-     from orders o join projects p on p.id = o.project_id join merchants m on m.id = p.merchant_id
-     where o.id = :order_id`,
-    { order_id },
-  );
+     from orders o join projects p on p.id = o.project_id join merchants m on m.id = p.merchant_id`;
+
+/** Everything a GET or the hosted page shows of one order, in one statement; `undefined` when there is none. */
+export async function findOrderView(db: Database, order_id: string): Promise<OrderView | undefined> {
+  const [order] = await rows<OrderView>(db, `${ORDER_VIEW} where o.id = :order_id`, { order_id });
   return order;
+}
+
+/** The project's orders that were created in a period, both ends included (epoch milliseconds); the newest `limit`, newest first. */
+export async function listOrderViews(db: Database, project_id: string, { since, until }: { since: number; until: number }, limit: number): Promise<OrderView[]> {
+  return await rows<OrderView>(
+    db,
+    `${ORDER_VIEW} where o.project_id = :project_id and o.created between :since and :until order by o.created desc, o.id desc limit :limit`,
+    { project_id, since: new Date(since).toISOString(), until: new Date(until).toISOString(), limit },
+  );
 }

@@ -115,7 +115,8 @@ export async function insertOrder(
 }
 
 /**
- * Adds a payment attempt to an order, when the order is still the one `order` describes.
+ * Adds a payment attempt to an order, when the order is still the one `order` describes; a version that only counts changed
+ * fields (updateOrder) does not matter.
  * Answers the order with it; repeat-safe: an attempt that is there stays as it is.
  */
 export async function insertTransaction(
@@ -148,13 +149,19 @@ export async function insertTransaction(
       created: iso(times.created),
     },
   );
-  if (result?.inserted !== 1) return await loadOrder(db, order.order_id);
+  if (result?.inserted !== 1) {
+    const present = await loadOrder(db, order.order_id);
+    const onlyFieldsChanged = present.version !== order.version && present.moves === order.moves && statusesOf(present) === statusesOf(order);
+    return onlyFieldsChanged ? await insertTransaction(db, present, transaction, times) : present;
+  }
   return {
     ...order,
     version: order.version + 1,
     transactions: [...order.transactions, { transaction_id: transaction.id, attempt: transaction.attempt, status: 'new', end: times.end }],
   };
 }
+
+const statusesOf = ({ status, transactions }: OrderRecord) => [status, ...transactions.map((one) => one.status)].join();
 
 /** What is written beside the statuses: how the event tells the move, and what became known of the transaction. */
 export interface MoveDetails {

@@ -74,7 +74,28 @@ describe('what an operation receives', () => {
 
   test('the id of a path in lower case', async () => {
     await api.send(`/v1/orders/${ORDER_ID.toUpperCase()}/`);
-    expect(api.calls[0]?.input).toEqual({ params: { order_id: ORDER_ID } });
+    expect(api.calls[0]?.input).toEqual({ params: { order_id: ORDER_ID }, query: {} });
+  });
+});
+
+describe('the version of an order', () => {
+  const path = `/v1/orders/${ORDER_ID}/`;
+
+  test('every answer that shows the order of its path has its ETag', async () => {
+    const put = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{}' };
+    for (const init of [{}, { method: 'HEAD' }, put, { method: 'DELETE' }]) expect((await api.send(path, init)).headers.get('etag')).toBe('"3"');
+    expect((await api.post('/v1/orders/', { currency: 'EUR', amount: 1 })).headers.get('etag')).toBeNull();
+  });
+
+  test('who has it already gets 304 without a body', async () => {
+    const response = await api.send(path, { headers: { 'if-none-match': '"2", "3"' } });
+    expect([response.status, response.headers.get('etag'), response.headers.get('cache-control'), await response.text()]).toEqual([304, '"3"', 'no-store', '']);
+    expect((await api.send(path, { headers: { 'if-none-match': '"2"' } })).status).toBe(200);
+  });
+
+  test('If-Match reaches the operation as it came', async () => {
+    await api.send(path, { method: 'DELETE', headers: { 'if-match': '"2"' } });
+    expect(api.calls[0]?.context.if_match).toBe('"2"');
   });
 });
 
@@ -93,9 +114,9 @@ describe('wrong requests', () => {
   });
 
   test.each([
-    ['PUT', '/v1/orders/', 'POST, OPTIONS'],
-    ['GET', '/v1/orders', 'POST, OPTIONS'],
-    ['PATCH', `/v1/orders/${ORDER_ID}/`, 'GET, HEAD, DELETE, OPTIONS'],
+    ['PUT', '/v1/orders/', 'POST, GET, HEAD, OPTIONS'],
+    ['DELETE', '/v1/orders', 'POST, GET, HEAD, OPTIONS'],
+    ['PATCH', `/v1/orders/${ORDER_ID}/`, 'GET, HEAD, PUT, DELETE, OPTIONS'],
     ['POST', '/v1/merchants/self/projects/self/', 'GET, HEAD, OPTIONS'],
     ['POST', '/health/live', 'GET, HEAD, OPTIONS'],
     ['DELETE', '/', 'GET, HEAD, OPTIONS'],
@@ -193,7 +214,7 @@ describe('HEAD and OPTIONS', () => {
 
   test('OPTIONS lists the methods, without a key', async () => {
     const response = await fetch(`${api.url}/v1/orders/${ORDER_ID}`, { method: 'OPTIONS' });
-    expect([response.status, response.headers.get('allow'), await response.text()]).toEqual([204, 'GET, HEAD, DELETE, OPTIONS', '']);
+    expect([response.status, response.headers.get('allow'), await response.text()]).toEqual([204, 'GET, HEAD, PUT, DELETE, OPTIONS', '']);
   });
 });
 

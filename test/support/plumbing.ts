@@ -3,7 +3,7 @@ import pino from 'pino';
 import { createApp, type AppDependencies } from '../../api/app';
 import type { Context, Operations } from '../../api/context';
 import { listen, type Listening } from '../../api/server';
-import { ROUTES, type OperationId } from '../../src/contract/routes';
+import { ROUTES, type OperationId, type Route } from '../../src/contract/routes';
 import type { Project } from '../../src/db/projects';
 import { EXAMPLES } from '../../src/contract/examples';
 
@@ -81,13 +81,15 @@ export async function servePlumbing(options: Options = {}): Promise<Plumbing> {
   };
 }
 
-/** Operations that answer with the documentation's example. */
+/** Operations that answer with the documentation's example, at its third version. */
 function recording(calls: Call[]): Operations {
   const entries = (Object.keys(ROUTES) as OperationId[]).map((operation) => [
     operation,
     async (context: Context, input: unknown) => {
       calls.push({ operation, context, input });
-      return EXAMPLES[operation].answer;
+      const route: Route = ROUTES[operation];
+      const { answer } = EXAMPLES[operation];
+      return route.etag ? { body: answer, version: 3 } : answer;
     },
   ]);
   return Object.fromEntries(entries) as Operations;

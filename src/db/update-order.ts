@@ -1,0 +1,45 @@
+import { ORDER_MOVES, ORDER_STATUSES, isFinal } from '../domain/transitions';
+import { rows, type Database } from './connection';
+
+/** What a merchant may change of an order; an absent field stays as it is, a present one is replaced as a whole. */
+export interface OrderChanges {
+  merchant_order_id?: string | undefined;
+  description?: string | undefined;
+  return_url?: string | undefined;
+  failure_url?: string | undefined;
+  webhook_url?: string | undefined;
+  customer?: unknown;
+  extra?: unknown;
+}
+
+const OPEN = ORDER_STATUSES.filter((status) => !isFinal(ORDER_MOVES, status));
+
+/**
+ * Changes fields of an order that is not final, at one of `versions` when they are given. Answers whether it did.
+ *
+ * Written past the order's workflow, which holds none of these fields. The version counts on, as a reader must notice; a
+ * move or a payment attempt that was planned from the version before is refused by its own guard, reads the order again and
+ * is planned anew (moveOrder, insertTransaction).
+ */
+export async function updateOrder(
+  db: Database,
+  order_id: string,
+  changes: OrderChanges,
+  { versions, now }: { versions: readonly number[] | undefined; now: number },
+): Promise<boolean> {
+  const updated = await rows(
+    db,
+    `update orders set
+       (merchant_order_id, description, return_url, failure_url, webhook_url, customer, extra) = (
+         select merchant_order_id, description, return_url, failure_url, webhook_url, customer, extra
+         -- Fields that are absent in the JSON are those of the row.
+         from json_populate_record(orders, :changes::json)
+       ),
+       version = version + 1,
+       modified = greatest(modified, :now::timestamptz)
+     where id = :order_id and status = any(:open::text[]) and (:versions::int[] is null or version = any(:versions::int[]))
+     returning id`,
+    { order_id, changes: JSON.stringify(changes), open: OPEN, versions: versions ?? null, now: new Date(now).toISOString() },
+  );
+  return updated.length === 1;
+}

@@ -1,0 +1,38 @@
+/** The longest period of one list of orders (DECISIONS, List orders). */
+const LIST_PERIOD_MAX_DAYS = 31;
+const LIST_PERIOD_MAX_MS = LIST_PERIOD_MAX_DAYS * 24 * 60 * 60 * 1_000;
+/** Instants beyond these are none of an order; databases do not know all of them. Epoch milliseconds. */
+const [EARLIEST, LATEST] = [0, Date.UTC(9999, 0)];
+
+/** Both ends belong to it; epoch milliseconds. */
+export interface Period {
+  since: number;
+  until: number;
+}
+
+/** What is wrong with one of the two. */
+export interface PeriodProblem {
+  parameter: 'created_since' | 'created_until';
+  problem: string;
+}
+
+/**
+ * The period a list of orders covers. Without an end it ends now; without a start it is as long as a period may be.
+ * Takes ISO 8601 texts that were checked; `now` in epoch milliseconds.
+ */
+export function listPeriod({ created_since, created_until, now }: { created_since?: string | undefined; created_until?: string | undefined; now: number }): Period | PeriodProblem {
+  const until = created_until === undefined ? now : Date.parse(created_until);
+  const since = created_since === undefined ? until - LIST_PERIOD_MAX_MS : Date.parse(created_since);
+  if (since > until) {
+    // Whoever sent one of them hears about that one.
+    return created_until === undefined
+      ? { parameter: 'created_since', problem: 'Lies in the future.' }
+      : { parameter: 'created_until', problem: 'Lies before created_since.' };
+  }
+  if (until - since > LIST_PERIOD_MAX_MS) {
+    return { parameter: 'created_since', problem: `Lies more than ${LIST_PERIOD_MAX_DAYS} days before created_until, which is now unless it is sent.` };
+  }
+  return { since: within(since), until: within(until) };
+}
+
+const within = (instant: number) => Math.min(Math.max(instant, EARLIEST), LATEST);

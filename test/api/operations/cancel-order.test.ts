@@ -1,0 +1,43 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Order } from '../../../src/contract/order';
+import { Merchant, story, type Answer, type Refusal } from '../../support/client';
+import { stack } from '../../support/stack';
+
+const cancel = (merchant: Merchant, id: string, headers: Record<string, string> = {}): Promise<Answer<Order & { error: Refusal }>> =>
+  merchant.send('DELETE', `/v1/orders/${id}/`, { headers });
+
+test('an order that waits for its customer is cancelled together with its transaction; again answers the same', async () => {
+  const merchant = new Merchant();
+  const order = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+  const answers = [await cancel(merchant, order.id), await cancel(merchant, order.id)];
+  expect(answers.map(({ status, body }) => [status, story(body)])).toEqual(Array(2).fill([200, 'cancelled: cancelled']));
+  expect(answers[1]!.body).toEqual(answers[0]!.body);
+  expect(await merchant.getOrder(order.id)).toEqual(answers[0]!.body);
+});
+
+test.each(['approved', 'do_not_honor'] as const)('an order that is final by another way (%s): CanNotCancelTransaction', async (card) => {
+  const merchant = new Merchant();
+  const order = await merchant.paidOrder(card);
+  const { status, body } = await cancel(merchant, order.id);
+  expect([status, body.error.type]).toEqual([409, 'CanNotCancelTransaction']);
+  expect(await merchant.getOrder(order.id)).toEqual(order);
+});
+
+test('an order of another project: 401; one that does not exist: 404', async () => {
+  const { id } = await new Merchant().createOrder();
+  expect((await cancel(new Merchant(stack(), stack().live_api_key), id)).status).toBe(401);
+  expect((await cancel(new Merchant(), uuidv7())).status).toBe(404);
+});
+
+test('If-Match cancels only what was read', async () => {
+  const merchant = new Merchant();
+  const { id } = await merchant.createOrder();
+  const read = (await merchant.send('GET', `/v1/orders/${id}/`)).headers.get('etag')!;
+  await merchant.send('PUT', `/v1/orders/${id}/`, { body: { description: 'changed since' } });
+  const late = await cancel(merchant, id, { 'if-match': read });
+  expect([late.status, late.body.error.type, (await merchant.getOrder(id)).status]).toEqual([412, 'PreconditionFailed', 'new']);
+  const now = (await merchant.send('GET', `/v1/orders/${id}/`)).headers.get('etag')!;
+  const cancelled = await cancel(merchant, id, { 'if-match': now });
+  expect([cancelled.status, cancelled.body.status]).toEqual([200, 'cancelled']);
+  expect(cancelled.headers.get('etag')).toBe((await merchant.send('GET', `/v1/orders/${id}/`)).headers.get('etag'));
+});

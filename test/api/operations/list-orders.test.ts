@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { createOperations } from '../../../api/operations';
+import type { Context } from '../../../api/context';
+import { LIST_ORDERS_MAX } from '../../../api/operations/list-orders';
+import type { Services } from '../../../api/services';
+import { orderListSchema, type Order } from '../../../src/contract/order';
+import { getProject, type Project } from '../../../src/db/projects';
+import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
+import { Merchant, type Refusal } from '../../support/client';
+import { stack } from '../../support/stack';
+
+const DAY = 24 * 60 * 60 * 1_000;
+
+describe('over HTTP', () => {
+  const list = (merchant: Merchant, query: Record<string, string> | string = '') =>
+    merchant.send<Order[] & { error: Refusal }>('GET', `/v1/orders/?${typeof query === 'string' ? query : new URLSearchParams(query).toString()}`);
+
+  test('a bare array of whole orders, newest first, both ends included', async () => {
+    const merchant = new Merchant();
+    const orders = [await merchant.createOrder(), await merchant.paidOrder('approved'), await merchant.createOrder({ extra: { a: 1 } })];
+    const [oldest, , newest] = orders;
+    const { status, headers, body } = await list(merchant, { created_since: oldest!.created, created_until: newest!.created });
+    expect([status, headers.get('content-type'), headers.get('etag')]).toEqual([200, 'application/json', null]);
+    // Other tests use the project too.
+    const mine = (body: Order[]) => body.filter(({ id }) => orders.some((order) => order.id === id));
+    expect(mine(orderListSchema.parse(body))).toEqual([...orders].toReversed());
+    expect([body[0]!.created <= newest!.created, body.at(-1)!.created]).toEqual([true, oldest!.created]);
+    expect(mine((await list(merchant)).body)).toEqual([...orders].toReversed());
+    // Nobody encoded the plus sign of the offset.
+    expect(mine((await list(merchant, `created_since=${newest!.created}`)).body)).toEqual([newest]);
+  });
+
+  test('only the orders of the project', async () => {
+    const [test, live] = [new Merchant(), new Merchant(stack(), stack().live_api_key)];
+    const [own, other] = [await test.createOrder(), await live.createOrder()];
+    const ids = (await list(live)).body.map(({ id }) => id);
+    expect([ids.includes(other.id), ids.includes(own.id)]).toEqual([true, false]);
+  });
+
+  test.each<[Record<string, string>, string]>([
+    [{ created_since: 'yesterday' }, 'created_since'],
+    [{ created_until: '2026-01-15' }, 'created_until'],
+    [{ created_until: '2026-02-30T00:00:00Z' }, 'created_until'],
+    [{ created_since: '2026-01-15T12:00:00' }, 'created_since'],
+    [{ created_since: '2026-01-01T00:00:00Z', created_until: '2026-02-01T00:00:01Z' }, 'created_since'],
+    [{ created_since: '2026-02-01T00:00:00Z', created_until: '2026-01-01T00:00:00Z' }, 'created_until'],
+    [{ created_since: '4111111111111111' }, 'created_since'],
+  ])('%j: ValidationError on %s', async (query, property_path) => {
+    const { status, body } = await list(new Merchant(), query);
+    expect([status, body.error]).toMatchObject([400, { type: 'ValidationError', property_path }]);
+  });
+
+  test('a parameter that comes twice: ValidationError', async () => {
+    const { status, body } = await list(new Merchant(), 'created_since=2026-01-01T00:00:00Z&created_since=2026-01-02T00:00:00Z');
+    expect([status, body.error.property_path]).toEqual([400, 'created_since']);
+  });
+
+  test.each(['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-23:59', '1969-12-31T23:59:59+23:59'])('no orders around %s', async (instant) => {
+    expect((await list(new Merchant(), { created_since: instant, created_until: instant })).body).toEqual([]);
+  });
+});
+
+describe('many orders', () => {
+  let database: TestDatabase;
+  let project: Project;
+  beforeAll(async () => {
+    database = await aDatabase();
+    project = (await getProject(database.db, PROJECT.id))!;
+  });
+  afterAll(() => database.close());
+
+  const listed = (query: { created_since?: string; created_until?: string } = {}) =>
+    createOperations({ db: database.db, public_url: 'http://127.0.0.1:1' } as Services).listOrders({ project } as Context, { query });
+
+  test(`the newest ${LIST_ORDERS_MAX.toLocaleString('en')}, in one statement; created of the last one leads to the rest`, async () => {
+    const start = Date.now() - DAY;
+    const rows = Array.from({ length: LIST_ORDERS_MAX + 5 }, (_, n) => ({
+      id: uuid(),
+      project_id: PROJECT.id,
+      currency: 'EUR',
+      amount: n,
+      status: 'new',
+      attempts_max: 5,
+      expiration_period: 'PT30M',
+      expires_at: new Date(start + DAY),
+      created: new Date(start + n),
+      modified: new Date(start + n),
+    }));
+    await database.db.batchInsert('orders', rows, 2_000);
+    database.forget();
+    const orders = await listed();
+    expect(database.statements).toHaveLength(1);
+    expect([orders.length, orders[0]!.amount, orders.at(-1)!.amount]).toEqual([LIST_ORDERS_MAX, LIST_ORDERS_MAX + 4, 5]);
+    const rest = await listed({ created_until: orders.at(-1)!.created });
+    expect(rest.map(({ amount }) => amount)).toEqual([5, 4, 3, 2, 1, 0]);
+  });
+});
+
+const uuid = () => randomBytes(16).toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

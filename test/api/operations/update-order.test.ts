@@ -1,0 +1,175 @@
+import { v7 as uuidv7 } from 'uuid';
+import { orderSchema, type Order } from '../../../src/contract/order';
+import { CARD, Client } from '../page/hosted-page';
+import { Merchant, story, type Answer, type Refusal } from '../../support/client';
+import { aReceiver } from '../../support/receiver';
+import { stack } from '../../support/stack';
+
+const shop = () => new Merchant();
+
+async function put(shop: Merchant, id: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer<Order & { error?: Refusal }>> {
+  return await shop.send('PUT', `/v1/orders/${id}/`, { body, headers });
+}
+
+const FIELDS = {
+  merchant_order_id: 'A-1001',
+  description: 'Two tickets',
+  return_url: 'https://shop.example/thanks',
+  failure_url: 'https://shop.example/sorry',
+  webhook_url: 'https://shop.example/hook',
+  extra: { cart: { lines: [1, 2] }, note: 'kept' },
+  customer: { first_name: 'Ada', country: 'NL' },
+};
+
+describe('what changes', () => {
+  test('every field that may change comes back as it was sent, the rest of the order as it was', async () => {
+    const merchant = shop();
+    const order = await merchant.createOrder({ client: { platform: 'x' }, locale: 'nl_NL' });
+    const { status, body } = await put(merchant, order.id, FIELDS);
+    expect(status).toBe(200);
+    expect(orderSchema.parse(body)).toEqual({ ...order, ...FIELDS, modified: body.modified });
+    expect(body.modified > order.modified).toBe(true);
+    expect(await merchant.getOrder(order.id)).toEqual(body);
+  });
+
+  test('a field that is not sent stays; extra and customer are replaced as a whole', async () => {
+    const merchant = shop();
+    const order = await merchant.createOrder(FIELDS);
+    const { body } = await put(merchant, order.id, { description: '', extra: { only: 'this' }, customer: { last_name: 'Lovelace' } });
+    expect(body).toEqual({ ...order, description: '', extra: { only: 'this' }, customer: { last_name: 'Lovelace' }, modified: body.modified });
+  });
+
+  test('nothing sent, nothing changed', async () => {
+    const merchant = shop();
+    const order = await merchant.createOrder(FIELDS);
+    expect((await put(merchant, order.id, {})).body).toEqual(order);
+  });
+
+  test('an order read may be sent back whole: amount and currency as they are, everything else that cannot change is ignored', async () => {
+    const merchant = shop();
+    const order = await merchant.createOrder(FIELDS);
+    const { status, body } = await put(merchant, order.id, { ...order, status: 'completed', flags: [], transactions: [], locale: 'de_DE', expiration_period: 'PT1S', order_lines: [{ a: 1 }] });
+    expect([status, body]).toEqual([200, { ...order, modified: body.modified }]);
+  });
+});
+
+describe('refusals', () => {
+  test.each<[string, object, string]>([
+    ['another amount', { amount: 1 }, 'amount'],
+    ['another currency', { currency: 'USD' }, 'currency'],
+    ['an address that is none', { return_url: 'javascript:alert(1)' }, 'return_url'],
+    ['null', { description: null }, 'description'],
+    ['a reference that is too long', { merchant_order_id: 'x'.repeat(256) }, 'merchant_order_id'],
+    ['a card number', { extra: { card: '4111 1111 1111 1111' } }, 'extra.card'],
+  ])('%s: ValidationError that names it, and nothing changes', async (_title, body, property_path) => {
+    const merchant = shop();
+    const order = await merchant.createOrder(FIELDS);
+    const answer = await put(merchant, order.id, { merchant_order_id: 'new', ...body });
+    expect([answer.status, answer.body.error]).toMatchObject([400, { type: 'ValidationError', property_path }]);
+    expect(await merchant.getOrder(order.id)).toEqual(order);
+  });
+
+  test.each([
+    ['completed', async (merchant: Merchant) => await merchant.paidOrder('approved')],
+    ['error', async (merchant: Merchant) => await merchant.paidOrder('do_not_honor')],
+    ['cancelled', async (merchant: Merchant) => await merchant.cancelOrder((await merchant.createOrder()).id)],
+    ['expired', async (merchant: Merchant) => await merchant.untilStatus((await merchant.createOrder({ expiration_period: 'PT1S' })).id, 'expired')],
+  ])('an order that is %s: Conflict', async (status, make) => {
+    const merchant = shop();
+    const order = await make(merchant);
+    expect(order.status).toBe(status);
+    const answer = await put(merchant, order.id, { description: 'late' });
+    expect([answer.status, answer.body.error?.type]).toEqual([409, 'Conflict']);
+    expect(await merchant.getOrder(order.id)).toEqual(order);
+  });
+
+  test('an order of another project: 401; one that does not exist: 404', async () => {
+    const merchant = shop();
+    const order = await merchant.createOrder();
+    const other = new Merchant(stack(), stack().live_api_key);
+    expect((await put(other, order.id, { description: 'x' })).status).toBe(401);
+    expect((await put(merchant, uuidv7(), { description: 'x' })).status).toBe(404);
+  });
+});
+
+describe('If-Match', () => {
+  test('only the version that was read is changed', async () => {
+    const merchant = shop();
+    const { id } = await merchant.createOrder();
+    const read = async () => (await merchant.send('GET', `/v1/orders/${id}/`)).headers.get('etag')!;
+    const first = await read();
+    const changed = await put(merchant, id, { description: 'one' }, { 'if-match': first });
+    expect([changed.status, changed.headers.get('etag')]).toEqual([200, await read()]);
+    expect(changed.headers.get('etag')).not.toBe(first);
+    const late = await put(merchant, id, { description: 'two' }, { 'if-match': first });
+    expect([late.status, late.body.error?.type]).toEqual([412, 'PreconditionFailed']);
+    expect((await put(merchant, id, { description: 'two' }, { 'if-match': '*' })).status).toBe(200);
+    expect((await put(merchant, id, { description: 'three' }, { 'if-match': `"none", ${await read()}` })).status).toBe(200);
+    expect((await merchant.getOrder(id)).description).toBe('three');
+  });
+
+  test('of 20 at once with one tag, exactly one changes the order', async () => {
+    const merchant = shop();
+    const { id } = await merchant.createOrder();
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => put(merchant, id, { description: `${n}` }, { 'if-match': '"0"' })));
+    const changed = answers.filter(({ status }) => status === 200);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array<number>(19).fill(412)]);
+    expect((await merchant.getOrder(id)).description).toBe(changed[0]!.body.description);
+  });
+});
+
+describe('the order goes on from its new version', () => {
+  test('the hosted page charges the first attempt once', async () => {
+    const merchant = shop();
+    const order = await merchant.createOrder();
+    await put(merchant, order.id, { description: 'changed before paying' });
+    const customer = new Client();
+    const form = { ...CARD, ...(await customer.open(order)) };
+    await put(merchant, order.id, { description: 'changed while the form was open' });
+    expect((await customer.post(`/pay/${order.id}/`, form)).status).toBeLessThan(400);
+    const paid = await merchant.getOrder(order.id);
+    expect([story(paid), paid.description]).toEqual(['completed: accepted', 'changed while the form was open']);
+    expect(await merchant.ledger(order.id)).toHaveLength(1);
+  });
+
+  test('changes all through a payment neither lose it nor are lost', async () => {
+    const merchant = shop();
+    const order = await merchant.createOrder();
+    await merchant.trouble({ operation: 'sale', order_id: order.id, kind: 'latency', milliseconds: 500, times: 1 });
+    const customer = new Client();
+    const form = { ...CARD, ...(await customer.open(order)) };
+    let paying = true;
+    const payment = customer.post(`/pay/${order.id}/`, form).finally(() => (paying = false));
+    let last = 0;
+    for (let n = 1; paying; n++) {
+      if ((await put(merchant, order.id, { merchant_order_id: `${n}` })).status === 200) last = n;
+    }
+    expect((await payment).status).toBeLessThan(400);
+    const paid = await merchant.getOrder(order.id);
+    expect([story(paid), paid.merchant_order_id]).toEqual(['completed: accepted', `${last}`]);
+    expect(last).toBeGreaterThan(1);
+    expect(await merchant.ledger(order.id)).toHaveLength(1);
+  });
+
+  test('it can be cancelled, and expires', async () => {
+    const merchant = shop();
+    const [cancelled, expiring] = [await merchant.createOrder(), await merchant.createOrder({ expiration_period: 'PT2S' })];
+    for (const { id } of [cancelled, expiring]) expect((await put(merchant, id, { description: 'x' })).status).toBe(200);
+    expect((await merchant.cancelOrder(cancelled.id)).status).toBe('cancelled');
+    await merchant.untilStatus(expiring.id, 'expired');
+  });
+
+  test('its next webhook goes to the new address', async () => {
+    const merchant = shop();
+    const [before, after] = [await aReceiver(), await aReceiver()];
+    try {
+      const order = await merchant.createOrder({ webhook_url: before.url });
+      await put(merchant, order.id, { webhook_url: after.url });
+      await merchant.cancelOrder(order.id);
+      await after.waitFor(1);
+      expect(before.received).toEqual([]);
+    } finally {
+      await Promise.all([before.close(), after.close()]);
+    }
+  });
+});
