@@ -40,7 +40,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       amount: order.amount,
       currency: order.currency,
       vault_token: String(payment_method_details['vault_token'] ?? ''),
-      return_url: `${public_url}/pay/${order.order_id}/${transaction_id}/`,
+      return_url: `${public_url}/pay/${order.order_id}/${transaction_id}/?from=issuer`,
     };
   }
 
@@ -73,7 +73,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
         authorization_iso_response_code,
         transaction: {
           ...known,
-          ...(answer === 'unknown' ? {} : { response_code: answer.response_code, response_code_description: answer.response_code_description }),
+          ...(answer === 'unknown' ? {} : knownFrom(answer)),
           // A sale takes the money at once (DECISIONS, Money).
           ...(to === 'accepted' ? { captured_amount: order.amount } : {}),
         },
@@ -142,13 +142,14 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
 
     /**
      * Ends an unpaid order and its open transaction together: cancelled or expired. Whoever began to charge it may have been
-     * killed before anything but the processor knew: it is asked first, and what it took counts. The order comes back as it
+     * killed before anything but the processor knew, and a customer may have passed 3-D Secure without our being told: it is
+     * asked first, and what it took counts. The order comes back as it
      * is while the processor does not say.
      */
     async endOrder({ order, ended, source, now }: { order: OrderRecord; ended: Ending; source: EventSource } & AtTime): Promise<OrderRecord> {
       let present = (await findOrder(db, order.order_id)) ?? order;
       const last = lastTransaction(present);
-      if (last?.status === 'new') {
+      if (last?.status === 'new' || last?.status === 'pending') {
         const answer = await processor.ask(chargeKey(last.transaction_id));
         if (answer === 'unknown') return present;
         if (answer !== 'never_seen') present = await settle(present, last.transaction_id, answer, now);
@@ -157,6 +158,11 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       return await moveOrder(db, present, { ended }, { source, now });
     },
   });
+}
+
+/** What an answer tells of the transaction beside its outcome. */
+function knownFrom({ response_code, response_code_description, challenge_url, three_ds }: OperationResult) {
+  return { response_code, response_code_description, challenge_url, received_3ds_result: three_ds?.result, liability_shift: three_ds?.liability_shift };
 }
 
 function statusOf(order: OrderRecord, transaction_id: string): TransactionRecord['status'] | undefined {

@@ -24,15 +24,16 @@ export interface AppDependencies {
   /** Looks an API key up; its answer is remembered here for API_KEY_CACHE_MS. */
   readonly findProject: FindProject;
   readonly probes: readonly Probe[];
-  /** The hosted page. */
+  /** The hosted page, and where the processor's notifications arrive. */
   readonly pages: Router;
+  readonly notifications: Router;
 }
 
 /** Milliseconds a probe may take. */
 const PROBE_TIMEOUT_MS = 2_000;
 
 /** The whole HTTP surface: API, hosted page, documentation and health. */
-export function createApp({ config, log, operations, findProject, probes, pages }: AppDependencies): express.Express {
+export function createApp({ config, log, operations, findProject, probes, pages, notifications }: AppDependencies): express.Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -46,6 +47,7 @@ export function createApp({ config, log, operations, findProject, probes, pages 
   route(app, '/health/ready', ready(probes, log));
   app.use(requireTls());
   app.use(bind({ operations, authenticate: createAuthenticate(findProject, config.API_KEY_CACHE_MS), deadline_ms: config.API_DEADLINE_MS, log }));
+  app.use(notifications);
   app.use(pages);
   app.use('/docs', docs());
   route(app, '/', (_request, response) => answer(response, 200, { service: 'payments', version: 'v1', documentation: '/docs/', openapi: '/docs/openapi.json' }));

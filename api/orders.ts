@@ -21,6 +21,7 @@ import {
   createOrder,
   orderWorkflowId,
   paymentUpdateId,
+  processorAnswered,
   submitPayment,
   type CancelOrderInput,
   type CreateOrderInput,
@@ -81,6 +82,15 @@ export class Orders {
     }
   }
 
+  /** The processor has an answer, or may have: the order asks for it now instead of later. An order that is over ignores it. */
+  async askNow(order_id: string, deadline_at: number): Promise<void> {
+    try {
+      await this.client.withDeadline(deadline_at, () => this.client.workflow.getHandle(orderWorkflowId(order_id)).signal(processorAnswered));
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw isSilence(error) ? unavailable() : error;
+    }
+  }
+
   async cancel(order_id: string, input: CancelOrderInput, deadline_at: number): Promise<OrderView> {
     return await this.answered(order_id, deadline_at, async () => {
       await this.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(cancelOrder, { args: [input] });
@@ -99,9 +109,13 @@ export class Orders {
     const order = await findOrderView(this.db, order_id);
     if (order !== undefined) return order;
     throw silent
-      ? new ServiceError('ServiceUnavailable', 'The service could not answer in time; nothing was stored or charged.')
+      ? unavailable()
       : new ServiceError('NotFound', 'The order does not exist.');
   }
+}
+
+function unavailable(): ServiceError {
+  return new ServiceError('ServiceUnavailable', 'The service could not answer in time; nothing was stored or charged.');
 }
 
 /** Whether nobody answered: no worker, or Temporal is slow or away. */

@@ -76,16 +76,21 @@ function presentTransaction(transaction: TransactionView, order: OrderView, publ
       credit_debit: transaction.credit_debit,
       payment_method: transaction.payment_method,
       payment_method_brand: transaction.payment_method_brand,
-      payment_method_details: transaction.payment_method_details,
+      payment_method_details: detailsOf(transaction),
       expiration_period: transaction.expiration_period,
       status: transaction.status,
       captured_amount: transaction.captured_amount === 0 ? null : transaction.captured_amount,
       events: transaction.events.map(presentEvent),
+      received_3ds_authentication: transaction.received_3ds_result === null ? null : { result: transaction.received_3ds_result },
       outcomes: transaction.response_code === null ? null : { processing: { status: transaction.status, ...outcome } },
       payment_url: open ? paymentPage(public_url, order.id, transaction.id) : null,
     }) as Omit<Transaction, 'is_capturable'>),
     is_capturable: false,
   };
+}
+
+function detailsOf({ payment_method_details: details, liability_shift }: TransactionView) {
+  return liability_shift === null ? details : { ...details, liability_shift };
 }
 
 function presentEvent(event: EventView): Event {

@@ -89,9 +89,11 @@ export async function order({ order_id }: OrderInput): Promise<string> {
       if (!isDue(existing(), Date.now())) continue;
       await waitForNews(askAgainAfter(asked), 'until the processor is asked again whether it has charged');
       asked += 1;
-    } else if (awaitsOutcome(current) || (toldToAsk && isPending(current))) {
+    } else if (awaitsOutcome(current) || isPending(current)) {
       const { transaction_id } = lastTransaction(current)!;
-      if (!toldToAsk) await waitForNews(askAgainAfter(asked), `until the processor is asked for the outcome again`);
+      const wait = isPending(current) ? Math.min(ASK_PENDING_AFTER_MS, paymentEnd(current) - Date.now()) : askAgainAfter(asked);
+      if (!toldToAsk) await waitForNews(wait, 'until the processor is asked for the outcome again');
+      if (isDue(existing(), Date.now())) continue;
       toldToAsk = false;
       asked += 1;
       await inTurn(async () => {
@@ -102,7 +104,7 @@ export async function order({ order_id }: OrderInput): Promise<string> {
       });
     } else {
       toldToAsk = false;
-      await waitForNews(paymentEnd(current) - Date.now(), `until the order expires: ${inWords(current)}`);
+      await waitForNews(paymentEnd(current) - Date.now(), inWords(current));
     }
   }
   await condition(allHandlersFinished);
@@ -136,6 +138,9 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     await condition(() => toldToAsk || present?.version !== version, milliseconds, { summary });
   }
 }
+
+/** A customer at the issuer is told of by a notification; this is for the case that it is lost. Milliseconds. */
+const ASK_PENDING_AFTER_MS = 5 * 60_000;
 
 /** Longer than an API waits for its first answer; in milliseconds. */
 const CREATION_LOST_AFTER_MS = 15_000;

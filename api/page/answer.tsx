@@ -26,6 +26,8 @@ export interface Extras {
   cardholder_name?: string;
   /** A charge was sent and nothing is known of it yet. */
   late?: boolean;
+  /** The customer comes back from the issuer, where an unfinished question may be left. */
+  from_issuer?: boolean;
 }
 
 export type Show = (request: Request, response: Response, order: OrderView, extras?: Extras) => Promise<void>;
@@ -54,9 +56,12 @@ export function createShow({ forgery, base, testCards }: Dependencies): Show {
     setPolicy(response, returnSources(order));
     const refresh = refreshOf(page, waited ?? 0);
     if (extras.late) {
-      send(response, 503, <WaitingPage {...frame} {...{ order, page, refresh }} wait_for="late" token={undefined} />);
+      send(response, 503, <WaitingPage {...frame} {...{ order, page, refresh }} challenge_url={undefined} wait_for="late" token={undefined} />);
     } else if (step.kind === 'wait') {
-      send(response, 200, <WaitingPage {...frame} {...{ order, page, refresh }} wait_for={step.for} token={step.may_cancel ? token() : undefined} />);
+      // The first time the customer is taken to the issuer: by the page, as a redirect after a form may only lead to known places.
+      const ask_issuer = step.challenge_url !== undefined && !extras.from_issuer && waited === undefined;
+      const go = ask_issuer && step.challenge_url !== undefined ? { seconds: 0, address: step.challenge_url } : refresh;
+      send(response, 200, <WaitingPage {...frame} {...{ order, page }} refresh={go} challenge_url={step.challenge_url} wait_for={step.for} token={step.may_cancel ? token() : undefined} />);
     } else if (step.kind === 'ended') {
       send(response, 200, <ResultPage {...frame} {...{ order, step, back }} />);
     } else {

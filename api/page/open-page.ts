@@ -1,18 +1,40 @@
+import { setTimeout } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
+import type { OrderView } from '../../src/db/order-view';
 import { ServiceError } from '../../src/errors';
 import type { Doors } from './doors';
+
+/** How long a customer who comes back from the issuer waits for the answer before the page says that it waits. Milliseconds. */
+const ANSWER_MS = 3_000;
+const LOOK_AGAIN_MS = 100;
 
 /**
  * Opens the page of an order, or of one of its transactions, which shows the order's present attempt (DECISIONS, Attempts).
  * The issuer sends the customer back here too; what became of the payment is read from the record, never from the address.
  */
-export function openPage({ orderOf, show }: Doors): RequestHandler {
+export function openPage({ services, orderOf, show }: Doors): RequestHandler {
   return async (request, response) => {
-    const order = await orderOf(request);
+    let order = await orderOf(request);
     const transaction_id = request.params['transaction_id'];
     if (transaction_id !== undefined && !order.transactions.some(({ id }) => id === String(transaction_id).toLowerCase())) {
       throw new ServiceError('NotFound', 'The order has no such transaction.');
     }
-    await show(request, response, order);
+    const from_issuer = request.query['from'] === 'issuer';
+    if (from_issuer && order.transactions.at(-1)?.status === 'pending') {
+      await services.orders.askNow(order.id, Date.now() + services.deadline_ms);
+      order = await settled(() => orderOf(request), order);
+    }
+    await show(request, response, order, { after_form: from_issuer, from_issuer });
   };
+}
+
+/** The order once it moved on, or as it is when that takes longer. */
+async function settled(look: () => Promise<OrderView>, before: OrderView): Promise<OrderView> {
+  const until = Date.now() + ANSWER_MS;
+  let order = before;
+  while (order.version === before.version && Date.now() < until) {
+    await setTimeout(LOOK_AGAIN_MS);
+    order = await look();
+  }
+  return order;
 }

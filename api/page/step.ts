@@ -22,7 +22,7 @@ export type Step =
       /** End of the time for paying, epoch milliseconds. */
       end: number;
     }
-  | { kind: 'wait'; for: 'outcome' | 'issuer'; may_cancel: boolean }
+  | { kind: 'wait'; for: 'outcome' | 'issuer'; may_cancel: boolean; challenge_url?: string }
   | { kind: 'ended'; as: Ended; setback: Setback | undefined };
 
 /** The step an order is at. `now` in epoch milliseconds: at its end an order has expired, also before its timer fires. */
@@ -33,7 +33,7 @@ export function stepOf(order: OrderView, now: number): Step {
   if (last?.status === 'processing') return { kind: 'wait', for: 'outcome', may_cancel: false };
   const end = endOf(order, last);
   if (hasEnded(end, now)) return { kind: 'ended', as: 'expired', setback: undefined };
-  if (last?.status === 'pending') return { kind: 'wait', for: 'issuer', may_cancel: mayCancel([last.status], order.status) };
+  if (last?.status === 'pending') return { kind: 'wait', for: 'issuer', may_cancel: mayCancel([last.status], order.status), ...(last.challenge_url === null ? {} : { challenge_url: last.challenge_url }) };
   // With a card token in the request the service charges by itself: the customer has nothing to type.
   if (order.attempts_max === 1) return { kind: 'wait', for: 'outcome', may_cancel: false };
   const attempt = last?.status === 'new' ? last.attempt : order.transactions.length + 1;

@@ -60,6 +60,7 @@ const EN = {
   waiting: 'Your payment is being processed',
   waiting_detail: 'Your bank has not answered yet. That can take some minutes. This page goes on by itself; you will not be charged twice.',
   issuer: 'Your bank wants to make sure that it is you',
+  to_issuer: 'Continue to your bank',
   issuer_detail: 'Please confirm the payment with your bank. This page goes on by itself.',
   late: 'We have not heard back yet',
   late_detail: 'Your payment may still go through. You will not be charged twice, even if you try again.',

@@ -55,6 +55,10 @@ export interface TransactionView {
   captured_amount: number;
   response_code: string | null;
   response_code_description: string | null;
+  /** Where the issuer waits for the customer while the transaction is pending. */
+  challenge_url: string | null;
+  received_3ds_result: 'authenticated' | 'attempted' | 'failed' | null;
+  liability_shift: boolean | null;
   created: string;
   modified: string;
   events: EventView[];

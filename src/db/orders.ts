@@ -177,6 +177,9 @@ export interface MoveDetails {
     payment_method_details?: PaymentMethodDetails | undefined;
     response_code?: string | undefined;
     response_code_description?: string | undefined;
+    challenge_url?: string | undefined;
+    received_3ds_result?: string | undefined;
+    liability_shift?: boolean | undefined;
     captured_amount?: number | undefined;
   };
 }
@@ -202,6 +205,9 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
          payment_method_details = coalesce(:payment_method_details::json, payment_method_details),
          response_code = coalesce(:response_code, response_code),
          response_code_description = coalesce(:response_code_description, response_code_description),
+         challenge_url = coalesce(:challenge_url, challenge_url),
+         received_3ds_result = coalesce(:received_3ds_result, received_3ds_result),
+         liability_shift = coalesce(:liability_shift::boolean, liability_shift),
          captured_amount = coalesce(:captured_amount::bigint, captured_amount)
        from locked
        where transactions.id = :transaction_id::uuid and transactions.status = any(:transaction_sources::text[])
@@ -252,6 +258,9 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
         : null,
       response_code: details.transaction?.response_code ?? null,
       response_code_description: details.transaction?.response_code_description ?? null,
+      challenge_url: details.transaction?.challenge_url ?? null,
+      received_3ds_result: details.transaction?.received_3ds_result ?? null,
+      liability_shift: details.transaction?.liability_shift ?? null,
       captured_amount: details.transaction?.captured_amount ?? null,
     },
   );

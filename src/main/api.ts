@@ -3,6 +3,7 @@ import { createApp } from '../../api/app';
 import { Orders } from '../../api/orders';
 import { createOperations } from '../../api/operations';
 import { createPages } from '../../api/page';
+import { processorNotifications } from '../../api/processor-notifications';
 import { listen } from '../../api/server';
 import { parseConfig, required } from '../config';
 import { connect, ping } from '../db/connection';
@@ -36,6 +37,7 @@ runProcess(log, async () => {
       { name: 'postgres', check: () => ping(db) },
       { name: 'temporal', check: async () => void (await client.workflowService.getSystemInfo({})) },
     ],
+    notifications: processorNotifications({ orders, secret: config.PROCESSOR_NOTIFICATION_SECRET, log }),
     pages: createPages({ db, orders, processor, public_url, page_secret: config.PAGE_SECRET ?? randomBytes(32).toString('base64'), deadline_ms: 10_000, log }),
   });
   const server = await listen(app, config);

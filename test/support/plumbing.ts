@@ -57,6 +57,7 @@ export async function servePlumbing(options: Options = {}): Promise<Plumbing> {
     findProject: async (api_key) => (api_key === API_KEY ? PROJECT : undefined),
     probes: [],
     pages: Router(),
+    notifications: Router(),
     ...options,
     config,
     log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),

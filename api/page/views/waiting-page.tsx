@@ -10,6 +10,8 @@ interface WaitingPageProps extends Frame {
   order: OrderView;
   page: string;
   wait_for: WaitFor;
+  /** Where the issuer waits for the customer. */
+  challenge_url: string | undefined;
   /** Where it looks again, and after how many seconds. */
   refresh: { seconds: number; address: string };
   /** Token of the cancel form, where cancelling is possible. */
@@ -24,7 +26,7 @@ const WORDS = {
 
 /** The outcome is not known yet: the page loads itself again until it is, without any script. */
 export function WaitingPage(props: WaitingPageProps) {
-  const { order, page, wait_for, refresh, token, reader } = props;
+  const { order, page, wait_for, refresh, challenge_url, token, reader } = props;
   const { texts } = reader;
   const [heading, detail] = WORDS[wait_for];
   return (
@@ -36,7 +38,7 @@ export function WaitingPage(props: WaitingPageProps) {
         <h1>{texts[heading]}</h1>
         <p class="lead" role="status">{texts[detail]}</p>
         <Receipt order={order} reader={reader} />
-        <a class="button" href={refresh.address}>{texts.check_now}</a>
+        <a class="button" href={challenge_url ?? refresh.address}>{challenge_url === undefined ? texts.check_now : texts.to_issuer}</a>
         {token !== undefined && <CancelForm texts={texts} page={page} token={token} />}
       </div>
     </Layout>

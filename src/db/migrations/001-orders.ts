@@ -86,6 +86,10 @@ export async function up(knex: Knex): Promise<void> {
       captured_amount bigint not null default 0,
       response_code text,
       response_code_description text,
+      -- 3-D Secure: where the issuer waits for the customer, how it ended, and who bears a fraud then.
+      challenge_url text,
+      received_3ds_result text check (received_3ds_result in ('authenticated', 'attempted', 'failed')),
+      liability_shift boolean,
       created timestamptz not null,
       modified timestamptz not null,
       unique (order_id, attempt),

@@ -1,0 +1,46 @@
+import express, { Router } from 'express';
+import { Webhook } from 'standardwebhooks';
+import { ServiceError } from '../src/errors';
+import type { Logger } from '../src/log';
+import { notificationSchema } from '../src/processor/wire';
+import { answer } from './on-error';
+import type { Orders } from './orders';
+
+/** Milliseconds for telling the workflow; the processor sends again what was not received. */
+const DEADLINE_MS = 4_000;
+
+export interface NotificationServices {
+  orders: Pick<Orders, 'askNow'>;
+  /** `whsec_…`, shared with the processor. */
+  secret: string;
+  log: Logger;
+}
+
+/**
+ * Where the processor tells that an outcome is known. What a notification says is never believed, only that there is news: the
+ * order asks the processor by key, so that a notification that is late, comes twice or out of order does no harm.
+ * A forged one, or one older than five minutes, is answered 401 and does nothing.
+ */
+export function processorNotifications({ orders, secret, log }: NotificationServices): Router {
+  const webhook = new Webhook(secret);
+  const router = Router();
+  router.post('/processor/notifications', express.raw({ type: () => true, limit: '64kb' }), async (request, response) => {
+    const operation = read(webhook, request.body as Buffer, request.headers as Record<string, string>);
+    log.info({ order_id: operation.order_id, operation: operation.operation }, 'the processor has news');
+    await orders.askNow(operation.order_id, Date.now() + DEADLINE_MS);
+    answer(response, 200, { received: true });
+  });
+  return router;
+}
+
+function read(webhook: Webhook, body: Buffer, headers: Record<string, string>) {
+  let content: unknown;
+  try {
+    content = webhook.verify(body, headers);
+  } catch {
+    throw new ServiceError('Unauthorized', 'The notification is not signed by the processor.');
+  }
+  const notification = notificationSchema.safeParse(content);
+  if (!notification.success) throw new ServiceError('ValidationError', 'The notification is not of the expected form.');
+  return notification.data.operation;
+}
