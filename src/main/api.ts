@@ -1,53 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { createApp } from '../../api/app';
-import { Orders } from '../../api/orders';
-import { createOperations } from '../../api/operations';
-import { createPages } from '../../api/page';
-import { processorNotifications } from '../../api/processor-notifications';
-import { listen } from '../../api/server';
-import { parseConfig, required } from '../config';
-import { connect, ping } from '../db/connection';
-import { findProjectByApiKey } from '../db/projects';
+import { parseConfig } from '../config';
 import { createLog } from '../log';
-import { createProcessor } from '../processor/client';
-import { connectTemporal } from '../temporal/connect';
-import { publicUrl } from './public-url';
 import { runProcess } from './process';
+import { serveApi } from './serve-api';
 
 const config = parseConfig(process.env);
 const log = createLog({ process: 'api', level: config.LOG_LEVEL });
 
 /** Serves REST, the hosted page and the documentation until it is stopped. */
-runProcess(log, async () => {
-  const db = connect(required(config, 'POSTGRES_URL'));
-  const processor = createProcessor({ url: required(config, 'PROCESSOR_URL'), key: config.PROCESSOR_KEY, timeout_ms: config.PROCESSOR_TIMEOUT_MS, log });
-  const client = connectTemporal({
-    address: required(config, 'TEMPORAL_ADDRESS'),
-    namespace: config.TEMPORAL_NAMESPACE,
-    payload_keys: config.PAYLOAD_KEYS,
-  });
-  const public_url = publicUrl(config);
-  const orders = new Orders(client, db);
-  const app = createApp({
-    config,
-    log,
-    operations: createOperations({ db, orders, processor, public_url }),
-    findProject: (api_key) => findProjectByApiKey(db, api_key),
-    probes: [
-      { name: 'postgres', check: () => ping(db) },
-      { name: 'temporal', check: async () => void (await client.workflowService.getSystemInfo({})) },
-    ],
-    notifications: processorNotifications({ orders, secret: config.PROCESSOR_NOTIFICATION_SECRET, log }),
-    pages: createPages({ db, orders, processor, public_url, page_secret: config.PAGE_SECRET ?? randomBytes(32).toString('base64'), deadline_ms: 10_000, log }),
-  });
-  const server = await listen(app, config);
-  log.info({ url: server.url }, 'api listens');
-  return {
-    async close() {
-      await server.close();
-      await client.connection.close();
-      await processor.close();
-      await db.destroy();
-    },
-  };
-});
+runProcess(log, () => serveApi(config, log));

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { parseConfig, type Config } from '../config';
 import { migrate } from '../db/migrate';
 import { localApiUrl, resolveStack, withPorts, type StackConfig } from '../stack/addresses';
@@ -23,6 +24,9 @@ import { findTool, type Tool } from '../stack/tools';
 import { createDemo, type DemoKeys } from './demo';
 
 const progress = createProgress();
+
+/** `--api <file> --worker <file>`: other programs in their places, as the benchmark's, which know one route and one workflow more. */
+const { values: instead } = parseArgs({ options: { api: { type: 'string' }, worker: { type: 'string' } } });
 
 /** The order of the stop: no new requests, then no new work, then the other company, then what all of them need. */
 const STOP_ORDER = [['api'], ['worker'], ['simulator', 'codec'], ['postgres', 'temporal', 'meilisearch']];
@@ -172,7 +176,7 @@ class Stack {
     const program: Program = {
       name,
       command: process.execPath,
-      args: [path.join(__dirname, `${name}.js`)],
+      args: [instead[name as keyof typeof instead] ?? path.join(__dirname, `${name}.js`)],
       env: { ...baseEnvironment(), NODE_ENV: process.env['NODE_ENV'] ?? 'production', ...configVariables(stack) },
       cwd: process.cwd(),
       log_file: this.supervisor.logFile(name),

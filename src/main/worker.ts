@@ -1,74 +1,12 @@
 import path from 'node:path';
-import { NativeConnection, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
-import { createActivities } from '../../activities';
-import { TASK_QUEUE } from '../../workflows/messages';
-import { parseConfig, required } from '../config';
-import { connect } from '../db/connection';
+import { parseConfig } from '../config';
 import { createLog } from '../log';
-import { createProcessor } from '../processor/client';
-import { connectTemporal, dataConverter } from '../temporal/connect';
 import { workflowBundlePath } from '../temporal/workflow-bundle';
-import { postWebhook } from '../webhook/post';
-import { publicUrl } from './public-url';
 import { runProcess } from './process';
+import { runWorker } from './run-worker';
 
 const config = parseConfig(process.env);
 const log = createLog({ process: 'worker', level: config.LOG_LEVEL });
 
 /** Runs workflows and activities until it is stopped. */
-runProcess(log, async () => {
-  const address = required(config, 'TEMPORAL_ADDRESS');
-  Runtime.install({
-    shutdownSignals: [],
-    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }), forward: {} } },
-    logger: {
-      log: (level, message, meta) => log[LEVELS[level]]({ ...meta }, message),
-      trace: (message, meta) => log.trace({ ...meta }, message),
-      debug: (message, meta) => log.debug({ ...meta }, message),
-      info: (message, meta) => log.info({ ...meta }, message),
-      warn: (message, meta) => log.warn({ ...meta }, message),
-      error: (message, meta) => log.error({ ...meta }, message),
-    },
-  });
-  const db = connect(required(config, 'POSTGRES_URL'));
-  const processor = createProcessor({ url: required(config, 'PROCESSOR_URL'), key: config.PROCESSOR_KEY, timeout_ms: config.PROCESSOR_TIMEOUT_MS, log });
-  const client = connectTemporal({ address, namespace: config.TEMPORAL_NAMESPACE, payload_keys: config.PAYLOAD_KEYS });
-  const connection = await NativeConnection.connect({ address });
-  const worker = await Worker.create({
-    connection,
-    namespace: config.TEMPORAL_NAMESPACE,
-    taskQueue: TASK_QUEUE,
-    workflowBundle: { codePath: await workflowBundlePath(path.join(__dirname, '../..')) },
-    dataConverter: dataConverter(config.PAYLOAD_KEYS),
-    activities: createActivities({
-      db,
-      processor,
-      client,
-      postWebhook,
-      webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
-      public_url: publicUrl(config),
-      log,
-    }),
-    maxConcurrentWorkflowTaskExecutions: 40,
-    maxCachedWorkflows: 1_000,
-    // A worker that was killed still owns its workflows' queues: after this long another takes them.
-    stickyQueueScheduleToStartTimeout: '5 seconds',
-    shutdownGraceTime: '5 seconds',
-  });
-  const running = worker.run();
-  // A worker that fails for good ends the process: the supervisor starts another.
-  running.catch(() => process.exit(1));
-  log.info({ task_queue: TASK_QUEUE }, 'worker runs');
-  return {
-    async close() {
-      if (worker.getState() === 'RUNNING') worker.shutdown();
-      await running;
-      await client.connection.close();
-      await connection.close();
-      await processor.close();
-      await db.destroy();
-    },
-  };
-});
-
-const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
+runProcess(log, async () => runWorker(config, log, await workflowBundlePath(path.join(__dirname, '../..'))));

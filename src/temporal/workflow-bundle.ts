@@ -5,9 +5,9 @@ import path from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
 /** Workflow code as one file for the worker: minimized, as each workflow runs the bundle's modules anew. */
-export async function buildWorkflowBundle(): Promise<{ code: string }> {
+export async function buildWorkflowBundle(workflowsPath = require.resolve('../../workflows')): Promise<{ code: string }> {
   return await bundleWorkflowCode({
-    workflowsPath: require.resolve('../../workflows'),
+    workflowsPath,
     workflowInterceptorModules: [require.resolve('../../workflows/interceptors')],
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} },
     webpackConfigHook: (config) => ({ ...config, mode: 'production', devtool: 'inline-nosources-source-map' }),

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { connect } from '../db/connection';
+import { median } from './figures';
+import type { Row } from './rows';
+import type { BenchStack } from './stack';
+
+/** What one of a row costs in things that can be counted: medians of single ones, so that a refreshed cache does not count. */
+export interface Counts {
+  row: string;
+  events: number;
+  workflow_tasks: number;
+  /** Of the service; the processor's, in a database of its own, are none of its business. */
+  statements: number;
+}
+
+/** Until the log is written and what follows an answer is done. Milliseconds. */
+const SETTLE_MS = 200;
+
+/** Does each row a few times, alone, and counts: events in the workflows' histories, statements in PostgreSQL's own log. */
+export async function count(rows: readonly Row[], stack: BenchStack, client: Client, samples: number): Promise<Counts[]> {
+  const log_file = path.join(stack.data_dir, 'logs', 'postgres.log');
+  await logStatements(stack.facts.postgres_url);
+  const counts: Counts[] = [];
+  for (const row of rows) {
+    const taken: Omit<Counts, 'row'>[] = [];
+    // The first one opens connections and fills caches.
+    for (let sample = 0; sample <= samples; sample += 1) {
+      const prepared = await row.prepare?.();
+      await sleep(SETTLE_MS);
+      const history_before = prepared === undefined ? NOTHING : await historyOf(client, row.workflows(prepared));
+      const log_before = statementsIn(log_file);
+      const id = await row.once(prepared);
+      await sleep(SETTLE_MS);
+      const history = await historyOf(client, row.workflows(id));
+      if (sample === 0) continue;
+      taken.push({
+        events: history.events - history_before.events,
+        workflow_tasks: history.workflow_tasks - history_before.workflow_tasks,
+        statements: statementsIn(log_file) - log_before,
+      });
+    }
+    const of = (name: keyof Omit<Counts, 'row'>) => median(taken.map((one) => one[name]));
+    counts.push({
+      row: row.name,
+      events: of('events'),
+      workflow_tasks: of('workflow_tasks'),
+      statements: of('statements'),
+    });
+  }
+  return counts;
+}
+
+const NOTHING = { events: 0, workflow_tasks: 0 };
+
+async function historyOf(client: Client, workflow_ids: readonly string[]): Promise<typeof NOTHING> {
+  const histories = await Promise.all(workflow_ids.map((id) => client.workflow.getHandle(id).fetchHistory()));
+  const events = histories.flatMap((history) => history.events ?? []);
+  return { events: events.length, workflow_tasks: events.filter((event) => event.workflowTaskCompletedEventAttributes != null).length };
+}
+
+/** From now on the server writes every statement that it carries out, with the database's name before it. */
+async function logStatements(postgres_url: string): Promise<void> {
+  const db = connect(postgres_url, { pool_max: 1 });
+  try {
+    await db.raw(`alter system set log_line_prefix = '%d| '`);
+    await db.raw(`alter system set log_parameter_max_length = 0`);
+    await db.raw(`alter system set log_statement = 'all'`);
+    await db.raw('select pg_reload_conf()');
+  } finally {
+    await db.destroy();
+  }
+  await sleep(SETTLE_MS);
+}
+
+/** A statement's first line; its others begin with a tab. */
+const STATEMENT = /^payments\| LOG: {2}(?:statement|execute [^:]*):/gm;
+
+function statementsIn(log_file: string): number {
+  return readFileSync(log_file, 'utf8').match(STATEMENT)?.length ?? 0;
+}

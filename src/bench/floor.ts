@@ -1,0 +1,16 @@
+import { condition, defineUpdate, setHandler } from '@temporalio/workflow';
+
+export const FLOOR_WORKFLOW = 'floor';
+export const floorWorkflowId = (id: string) => `floor:${id}`;
+
+/** Asks nothing and is answered at once. */
+export const touch = defineUpdate<void, []>('touch');
+
+/** The least an Update-with-Start can cost: no activity, no timer, done with its one update. */
+export async function floor(): Promise<void> {
+  let touched = false;
+  setHandler(touch, () => {
+    touched = true;
+  });
+  await condition(() => touched);
+}

@@ -1,0 +1,64 @@
+import os from 'node:os';
+import type { Counts } from './counts';
+import type { Result } from './rounds';
+
+/** The figures of one run as Markdown tables. */
+export function report(results: readonly Result[], counts: readonly Counts[], run: { rounds: number; window_ms: number; seconds: number }): string {
+  return [
+    `${machine()}. ${run.rounds} rounds of ${run.window_ms} ms for each row and concurrency, ${Math.round(run.seconds)} s in all.`,
+    speeds(results),
+    costs(results, counts),
+  ].join('\n\n');
+}
+
+function machine(): string {
+  const gib = Math.round(os.totalmem() / 2 ** 30);
+  return `${os.cpus().length} cores, ${gib} GiB of memory, ${os.type()}, Node ${process.versions.node}`;
+}
+
+function speeds(results: readonly Result[]): string {
+  const rows = results.map((one) => [
+    one.row,
+    String(one.at_once),
+    one.throughput.toFixed(1),
+    one.p50.toFixed(0),
+    one.p95.toFixed(0),
+    `${(one.throughput_ratio * 100).toFixed(0)} %`,
+    one.p95_ratio.toFixed(2),
+  ]);
+  return table(['', 'at once', 'a second', 'p50 ms', 'p95 ms', "of the floor's throughput", "p95 to the floor's"], rows);
+}
+
+/** CPU at the highest concurrency, where nothing idles. */
+function costs(results: readonly Result[], counts: readonly Counts[]): string {
+  const most = Math.max(...results.map(({ at_once }) => at_once));
+  const busiest = results.filter(({ at_once }) => at_once === most);
+  const names = Object.keys(busiest[0]?.cpu ?? {}).filter((name) => busiest.some(({ cpu }) => (cpu[name] ?? 0) >= 0.1));
+  const rows = counts.map(({ row, events, workflow_tasks, statements }) => {
+    const cpu = busiest.find((one) => one.row === row)?.cpu ?? {};
+    const all = Object.values(cpu).reduce((sum, used) => sum + used, 0);
+    return [row, ...[events, workflow_tasks, statements].map(String), ...[...names.map((name) => cpu[name] ?? 0), all].map((used) => used.toFixed(1))];
+  });
+  const head = ['for each', 'events', 'workflow tasks', 'SQL statements', ...names.map((name) => `CPU ms ${name}`), 'CPU ms in all'];
+  return table(head, rows);
+}
+
+/** Aligned, so that it reads well on a terminal too. */
+function table(head: readonly string[], rows: readonly string[][]): string {
+  const widths = head.map((title, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0), title.length, 3));
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!))).join(' | ')} |`;
+  const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  return [line(head), rule, ...rows.map(line)].join('\n');
+}
+
+const OPEN = '<!-- generated:bench -->';
+const CLOSE = '<!-- /generated -->';
+
+/** The document with the figures of this run in their place. Throws when it has none. */
+export function withFigures(document: string, figures: string): string {
+  const start = document.indexOf(OPEN);
+  const end = document.indexOf(CLOSE, start);
+  if (start === -1 || end === -1) throw new Error(`there is no ${OPEN} followed by ${CLOSE}`);
+  return `${document.slice(0, start)}${OPEN}\n${figures}\n${document.slice(end)}`;
+}

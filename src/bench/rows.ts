@@ -1,0 +1,115 @@
+import { Agent, request, type Dispatcher } from 'undici';
+import { createProcessor } from '../processor/client';
+import { TEST_CARDS } from '../simulator/cards';
+import { deliveryWorkflowId, orderWorkflowId } from '../../workflows/messages';
+import { FLOOR_PATH } from './floor-route';
+import { floorWorkflowId } from './floor';
+import type { Receiver } from './receiver';
+import type { BenchStack } from './stack';
+
+/** One kind of work that is measured. */
+export interface Row {
+  name: string;
+  /** What has to be there before the clock starts: the id of an order, where one is paid that exists already. */
+  prepare?: () => Promise<string>;
+  /** Does it once, up to its outcome, and answers the id. Throws when the outcome is not the expected one. */
+  once(prepared: string | undefined): Promise<string>;
+  /** The workflows behind one of it. */
+  workflows(id: string): string[];
+}
+
+export interface Rows {
+  /** The floor first. */
+  rows: Row[];
+  close: () => Promise<void>;
+}
+
+const CARD = { number: TEST_CARDS.approved.number, card_expiry: '122034', security_code: '123', cardholder_name: 'Ada Lovelace' };
+const RETURN_URL = 'https://shop.example/thanks/';
+const ORDER = { currency: 'EUR', amount: 1_250 };
+
+/** The five rows against a stack, over kept-alive connections as a merchant's server has them. */
+export async function createRows({ facts, variables }: BenchStack, receiver: Receiver): Promise<Rows> {
+  const agent = new Agent({ keepAliveTimeout: 60_000 });
+  const authorization = `Basic ${Buffer.from(`${facts.test_api_key}:`).toString('base64')}`;
+
+  async function send(method: 'GET' | 'POST', path: string, headers: Record<string, string> = {}, body?: string): Promise<Reply> {
+    const answer = await request(facts.api_url + path, { dispatcher: agent, method, headers, ...(body === undefined ? {} : { body }) });
+    return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
+  }
+
+  async function createOrder(fields: Record<string, unknown>, expected: string): Promise<string> {
+    const headers = { authorization, 'content-type': 'application/json' };
+    const { status, text } = await send('POST', '/v1/orders/', headers, JSON.stringify({ ...ORDER, ...fields }));
+    const order = JSON.parse(text) as { id: string; status: string };
+    if (status !== 200 || order.status !== expected) throw new Error(`an order was to be ${expected}: ${status} ${text}`);
+    return order.id;
+  }
+
+  /** A customer: opens the page, sends the form with its token and cookie, and is sent back to the merchant. */
+  async function payOnPage(order_id: string): Promise<string> {
+    const page = await send('GET', `/pay/${order_id}/`);
+    const cookie = String(page.headers['set-cookie']).split(';', 1)[0] ?? '';
+    const form = new URLSearchParams({ ...CARD, token: hidden(page.text, 'token'), attempt: hidden(page.text, 'attempt') });
+    const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' };
+    const { status, headers: answered } = await send('POST', `/pay/${order_id}/`, headers, form.toString());
+    if (status !== 303 || !String(answered['location']).startsWith(RETURN_URL)) throw new Error(`a payment was to be accepted: ${status}`);
+    return order_id;
+  }
+
+  const paid = { transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token: await vaultToken() } }] };
+
+  /** A token of the demo project, as an earlier payment leaves one. */
+  async function vaultToken(): Promise<string> {
+    const { text } = await send('GET', '/v1/merchants/self/projects/self/', { authorization });
+    const { id: project_id } = JSON.parse(text) as { id: string };
+    const processor = createProcessor({ url: facts.simulator_url, key: variables['PROCESSOR_KEY'] ?? '', timeout_ms: 5_000 });
+    try {
+      const card = await processor.vaultCard({ project_id, is_test: true, ...CARD });
+      if (!card.usable) throw new Error(card.reason);
+      return card.vault_token;
+    } finally {
+      await processor.close();
+    }
+  }
+
+  const rows: Row[] = [
+    {
+      name: 'floor',
+      async once() {
+        const { status, text } = await send('POST', FLOOR_PATH);
+        if (status !== 200) throw new Error(`the floor answers ${status} ${text}`);
+        return (JSON.parse(text) as { id: string }).id;
+      },
+      workflows: (id) => [floorWorkflowId(id)],
+    },
+    { name: 'create order', once: () => createOrder({}, 'new'), workflows: (id) => [orderWorkflowId(id)] },
+    { name: 'paid order', once: () => createOrder(paid, 'completed'), workflows: (id) => [orderWorkflowId(id)] },
+    {
+      name: 'paid order, webhook delivered',
+      async once() {
+        const id = await createOrder({ ...paid, webhook_url: receiver.url }, 'completed');
+        await receiver.received(id);
+        return id;
+      },
+      workflows: (id) => [orderWorkflowId(id), deliveryWorkflowId({ order_id: id, n: 1 })],
+    },
+    {
+      name: 'payment on the hosted page',
+      prepare: () => createOrder({ return_url: RETURN_URL, failure_url: RETURN_URL.replace('thanks', 'sorry') }, 'new'),
+      once: (id) => payOnPage(id!),
+      workflows: (id) => [orderWorkflowId(id)],
+    },
+  ];
+  return { rows, close: () => agent.destroy() };
+}
+
+interface Reply {
+  status: number;
+  headers: Dispatcher.ResponseData['headers'];
+  text: string;
+}
+
+function hidden(html: string, name: string): string {
+  return new RegExp(`<input type="hidden" name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
+}

@@ -1,0 +1,15 @@
+import { FLOOR_PATH, floorRoute } from '../bench/floor-route';
+import { parseConfig } from '../config';
+import { createLog } from '../log';
+import { runProcess } from './process';
+import { serveApi } from './serve-api';
+
+const config = parseConfig(process.env);
+const log = createLog({ process: 'api', level: config.LOG_LEVEL });
+
+/** The api as it is, with the route of the floor. */
+runProcess(log, () =>
+  serveApi(config, log, (pages, client) => {
+    pages.post(FLOOR_PATH, floorRoute(client));
+  }),
+);

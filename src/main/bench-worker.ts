@@ -1,0 +1,18 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseConfig } from '../config';
+import { createLog } from '../log';
+import { buildWorkflowBundle } from '../temporal/workflow-bundle';
+import { runProcess } from './process';
+import { runWorker } from './run-worker';
+
+const config = parseConfig(process.env);
+const log = createLog({ process: 'worker', level: config.LOG_LEVEL });
+
+/** The worker as it is, with the floor's workflow in its bundle. */
+runProcess(log, async () => {
+  const { code } = await buildWorkflowBundle(require.resolve('../bench/workflows'));
+  const bundle_path = path.join(config.DATA_DIR, 'bench-bundle.js');
+  writeFileSync(bundle_path, code);
+  return await runWorker(config, log, bundle_path);
+});

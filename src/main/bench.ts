@@ -1,0 +1,83 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { count } from '../bench/counts';
+import { startReceiver } from '../bench/receiver';
+import { report, withFigures } from '../bench/report';
+import { runRounds } from '../bench/rounds';
+import { createRows } from '../bench/rows';
+import { startBenchStack, type BenchStack } from '../bench/stack';
+import { repositoryRoot } from '../stack/files';
+import { connectTemporal } from '../temporal/connect';
+
+const CONCURRENCIES = [1, 4, 16];
+/** Rounds, milliseconds of a row in each, and how often each row is counted. */
+const FULL = { rounds: 6, window_ms: 1_700, samples: 5 };
+const QUICK = { rounds: 2, window_ms: 600, samples: 1 };
+
+/**
+ * `npm run bench`: what an order costs beside the least that Temporal costs, on a stack of its own. Writes the figures to
+ * the terminal and into BENCHMARKS.md; `--quick` takes less than a minute and writes no file.
+ */
+async function main(): Promise<void> {
+  const { values: options } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+  const plan = options.quick ? QUICK : FULL;
+  const began = performance.now();
+  say('starting a stack of its own');
+  const stack = await startBenchStack();
+  stopWhenAsked(stack);
+  try {
+    const figures = await figuresOf(stack, plan, began);
+    process.stdout.write(`\n${figures}\n`);
+    if (!options.quick) {
+      const file = path.join(repositoryRoot(), 'BENCHMARKS.md');
+      writeFileSync(file, withFigures(readFileSync(file, 'utf8'), figures));
+    }
+  } finally {
+    await stack.discard();
+  }
+}
+
+async function figuresOf(stack: BenchStack, plan: typeof FULL, began: number): Promise<string> {
+  const receiver = await startReceiver();
+  const client = connectTemporal({
+    address: stack.facts.temporal_address,
+    namespace: stack.facts.temporal_namespace,
+    payload_keys: stack.variables['PAYLOAD_KEYS'],
+  });
+  const { rows, close } = await createRows(stack, receiver);
+  try {
+    say('warming up');
+    const results = await runRounds(rows, {
+      ...plan,
+      concurrencies: CONCURRENCIES,
+      pids: () => stack.facts.pids,
+      onRound: (round) => say(`round ${round} of ${plan.rounds}`),
+    });
+    say('counting events and statements');
+    const counts = await count(rows, stack, client, plan.samples);
+    return report(results, counts, { ...plan, seconds: (performance.now() - began) / 1_000 });
+  } finally {
+    await close();
+    receiver.close();
+    await client.connection.close();
+  }
+}
+
+/** Ctrl-C leaves neither servers nor data behind. */
+function stopWhenAsked(stack: BenchStack): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      void stack.discard().finally(() => process.exit(1));
+    });
+  }
+}
+
+function say(text: string): void {
+  process.stderr.write(`bench: ${text}\n`);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { createApp, type AppDependencies } from '../../api/app';
+import { Orders } from '../../api/orders';
+import { createOperations } from '../../api/operations';
+import { createPages } from '../../api/page';
+import { listen } from '../../api/server';
+import { required, type Config } from '../config';
+import { connect, ping } from '../db/connection';
+import { findProjectByApiKey } from '../db/projects';
+import type { Logger } from '../log';
+import { createProcessor } from '../processor/client';
+import { connectTemporal } from '../temporal/connect';
+import type { Started } from './process';
+import { publicUrl } from './public-url';
+
+/** Opens what the api needs and listens. `addTo`: the benchmark's own process adds its one route to the pages. */
+export async function serveApi(config: Config, log: Logger, addTo?: (pages: AppDependencies['pages'], client: Client) => void): Promise<Started> {
+  const db = connect(required(config, 'POSTGRES_URL'));
+  const processor = createProcessor({ url: required(config, 'PROCESSOR_URL'), key: config.PROCESSOR_KEY, timeout_ms: config.PROCESSOR_TIMEOUT_MS, log });
+  const client = connectTemporal({
+    address: required(config, 'TEMPORAL_ADDRESS'),
+    namespace: config.TEMPORAL_NAMESPACE,
+    payload_keys: config.PAYLOAD_KEYS,
+  });
+  const public_url = publicUrl(config);
+  const orders = new Orders(client, db);
+  const pages = createPages({ db, orders, processor, public_url, page_secret: config.PAGE_SECRET ?? randomBytes(32).toString('base64'), deadline_ms: 10_000, log });
+  addTo?.(pages, client);
+  const app = createApp({
+    config,
+    log,
+    operations: createOperations({ db, orders, processor, public_url }),
+    findProject: (api_key) => findProjectByApiKey(db, api_key),
+    probes: [
+      { name: 'postgres', check: () => ping(db) },
+      { name: 'temporal', check: async () => void (await client.workflowService.getSystemInfo({})) },
+    ],
+    pages,
+  });
+  const server = await listen(app, config);
+  log.info({ url: server.url }, 'api listens');
+  return {
+    async close() {
+      await server.close();
+      await client.connection.close();
+      await processor.close();
+      await db.destroy();
+    },
+  };
+}
