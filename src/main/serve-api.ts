@@ -4,6 +4,7 @@ import { createApp, type AppDependencies } from '../../api/app';
 import { Orders } from '../../api/orders';
 import { createOperations } from '../../api/operations';
 import { createPages } from '../../api/page';
+import { processorNotifications } from '../../api/processor-notifications';
 import { listen } from '../../api/server';
 import { required, type Config } from '../config';
 import { connect, ping } from '../db/connection';
@@ -36,6 +37,7 @@ export async function serveApi(config: Config, log: Logger, addTo?: (pages: AppD
       { name: 'postgres', check: () => ping(db) },
       { name: 'temporal', check: async () => void (await client.workflowService.getSystemInfo({})) },
     ],
+    notifications: processorNotifications({ orders, secret: config.PROCESSOR_NOTIFICATION_SECRET, log }),
     pages,
   });
   const server = await listen(app, config);
