@@ -39,7 +39,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       is_test,
       amount: order.amount,
       currency: order.currency,
-      vault_token: String(payment_method_details['vault_token'] ?? ''),
+      vault_token: payment_method_details.vault_token ?? '',
       return_url: `${public_url}/pay/${order.order_id}/${transaction_id}/?from=issuer`,
     };
   }

@@ -43,6 +43,7 @@ export async function refuseWhenLate(db: Services['db'], order_id: string, not_a
 }
 
 /** The transaction without what only says how long it lives: the row says when it ends. */
-export function rowOf({ period: _, ...row }: TransactionInput): NewTransaction {
+export function rowOf(transaction: TransactionInput): NewTransaction {
+  const { period: _, ...row } = transaction;
   return row;
 }

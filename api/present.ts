@@ -20,7 +20,7 @@ function withoutAbsent<T extends object>(value: T): Present<T> {
 }
 
 /** Where the customer pays the order, or one transaction of it. */
-export function paymentPage(public_url: string, order_id: string, transaction_id?: string): string {
+function paymentPage(public_url: string, order_id: string, transaction_id?: string): string {
   return `${public_url}/pay/${order_id}/${transaction_id === undefined ? '' : `${transaction_id}/`}`;
 }
 

@@ -24,9 +24,9 @@ export interface PageServices {
 export interface Doors {
   services: PageServices;
   /** The order of the path. Throws NotFound. */
-  orderOf(request: Request): Promise<OrderView>;
+  orderOf: (request: Request) => Promise<OrderView>;
   /** Throws Forbidden for a form that no page of ours sent. */
-  requireOurForm(request: Request): void;
+  requireOurForm: (request: Request) => void;
   show: Show;
-  testCards(): Promise<readonly TestCard[]>;
+  testCards: () => Promise<readonly TestCard[]>;
 }

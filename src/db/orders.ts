@@ -4,7 +4,7 @@ import { ORDER_MOVES, TRANSACTION_MOVES, sourcesOf, type OrderStatus } from '../
 import { rows, type Database } from './connection';
 
 /** What is known of the card, wallet or account, outside any vault; never a card number. */
-export type PaymentMethodDetails = Record<string, unknown>;
+export type PaymentMethodDetails = { vault_token?: string } & Record<string, unknown>;
 
 /** An order to be written, its fields named as on the wire. Absent fields are left out. Instants in epoch milliseconds. */
 export interface NewOrder {

@@ -11,7 +11,7 @@ import { z } from 'zod';
  *
  * Every request carries `Authorization: Bearer <processor key>`. No answer in time means that the outcome is unknown.
  */
-export const uuid = z.uuid();
+const uuid = z.uuid();
 
 export const vaultCardSchema = z.object({
   project_id: uuid,
@@ -66,7 +66,7 @@ export const operationSchema = z.object({
 });
 export type Operation = z.infer<typeof operationSchema>;
 
-export const OPERATION_RESULTS = ['approved', 'declined', 'refused', 'processing', 'challenge', 'error'] as const;
+const OPERATION_RESULTS = ['approved', 'declined', 'refused', 'processing', 'challenge', 'error'] as const;
 
 export const operationResultSchema = z.object({
   operation: z.enum([...OPERATIONS, 'chargeback', 'chargeback_reversal']),

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { DefaultLogger, NativeConnection, Runtime, Worker, makeTelemetryFilterString, type WorkerOptions } from '@temporalio/worker';
+import { DefaultLogger, type NativeConnection, Runtime, Worker, makeTelemetryFilterString, type WorkerOptions } from '@temporalio/worker';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities';
 import type { Services } from '../../activities/services';
@@ -76,5 +75,3 @@ export async function aWorld(options: { services?: Partial<Services>; worker?: P
     },
   };
 }
-
-export const anId = () => randomUUID();

@@ -63,7 +63,7 @@ function Summary({ order, step, page, reader, amount, now }: PayPageProps & { am
   return (
     <div class="panel">
       <p class="payee">
-        <span class="mark" aria-hidden="true">{[...merchant][0]?.toUpperCase()}</span>
+        <span class="mark" aria-hidden="true">{Array.from(merchant)[0]?.toUpperCase()}</span>
         {merchant}
       </p>
       <h1 class="sum">
