@@ -1,0 +1,131 @@
+import type { Browser, Page } from 'playwright-core';
+import { CANCEL, CARD, PAY, charges, createOrder, fillIn, getOrder, makeDue, story } from '../api/page/hosted-page';
+import { aVisitor, launchBrowser } from '../support/browser';
+import { CARDS, type CardName } from '../support/cards';
+import { Merchant } from '../support/client';
+import { stack } from '../support/stack';
+import { until } from '../support/until';
+
+/**
+ * Every test card through both doors: by token over REST, and typed on the hosted page in a browser. What a card does after the
+ * payment (captures, refunds, chargebacks) is not part of the sale, which is approved.
+ */
+const ENDS: Record<CardName, { at_once: string; then?: string; charges?: number }> = {
+  approved: { at_once: 'accepted' },
+  approved_mastercard: { at_once: 'accepted' },
+  do_not_honor: { at_once: 'error' },
+  stolen: { at_once: 'error' },
+  insufficient_funds: { at_once: 'error' },
+  challenge: { at_once: 'pending' },
+  frictionless: { at_once: 'accepted' },
+  processing_approved: { at_once: 'processing', then: 'accepted' },
+  processing_declined: { at_once: 'processing', then: 'error' },
+  no_answer: { at_once: 'processing', then: 'accepted' },
+  lost_answer: { at_once: 'processing', then: 'accepted' },
+  error_then_fine: { at_once: 'processing', then: 'accepted' },
+  chargeback: { at_once: 'accepted' },
+  chargeback_won: { at_once: 'accepted' },
+  capture_refused: { at_once: 'accepted' },
+  refund_refused: { at_once: 'accepted' },
+  refund_processing: { at_once: 'accepted' },
+};
+
+/** Status of the order with that transaction: by token it is the only attempt, on the page the customer may try again. */
+const orderWith = (status: string, attempts: 'one' | 'many') =>
+  ({ accepted: 'completed', error: attempts === 'one' ? 'error' : 'processing', pending: 'processing', processing: 'processing' })[status];
+
+async function comesTo(order_id: string, expected: string): Promise<void> {
+  await until(`${order_id} is ${expected}`, async () => (await story(order_id)) === expected);
+}
+
+const payments = async (order_id: string) => (await charges(order_id)).filter(({ operation }) => operation === 'sale');
+
+describe('by token over REST', () => {
+  test.each(Object.entries(ENDS) as [CardName, (typeof ENDS)[CardName]][])('%s: %j', async (name, { at_once, then }) => {
+    const order = await new Merchant(stack(), stack().test_api_key).paidOrder(name);
+    expect(`${order.status}: ${order.transactions?.[0]?.status}`).toBe(`${orderWith(at_once, 'one')}: ${at_once}`);
+    if (then !== undefined) {
+      await makeDue(order.id);
+      await comesTo(order.id, `${orderWith(then, 'one')}: ${then}`);
+    }
+    expect(await payments(order.id)).toHaveLength(1);
+  });
+});
+
+describe('on the hosted page', () => {
+  let browser: Browser;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    ({ page } = await aVisitor(browser));
+  });
+  afterEach(() => page.context().close());
+
+  async function payWith(name: CardName): Promise<string> {
+    const { id, order_url } = await createOrder();
+    await page.goto(order_url);
+    await fillIn(page, { ...CARD, number: CARDS[name].number });
+    await page.click(PAY);
+    return id;
+  }
+
+  test.each((Object.entries(ENDS) as [CardName, (typeof ENDS)[CardName]][]).filter(([name]) => name !== 'challenge'))('%s: %j', async (name, { at_once, then }) => {
+    const id = await payWith(name);
+    await comesTo(id, `${orderWith(at_once, 'many')}: ${at_once}`).catch(async (error: unknown) => {
+      // The outcome may have come while the page was looked at.
+      if (then === undefined || (await story(id)) !== `${orderWith(then, 'many')}: ${then}`) throw error;
+    });
+    if (then !== undefined) {
+      await makeDue(id);
+      await comesTo(id, `${orderWith(then, 'many')}: ${then}`);
+    }
+    expect(await payments(id)).toHaveLength(1);
+  });
+
+  test('challenge, code right: to the issuer and back, paid once', async () => {
+    const id = await payWith('challenge');
+    await page.fill('input[name=code]', '0101');
+    await page.click('button[type=submit]:not([name=action])');
+    await page.waitForURL(`**/pay/${id}/**`);
+    await comesTo(id, 'completed: accepted');
+    await until('the result page', async () => (await page.textContent('h1'))?.includes('Payment') === true);
+    expect(await payments(id)).toHaveLength(1);
+    expect((await getOrder(id)).transactions?.[0]).toMatchObject({ received_3ds_authentication: { result: 'authenticated' }, payment_method_details: { liability_shift: true } });
+  });
+
+  test('challenge, code wrong: error with 3-D Secure failed, and the next attempt is paid', async () => {
+    const id = await payWith('challenge');
+    await page.fill('input[name=code]', '3333');
+    await page.click('button[type=submit]:not([name=action])');
+    await page.waitForURL(`**/pay/${id}/**`);
+    await comesTo(id, 'processing: error');
+    const [failed] = (await getOrder(id)).transactions ?? [];
+    expect(failed).toMatchObject({ received_3ds_authentication: { result: 'failed' } });
+    expect(failed).not.toHaveProperty('outcomes');
+    await fillIn(page);
+    await page.click(PAY);
+    await comesTo(id, 'completed: error accepted');
+  });
+
+  test('challenge, cancelled at the issuer: error, and the customer may try again or cancel', async () => {
+    const id = await payWith('challenge');
+    await page.click('button[name=action][value=cancel]');
+    await page.waitForURL(`**/pay/${id}/**`);
+    await comesTo(id, 'processing: error');
+    await page.click(CANCEL);
+    await comesTo(id, 'cancelled: error');
+  });
+
+  test('challenge, left unfinished: the return address teaches nothing, the page leads back to the issuer', async () => {
+    const id = await payWith('challenge');
+    await page.waitForSelector('input[name=code]');
+    const transaction_id = (await getOrder(id)).transactions?.[0]?.id;
+    await page.goto(new URL(`/pay/${id}/${transaction_id}/?from=issuer&result=approved&status=accepted`, (await createOrder()).order_url).href);
+    expect(await story(id)).toBe('processing: pending');
+    await page.click('a.button');
+    await page.waitForSelector('input[name=code]');
+  });
+});
