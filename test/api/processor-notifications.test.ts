@@ -1,0 +1,81 @@
+import { Router } from 'express';
+import { Webhook } from 'standardwebhooks';
+import pino from 'pino';
+import { processorNotifications } from '../../api/processor-notifications';
+import { ServiceError } from '../../src/errors';
+import { servePlumbing, type Plumbing } from '../support/plumbing';
+
+const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
+const ORDER = '0190c000-0000-7000-8000-00000000f001';
+const notification = {
+  type: 'operation.updated',
+  operation: {
+    operation: 'sale',
+    idempotency_key: 'k',
+    order_id: ORDER,
+    transaction_id: '0190c000-0000-7000-8000-00000000f002',
+    amount: 500,
+    currency: 'EUR',
+    result: 'approved',
+    occurred: '2026-01-15T12:00:05.000Z',
+  },
+};
+
+let plumbing: Plumbing;
+let asked: string[] = [];
+let away = false;
+beforeAll(async () => {
+  const orders = {
+    askNow: (order_id: string) => {
+      if (away) return Promise.reject(new ServiceError('ServiceUnavailable', 'nobody answers'));
+      asked.push(order_id);
+      return Promise.resolve();
+    },
+  };
+  const notifications = Router().use(processorNotifications({ orders, secret, log: pino({ level: 'silent' }) }));
+  plumbing = await servePlumbing({ notifications });
+});
+afterAll(() => plumbing.close());
+beforeEach(() => {
+  asked = [];
+  away = false;
+});
+
+function tell(body: unknown, { key = secret, at = new Date(), headers = {} }: { key?: string; at?: Date; headers?: Record<string, string> } = {}): Promise<Response> {
+  const text = JSON.stringify(body);
+  const signed = { 'webhook-id': 'n1', 'webhook-timestamp': String(Math.floor(at.getTime() / 1000)), 'webhook-signature': new Webhook(key).sign('n1', at, text) };
+  return plumbing.send('/processor/notifications/', { method: 'POST', body: text, headers: { 'content-type': 'application/json', ...signed, ...headers } });
+}
+
+test('the order is told to ask; what the notification claims is not believed', async () => {
+  expect((await tell(notification)).status).toBe(200);
+  expect(asked).toEqual([ORDER]);
+});
+
+test('twice is fine: asking again does no harm', async () => {
+  await tell(notification);
+  expect((await tell(notification)).status).toBe(200);
+  expect(asked).toEqual([ORDER, ORDER]);
+});
+
+test.each<[string, Parameters<typeof tell>[1]]>([
+  ['signed with another key', { key: `whsec_${Buffer.alloc(32, 4).toString('base64')}` }],
+  ['older than five minutes', { at: new Date(Date.now() - 6 * 60_000) }],
+  ['with the signature of another body', { headers: { 'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}` } }],
+  ['without a signature', { headers: { 'webhook-signature': '' } }],
+])('a notification %s is refused and does nothing', async (_how, options) => {
+  const response = await tell(notification, options);
+  expect([response.status, ((await response.json()) as { error: { type: string } }).error.type]).toEqual([401, 'Unauthorized']);
+  expect(asked).toEqual([]);
+});
+
+test('a body that is no notification is refused, signed or not', async () => {
+  expect((await tell({ type: 'operation.updated' })).status).toBe(400);
+  expect((await tell([])).status).toBe(400);
+  expect(asked).toEqual([]);
+});
+
+test('when the order cannot be told the processor is asked to send it again', async () => {
+  away = true;
+  expect((await tell(notification)).status).toBe(503);
+});
