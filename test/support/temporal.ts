@@ -26,14 +26,18 @@ let runtime = false;
 /** As the wire of Temporal numbers the type of a search attribute. */
 const KEYWORD = 2;
 
+/** Temporal's native core tells only of errors of its own. Once per process, before the first worker. */
+export function quietRuntime(): void {
+  if (runtime) return;
+  Runtime.install({
+    logger: new DefaultLogger('ERROR'),
+    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }), forward: {} } },
+  });
+  runtime = true;
+}
+
 export async function aWorld(options: { services?: Partial<Services>; worker?: Partial<WorkerOptions>; webhook_url?: string } = {}): Promise<World> {
-  if (!runtime) {
-    Runtime.install({
-      logger: new DefaultLogger('ERROR'),
-      telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }), forward: {} } },
-    });
-    runtime = true;
-  }
+  quietRuntime();
   const env = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path: process.env['TEMPORAL_TEST_SERVER_PATH'] ?? '' } },
   });

@@ -1,0 +1,28 @@
+import { temporal } from '@temporalio/proto';
+import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
+
+const { History } = temporal.api.history.v1;
+
+/** What happened to one workflow, as JSON of `historyToJson`, under a name that says it. */
+export interface RecordedHistory {
+  name: string;
+  history: object;
+}
+
+/** A history as plain JSON. Not the SDK's historyToJSON, which needs it and its protocol package to share one copy of protobufjs. */
+export function historyToJson(history: temporal.api.history.v1.IHistory): object {
+  return History.toObject(History.fromObject(history), { longs: String, bytes: String, enums: String });
+}
+
+/**
+ * Replays recorded histories against workflow code: whatever is on its way today must go on with it. Answers what went
+ * wrong, by name; nothing when all of them pass.
+ */
+export async function replayHistories(bundle: WorkflowBundleOption, histories: readonly RecordedHistory[]): Promise<Record<string, string>> {
+  const failures: Record<string, string> = {};
+  const recorded = histories.map(({ name, history }) => ({ workflowId: name, history: History.fromObject(history) }));
+  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle: bundle }, recorded)) {
+    if (error !== undefined) failures[workflowId] = error.message;
+  }
+  return failures;
+}

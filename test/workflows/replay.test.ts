@@ -1,0 +1,70 @@
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { historyToJson, replayHistories, type RecordedHistory } from '../../src/temporal/replay';
+import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle';
+import { FLOWS } from '../support/flows';
+import { aReceiver } from '../support/receiver';
+import { aWorld, quietRuntime } from '../support/temporal';
+
+/**
+ * Orders and deliveries that are on their way must go on with the code of today. `RECORD_HISTORIES=1 npx jest
+ * test/workflows/replay` records them anew: only for a new flow, or when no older workflow is running anywhere; otherwise a
+ * change that breaks one is made with `patched()`.
+ */
+const folder = path.join(__dirname, '../histories');
+
+let code: string;
+beforeAll(async () => {
+  quietRuntime();
+  ({ code } = await buildWorkflowBundle());
+  if (process.env['RECORD_HISTORIES'] === '1') await record();
+}, 300_000);
+
+async function record(): Promise<void> {
+  const receiver = await aReceiver();
+  const world = await aWorld({ webhook_url: receiver.url });
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  for (const [name, flow] of Object.entries(FLOWS)) {
+    receiver.answer((response) => response.writeHead(200).end());
+    const history = await world.env.client.workflow.getHandle(await flow(world, receiver)).fetchHistory();
+    writeFileSync(path.join(folder, `${name}.json`), `${JSON.stringify(withoutMachine(historyToJson(history)), null, 1)}\n`);
+  }
+  await world.close();
+  await receiver.close();
+}
+
+/** Nothing of the machine that recorded it; none of this is read by a replay. */
+function withoutMachine(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutMachine);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([key]) => key !== 'identity' && key !== 'stackTrace');
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutMachine(inner)]));
+}
+
+function histories(): RecordedHistory[] {
+  const names = readdirSync(folder).map((file) => path.basename(file, '.json'));
+  return names.map((name) => ({ name, history: JSON.parse(readFileSync(path.join(folder, `${name}.json`), 'utf8')) as object }));
+}
+
+test('every flow has been recorded', () => {
+  expect(histories().map(({ name }) => name).toSorted()).toEqual(Object.keys(FLOWS).toSorted());
+});
+
+test('every recorded workflow goes on with the code of today', async () => {
+  expect(await replayHistories({ code }, histories())).toEqual({});
+});
+
+test.each([
+  ['another activity for the charge', /createAndCharge/g, 'chargeAndCreate', 'order-paid-by-token'],
+  ['another activity for an attempt', /attemptDelivery/g, 'deliver', 'delivery-received-at-third'],
+  ['another update', /"cancelOrder"/g, '"stopOrder"', 'order-cancelled'],
+])('a change that breaks running workflows is found: %s', async (_title, now, then, history) => {
+  const [program = '', map = ''] = code.split(MAP);
+  const changed = program.replaceAll(now, then);
+  expect(changed).not.toBe(program);
+  const failures = await replayHistories({ code: changed + MAP + map }, histories());
+  expect(failures).toHaveProperty(history);
+});
+
+const MAP = '\n//# sourceMappingURL=';
