@@ -1,0 +1,126 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { temporal } from '@temporalio/proto';
+import { connect, rows, type Database } from '../../src/db/connection';
+import { connectTemporal } from '../../src/temporal/connect';
+import { EncryptingCodec } from '../../src/temporal/payload-codec';
+import { isCardNumber } from '../../src/domain/card';
+import { CARD, Client } from '../api/page/hosted-page';
+import { CARDS } from '../support/cards';
+import { Merchant, story } from '../support/client';
+import { stack } from '../support/stack';
+
+/**
+ * Card numbers stop at the door, keys are kept as hashes: nothing of either is in the record, in the histories of Temporal or
+ * in a log, neither of these payments nor of any that other tests have made on this stack so far.
+ */
+const place = stack();
+const live = new Merchant(place, place.live_api_key);
+const shop = new Merchant();
+/** A card of no table, as a customer has one. */
+const REAL_CARD = '4242424242424242';
+
+const secretsOf = (key: string) => [key, key.slice(-40), Buffer.from(`${key}:`).toString('base64')];
+const KEYS = [...secretsOf(place.test_api_key), ...secretsOf(place.live_api_key), place.processor_key];
+
+beforeAll(async () => {
+  const paid = await live.createOrder();
+  const customer = new Client();
+  await customer.post(`/pay/${paid.id}/`, { ...CARD, number: '4242 4242 4242 4242', security_code: '987', ...(await customer.open(paid)) });
+  expect(story(await live.getOrder(paid.id))).toBe('completed: accepted');
+
+  // What is refused goes through other doors.
+  const refused = await shop.createOrder();
+  const form = { ...CARD, ...(await customer.open(refused)) };
+  await customer.post(`/pay/${refused.id}/`, { ...form, number: REAL_CARD, card_expiry: '01 / 20' });
+  await customer.post(`/pay/${refused.id}/`, { ...form, number: '4242424242424243' });
+  await customer.post(`/pay/${refused.id}/`, { ...form, number: CARDS.do_not_honor.number });
+  await shop.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1, description: REAL_CARD, extra: { [REAL_CARD]: REAL_CARD } } });
+  await shop.send('GET', `/v1/orders/${REAL_CARD}/`);
+  await shop.send('POST', '/v1/orders/', { body: `{"currency": ${REAL_CARD}`, headers: { 'idempotency-key': REAL_CARD } });
+  await new Merchant(place, `${place.test_api_key.slice(0, -1)}x`).send('GET', '/v1/orders/');
+}, 30_000);
+
+/** Card numbers and keys in a text, each with what stands around it. */
+function found(text: string): string[] {
+  const numbers = [...text.matchAll(/(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-])/g)].map(([number]) => number).filter((number) => isCardNumber(number));
+  const published = Object.values(CARDS).map(({ number }) => number).filter((number) => text.includes(number));
+  return [...new Set([...numbers, ...published, ...KEYS.filter((key) => text.includes(key))])];
+}
+
+test('the search finds what it looks for', () => {
+  expect(found(`{"a":"${REAL_CARD}"}`)).toEqual([REAL_CARD]);
+  expect(found(`x ${CARDS.do_not_honor.number} y`)).toEqual([CARDS.do_not_honor.number]);
+  expect(found(`Basic ${Buffer.from(`${place.test_api_key}:`).toString('base64')}`)).toHaveLength(1);
+});
+
+async function dump(db: Database): Promise<Record<string, string>> {
+  const tables = await rows<{ name: string }>(db, `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`, {});
+  const dumped: Record<string, string> = {};
+  for (const { name } of tables) {
+    dumped[name] = (await rows<{ line: string }>(db, `select row_to_json(t)::text as line from ${name} t`, {})).map(({ line }) => line).join('\n');
+  }
+  return dumped;
+}
+
+test.each([
+  ['the record', 'payments', 'orders', '424242******4242'],
+  ["the processor's own books", 'simulator', 'cards', '424242******4242'],
+])('%s: every table as text', async (_title, database, table, kept) => {
+  const db = connect(place.postgres_url.replace(/\/\w+$/, `/${database}`), { pool_max: 1 });
+  try {
+    const tables = await dump(db);
+    expect(tables[`public.${table}`]).not.toBe('');
+    // What may be kept of a card is there, so that the card was.
+    expect(Object.values(tables).join('\n')).toContain(kept);
+    expect(Object.entries(tables).flatMap(([name, text]) => found(text).map((secret) => `${name}: ${secret}`))).toEqual([]);
+  } finally {
+    await db.destroy();
+  }
+});
+
+test('the histories of Temporal, as they are kept and as an operator reads them', async () => {
+  const { temporal_address: address, temporal_namespace: namespace, payload_keys } = place;
+  const client = connectTemporal({ address, namespace, payload_keys });
+  const codec = new EncryptingCodec(payload_keys);
+  const History = temporal.api.history.v1.History;
+  let workflows = 0;
+  let readable = '';
+  const leaks: string[] = [];
+  try {
+    for await (const { workflowId } of client.workflow.list()) {
+      const history = await client.workflow.getHandle(workflowId).fetchHistory();
+      const payloads = payloadsIn(history);
+      const texts = (await codec.decode(payloads)).map(({ data }) => Buffer.from(data ?? []).toString());
+      // Encrypted: nothing of a payload can be read as it is kept.
+      for (const [i, payload] of payloads.entries()) {
+        if (texts[i]!.length > 20 && Buffer.from(payload.data ?? []).toString().includes(texts[i]!)) readable += `${workflowId}: ${texts[i]}\n`;
+      }
+      const kept = Buffer.from(History.encode(history).finish()).toString('latin1');
+      leaks.push(...found(`${kept}\n${texts.join('\n')}`).map((secret) => `${workflowId}: ${secret}`));
+      workflows += 1;
+      if (workflows >= 400) break;
+    }
+  } finally {
+    await client.connection.close();
+  }
+  expect(workflows).toBeGreaterThanOrEqual(2);
+  expect(leaks).toEqual([]);
+  expect(readable.split('\n').filter((line) => /order_id|vault_token|amount/.test(line))).toEqual([]);
+}, 60_000);
+
+type Payload = temporal.api.common.v1.IPayload;
+
+/** Every payload of a history, wherever it is. */
+function payloadsIn(value: unknown): Payload[] {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [];
+  if ('metadata' in value && 'data' in value && value.data instanceof Uint8Array) return [value as Payload];
+  return Object.values(value).flatMap(payloadsIn);
+}
+
+test('the logs of every process', () => {
+  const folder = path.join(place.data_dir, 'logs');
+  const logs = readdirSync(folder).map((name) => ({ name, text: readFileSync(path.join(folder, name), 'utf8') }));
+  expect(logs.map(({ name }) => name)).toEqual(expect.arrayContaining(['api.log', 'worker.log', 'simulator.log']));
+  expect(logs.flatMap(({ name, text }) => found(text).map((secret) => `${name}: ${secret}`))).toEqual([]);
+});
