@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMilliseconds } from './cpu';
-import { quantile } from './figures';
+import { mean, quantile } from './figures';
 import type { Row } from './rows';
 
 /** One row at one concurrency, in one round. */
 export interface Cell {
-  /** A second. */
+  /** A second, while all clients are busy: the end, where one after the other stops, would count against what takes long. */
   throughput: number;
   /** Milliseconds. */
   p50: number;
@@ -43,11 +43,10 @@ export async function measure(row: Row, { at_once, window_ms, prepared, pids }: 
     }
   };
   await Promise.all(Array.from({ length: at_once }, client));
-  const seconds = (performance.now() - began) / 1_000;
   await sleep(SETTLE_MS);
   const cpu = Object.entries(cpuMilliseconds(pids())).map(([name, used]) => [name, (used - (cpu_before[name] ?? used)) / durations.length] as const);
   return {
-    throughput: durations.length / seconds,
+    throughput: (at_once * 1_000) / mean(durations),
     p50: quantile(durations, 0.5),
     p95: quantile(durations, 0.95),
     cpu: Object.fromEntries(cpu),

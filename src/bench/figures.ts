@@ -6,6 +6,10 @@ export function quantile(values: readonly number[], share: number): number {
   return value;
 }
 
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
 /** Of an even number of values the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const reversed = values.map((value) => -value);

@@ -24,6 +24,9 @@ export interface Rows {
   close: () => Promise<void>;
 }
 
+/** The row that has an aim. */
+export const PAID_ORDER = 'paid order';
+
 const CARD = { number: TEST_CARDS.approved.number, card_expiry: '122034', security_code: '123', cardholder_name: 'Ada Lovelace' };
 const RETURN_URL = 'https://shop.example/thanks/';
 const ORDER = { currency: 'EUR', amount: 1_250 };
@@ -84,7 +87,7 @@ export async function createRows({ facts, variables }: BenchStack, receiver: Rec
       workflows: (id) => [floorWorkflowId(id)],
     },
     { name: 'create order', once: () => createOrder({}, 'new'), workflows: (id) => [orderWorkflowId(id)] },
-    { name: 'paid order', once: () => createOrder(paid, 'completed'), workflows: (id) => [orderWorkflowId(id)] },
+    { name: PAID_ORDER, once: () => createOrder(paid, 'completed'), workflows: (id) => [orderWorkflowId(id)] },
     {
       name: 'paid order, webhook delivered',
       async once() {
