@@ -1,0 +1,62 @@
+import { v5 as uuidv5 } from 'uuid';
+import { transactionId } from '../../../api/operations/create-order';
+import { orderSchema } from '../../../src/contract/order';
+import { Merchant, story } from '../../support/client';
+import { aProject } from '../../support/projects';
+
+/** Creating an order, on the real stack; its refusals are in test/journeys/refusals.test.ts. */
+const shop = new Merchant();
+
+test('what the request leaves open comes from the project', async () => {
+  const order = orderSchema.parse(await shop.createOrder({ transactions: [{ payment_method: 'credit-card' }] }));
+  const { body: project } = await shop.send<{ id: string; merchant_id: string; expiration_period: string; transaction_expiration_period: string }>('GET', '/v1/merchants/self/projects/self/');
+  expect(order).toMatchObject({ project_id: project.id, merchant_id: project.merchant_id, expiration_period: project.expiration_period });
+  expect(order.transactions![0]!.expiration_period).toBe(project.transaction_expiration_period);
+});
+
+test('periods are answered as they were sent, not normalized', async () => {
+  for (const expiration_period of ['PT90M', 'PT1H30M', 'P1DT0S', 'P2W']) {
+    expect((await shop.createOrder({ expiration_period })).expiration_period).toBe(expiration_period);
+  }
+});
+
+test('the id of attempt n is derived from the order: whoever asks for it means the same one', async () => {
+  const order = await shop.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+  expect(order.transactions![0]!.id).toBe(transactionId(order.id, 1));
+  expect(transactionId(order.id, 1)).toBe(uuidv5('transaction:1', order.id));
+  expect(transactionId(order.id, 2)).not.toBe(transactionId(order.id, 1));
+});
+
+test('ids grow with time, so that orders lie in the order they came', async () => {
+  const first = await shop.createOrder();
+  const second = await shop.createOrder();
+  expect(first.id < second.id).toBe(true);
+});
+
+test('a token is the only attempt: after a decline there is no page to try again on', async () => {
+  const order = await shop.paidOrder('do_not_honor');
+  expect([story(order), order.order_url]).toEqual(['error: error', undefined]);
+});
+
+test('the processor does not answer for the token: 502, nothing is stored or charged', async () => {
+  const { id: project_id, shop: own } = await aProject();
+  const transaction = await own.cardTransaction('approved');
+  await own.trouble({ operation: 'vault', project_id, kind: 'garbage', times: 1 });
+  const request = { body: { currency: 'EUR', amount: 1, transactions: [transaction] } };
+  const { status, body } = await own.send<{ error: { type: string } }>('POST', '/v1/orders/', request);
+  expect([status, body.error.type]).toEqual([502, 'FailedToFetchTransactionInformation']);
+  expect((await own.send('GET', '/v1/orders/')).body).toEqual([]);
+  // It passes, and the same request is good.
+  expect((await own.send('POST', '/v1/orders/', request)).status).toBe(200);
+});
+
+test('rule 9: the processor does not answer for the charge: 200, processing, and its outcome follows', async () => {
+  const transaction = await shop.cardTransaction('approved');
+  await shop.trouble({ operation: 'sale', vault_token: transaction.payment_method_details.vault_token, kind: 'garbage', times: 1 });
+  const answer = await shop.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 70, transactions: [transaction] } });
+  const order = orderSchema.parse(answer.body);
+  expect([answer.status, story(order)]).toEqual([200, 'processing: processing']);
+  expect(order.transactions![0]!.outcomes).toBeUndefined();
+  expect(story(await shop.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
+  expect(await shop.ledger(order.id)).toHaveLength(1);
+});

@@ -1,0 +1,26 @@
+import { projectSchema } from '../../../src/contract/project';
+import { Merchant } from '../../support/client';
+import { aProject } from '../../support/projects';
+import { stack } from '../../support/stack';
+
+const get = async (shop: Merchant) => projectSchema.parse((await shop.send('GET', '/v1/merchants/self/projects/self/')).body);
+
+test('is the project of the key: the test project with its key, the live one with the other', async () => {
+  const [test, live] = [await get(new Merchant()), await get(new Merchant(stack(), stack().live_api_key))];
+  expect([test.status, test.is_test, live.status, live.is_test]).toEqual(['active-testing', true, 'active', false]);
+  expect(test.id).not.toBe(live.id);
+  expect(test.merchant_id).toBe(live.merchant_id);
+});
+
+test('says what the project takes, and where its webhooks go', async () => {
+  const { id, shop } = await aProject({ name: 'Café ☕', webhook_url: 'https://shop.example/hook', currencies: ['EUR', 'KWD'], payment_methods: ['credit-card'] });
+  expect(await get(shop)).toMatchObject({
+    id,
+    name: 'Café ☕',
+    webhook_url: 'https://shop.example/hook',
+    currencies: ['EUR', 'KWD'],
+    payment_methods: ['credit-card'],
+    permissions: { '/payment-methods/credit-card/': { POST: true } },
+  });
+  expect(await get((await aProject()).shop)).not.toHaveProperty('webhook_url');
+});

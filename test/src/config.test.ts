@@ -1,0 +1,40 @@
+import path from 'node:path';
+import { configSchema, parseConfig, required } from '../../src/config';
+
+test('an empty environment is a whole configuration', () => {
+  const config = parseConfig({});
+  expect(config).toMatchObject({ API_PORT: 3000, API_DEADLINE_MS: 12_000, WEBHOOK_PRIVATE_ADDRESSES: false, TEMPORAL_NAMESPACE: 'payments' });
+  expect([config.DATA_DIR, config.TOOLS_DIR].every((folder) => path.isAbsolute(folder))).toBe(true);
+});
+
+test('a variable that is set to nothing is not set', () => {
+  expect(parseConfig({ API_PORT: '', POSTGRES_URL: '' })).toEqual(parseConfig({}));
+});
+
+test('every wrong variable is named, with what is wrong, and no value is shown', () => {
+  const wrong = { API_PORT: '70000', LOG_LEVEL: 'loud', WEBHOOK_PRIVATE_ADDRESSES: 'yes', PUBLIC_URL: 'ftp://secret.example', PAGE_SECRET: 'short-secret', API_DEADLINE_MS: '-1' };
+  let text = '';
+  try {
+    parseConfig(wrong);
+  } catch (error) {
+    text = (error as Error).message;
+  }
+  for (const name of Object.keys(wrong)) expect(text).toMatch(new RegExp(`^  ${name}: `, 'm'));
+  expect(text).not.toMatch(/secret/);
+});
+
+test('numbers and flags are parsed', () => {
+  expect(parseConfig({ API_PORT: '0', WEBHOOK_PRIVATE_ADDRESSES: 'true', API_KEY_CACHE_MS: '250' })).toMatchObject({ API_PORT: 0, WEBHOOK_PRIVATE_ADDRESSES: true, API_KEY_CACHE_MS: 250 });
+});
+
+test('what one process cannot do without is asked for by name', () => {
+  expect(() => required(parseConfig({}), 'POSTGRES_URL')).toThrow(/^POSTGRES_URL is not set: PostgreSQL/);
+  expect(required(parseConfig({ POSTGRES_URL: 'postgres://x/y' }), 'POSTGRES_URL')).toBe('postgres://x/y');
+});
+
+test('every variable says what it means, and milliseconds in the name are milliseconds in the text', () => {
+  for (const [name, field] of Object.entries(configSchema.shape)) {
+    expect([name, field.description?.endsWith('.')]).toEqual([name, true]);
+    if (name.endsWith('_MS')) expect(field.description).toMatch(/^Milliseconds/);
+  }
+});

@@ -1,0 +1,46 @@
+import { ERRORS, ServiceError, invalid, isErrorName, typeOf, type ErrorName } from '../../src/errors';
+
+const NAMES = Object.keys(ERRORS) as ErrorName[];
+
+/** Statuses and meanings as the specification and DECISIONS, HTTP surface 7 write them. */
+test.each([
+  ['ValidationError', 400, 'Request does not match the schema, for example a missing or invalid field.'],
+  ['MissingInformationToCreateTransaction', 422, 'Information needed to create the transaction is missing.'],
+  ['TransactionAlreadyStarted', 409, 'Transaction has already started and cannot be started again.'],
+  ['CanNotCancelTransaction', 409, 'Transaction cannot be cancelled in its current state.'],
+  ['RefundError', 400, 'Refund not possible, for example exceeds the remaining amount.'],
+  ['FailedToFetchTransactionInformation', 502, 'Transaction information could not be retrieved.'],
+  ['ServerError', 500, 'Unexpected error inside the service.'],
+] as const)('%s has status %i and the meaning of the specification', (name, status, meaning) => {
+  expect(ERRORS[name]).toMatchObject({ status, meaning });
+  expect(typeOf(name)).toBe(name);
+});
+
+test('422 is for the named types only', () => {
+  expect(NAMES.filter((name) => Number(ERRORS[name].status) === 422)).toEqual(expect.arrayContaining(['MissingInformationToCreateTransaction']));
+  expect(NAMES.filter((name) => Number(ERRORS[name].status) === 422 && !['MissingInformationToCreateTransaction', 'IdempotencyKeyReused'].includes(name))).toEqual([]);
+});
+
+test('a late answer is a ServerError on the wire, at 503', () => {
+  expect([typeOf('ServiceUnavailable'), ERRORS.ServiceUnavailable.status]).toEqual(['ServerError', 503]);
+});
+
+test('sending it again helps exactly where the fault is ours or the processor’s', () => {
+  for (const name of NAMES) {
+    if (Number(ERRORS[name].status) !== 429) expect([name, ERRORS[name].retryable]).toEqual([name, ERRORS[name].status >= 500]);
+  }
+});
+
+test('invalid names the field twice: for people and for programs', () => {
+  const error = invalid('customer.country', 'Expected two capital letters.');
+  expect([error.error, error.value, error.property]).toEqual([
+    'ValidationError',
+    'customer.country: Expected two capital letters.',
+    { property_path: 'customer.country', property_description: 'Expected two capital letters.' },
+  ]);
+  expect(error).toBeInstanceOf(ServiceError);
+});
+
+test('names from outside are checked', () => {
+  expect([isErrorName('RefundError'), isErrorName('toString'), isErrorName(undefined)]).toEqual([true, false, false]);
+});
