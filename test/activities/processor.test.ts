@@ -1,0 +1,189 @@
+import { processorActivities } from '../../activities/processor';
+import { findOrderView } from '../../src/db/order-view';
+import { findOrder } from '../../src/db/orders';
+import { createProcessor, type Processor } from '../../src/processor/client';
+import { CARDS, type CardName } from '../support/cards';
+import { Merchant } from '../support/client';
+import { aCharge, aStoredOrder, NOW } from '../support/builders';
+import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
+import { MINUTE, transactionIdOf } from '../support/orders';
+import { stack } from '../support/stack';
+
+/** The fault to fear: it happened, but nobody was told. Each activity may have been killed anywhere and is run again. */
+let database: TestDatabase;
+let processor: Processor;
+let activities: ReturnType<typeof processorActivities>;
+const shop = new Merchant();
+beforeAll(async () => {
+  database = await aDatabase({ webhook_url: 'https://shop.example/hook' });
+  processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000 });
+  activities = processorActivities({ db: database.db, processor, public_url: 'http://pay.example' });
+});
+afterAll(async () => {
+  await processor.close();
+  await database.close();
+});
+
+async function tokenOf(card: CardName): Promise<string> {
+  const vaulted = await processor.vaultCard({ project_id: PROJECT.id, is_test: true, number: CARDS[card].number, card_expiry: '122034', security_code: '123' });
+  if (!vaulted.usable) throw new Error(vaulted.reason);
+  return vaulted.vault_token;
+}
+const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
+const statuses = async (order_id: string) => {
+  const { status, transactions } = await view(order_id);
+  return [status, ...transactions.map((one) => one.status)].join(' ');
+};
+/** A worker that is killed after the processor has its charge and before anything is written. */
+const killedAtTheCharge = () =>
+  withProcessor({
+    async operate(...charge) {
+      await processor.operate(...charge);
+      throw new Error('killed');
+    },
+  });
+/** A processor that says nothing. */
+const deaf = () => withProcessor({ ask: () => Promise.resolve('unknown'), operate: () => Promise.resolve('unknown') });
+const withProcessor = (over: Partial<Processor>) => processorActivities({ db: database.db, processor: { ...processor, ...over }, public_url: 'http://pay.example' });
+
+describe('createAndCharge', () => {
+  test('again and again: one order, one charge, the same answer', async () => {
+    const input = { ...aCharge(await tokenOf('approved')), now: NOW };
+    const first = await activities.createAndCharge(input);
+    const again = await activities.createAndCharge({ ...input, now: NOW + 5_000 });
+    expect(again).toEqual(first);
+    expect([first.status, first.deliveries]).toEqual(['completed', [1]]);
+    expect(await shop.ledger(input.order.id)).toEqual([expect.objectContaining({ requests: 1, result: 'approved' })]);
+    const { transactions } = await view(input.order.id);
+    expect(transactions[0]!.events.map(({ event }) => event)).toEqual(['new', 'accepted']);
+  });
+
+  test('two at once, as when a worker counts as dead and is not: one charge', async () => {
+    const input = { ...aCharge(await tokenOf('approved')), now: NOW };
+    await Promise.all([1, 2, 3].map(() => activities.createAndCharge(input)));
+    expect(await statuses(input.order.id)).toBe('completed accepted');
+    expect(await shop.ledger(input.order.id)).toHaveLength(1);
+    expect((await view(input.order.id)).transactions[0]!.events).toHaveLength(2);
+  });
+
+  test('killed between the charge and its record: the next run hears the first answer', async () => {
+    const input = { ...aCharge(await tokenOf('do_not_honor')), now: NOW };
+    await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
+    expect(await statuses(input.order.id)).toBe('new new');
+    expect((await activities.createAndCharge(input)).status).toBe('error');
+    expect(await shop.ledger(input.order.id)).toEqual([expect.objectContaining({ requests: 2, result: 'declined' })]);
+  });
+
+  test('an order that is there goes on, however late it is', async () => {
+    const input = { ...aCharge(await tokenOf('approved'), { not_after: Date.now() - 1 }), now: NOW };
+    await expect(activities.createAndCharge(input)).rejects.toMatchObject({ type: 'ServiceUnavailable', nonRetryable: true });
+    expect(await findOrderView(database.db, input.order.id)).toBeUndefined();
+    await expect(killedAtTheCharge().createAndCharge({ ...input, not_after: undefined })).rejects.toThrow('killed');
+    expect((await activities.createAndCharge(input)).status).toBe('completed');
+  });
+
+  test('no answer is processing, never declined', async () => {
+    const input = { ...aCharge(await tokenOf('approved')), now: NOW };
+    expect((await deaf().createAndCharge(input)).transactions[0]!.status).toBe('processing');
+  });
+});
+
+describe('charge', () => {
+  const payment = async (order_id: string, attempt: number, card: CardName = 'approved') => ({
+    project_id: PROJECT.id,
+    is_test: true,
+    now: NOW,
+    transaction: {
+      id: transactionIdOf(order_id, attempt),
+      attempt,
+      payment_method: 'credit-card',
+      payment_method_details: { vault_token: await tokenOf(card) },
+      expiration_period: 'PT30M',
+      period: 30 * MINUTE,
+    },
+  });
+
+  test('killed between the charge and its record, and the customer comes with another card: the first charge counts', async () => {
+    const order = await aStoredOrder(database.db, { transaction: false });
+    await expect(killedAtTheCharge().charge({ ...(await payment(order.order_id, 1)), order })).rejects.toThrow('killed');
+    // The processor refuses the key with another card: that is no outcome, so it is asked.
+    const after = await activities.charge({ ...(await payment(order.order_id, 1, 'do_not_honor')), order });
+    expect(after.transactions[0]!.status).toBe('processing');
+    const settled = await activities.askOutcome({ order: after, transaction_id: transactionIdOf(order.order_id, 1), now: NOW });
+    expect(settled.status).toBe('completed');
+    expect(await shop.ledger(order.order_id)).toHaveLength(1);
+  });
+
+  test('an attempt that is settled is not charged again', async () => {
+    const order = await aStoredOrder(database.db, { transaction: false });
+    const input = await payment(order.order_id, 1, 'stolen');
+    await activities.charge({ ...input, order });
+    await activities.charge({ ...input, order });
+    expect(await statuses(order.order_id)).toBe('processing error');
+    expect(await shop.ledger(order.order_id)).toEqual([expect.objectContaining({ requests: 1 })]);
+  });
+
+  test('a late attempt that is not there yet is refused, and leaves no trace', async () => {
+    const order = await aStoredOrder(database.db, { transaction: false });
+    const late = { ...(await payment(order.order_id, 1)), not_after: Date.now() - 1, order };
+    await expect(activities.charge(late)).rejects.toMatchObject({ type: 'ServiceUnavailable' });
+    expect([await statuses(order.order_id), await shop.ledger(order.order_id)]).toEqual(['new', []]);
+  });
+});
+
+describe('askOutcome', () => {
+  test('a key the processor never saw goes out again while the time for paying lasts', async () => {
+    const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
+    const { transaction_id, end } = order.transactions[0]!;
+    expect((await activities.askOutcome({ order, transaction_id, now: end - 1 })).status).toBe('completed');
+    expect(await shop.ledger(order.order_id)).toEqual([expect.objectContaining({ amount: 500, requests: 1 })]);
+  });
+
+  test('at its end it is over: nothing is charged', async () => {
+    const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
+    const { transaction_id, end } = order.transactions[0]!;
+    const after = await activities.askOutcome({ order, transaction_id, now: end });
+    expect([after.status, after.transactions[0]!.status]).toEqual(['expired', 'error']);
+    expect(await shop.ledger(order.order_id)).toEqual([]);
+  });
+
+  test('nobody answers: the order stays as it is', async () => {
+    const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
+    expect(await deaf().askOutcome({ order, transaction_id: order.transactions[0]!.transaction_id, now: NOW })).toEqual(order);
+  });
+});
+
+describe('endOrder', () => {
+  const ending = { ended: 'expired', source: 'service', now: NOW + 30 * MINUTE } as const;
+
+  test('ends order and transaction together; again it is the same', async () => {
+    const order = await aStoredOrder(database.db);
+    const after = await activities.endOrder({ order, ...ending });
+    expect(await statuses(order.order_id)).toBe('expired expired');
+    expect(await activities.endOrder({ order, ...ending })).toEqual(after);
+    expect((await view(order.order_id)).transactions[0]!.events).toHaveLength(2);
+  });
+
+  test('what the processor took counts, though nobody wrote it down', async () => {
+    const input = { ...aCharge(await tokenOf('approved')), now: NOW };
+    await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
+    const order = (await findOrder(database.db, input.order.id))!;
+    expect((await activities.endOrder({ order, ...ending })).status).toBe('completed');
+    expect(await statuses(input.order.id)).toBe('completed accepted');
+  });
+
+  test('a decline that nobody wrote down comes first, then the end', async () => {
+    const input = { ...aCharge(await tokenOf('do_not_honor')), now: NOW };
+    input.order.attempts_max = 5;
+    await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
+    const order = (await findOrder(database.db, input.order.id))!;
+    expect((await activities.endOrder({ order, ended: 'cancelled', source: 'merchant', now: NOW })).status).toBe('cancelled');
+    expect(await statuses(input.order.id)).toBe('cancelled error');
+  });
+
+  test('while the processor does not say, nothing ends', async () => {
+    const order = await aStoredOrder(database.db);
+    expect((await deaf().endOrder({ order, ...ending })).status).toBe('new');
+    expect(await statuses(order.order_id)).toBe('new new');
+  });
+});

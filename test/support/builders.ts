@@ -1,0 +1,50 @@
+import { v7 as uuidv7 } from 'uuid';
+import { insertOrder, type NewOrder, type NewTransaction } from '../../src/db/orders';
+import type { Database } from '../../src/db/connection';
+import type { OrderRecord } from '../../src/domain/move';
+import type { CreateOrderInput } from '../../workflows/messages';
+import { PROJECT } from './database';
+import { MINUTE, transactionIdOf } from './orders';
+
+/** An instant of workflow time that tells itself from the clock of the machine. */
+export const NOW = Date.UTC(2030, 0, 15, 12);
+
+export const anOrder = (over: Partial<NewOrder> = {}): NewOrder => ({
+  id: uuidv7(),
+  project_id: PROJECT.id,
+  currency: 'EUR',
+  amount: 500,
+  expiration_period: 'PT30M',
+  attempts_max: 5,
+  ...over,
+});
+
+export const aTransaction = (order_id: string, over: Partial<NewTransaction> = {}): NewTransaction => ({
+  id: transactionIdOf(order_id, over.attempt ?? 1),
+  attempt: 1,
+  payment_method: 'credit-card',
+  expiration_period: 'PT30M',
+  ...over,
+});
+
+/** Writes an order that ends half an hour after NOW, with one transaction unless told otherwise. */
+export async function aStoredOrder(db: Database, over: Partial<NewOrder> & { transaction?: Partial<NewTransaction> | false } = {}): Promise<OrderRecord> {
+  const { transaction = {}, ...fields } = over;
+  const order = anOrder(fields);
+  const end = NOW + 30 * MINUTE;
+  return await insertOrder(db, order, transaction === false ? undefined : aTransaction(order.id, transaction), { created: NOW, order_end: end, transaction_end: end });
+}
+
+/** What the API asks for: an order that is charged at once with this token. */
+export function aCharge(vault_token: string, over: Partial<CreateOrderInput> = {}): CreateOrderInput & { transaction: NonNullable<CreateOrderInput['transaction']> } {
+  const order = anOrder({ attempts_max: 1 });
+  const details = { vault_token, truncated_pan: '411111******1111' };
+  return {
+    order,
+    period: 30 * MINUTE,
+    is_test: true,
+    charge: true,
+    ...over,
+    transaction: { ...aTransaction(order.id), payment_method_details: details, payment_method_brand: 'visa', period: 30 * MINUTE },
+  };
+}
