@@ -7,6 +7,7 @@ import { createAuthenticate, type FindProject } from './authenticate';
 import { bind, otherMethods } from './bind';
 import type { Operations } from './context';
 import { docs } from './docs/router';
+import type { KeyStore } from './idempotency';
 import { answer, onError } from './on-error';
 import { requireTls, trustedProxies } from './server';
 
@@ -23,6 +24,7 @@ export interface AppDependencies {
   readonly operations: Operations;
   /** Looks an API key up; its answer is remembered here for API_KEY_CACHE_MS. */
   readonly findProject: FindProject;
+  readonly keys: KeyStore;
   readonly probes: readonly Probe[];
   /** The hosted page, and where the processor's notifications arrive. */
   readonly pages: Router;
@@ -33,7 +35,7 @@ export interface AppDependencies {
 const PROBE_TIMEOUT_MS = 2_000;
 
 /** The whole HTTP surface: API, hosted page, documentation and health. */
-export function createApp({ config, log, operations, findProject, probes, pages, notifications }: AppDependencies): express.Express {
+export function createApp({ config, log, operations, findProject, keys, probes, pages, notifications }: AppDependencies): express.Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -46,7 +48,7 @@ export function createApp({ config, log, operations, findProject, probes, pages,
   route(app, '/health/live', (_request, response) => answer(response, 200, { status: 'live' }));
   route(app, '/health/ready', ready(probes, log));
   app.use(requireTls());
-  app.use(bind({ operations, authenticate: createAuthenticate(findProject, config.API_KEY_CACHE_MS), deadline_ms: config.API_DEADLINE_MS, log }));
+  app.use(bind({ operations, authenticate: createAuthenticate(findProject, config.API_KEY_CACHE_MS), keys, deadline_ms: config.API_DEADLINE_MS, log }));
   app.use(notifications);
   app.use(pages);
   app.use('/docs', docs());

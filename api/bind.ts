@@ -4,7 +4,8 @@ import { ROUTES, type OperationId, type Route } from '../src/contract/routes';
 import type { Project } from '../src/db/projects';
 import { ServiceError } from '../src/errors';
 import type { Logger } from '../src/log';
-import type { Context, Operation, Operations, Versioned } from './context';
+import type { Context, KeyUse, Operation, Operations, Versioned } from './context';
+import { WITHOUT_KEY, answerOnce, requestHash, type KeyStore } from './idempotency';
 import { answer, notModified } from './on-error';
 import { etagOf, isKnown } from './version';
 
@@ -15,6 +16,7 @@ export interface Bindings {
   readonly operations: Operations;
   /** Rejects with Unauthorized. */
   readonly authenticate: (header: string | undefined) => Promise<Project>;
+  readonly keys: KeyStore;
   /** Milliseconds from the arrival of a request to the end of its deadline. */
   readonly deadline_ms: number;
   readonly log: Logger;
@@ -33,7 +35,7 @@ export function bind(bindings: Bindings): Router {
   return router;
 }
 
-function handle<K extends OperationId>(id: K, { operations, authenticate, deadline_ms, log }: Bindings): RequestHandler {
+function handle<K extends OperationId>(id: K, { operations, authenticate, keys, deadline_ms, log }: Bindings): RequestHandler {
   const route: Route = ROUTES[id];
   // Calling through the table loses the tie between id and input.
   const operation = operations[id] as Operation<K>;
@@ -43,17 +45,27 @@ function handle<K extends OperationId>(id: K, { operations, authenticate, deadli
     const request_id = String(response.getHeader('X-Request-Id'));
     const project = await authenticate(request.headers.authorization);
     const body = route.body ? await readBody(request, response, route.body_optional === true) : undefined;
-    const { 'idempotency-key': idempotency_key, 'if-match': if_match } = request.headers;
+    const { 'idempotency-key': key, 'if-match': if_match } = request.headers;
+    const idempotency_key = route.method === 'post' && typeof key === 'string' ? parseIdempotencyKey(key) : undefined;
     const context: Context = {
+      ...WITHOUT_KEY,
       project,
       request_id,
       deadline_at: started + deadline_ms,
-      ...(route.method === 'post' && typeof idempotency_key === 'string' && { idempotency_key: parseIdempotencyKey(idempotency_key) }),
+      ...(idempotency_key !== undefined && { idempotency_key }),
       ...(if_match !== undefined && { if_match }),
       log: log.child({ request_id, project_id: project.id, operation: id }),
     };
     const input = parseRequest(id, { params: request.params, query: request.query, body });
-    send(request, response, route, await operation(context, input));
+    if (idempotency_key === undefined) {
+      send(request, response, route, await operation(context, input));
+    } else {
+      const { params, query } = input as { params?: unknown; query?: unknown };
+      const request_hash = requestHash({ method: route.method, path: route.path, params, query, body });
+      const work = async (use: KeyUse) => ({ status: route.success, body: await operation({ ...context, ...use }, input) });
+      const kept = await answerOnce(keys, { project_id: project.id, key: idempotency_key, request_hash }, work);
+      answer(response, kept.status, kept.body);
+    }
     context.log.debug({ ms: Date.now() - started }, 'answered');
   };
 }

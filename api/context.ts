@@ -2,8 +2,22 @@ import type { Input, OperationId, Output, ROUTES } from '../src/contract/routes'
 import type { Project } from '../src/db/projects';
 import type { Logger } from '../src/log';
 
+/** What an operation does with the Idempotency-Key of its request; without one there is nothing to it. */
+export interface KeyUse {
+  /**
+   * A request with this key and content came before, crashed or is at work at this moment: what it asks for may be done
+   * already. A check that its own effect can turn must be left out.
+   */
+  readonly is_repeat: boolean;
+  /**
+   * Called after all that is checked of the request itself and before anything that lasts: from here on the key is this
+   * request's, and whatever the operation answers or refuses (5xx excepted) is its answer for good.
+   */
+  claim(): Promise<void>;
+}
+
 /** What is known about a request beside its content. */
-export interface Context {
+export interface Context extends KeyUse {
   /** The project of the API key. */
   readonly project: Project;
   /** Also the header X-Request-Id of the answer, and in every log line. */

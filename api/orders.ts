@@ -1,5 +1,6 @@
 import {
   WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
@@ -46,23 +47,56 @@ export class Orders {
     private readonly db: Database,
   ) {}
 
+  /** A repeat joins the creation that is under way, or gets what became of it. */
   async create(input: CreateOrderInput, deadline_at: number): Promise<OrderView> {
+    const { id } = input.order;
+    // Only a request with an Idempotency-Key may still run when its sender was told that the service is away.
+    const mayRunLate = input.not_after === undefined;
+    try {
+      return await this.answered(id, deadline_at, async () => {
+        try {
+          await this.startOrJoin(input, 'REJECT_DUPLICATE');
+        } catch (error) {
+          if (!isOver(error)) throw error;
+          if ((await findOrderView(this.db, id)) !== undefined) return;
+          if (!mayRunLate) throw unavailable();
+          // Its first workflow died before it wrote anything, and is over. Rows and charges have the same names in a second one.
+          await this.startOrJoin(input, 'ALLOW_DUPLICATE');
+        }
+      });
+    } catch (error) {
+      if (!mayRunLate || !(error instanceof ServiceError && error.error === 'ServiceUnavailable')) throw error;
+      throw new ServiceError('ServiceUnavailable', 'The service could not answer in time; sent again with its Idempotency-Key, the request is answered and done once.');
+    }
+  }
+
+  /** The order of a creation that came before, once its first answer is known; `undefined` when it is not written yet. */
+  async findCreated(order_id: string, deadline_at: number): Promise<OrderView | undefined> {
+    if ((await findOrderView(this.db, order_id)) === undefined) return undefined;
+    return await this.answered(order_id, deadline_at, async () => {
+      try {
+        await this.client.workflow.getHandle(orderWorkflowId(order_id)).getUpdateHandle<void>(CREATE_UPDATE_ID).result();
+      } catch (error) {
+        if (!isOver(error)) throw error;
+      }
+    });
+  }
+
+  private async startOrJoin(input: CreateOrderInput, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<void> {
     const { order } = input;
     const start = new WithStartWorkflowOperation(ORDER_WORKFLOW, {
       workflowId: orderWorkflowId(order.id),
       taskQueue: TASK_QUEUE,
       args: [{ order_id: order.id }],
       workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      workflowIdReusePolicy,
       typedSearchAttributes: [
         { key: ORDER_STATUS, value: 'new' },
         { key: PROJECT_ID, value: order.project_id },
       ],
       staticSummary: `${formatAmount(order.amount, order.currency, 'en')}, ${order.merchant_order_id ?? order.id}`,
     });
-    return await this.answered(order.id, deadline_at, async () => {
-      await this.client.workflow.executeUpdateWithStart(createOrder, { startWorkflowOperation: start, updateId: CREATE_UPDATE_ID, args: [input] });
-    });
+    await this.client.workflow.executeUpdateWithStart(createOrder, { startWorkflowOperation: start, updateId: CREATE_UPDATE_ID, args: [input] });
   }
 
   /** A second call for the same attempt, from wherever, is the same payment and gets the same answer. */
@@ -108,14 +142,17 @@ export class Orders {
     }
     const order = await findOrderView(this.db, order_id);
     if (order !== undefined) return order;
-    throw silent
-      ? unavailable()
-      : new ServiceError('NotFound', 'The order does not exist.');
+    throw silent ? unavailable() : new ServiceError('NotFound', 'The order does not exist.');
   }
 }
 
 function unavailable(): ServiceError {
   return new ServiceError('ServiceUnavailable', 'The service could not answer in time; nothing was stored or charged.');
+}
+
+/** Whether the workflow, or its update, is closed or forgotten: nothing is under way any more. */
+function isOver(error: unknown): boolean {
+  return error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError;
 }
 
 /** Whether nobody answered: no worker, or Temporal is slow or away. */

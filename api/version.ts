@@ -17,10 +17,10 @@ export function allowedVersions({ if_match }: Pick<Context, 'if_match'>): number
 
 /**
  * Throws PreconditionFailed when the order is not at a version the request allows. Every operation that changes an order
- * calls it before it asks for the change.
+ * calls it before it asks for the change. A repeat by its key passes: it was at that version when it came first.
  */
-export function requireVersion(context: Pick<Context, 'if_match'>, version: number): void {
-  if (allowedVersions(context)?.includes(version) === false) throw preconditionFailed();
+export function requireVersion(context: Pick<Context, 'if_match' | 'is_repeat'>, version: number): void {
+  if (!context.is_repeat && allowedVersions(context)?.includes(version) === false) throw preconditionFailed();
 }
 
 export function preconditionFailed(): ServiceError {

@@ -9,6 +9,12 @@ export const ERRORS = {
     meaning: 'Request does not match the schema, for example a missing or invalid field.',
     remedy: 'Correct the field named in property_path and send the request again.',
   },
+  IdempotencyKeyReused: {
+    status: 422,
+    retryable: false,
+    meaning: 'The Idempotency-Key came with another request before.',
+    remedy: 'Take a new key for a new request; repeat a request with its key exactly as it was.',
+  },
   MissingInformationToCreateTransaction: {
     status: 422,
     retryable: false,

@@ -14,18 +14,26 @@ import type { Services } from '../services';
  * Creates an order (specification, Create an order). With a card token the charge is made at once and the answer holds
  * what became of it; a declined card is an answer like any other. Throws ValidationError, Forbidden,
  * FailedToFetchTransactionInformation, ServiceUnavailable; nothing is stored or charged then.
+ *
+ * With an Idempotency-Key the id of the order derives from the key, so that a repeat can only ever reach the same workflow,
+ * row and charge; it may still run after the answer was 503, and the repeat gets what became of it.
  */
 export const createOrder =
   (services: Services): Operation<'createOrder'> =>
   async (context, { body }) => {
-    const { project } = context;
+    const { project, idempotency_key } = context;
+    const order_id = idempotency_key === undefined ? uuidv7() : uuidv5(`order:${idempotency_key}`, project.id_namespace);
+    if (context.is_repeat) {
+      const order = await services.orders.findCreated(order_id, context.deadline_at);
+      if (order !== undefined) return presentOrder(order, services.public_url);
+    }
     refuseWhatTheProjectLacks(project, body);
     const { transactions, ...fields } = body;
     const [request] = transactions ?? [];
-    const order_id = uuidv7();
     const transaction = request && (await transactionOf(services, context, order_id, request));
     const charge = request?.payment_method_details?.vault_token !== undefined;
     const expiration_period = body.expiration_period ?? project.expiration_period;
+    await context.claim();
     const order = await services.orders.create(
       {
         order: { ...fields, id: order_id, project_id: project.id, expiration_period, attempts_max: charge ? 1 : ATTEMPTS_MAX },
@@ -33,7 +41,7 @@ export const createOrder =
         is_test: project.is_test,
         transaction,
         charge,
-        not_after: notAfter(context.deadline_at),
+        not_after: idempotency_key === undefined ? notAfter(context.deadline_at) : undefined,
       },
       context.deadline_at,
     );

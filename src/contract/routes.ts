@@ -40,7 +40,8 @@ export function changesOrder({ method, path }: Pick<Route, 'method' | 'path'>): 
 
 /** Every error an operation can answer with, each once. */
 export function errorsOf(route: Route): ErrorName[] {
-  return [...new Set<ErrorName>([...route.errors, ...(changesOrder(route) ? ['PreconditionFailed' as const] : []), ...(route.body ? WITH_BODY : []), ...EVERYWHERE])];
+  const byHeader: ErrorName[] = [...(changesOrder(route) ? ['PreconditionFailed' as const] : []), ...(route.method === 'post' ? ['IdempotencyKeyReused' as const] : [])];
+  return [...new Set<ErrorName>([...route.errors, ...byHeader, ...(route.body ? WITH_BODY : []), ...EVERYWHERE])];
 }
 
 const orderParams = z.object({ order_id: idParam() });

@@ -2,10 +2,12 @@ import knex from 'knex';
 import type { Knex } from 'knex';
 import { connect } from './connection';
 import * as orders from './migrations/001-orders';
+import * as idempotencyKeys from './migrations/002-idempotency-keys';
 
 /** Oldest first; a name that was applied once never changes. */
 const MIGRATIONS: Record<string, { up(db: Knex): Promise<void>; down(db: Knex): Promise<void> }> = {
   '001-orders': orders,
+  '002-idempotency-keys': idempotencyKeys,
 };
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { createApp, type AppDependencies } from '../../api/app';
+import { keyStore } from '../../api/idempotency';
 import { Orders } from '../../api/orders';
 import { createOperations } from '../../api/operations';
 import { createPages } from '../../api/page';
@@ -33,6 +34,7 @@ export async function serveApi(config: Config, log: Logger, addTo?: (pages: AppD
     log,
     operations: createOperations({ db, orders, processor, public_url }),
     findProject: (api_key) => findProjectByApiKey(db, api_key),
+    keys: keyStore(db),
     probes: [
       { name: 'postgres', check: () => ping(db) },
       { name: 'temporal', check: async () => void (await client.workflowService.getSystemInfo({})) },

@@ -1,7 +1,8 @@
 import net from 'node:net';
 import { Router } from 'express';
 import { ROUTES } from '../../src/contract/routes';
-import { API_KEY, AUTHORIZATION, PROJECT, servePlumbing, type Plumbing } from '../support/plumbing';
+import type { KeyedRequest } from '../../src/db/idempotency-keys';
+import { API_KEY, AUTHORIZATION, PROJECT, keysInMemory, servePlumbing, type Plumbing } from '../support/plumbing';
 
 const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
 const pages = Router();
@@ -70,6 +71,20 @@ describe('what an operation receives', () => {
     expect((await post('k-1')).status).toBe(200);
     expect(api.calls[0]?.context.idempotency_key).toBe('k-1');
     expect((await expectError(await post('k 1'), 400, 'ValidationError')).property_path).toBe('Idempotency-Key');
+  });
+
+  test('a POST without Idempotency-Key asks nobody about keys, one with it is answered as it was first', async () => {
+    const asked: string[] = [];
+    const memory = keysInMemory();
+    const keys = { ...memory, find: (request: KeyedRequest) => (asked.push(request.key), memory.find(request)) };
+    const watched = await servePlumbing({ keys });
+    await watched.post('/v1/orders/', { currency: 'EUR', amount: 1 });
+    expect(asked).toEqual([]);
+    const init = { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': 'k' }, body: '{"currency":"EUR","amount":1}' };
+    const [first, again] = [await watched.send('/v1/orders/', init), await watched.send('/v1/orders/', init)];
+    expect([again.status, await again.json()]).toEqual([first.status, await first.json()]);
+    expect([watched.calls.length, asked]).toEqual([2, ['k', 'k']]);
+    await watched.close();
   });
 
   test('the id of a path in lower case', async () => {

@@ -2,9 +2,11 @@ import { Router } from 'express';
 import pino from 'pino';
 import { createApp, type AppDependencies } from '../../api/app';
 import type { Context, Operations } from '../../api/context';
+import type { KeyStore } from '../../api/idempotency';
 import { listen, type Listening } from '../../api/server';
 import { ROUTES, type OperationId, type Route } from '../../src/contract/routes';
 import type { Project } from '../../src/db/projects';
+import type { KeyRecord, KeyedRequest } from '../../src/db/idempotency-keys';
 import { EXAMPLES } from '../../src/contract/examples';
 
 /** The HTTP surface over real HTTP with operations that only record what they are called with. */
@@ -21,6 +23,7 @@ export const PROJECT = {
   transaction_expiration_period: 'PT30M',
   capture_expiration_period: 'P5D',
   webhook_url: null,
+  id_namespace: '4b5a1f0e-6d2c-4c3b-8a7f-1e2d3c4b5a69',
 } satisfies Project;
 
 export const API_KEY = 'test_0123456789ab0123456789abcdef0123456789abcdef01234567';
@@ -55,6 +58,7 @@ export async function servePlumbing(options: Options = {}): Promise<Plumbing> {
   const config = { API_DEADLINE_MS: 5_000, API_KEY_CACHE_MS: 0, TRUSTED_PROXY: '', ...options.config };
   const app = createApp({
     findProject: async (api_key) => (api_key === API_KEY ? PROJECT : undefined),
+    keys: keysInMemory(),
     probes: [],
     pages: Router(),
     notifications: Router(),
@@ -79,6 +83,24 @@ export async function servePlumbing(options: Options = {}): Promise<Plumbing> {
     lines,
     send,
     post: (path, body) => send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  };
+}
+
+export function keysInMemory(): KeyStore {
+  const records = new Map<string, KeyRecord>();
+  const nameOf = ({ project_id, key }: KeyedRequest) => `${project_id} ${key}`;
+  return {
+    find: async (request) => records.get(nameOf(request)),
+    claim: async (request) => {
+      if (records.has(nameOf(request))) return false;
+      records.set(nameOf(request), { request_hash: request.request_hash });
+      return true;
+    },
+    keep: async (request, answer) => {
+      const record = records.get(nameOf(request))!;
+      record.answer ??= answer;
+      return record.answer;
+    },
   };
 }
 

@@ -1,8 +1,10 @@
 import { v5 as uuidv5 } from 'uuid';
 import { transactionId } from '../../../api/operations/create-order';
 import { orderSchema } from '../../../src/contract/order';
+import { connect, rows } from '../../../src/db/connection';
 import { Merchant, story } from '../../support/client';
 import { aProject } from '../../support/projects';
+import { stack } from '../../support/stack';
 
 /** Creating an order, on the real stack; its refusals are in test/journeys/refusals.test.ts. */
 const shop = new Merchant();
@@ -31,6 +33,17 @@ test('ids grow with time, so that orders lie in the order they came', async () =
   const first = await shop.createOrder();
   const second = await shop.createOrder();
   expect(first.id < second.id).toBe(true);
+});
+
+test('with an Idempotency-Key the id cannot be guessed from the key and the project, which are no secrets', async () => {
+  const key = `guess-${process.pid}`;
+  const answer = await shop.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1 }, headers: { 'idempotency-key': key } });
+  const { id, project_id } = orderSchema.parse(answer.body);
+  const db = connect(stack().postgres_url, { pool_max: 1 });
+  const projects = await rows<{ id: string; id_namespace: string }>(db, 'select id, id_namespace from projects', {}).finally(() => db.destroy());
+  expect(id).toBe(uuidv5(`order:${key}`, projects.find((project) => project.id === project_id)!.id_namespace));
+  for (const name of [key, `order:${key}`]) expect(uuidv5(name, project_id)).not.toBe(id);
+  expect(new Set(projects.map(({ id_namespace }) => id_namespace)).size).toBe(projects.length);
 });
 
 test('a token is the only attempt: after a decline there is no page to try again on', async () => {

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { claimKey, findKey, keepAnswer, type KeptAnswer, type KeyRecord, type KeyedRequest } from '../src/db/idempotency-keys';
+import type { Database } from '../src/db/connection';
+import { ERRORS, ServiceError, type ErrorName } from '../src/errors';
+import type { KeyUse } from './context';
+import { errorBody } from './on-error';
+
+/** Where keys and their first answers are kept. */
+export interface KeyStore {
+  find(request: KeyedRequest): Promise<KeyRecord | undefined>;
+  /** `false` when the key is somebody's already. */
+  claim(request: KeyedRequest): Promise<boolean>;
+  /** Answers what is kept from now on: this answer or an earlier one. */
+  keep(request: KeyedRequest, answer: KeptAnswer): Promise<KeptAnswer>;
+}
+
+export function keyStore(db: Database): KeyStore {
+  return {
+    find: (request) => findKey(db, request),
+    claim: (request) => claimKey(db, request, Date.now()),
+    keep: (request, answer) => keepAnswer(db, request, answer),
+  };
+}
+
+/** A request without a key claims nothing and is nobody's repeat. */
+export const WITHOUT_KEY: KeyUse = { is_repeat: false, claim: () => Promise.resolve() };
+
+/**
+ * SHA-256 of what a request asks for. Bodies are compared as values: whoever builds the same request again after a crash
+ * may order its fields or space its JSON in another way.
+ */
+export function requestHash(parts: { method: string; path: string; params: unknown; query: unknown; body: unknown }): Buffer {
+  const { method, path, params, query, body } = parts;
+  return createHash('sha256').update(JSON.stringify([method, path, params, query, body], sorted)).digest();
+}
+
+function sorted(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/**
+ * Does what a request with a key asks for, and answers it as it was answered first (DECISIONS, HTTP surface 11).
+ *
+ * The key belongs to the first request that claims it, which is before anything that lasts; a crash after that leaves the
+ * claim, and the repeat goes on from there. Nothing is claimed by a request that was refused for what it says or for its
+ * sender, so it may come again, corrected, with the same key. Throws what is not kept, and IdempotencyKeyReused.
+ */
+export async function answerOnce(keys: KeyStore, request: KeyedRequest, work: (use: KeyUse) => Promise<KeptAnswer>): Promise<KeptAnswer> {
+  for (;;) {
+    const known = await keys.find(request);
+    if (known) refuseOther(known, request);
+    if (known?.answer) return known.answer;
+
+    const is_repeat = known !== undefined;
+    let claimed = false;
+    const claim = async () => {
+      if (!claimed && !is_repeat && !(await keys.claim(request))) {
+        const first = await keys.find(request);
+        if (first) refuseOther(first, request);
+        if (first?.answer) throw new AnsweredAlready(first.answer);
+      }
+      claimed = true;
+    };
+
+    let answer: KeptAnswer;
+    try {
+      answer = await work({ is_repeat, claim });
+    } catch (error) {
+      if (error instanceof AnsweredAlready) return error.answer;
+      // What refuses a repeat before it came to the point says nothing of what the first one did.
+      if (!(error instanceof ServiceError) || !isKept(error.error, claimed) || (is_repeat && !claimed)) throw error;
+      answer = { status: ERRORS[error.error].status, body: errorBody(error) };
+    }
+    // Claimed by somebody else since: this one is a repeat and begins again as one.
+    if (!claimed && !is_repeat && !(await keys.claim(request))) continue;
+    return await keys.keep(request, answer);
+  }
+}
+
+/** Two at once, and the other one has its answer by now. */
+class AnsweredAlready extends Error {
+  constructor(readonly answer: KeptAnswer) {
+    super('answered already');
+  }
+}
+
+function refuseOther(known: KeyRecord, request: KeyedRequest): void {
+  if (!known.request_hash.equals(request.request_hash)) {
+    throw new ServiceError('IdempotencyKeyReused', 'The Idempotency-Key came with another request before.');
+  }
+}
+
+/** Refusals that say something of the request or its sender alone. */
+const OF_THE_REQUEST: readonly ErrorName[] = ['ValidationError', 'MissingInformationToCreateTransaction'];
+const NEVER_KEPT: readonly ErrorName[] = ['Unauthorized', 'IdempotencyKeyReused'];
+
+/** Whether a refusal depends on state, and so is an answer for good. `claimed`: it was the object's own workflow that refused. */
+function isKept(error: ErrorName, claimed: boolean): boolean {
+  if (ERRORS[error].status >= 500 || NEVER_KEPT.includes(error)) return false;
+  return claimed || !OF_THE_REQUEST.includes(error);
+}

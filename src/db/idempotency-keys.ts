@@ -1,0 +1,57 @@
+import { rows, type Database } from './connection';
+
+/** A request that its sender has named. */
+export interface KeyedRequest {
+  project_id: string;
+  key: string;
+  /** SHA-256 of what it asks for. */
+  request_hash: Buffer;
+}
+
+/** An answer as HTTP gave it. */
+export interface KeptAnswer {
+  status: number;
+  body: unknown;
+}
+
+/** What is known of a key. */
+export interface KeyRecord {
+  request_hash: Buffer;
+  /** The first answer, once it is known. */
+  answer?: KeptAnswer;
+}
+
+type KeyName = Pick<KeyedRequest, 'project_id' | 'key'>;
+
+export async function findKey(db: Database, { project_id, key }: KeyName): Promise<KeyRecord | undefined> {
+  const [row] = await rows<{ request_hash: Buffer; status: number | null; body: unknown }>(
+    db,
+    'select request_hash, status, body from idempotency_keys where project_id = :project_id and key = :key',
+    { project_id, key },
+  );
+  if (row === undefined) return undefined;
+  return { request_hash: row.request_hash, ...(row.status !== null && { answer: { status: row.status, body: row.body } }) };
+}
+
+/** Gives the key to this request; `false` when it is somebody's already. */
+export async function claimKey(db: Database, { project_id, key, request_hash }: KeyedRequest, now: number): Promise<boolean> {
+  const claimed = await rows(
+    db,
+    `insert into idempotency_keys (project_id, key, request_hash, created) values (:project_id, :key, :request_hash, :created)
+     on conflict do nothing returning key`,
+    { project_id, key, request_hash, created: new Date(now).toISOString() },
+  );
+  return claimed.length === 1;
+}
+
+/** Keeps the answer of a request that has its key, unless there is one; answers the one that is kept from now on. */
+export async function keepAnswer(db: Database, { project_id, key }: KeyName, { status, body }: KeptAnswer): Promise<KeptAnswer> {
+  const [kept] = await rows<KeptAnswer>(
+    db,
+    `update idempotency_keys set status = coalesce(status, :status), body = coalesce(body, :body::json)
+     where project_id = :project_id and key = :key returning status, body`,
+    { project_id, key, status, body: JSON.stringify(body) },
+  );
+  if (kept === undefined) throw new Error('an answer is kept only for a key that was claimed');
+  return kept;
+}

@@ -1,0 +1,254 @@
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Client } from '@temporalio/client';
+import type { Order } from '../../src/contract/order';
+import { connect, rows } from '../../src/db/connection';
+import { connectTemporal } from '../../src/temporal/connect';
+import { Merchant, story, type Answer, type Refusal } from '../support/client';
+import { discardStack, launchStack, readFacts, stack, stackIn, type LaunchedStack, type RunningStack } from '../support/stack';
+import { until } from '../support/until';
+
+type OrderAnswer = Answer<Order & { error: Refusal }>;
+
+let keysMade = 0;
+const aKey = (name = 'key') => `${name}-${process.pid}-${++keysMade}`;
+const create = (merchant: Merchant, key: string, fields: Record<string, unknown> = {}): Promise<OrderAnswer> =>
+  merchant.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1_250, ...fields }, headers: { 'idempotency-key': key } });
+const charged = async (merchant: Merchant) => ({ transactions: [await merchant.cardTransaction('approved')] });
+
+/** As if the api had been killed at a point: the key's row loses what it got after it. */
+async function forget(place: RunningStack, key: string, what: 'the answer' | 'the claim'): Promise<void> {
+  const db = connect(place.postgres_url, { pool_max: 1 });
+  try {
+    const [row] = await rows(db, what === 'the answer' ? 'update idempotency_keys set status = null, body = null where key = :key returning key' : 'delete from idempotency_keys where key = :key returning key', { key });
+    expect(row).toBeDefined();
+  } finally {
+    await db.destroy();
+  }
+}
+
+describe('the same request with the same key', () => {
+  // 200 x 8 takes some 20 s on two cores; 1,000 x 8 is the same for longer.
+  test('200 orders, each sent 8 times at once: 200 charges, and all 8 answers are the same', async () => {
+    const merchant = new Merchant();
+    const transactions = await charged(merchant);
+    /** As a merchant does: what the service was too busy for comes again with its key. */
+    const insist = async (key: string, n: number): Promise<OrderAnswer> => {
+      const answer = await create(merchant, key, { merchant_order_id: `M-${n}`, ...transactions });
+      return answer.status === 503 ? await insist(key, n) : answer;
+    };
+    const order = async (n: number) => {
+      const key = aKey('many');
+      const answers = await Promise.all(Array.from({ length: 8 }, () => insist(key, n)));
+      expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+      expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+      return answers[0]!.body;
+    };
+    const orders: Order[] = [];
+    while (orders.length < 200) orders.push(...(await Promise.all(Array.from({ length: 40 }, (_, n) => order(orders.length + n)))));
+    const ids = new Set(orders.map(({ id }) => id));
+    expect(ids.size).toBe(200);
+    expect(orders.map(story)).toEqual(Array(200).fill('completed: accepted'));
+    const charges = (await merchant.ledger()).filter(({ order_id }) => ids.has(order_id));
+    expect([charges.length, new Set(charges.map(({ order_id }) => order_id)).size]).toEqual([200, 200]);
+  }, 120_000);
+
+  test('gets the first answer later, although the order has changed since', async () => {
+    const merchant = new Merchant();
+    const key = aKey();
+    const first = await create(merchant, key, { description: 'as it was' });
+    await merchant.send('PUT', `/v1/orders/${first.body.id}/`, { body: { description: 'changed' } });
+    await merchant.cancelOrder(first.body.id);
+    const again = await create(merchant, key, { description: 'as it was' });
+    expect([again.status, again.body]).toEqual([200, first.body]);
+    expect(again.body.status).toBe('new');
+  });
+
+  test('a decline is a first answer too', async () => {
+    const merchant = new Merchant();
+    const [key, declined] = [aKey(), { transactions: [await merchant.cardTransaction('do_not_honor')] }];
+    const [first, again] = [await create(merchant, key, declined), await create(merchant, key, declined)];
+    expect([story(first.body), again.body]).toEqual(['error: error', first.body]);
+    expect(await merchant.ledger(first.body.id)).toHaveLength(1);
+  });
+
+  test.each(['the answer', 'the claim'] as const)('when %s got lost: the order of the closed workflow, from the record, and no second charge', async (what) => {
+    const merchant = new Merchant();
+    const [key, fields] = [aKey(), await charged(merchant)];
+    const { body: first } = await create(merchant, key, fields);
+    await merchant.untilStatus(first.id, 'completed');
+    await forget(stack(), key, what);
+    const again = await create(merchant, key, fields);
+    expect([again.status, again.body]).toEqual([200, first]);
+    expect(await merchant.ledger(first.id)).toHaveLength(1);
+    expect((await create(merchant, key, fields)).body).toEqual(first);
+  });
+
+  test.each(['the answer', 'the claim'] as const)('when %s got lost of an order that waits for its customer: that order', async (what) => {
+    const merchant = new Merchant();
+    const key = aKey();
+    const { body: first } = await create(merchant, key);
+    await forget(stack(), key, what);
+    expect((await create(merchant, key)).body).toEqual(first);
+  });
+});
+
+describe('another request with that key', () => {
+  test.each<[string, Record<string, unknown>]>([
+    ['another amount', { amount: 1_251 }],
+    ['a field more', { extra: {} }],
+    ['an unknown field more', { unknown: 1 }],
+  ])('%s: IdempotencyKeyReused, and nothing is made', async (_title, other) => {
+    const merchant = new Merchant();
+    const key = aKey();
+    const first = await create(merchant, key, { description: 'mine' });
+    const { status, body } = await create(merchant, key, { description: 'mine', ...other });
+    expect([status, body.error]).toMatchObject([422, { status: 422, type: 'IdempotencyKeyReused' }]);
+    expect((await create(merchant, key, { description: 'mine' })).body).toEqual(first.body);
+  });
+
+  test('the same fields in another order are the same request, with the slash and without', async () => {
+    const merchant = new Merchant();
+    const headers = { 'idempotency-key': aKey() };
+    const one = await merchant.send('POST', '/v1/orders/', { body: '{"currency":"EUR","amount":5}', headers });
+    const two = await merchant.send('POST', '/v1/orders', { body: '{ "amount": 5, "currency": "EUR" }', headers });
+    expect(two).toMatchObject({ status: 200, body: one.body });
+  });
+
+  test('of another project is another order', async () => {
+    const [test, live] = [new Merchant(), new Merchant(stack(), stack().live_api_key)];
+    const key = aKey();
+    const [one, two] = [await create(test, key), await create(live, key)];
+    expect([one.status, two.status, one.body.id === two.body.id]).toEqual([200, 200, false]);
+  });
+});
+
+test.each<[string, Record<string, unknown>]>([
+  ['the contract', { amount: -1 }],
+  ['the project', { currency: 'XAU' }],
+  ['the vault', { transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token: 'none' } }] }],
+])('a ValidationError of %s is not kept: the request may come again corrected, with its key', async (_title, wrong) => {
+  const merchant = new Merchant();
+  const key = aKey();
+  const refused = await create(merchant, key, wrong);
+  expect([refused.status, refused.body.error.type]).toEqual([400, 'ValidationError']);
+  const { status, body } = await create(merchant, key, await charged(merchant));
+  expect([status, story(body)]).toEqual([200, 'completed: accepted']);
+});
+
+test.each(['', 'two words', 'é', 'x'.repeat(256), '4111111111111111'])('the key %j is refused', async (key) => {
+  const { status, body } = await create(new Merchant(), encodeURI(key) === key || key === 'two words' ? key : Buffer.from(key).toString('latin1'));
+  expect([status, body.error.property_path]).toEqual([400, 'Idempotency-Key']);
+});
+
+/** With a short deadline, on a stack of its own whose processes are stopped and killed. */
+describe('crashes and silence', () => {
+  const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-keys-'));
+  chmodSync(data_dir, 0o711);
+  let launched: LaunchedStack;
+  let place: RunningStack;
+  let client: Client;
+  beforeAll(async () => {
+    launched = launchStack(data_dir, { env: { API_DEADLINE_MS: '4000' } });
+    await launched.ready;
+    place = stackIn(data_dir);
+    client = connectTemporal({ address: place.temporal_address, namespace: place.temporal_namespace, payload_keys: place.payload_keys });
+  });
+  afterAll(async () => {
+    await client.connection.close();
+    await discardStack(launched, data_dir);
+  });
+
+  const ready = () => until('the API is ready', () => fetch(`${place.api_url}/health/ready`).then(({ ok }) => ok, () => false));
+
+  /** Runs the work while no worker does anything. */
+  async function withoutWorker<T>(work: () => Promise<T>): Promise<T> {
+    const pid = readFacts(data_dir).pids['worker']!;
+    process.kill(pid, 'SIGSTOP');
+    try {
+      return await work();
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  }
+
+  const running = async () => {
+    const ids: string[] = [];
+    for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'order' AND ExecutionStatus = 'Running'" })) ids.push(workflowId);
+    return ids;
+  };
+  const orders = async () => {
+    const db = connect(place.postgres_url, { pool_max: 1 });
+    try {
+      return (await rows<{ id: string }>(db, 'select id from orders', {})).map(({ id }) => id);
+    } finally {
+      await db.destroy();
+    }
+  };
+
+  test('kill -9 of the api while the processor charges: the repeat gets the outcome, one charge', async () => {
+    const merchant = new Merchant(place);
+    const [key, fields] = [aKey(), await charged(merchant)];
+    const { vault_token } = fields.transactions[0]!.payment_method_details;
+    const { hit } = await merchant.trouble({ operation: 'sale', vault_token, kind: 'latency', milliseconds: 1_000, times: 1 });
+    const lost = create(merchant, key, fields);
+    lost.catch(() => undefined);
+    await hit;
+    const pid = readFacts(data_dir).pids['api']!;
+    process.kill(pid, 'SIGKILL');
+    await expect(lost).rejects.toThrow('fetch failed');
+    await until('the api is started again', () => readFacts(data_dir).pids['api'] !== pid);
+    await ready();
+    const answers = await Promise.all([create(merchant, key, fields), create(merchant, key, fields)]);
+    expect(answers.map(({ status, body }) => [status, story(body)])).toEqual(Array(2).fill([200, 'completed: accepted']));
+    expect(answers[1]!.body).toEqual(answers[0]!.body);
+    expect(await merchant.ledger(answers[0]!.body.id)).toHaveLength(1);
+    expect((await create(merchant, key, { ...fields, amount: 1 })).status).toBe(422);
+  }, 60_000);
+
+  test('without a key: what could not be answered in time is neither stored nor charged afterwards', async () => {
+    const merchant = new Merchant(place);
+    const [before, charges] = [await orders(), await merchant.ledger()];
+    const fields = { currency: 'EUR', amount: 1_250, ...(await charged(merchant)) };
+    const refused = await withoutWorker(async () => {
+      const answer = await merchant.send<{ error: Refusal }>('POST', '/v1/orders/', { body: fields });
+      expect(await until('its workflow waits', async () => (await running()).length > 0)).toBe(true);
+      return answer;
+    });
+    expect([refused.status, refused.headers.get('retry-after'), refused.body.error.type]).toEqual([503, '1', 'ServerError']);
+    await until('its workflow is over', async () => (await running()).length === 0, 40_000);
+    expect([await orders(), await merchant.ledger()]).toEqual([before, charges]);
+    expect((await merchant.send('POST', '/v1/orders/', { body: fields })).status).toBe(200);
+  }, 90_000);
+
+  test('with a key: 503, and the repeat gets the one order, charged once', async () => {
+    const merchant = new Merchant(place);
+    const [key, fields] = [aKey(), await charged(merchant)];
+    const before = await orders();
+    const refused = await withoutWorker(() => create(merchant, key, fields));
+    expect([refused.status, refused.body.error.type]).toEqual([503, 'ServerError']);
+    expect(refused.body.error.value).not.toMatch('nothing was stored');
+    expect((await create(merchant, key, { ...fields, amount: 1 })).status).toBe(422);
+    const answer = await create(merchant, key, fields);
+    expect([answer.status, story(answer.body)]).toEqual([200, 'completed: accepted']);
+    expect(await merchant.ledger(answer.body.id)).toHaveLength(1);
+    expect((await orders()).filter((id) => !before.includes(id))).toEqual([answer.body.id]);
+  }, 60_000);
+
+  test('with a key whose first workflow ended before it wrote anything: a second one makes the order', async () => {
+    const merchant = new Merchant(place);
+    const [key, fields] = [aKey(), await charged(merchant)];
+    await withoutWorker(async () => {
+      expect((await create(merchant, key, fields)).status).toBe(503);
+      const [first] = await until('its workflow waits', async () => {
+        const found = await running();
+        return found.length > 0 && found;
+      });
+      await client.workflow.getHandle(first!).terminate('as if its creation had been lost');
+    });
+    const answer = await create(merchant, key, fields);
+    expect([answer.status, story(answer.body)]).toEqual([200, 'completed: accepted']);
+    expect(await merchant.ledger(answer.body.id)).toHaveLength(1);
+  }, 60_000);
+});
