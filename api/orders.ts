@@ -10,6 +10,7 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/connection';
 import { findOrderView, type OrderView } from '../src/db/order-view';
+import { endedUnpaid } from '../src/db/transactions';
 import { formatAmount } from '../src/domain/currency';
 import { ServiceError, isErrorName, type ErrorProperty } from '../src/errors';
 import {
@@ -17,12 +18,14 @@ import {
   ORDER_STATUS,
   ORDER_WORKFLOW,
   PROJECT_ID,
+  REVERSAL_WORKFLOW,
   TASK_QUEUE,
   cancelOrder,
   createOrder,
   orderWorkflowId,
   paymentUpdateId,
   processorAnswered,
+  reversalWorkflowId,
   submitPayment,
   type CancelOrderInput,
   type CreateOrderInput,
@@ -116,12 +119,46 @@ export class Orders {
     }
   }
 
-  /** The processor has an answer, or may have: the order asks for it now instead of later. An order that is over ignores it. */
-  async askNow(order_id: string, deadline_at: number): Promise<void> {
+  /**
+   * The processor has news of a transaction, or may have: its order asks now instead of later. Where the order is over, the news
+   * may be an approval that came too late, which is then given back.
+   */
+  async askNow({ order_id, transaction_id }: { order_id: string; transaction_id: string }, deadline_at: number): Promise<void> {
     try {
-      await this.client.withDeadline(deadline_at, () => this.client.workflow.getHandle(orderWorkflowId(order_id)).signal(processorAnswered));
+      await this.client.withDeadline(deadline_at, async () => {
+        const told = await this.signalled(order_id);
+        if (!told) await this.startReversal(transaction_id);
+      });
     } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw isSilence(error) ? unavailable() : error;
+      throw isSilence(error) ? unavailable() : error;
+    }
+  }
+
+  /** False when the order's workflow is over. */
+  private async signalled(order_id: string): Promise<boolean> {
+    try {
+      await this.client.workflow.getHandle(orderWorkflowId(order_id)).signal(processorAnswered);
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return false;
+      throw error;
+    }
+  }
+
+  /** Only a transaction that ended unpaid has anything to give back; the workflow asks the processor whether it does. */
+  private async startReversal(transaction_id: string): Promise<void> {
+    if (!(await endedUnpaid(this.db, transaction_id))) return;
+    try {
+      await this.client.workflow.start(REVERSAL_WORKFLOW, {
+        workflowId: reversalWorkflowId(transaction_id),
+        taskQueue: TASK_QUEUE,
+        // One that found nothing to give back leaves room for news that come later.
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        args: [{ transaction_id }],
+        staticSummary: `Late approval of ${transaction_id}`,
+      });
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Order } from '../src/contract/order';
 import type { Event, Transaction } from '../src/contract/transaction';
+import { FOLLOW_UPS } from '../src/domain/follow-up';
 import type { EventView, OrderView, TransactionView } from '../src/db/order-view';
 import type { Versioned } from './context';
 
@@ -49,6 +50,9 @@ export function presentOrder(order: OrderView, public_url: string): Order {
       payment_methods: order.payment_methods,
       transactions: order.transactions.map((transaction) => presentTransaction(transaction, order, public_url)),
       order_url: byToken ? null : paymentPage(public_url, order.id),
+      related_order_id: order.related_order_id,
+      related_orders: order.follow_ups.map(({ id }) => id),
+      ...linksOf(order),
       return_url: order.return_url,
       failure_url: order.failure_url,
       webhook_url: order.webhook_url,
@@ -58,12 +62,29 @@ export function presentOrder(order: OrderView, public_url: string): Order {
       extra: order.extra as Record<string, unknown> | null,
       order_lines: order.order_lines as unknown[] | null,
     }) as Omit<Order, 'flags'>),
-    flags: order.is_test ? ['is-test'] : [],
+    flags: flagsOf(order),
   };
 }
 
+/** A follow-up order names its original, an original its follow-up orders, each kind in a field of its own. */
+function linksOf(order: OrderView): Partial<Record<string, string | string[] | null>> {
+  const kinds = Object.entries(FOLLOW_UPS).map(([kind, { of, orders }]) => ({
+    [of]: order.kind === kind ? order.related_order_id : null,
+    [orders]: order.follow_ups.filter((one) => one.kind === kind).map(({ id }) => id),
+  }));
+  return Object.assign({}, ...kinds) as Partial<Record<string, string | string[] | null>>;
+}
+
+function flagsOf(order: OrderView): string[] {
+  const kinds = Object.entries(FOLLOW_UPS).flatMap(([kind, { flag, original_flag }]) => [
+    ...(order.kind === kind ? [flag] : []),
+    ...(order.follow_ups.some((one) => one.kind === kind && one.status === 'completed') ? [original_flag] : []),
+  ]);
+  return [...(order.is_test ? ['is-test'] : []), ...kinds];
+}
+
 function presentTransaction(transaction: TransactionView, order: OrderView, public_url: string): Transaction {
-  const open = transaction.status === 'new' || transaction.status === 'pending';
+  const payable = order.kind === 'payment' && (transaction.status === 'new' || transaction.status === 'pending');
   const outcome = withoutAbsent({ response_code: transaction.response_code, response_code_description: transaction.response_code_description });
   return {
     ...(withoutAbsent({
@@ -78,14 +99,15 @@ function presentTransaction(transaction: TransactionView, order: OrderView, publ
       payment_method_brand: transaction.payment_method_brand,
       payment_method_details: detailsOf(transaction),
       expiration_period: transaction.expiration_period,
+      transaction_type: transaction.transaction_type,
       status: transaction.status,
       captured_amount: transaction.captured_amount === 0 ? null : transaction.captured_amount,
       events: transaction.events.map(presentEvent),
       received_3ds_authentication: transaction.received_3ds_result === null ? null : { result: transaction.received_3ds_result },
       outcomes: transaction.response_code === null ? null : { processing: { status: transaction.status, ...outcome } },
-      payment_url: open ? paymentPage(public_url, order.id, transaction.id) : null,
-    }) as Omit<Transaction, 'is_capturable'>),
-    is_capturable: false,
+      payment_url: payable ? paymentPage(public_url, order.id, transaction.id) : null,
+    }) as Transaction),
+    ...(order.kind === 'payment' ? { is_capturable: false } : {}),
   };
 }
 

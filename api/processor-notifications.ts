@@ -27,7 +27,7 @@ export function processorNotifications({ orders, secret, log }: NotificationServ
   router.post('/processor/notifications', express.raw({ type: () => true, limit: '64kb' }), async (request, response) => {
     const operation = read(webhook, request.body as Buffer, request.headers as Record<string, string>);
     log.info({ order_id: operation.order_id, operation: operation.operation }, 'the processor has news');
-    await orders.askNow(operation.order_id, Date.now() + DEADLINE_MS);
+    if (operation.operation === 'sale') await orders.askNow(operation, Date.now() + DEADLINE_MS);
     answer(response, 200, { received: true });
   });
   return router;

@@ -18,5 +18,5 @@ export function withoutSecrets(text: string): string {
 /** One JSON line per entry on standard output; card numbers and keys are dropped from every line. */
 export function createLog(options: { process: string; level: string }): Logger {
   const line = { write: (text: string) => void process.stdout.write(withoutSecrets(text)) };
-  return pino({ level: options.level, base: { process: options.process }, timestamp: pino.stdTimeFunctions.isoTime }, line);
+  return pino({ level: options.level, base: { process: options.process }, serializers: { error: pino.stdSerializers.err }, timestamp: pino.stdTimeFunctions.isoTime }, line);
 }

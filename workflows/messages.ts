@@ -13,6 +13,15 @@ export const deliveryWorkflowId = ({ order_id, n }: DeliveryId) => `webhook:${or
 /** The names under which the worker registers the workflows. */
 export const ORDER_WORKFLOW = 'order';
 export const DELIVERY_WORKFLOW = 'webhookDelivery';
+export const REVERSAL_WORKFLOW = 'reversal';
+
+/** One per payment transaction: it can be given back once. */
+export const reversalWorkflowId = (transaction_id: string) => `reversal:${transaction_id}`;
+
+export interface ReversalInput {
+  /** The payment transaction that was approved too late. */
+  transaction_id: string;
+}
 
 export interface OrderInput {
   order_id: string;

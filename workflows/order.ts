@@ -98,7 +98,8 @@ export async function order({ order_id }: OrderInput): Promise<string> {
       asked += 1;
       await inTurn(async () => {
         const before = existing();
-        if (lastTransaction(before)?.transaction_id === transaction_id) {
+        // The customer or merchant may have ended it meanwhile, or a further attempt may be under way.
+        if (lastTransaction(before)?.transaction_id === transaction_id && (awaitsOutcome(before) || isPending(before))) {
           became(await asking.askOutcome({ order: before, transaction_id, now: Date.now() }));
         }
       });

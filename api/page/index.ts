@@ -29,7 +29,8 @@ export function createPages(services: PageServices): Router {
     async orderOf(request) {
       const order_id = idParam().safeParse(request.params['order_id']);
       const order = order_id.success ? await findOrderView(services.db, order_id.data) : undefined;
-      if (order === undefined) throw notFound();
+      // Nobody pays a follow-up order.
+      if (order?.kind !== 'payment') throw notFound();
       return order;
     },
     requireOurForm(request) {

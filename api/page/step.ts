@@ -41,10 +41,13 @@ export function stepOf(order: OrderView, now: number): Step {
 }
 
 function endOf(order: OrderView, last: TransactionView | undefined): number {
-  const order_end = Date.parse(order.expires_at);
+  const order_end = epoch(order.expires_at);
   const open = last?.status === 'new' || last?.status === 'pending';
-  return open ? Math.min(order_end, Date.parse(last.expires_at)) : order_end;
+  return open ? Math.min(order_end, epoch(last.expires_at)) : order_end;
 }
+
+/** What has no end never comes to it. */
+const epoch = (instant: string | null) => (instant === null ? Number.POSITIVE_INFINITY : Date.parse(instant));
 
 function setbackOf(last: TransactionView | undefined): Setback | undefined {
   if (last?.status !== 'error') return undefined;

@@ -1,4 +1,5 @@
 import type { OrderStatus, TransactionStatus } from '../domain/transitions';
+import type { FollowUpKind, OrderKind } from '../domain/follow-up';
 import type { EventResult, EventSource } from '../domain/transaction';
 import { rows, type Database } from './connection';
 import type { PaymentMethodDetails } from './orders';
@@ -6,6 +7,11 @@ import type { PaymentMethodDetails } from './orders';
 /** An order with its transactions and their events as the database holds them; absent values are null. Instants are ISO 8601 texts in UTC. */
 export interface OrderView {
   id: string;
+  kind: OrderKind;
+  /** The payment order that a follow-up order belongs to. */
+  related_order_id: string | null;
+  /** Follow-up orders of this one, oldest first. */
+  follow_ups: { id: string; kind: FollowUpKind; status: OrderStatus }[];
   project_id: string;
   merchant_id: string;
   merchant_name: string;
@@ -17,8 +23,9 @@ export interface OrderView {
   status: OrderStatus;
   ended: 'cancelled' | 'expired' | null;
   attempts_max: number;
-  expiration_period: string;
-  expires_at: string;
+  /** Null on follow-up orders, which wait for nobody. */
+  expiration_period: string | null;
+  expires_at: string | null;
   payment_methods: string[] | null;
   /** Methods active in the project: what the hosted page offers when the order names none. */
   project_payment_methods: string[];
@@ -49,8 +56,9 @@ export interface TransactionView {
   payment_method: string;
   payment_method_brand: string | null;
   payment_method_details: PaymentMethodDetails | null;
-  expiration_period: string;
-  expires_at: string;
+  transaction_type: FollowUpKind | null;
+  expiration_period: string | null;
+  expires_at: string | null;
   status: TransactionStatus;
   captured_amount: number;
   response_code: string | null;
@@ -81,7 +89,10 @@ const ORDER_VIEW = `
          select json_agg(to_jsonb(t) || jsonb_build_object('events', (
            select coalesce(json_agg(e order by e.n), '[]'::json) from transaction_events e where e.transaction_id = t.id
          )) order by t.attempt) from transactions t where t.order_id = o.id
-       ), '[]'::json) as transactions
+       ), '[]'::json) as transactions,
+       coalesce((
+         select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id) from orders f where f.related_order_id = o.id
+       ), '[]'::json) as follow_ups
      from orders o join projects p on p.id = o.project_id join merchants m on m.id = p.merchant_id`;
 
 /** Everything a GET or the hosted page shows of one order, in one statement; `undefined` when there is none. */

@@ -41,6 +41,7 @@ const iso = (epoch_ms: number) => new Date(epoch_ms).toISOString();
 function orderRow(order: NewOrder, times: { created: number; end: number }) {
   return {
     ...order,
+    kind: 'payment',
     status: 'new' satisfies OrderStatus,
     expires_at: iso(times.end),
     version: 0,
@@ -222,7 +223,10 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
          completed = case when :completes::boolean then :now::timestamptz else completed end
        from locked
        where orders.id = locked.id and (:transaction_id::uuid is null or exists (select 1 from t))
-       returning orders.id, orders.moves, orders.webhook_url, orders.project_id
+       returning orders.id, orders.moves, orders.webhook_url, orders.project_id, orders.related_order_id
+     ), r as (
+       -- A payment order shows how its follow-up orders stand, so it is another version.
+       update orders set version = orders.version + 1, modified = :now from o where orders.id = o.related_order_id
      ), e as (
        insert into transaction_events (transaction_id, n, event, source, result, authorization_iso_response_code, occurred, noticed)
        select t.id, (select count(*) + 1 from transaction_events where transaction_id = t.id), :transaction_to, :source, :result,
@@ -271,10 +275,13 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
   return await moveOrder(db, present, change, details);
 }
 
+/** Follow-up orders have no end of their own. */
+const endOf = (expires_at: string | null) => (expires_at === null ? Number.MAX_SAFE_INTEGER : Date.parse(expires_at));
+
 interface OrderRecordRow extends Omit<OrderRecord, 'order_end' | 'transactions' | 'ended'> {
   ended: OrderRecord['ended'] | null;
-  order_end: string;
-  transactions: (Omit<TransactionRecord, 'end'> & { end: string })[] | null;
+  order_end: string | null;
+  transactions: (Omit<TransactionRecord, 'end'> & { end: string | null })[] | null;
 }
 
 /** The order as decisions need it; `undefined` when there is none. */
@@ -293,13 +300,13 @@ export async function findOrder(db: Database, order_id: string): Promise<OrderRe
   return {
     ...order,
     ...(ended ? { ended } : {}),
-    order_end: Date.parse(order_end),
-    transactions: (transactions ?? []).map((transaction) => ({ ...transaction, end: Date.parse(transaction.end) })),
+    order_end: endOf(order_end),
+    transactions: (transactions ?? []).map((transaction) => ({ ...transaction, end: endOf(transaction.end) })),
   };
 }
 
 /** As findOrder, for an order that must be there. */
-async function loadOrder(db: Database, order_id: string): Promise<OrderRecord> {
+export async function loadOrder(db: Database, order_id: string): Promise<OrderRecord> {
   const order = await findOrder(db, order_id);
   if (order === undefined) throw new Error(`order ${order_id} is not there`);
   return order;

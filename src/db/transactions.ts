@@ -20,3 +20,9 @@ export async function findTransactionForCharge(db: Database, transaction_id: str
   if (row === undefined) throw new Error(`transaction ${transaction_id} is not there`);
   return row;
 }
+
+/** Whether a transaction expired or was cancelled. False when there is no such transaction. */
+export async function endedUnpaid(db: Database, transaction_id: string): Promise<boolean> {
+  const found = await rows(db, `select 1 from transactions where id = :transaction_id and status in ('expired', 'cancelled')`, { transaction_id });
+  return found.length === 1;
+}

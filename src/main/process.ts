@@ -20,7 +20,7 @@ export function runProcess(log: Logger, start: () => Promise<Started>): void {
     await started?.close().catch((error: unknown) => log.error({ error }, 'did not stop cleanly'));
   }, STOP_LIMIT_MS);
   starting.then(tellReady, (error: unknown) => {
-    log.fatal({ error: error instanceof Error ? { message: error.message, stack: error.stack } : error }, 'cannot start');
+    log.fatal({ error }, 'cannot start');
     process.exit(1);
   });
 }

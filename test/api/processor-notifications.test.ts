@@ -26,7 +26,7 @@ let asked: string[] = [];
 let away = false;
 beforeAll(async () => {
   const orders = {
-    askNow: (order_id: string) => {
+    askNow: ({ order_id }: { order_id: string }) => {
       if (away) return Promise.reject(new ServiceError('ServiceUnavailable', 'nobody answers'));
       asked.push(order_id);
       return Promise.resolve();

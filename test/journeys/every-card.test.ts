@@ -119,6 +119,17 @@ describe('on the hosted page', () => {
     await comesTo(id, 'cancelled: error');
   });
 
+  test('challenge, passed after the merchant has cancelled: the money goes back by a reversal order', async () => {
+    const id = await payWith('challenge');
+    await page.waitForSelector('input[name=code]');
+    await new Merchant(stack(), stack().test_api_key).cancelOrder(id);
+    await page.fill('input[name=code]', '0101');
+    await page.click('button[type=submit]:not([name=action])');
+    await until('its reversal', async () => (await getOrder(id)).flags?.includes('has-reversals'));
+    expect(await story(id)).toBe('cancelled: cancelled');
+    expect((await charges(id)).map(({ operation, result }) => `${operation} ${result}`)).toEqual(['sale approved', 'reversal approved']);
+  });
+
   test('challenge, left unfinished: the return address teaches nothing, the page leads back to the issuer', async () => {
     const id = await payWith('challenge');
     await page.waitForSelector('input[name=code]');

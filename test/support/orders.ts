@@ -113,3 +113,9 @@ export async function story(order: TestOrder): Promise<string> {
   const { status, transactions } = await order.view();
   return [`${status}:`, ...transactions.map((transaction) => transaction.status)].join(' ');
 }
+
+/** What the customer does on the issuer's page: `code`, or `action: cancel`. */
+export async function atTheIssuer(order: TestOrder, form: Record<string, string>): Promise<void> {
+  const [transaction] = (await order.view()).transactions.slice(-1);
+  await fetch(transaction?.challenge_url ?? '', { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
+}

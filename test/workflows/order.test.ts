@@ -1,7 +1,7 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { processorAnswered } from '../../workflows/messages';
 import { CARDS } from '../support/cards';
-import { MINUTE, createAnOrder, story, type TestOrder } from '../support/orders';
+import { MINUTE, atTheIssuer, createAnOrder, story, type TestOrder } from '../support/orders';
 import { stack } from '../support/stack';
 import { aWorld, type World } from '../support/temporal';
 import { until } from '../support/until';
@@ -28,7 +28,7 @@ async function sleepUntil(instant: number): Promise<void> {
 /** Waits in real time, while workflow time stands still: for what needs no timer but an activity. */
 const becomes = (order: TestOrder, expected: string) => until(`the order becomes ${expected}`, async () => (await story(order)) === expected);
 
-const endOf = async (order: TestOrder) => Date.parse((await order.view()).expires_at);
+const endOf = async (order: TestOrder) => Date.parse((await order.view()).expires_at ?? '');
 
 describe('the life of an order', () => {
   test('a sale with a card token is charged at once and the workflow is over', async () => {
@@ -132,7 +132,7 @@ describe('expiry by durable timers', () => {
     await pass(2_000);
     expect(await story(order)).toBe('expired: expired');
     const { modified, expires_at, transactions } = await order.view();
-    expect(Date.parse(modified) - Date.parse(expires_at)).toBeLessThan(1_000);
+    expect(Date.parse(modified) - Date.parse(expires_at ?? '')).toBeLessThan(1_000);
     expect(transactions[0]?.events.at(-1)).toMatchObject({ event: 'expired', source: 'service' });
   });
 
@@ -151,12 +151,6 @@ describe('expiry by durable timers', () => {
     expect(await story(order)).toBe('expired: error');
   });
 });
-
-/** What the customer does on the issuer's page. */
-async function atTheIssuer(order: TestOrder, form: Record<string, string>): Promise<void> {
-  const [transaction] = (await order.view()).transactions.slice(-1);
-  await fetch(transaction?.challenge_url ?? '', { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
-}
 
 describe('3-D Secure', () => {
   test('frictionless: accepted at once, with the liability shifted', async () => {

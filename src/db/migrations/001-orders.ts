@@ -40,6 +40,9 @@ export async function up(knex: Knex): Promise<void> {
     create table orders (
       id uuid primary key,
       project_id uuid not null references projects,
+      -- A follow-up order gives back what a payment took; it points at that payment order and never edits it.
+      kind text not null default 'payment' check (kind in ('payment', 'reversal')),
+      related_order_id uuid references orders,
       merchant_order_id text,
       description text,
       currency text not null check (currency ~ '^[A-Z]{3}$'),
@@ -48,8 +51,9 @@ export async function up(knex: Knex): Promise<void> {
       -- Set when the customer or merchant stopped an unpaid order, or its time ran out.
       ended text check (ended in ('cancelled', 'expired')),
       attempts_max smallint not null check (attempts_max between 1 and 25),
-      expiration_period text not null,
-      expires_at timestamptz not null,
+      -- Follow-up orders wait for nobody and have neither.
+      expiration_period text,
+      expires_at timestamptz,
       payment_methods json,
       return_url text,
       failure_url text,
@@ -66,9 +70,12 @@ export async function up(knex: Knex): Promise<void> {
       created timestamptz not null,
       modified timestamptz not null,
       completed timestamptz,
-      check ((completed is not null) = (status = 'completed'))
+      check ((completed is not null) = (status = 'completed')),
+      check ((kind = 'payment') = (related_order_id is null)),
+      check (kind <> 'payment' or (expiration_period is not null and expires_at is not null))
     );
     create index orders_project_created on orders (project_id, created);
+    create index orders_related on orders (related_order_id) where related_order_id is not null;
 
     create table transactions (
       id uuid primary key,
@@ -80,8 +87,9 @@ export async function up(knex: Knex): Promise<void> {
       payment_method_brand text,
       payment_method_details json,
       credit_debit text not null check (credit_debit in ('credit', 'debit')),
-      expiration_period text not null,
-      expires_at timestamptz not null,
+      transaction_type text check (transaction_type in ('reversal')),
+      expiration_period text,
+      expires_at timestamptz,
       status text not null check (status in ('new', 'pending', 'processing', 'accepted', 'error', 'cancelled', 'expired')),
       captured_amount bigint not null default 0,
       response_code text,

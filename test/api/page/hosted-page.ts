@@ -9,6 +9,7 @@ export interface OrderAnswer {
   project_id: string;
   status: string;
   order_url: string;
+  flags?: string[];
   transactions?: { id: string; status: string; payment_url?: string; payment_method_details?: Record<string, unknown> }[];
 }
 
