@@ -26,25 +26,35 @@ export interface CellOptions {
 /** What follows an answer belongs to the row that caused it: wait for it before the CPU is read. Milliseconds. */
 const SETTLE_MS = 100;
 
-/** Does the row for a while, `at_once` at a time: each client begins the next when its last has ended. */
+/**
+ * Does the row for a while, `at_once` at a time: each client begins the next when its last has ended. Those that were begun
+ * within the window are measured; until the last of them has ended the others go on, so that none ran with less company.
+ */
 export async function measure(row: Row, { at_once, window_ms, prepared, pids }: CellOptions): Promise<Cell> {
   const ready = await prepare(row, prepared);
   await sleep(SETTLE_MS);
   const cpu_before = cpuMilliseconds(pids());
   const durations: number[] = [];
-  const began = performance.now();
+  const end = performance.now() + window_ms;
+  let open = 0;
+  let done = 0;
   const client = async () => {
-    while (performance.now() - began < window_ms) {
-      const id = ready?.pop();
-      if (ready !== undefined && id === undefined) return;
+    for (;;) {
       const start = performance.now();
+      const measured = start < end;
+      const id = ready?.pop();
+      if ((!measured && open === 0) || (ready !== undefined && id === undefined)) return;
+      if (measured) open += 1;
       await row.once(id);
+      done += 1;
+      if (!measured) continue;
+      open -= 1;
       durations.push(performance.now() - start);
     }
   };
   await Promise.all(Array.from({ length: at_once }, client));
   await sleep(SETTLE_MS);
-  const cpu = Object.entries(cpuMilliseconds(pids())).map(([name, used]) => [name, (used - (cpu_before[name] ?? used)) / durations.length] as const);
+  const cpu = Object.entries(cpuMilliseconds(pids())).map(([name, used]) => [name, (used - (cpu_before[name] ?? used)) / done] as const);
   return {
     throughput: (at_once * 1_000) / mean(durations),
     p50: quantile(durations, 0.5),
