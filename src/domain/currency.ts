@@ -46,15 +46,20 @@ export function decimalAmount(amount: number, currency: string): string {
  * A locale that Intl does not know is read as English.
  */
 export function formatAmount(amount: number, currency: string, locale = 'en'): string {
-  const digits = minorUnits(currency);
-  const format = new Intl.NumberFormat(knownLocale(locale), {
-    style: 'currency',
-    currency,
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
   // A decimal string, not a number: 2^53-1 minor units have more digits than a float of the main unit keeps.
-  return format.format(decimalAmount(amount, currency) as Intl.StringNumericLiteral);
+  return formatOf(knownLocale(locale), currency).format(decimalAmount(amount, currency) as Intl.StringNumericLiteral);
+}
+
+/** Making a format costs a hundred times what using it does; there are only as many as Intl's locales times currencies. */
+const FORMATS = new Map<string, Intl.NumberFormat>();
+
+function formatOf(locale: string, currency: string): Intl.NumberFormat {
+  const key = `${locale} ${currency}`;
+  const digits = minorUnits(currency);
+  const format =
+    FORMATS.get(key) ?? new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits });
+  FORMATS.set(key, format);
+  return format;
 }
 
 function knownLocale(locale: string): string {

@@ -1,4 +1,4 @@
-import { NativeConnection, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
+import { NativeConnection, Runtime, Worker, makeTelemetryFilterString, type LogLevel, type LogMetadata, type Logger as SdkLogger } from '@temporalio/worker';
 import { createActivities } from '../../activities';
 import { TASK_QUEUE } from '../../workflows/messages';
 import { required, type Config } from '../config';
@@ -16,14 +16,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   Runtime.install({
     shutdownSignals: [],
     telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }), forward: {} } },
-    logger: {
-      log: (level, message, meta) => log[LEVELS[level]]({ ...meta }, message),
-      trace: (message, meta) => log.trace({ ...meta }, message),
-      debug: (message, meta) => log.debug({ ...meta }, message),
-      info: (message, meta) => log.info({ ...meta }, message),
-      warn: (message, meta) => log.warn({ ...meta }, message),
-      error: (message, meta) => log.error({ ...meta }, message),
-    },
+    logger: loggerFor(log),
   });
   const db = connect(required(config, 'POSTGRES_URL'));
   const processor = createProcessor({ url: required(config, 'PROCESSOR_URL'), key: config.PROCESSOR_KEY, timeout_ms: config.PROCESSOR_TIMEOUT_MS, log });
@@ -67,3 +60,18 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
 }
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
+
+/** The SDK's lines in our log. It tells the start and end of every workflow and activity: what nobody reads costs nothing. */
+function loggerFor(log: Logger): SdkLogger {
+  const write = (level: LogLevel) => (message: string, meta?: LogMetadata) => {
+    if (log.isLevelEnabled(LEVELS[level])) log[LEVELS[level]]({ ...meta }, message);
+  };
+  return {
+    log: (level, message, meta) => write(level)(message, meta),
+    trace: write('TRACE'),
+    debug: write('DEBUG'),
+    info: write('INFO'),
+    warn: write('WARN'),
+    error: write('ERROR'),
+  };
+}
