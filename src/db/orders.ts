@@ -1,7 +1,7 @@
 import { afterMove, planMove, type Change, type OrderRecord, type TransactionRecord } from '../domain/move';
 import type { EventResult, EventSource } from '../domain/transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, sourcesOf, type OrderStatus } from '../domain/transitions';
-import { rows, type Database } from './connection';
+import { preparedRows, rows, type Database } from './connection';
 
 /** What is known of the card, wallet or account, outside any vault; never a card number. */
 export type PaymentMethodDetails = { vault_token?: string } & Record<string, unknown>;
@@ -76,8 +76,9 @@ export async function insertOrder(
   transaction: NewTransaction | undefined,
   times: { created: number; order_end: number; transaction_end: number },
 ): Promise<OrderRecord> {
-  const [result] = await rows<{ inserted: number }>(
+  const [result] = await preparedRows<{ inserted: number }>(
     db,
+    'insert order',
     `with o as (
        insert into orders select * from json_populate_record(null::orders, :order::json)
        on conflict (id) do nothing returning id
@@ -126,8 +127,9 @@ export async function insertTransaction(
   transaction: NewTransaction,
   times: { created: number; end: number },
 ): Promise<OrderRecord> {
-  const [result] = await rows<{ inserted: number }>(
+  const [result] = await preparedRows<{ inserted: number }>(
     db,
+    'insert transaction',
     `with o as (
        update orders set version = version + 1, modified = :created
        where id = :order_id and version = :version and not exists (select 1 from transactions where id = :transaction_id)
@@ -193,8 +195,9 @@ export interface MoveDetails {
 export async function moveOrder(db: Database, order: OrderRecord, change: Change, details: MoveDetails): Promise<OrderRecord> {
   const move = planMove(order, change);
   if (move === undefined) return order;
-  const [result] = await rows<{ moved: number; delivery: number | null }>(
+  const [result] = await preparedRows<{ moved: number; delivery: number | null }>(
     db,
+    'move order',
     `with locked as (
        select id from orders where id = :order_id and version = :version and status = any(:order_sources::text[]) for update
      ), t as (
