@@ -21,13 +21,22 @@ export async function migrate(postgres_url: string): Promise<void> {
   await createDatabase(postgres_url);
   const db = connect(postgres_url, { pool_max: 2 });
   try {
-    await db.migrate.latest({ migrationSource });
+    await db.transaction(async (waiting) => {
+      await waiting.raw('select pg_advisory_xact_lock(?)', [LOCK]);
+      // knex's own lock does not wait, and stays behind when whoever has it is killed.
+      await db.migrate.forceFreeMigrationsLock({ migrationSource });
+      await db.migrate.latest({ migrationSource });
+    });
   } finally {
     await db.destroy();
   }
 }
 
-const DUPLICATE_DATABASE = '42P04';
+/** Names the lock of the migrations among Postgres's advisory locks. */
+const LOCK = 7_264_001;
+
+/** It is there already, or somebody makes it at this moment. */
+const DUPLICATE_DATABASE = ['42P04', '23505'];
 const NO_SUCH_DATABASE = '3D000';
 
 async function createDatabase(postgres_url: string): Promise<void> {
@@ -47,7 +56,7 @@ async function createDatabase(postgres_url: string): Promise<void> {
   try {
     await server.raw('create database ??', [name]);
   } catch (error) {
-    if ((error as { code?: string }).code !== DUPLICATE_DATABASE) throw error;
+    if (!DUPLICATE_DATABASE.includes((error as { code?: string }).code ?? '')) throw error;
   } finally {
     await server.destroy();
   }
