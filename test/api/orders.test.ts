@@ -1,0 +1,63 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import type { Client } from '@temporalio/client';
+import { Orders, notAfter } from '../../api/orders';
+import { connectTemporal } from '../../src/temporal/connect';
+import { NOW, aStoredOrder, anOrder } from '../support/builders';
+import { aDatabase, type TestDatabase } from '../support/database';
+import { stack } from '../support/stack';
+
+/** The API's door to the workflows, when what is behind it is silent, gone or over. */
+let database: TestDatabase;
+let silent: Server;
+const clients: Client[] = [];
+const sockets = new Set<Socket>();
+
+/** A client of a Temporal server at this address. */
+function clientOf(address: string): Client {
+  const client = connectTemporal({ address, namespace: stack().temporal_namespace, payload_keys: stack().payload_keys });
+  clients.push(client);
+  return client;
+}
+
+beforeAll(async () => {
+  database = await aDatabase();
+  // Takes every connection and never says a word.
+  silent = createServer((socket) => void sockets.add(socket.on('error', () => undefined)));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  await Promise.all(clients.map((client) => client.connection.close()));
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => silent.close(resolve));
+  await database.close();
+});
+
+const request = (order = anOrder()) => ({ order, period: 60_000, is_test: true, charge: false });
+
+describe.each([
+  ['says nothing', () => `127.0.0.1:${(silent.address() as AddressInfo).port}`],
+  ['is not there', () => '127.0.0.1:1'],
+])('surface 10: Temporal %s', (_title, address) => {
+  test('nothing is stored: 503 at the deadline, not later', async () => {
+    const began = Date.now();
+    await expect(new Orders(clientOf(address()), database.db).create(request(), began + 1_500)).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+    expect(Date.now() - began).toBeLessThan(4_000);
+  });
+
+  test('the order is there: it is the answer, as it is', async () => {
+    const { order_id } = await aStoredOrder(database.db);
+    const orders = new Orders(clientOf(address()), database.db);
+    expect(await orders.create(request(anOrder({ id: order_id })), Date.now() + 800)).toMatchObject({ id: order_id, status: 'new' });
+    expect(await orders.cancel(order_id, { source: 'merchant' }, Date.now() + 800)).toMatchObject({ id: order_id, status: 'new' });
+  });
+});
+
+test('an order whose workflow is over cannot change any more: Conflict', async () => {
+  const { order_id } = await aStoredOrder(database.db);
+  await expect(new Orders(clientOf(stack().temporal_address), database.db).cancel(order_id, { source: 'merchant' }, Date.now() + 5_000)).rejects.toMatchObject({ error: 'Conflict' });
+});
+
+test('surface 10: work may begin until some time before the deadline, so that it is still answered', () => {
+  expect(notAfter(NOW)).toBeLessThan(NOW);
+  expect(NOW - notAfter(NOW)).toBeGreaterThanOrEqual(1_000);
+});
