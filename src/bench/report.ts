@@ -44,17 +44,19 @@ function speeds(results: readonly Result[]): string {
   return table(['', 'at once', 'a second', 'p50 ms', 'p95 ms', "of the floor's throughput", "p95 to the floor's"], rows);
 }
 
-/** CPU at the highest concurrency, where nothing idles. */
+/** CPU at the highest concurrency, where nothing idles; the first row is the floor. */
 function costs(results: readonly Result[], counts: readonly Counts[]): string {
   const most = Math.max(...results.map(({ at_once }) => at_once));
   const busiest = results.filter(({ at_once }) => at_once === most);
   const names = Object.keys(busiest[0]?.cpu ?? {}).filter((name) => busiest.some(({ cpu }) => (cpu[name] ?? 0) >= 0.5));
+  const cpuOf = (row: string | undefined) => busiest.find((one) => one.row === row)?.cpu ?? {};
+  const inAll = (row: string | undefined) => Object.values(cpuOf(row)).reduce((sum, used) => sum + used, 0);
+  const floor = inAll(counts[0]?.row);
   const rows = counts.map(({ row, events, workflow_tasks, statements }) => {
-    const cpu = busiest.find((one) => one.row === row)?.cpu ?? {};
-    const all = Object.values(cpu).reduce((sum, used) => sum + used, 0);
-    return [row, ...[events, workflow_tasks, statements].map(String), ...[...names.map((name) => cpu[name] ?? 0), all].map((used) => used.toFixed(1))];
+    const milliseconds = [...names.map((name) => cpuOf(row)[name] ?? 0), inAll(row)].map((used) => used.toFixed(1));
+    return [row, ...[events, workflow_tasks, statements].map(String), ...milliseconds, percent(floor / inAll(row))];
   });
-  const head = ['for each', 'events', 'workflow tasks', 'SQL statements', ...names.map((name) => `CPU ms ${name}`), 'CPU ms in all'];
+  const head = ['for each', 'events', 'workflow tasks', 'SQL statements', ...names.map((name) => `CPU ms ${name}`), 'CPU ms in all', "floor's CPU to it"];
   return table(head, rows);
 }
 
