@@ -40,7 +40,7 @@ export async function up(knex: Knex): Promise<void> {
     create table orders (
       id uuid primary key,
       project_id uuid not null references projects,
-      -- A follow-up order gives back what a payment took; it points at that payment order and never edits it.
+      -- A follow-up order gives back what a payment took: it points at that payment order and never edits it.
       kind text not null default 'payment' check (kind in ('payment', 'reversal')),
       related_order_id uuid references orders,
       merchant_order_id text,

@@ -8,7 +8,7 @@ import { aWorld, quietRuntime } from '../support/temporal';
 
 /**
  * Orders and deliveries that are on their way must go on with the code of today. `RECORD_HISTORIES=1 npx jest
- * test/workflows/replay` records them anew: only for a new flow, or when no older workflow is running anywhere; otherwise a
+ * test/journeys/replay` records them anew: only for a new flow, or when no older workflow is running anywhere; otherwise a
  * change that breaks one is made with `patched()`.
  */
 const folder = path.join(__dirname, '../histories');
