@@ -9,6 +9,7 @@ import type { Operations } from './context';
 import { docs } from './docs/router';
 import type { KeyStore } from './idempotency';
 import { answer, onError } from './on-error';
+import { createRateLimit } from './rate-limit';
 import { requireTls, trustedProxies } from './server';
 
 /** Something the API cannot work without. */
@@ -19,7 +20,7 @@ export interface Probe {
 }
 
 export interface AppDependencies {
-  readonly config: Pick<Config, 'API_DEADLINE_MS' | 'API_KEY_CACHE_MS' | 'TRUSTED_PROXY'>;
+  readonly config: Pick<Config, 'API_DEADLINE_MS' | 'API_KEY_CACHE_MS' | 'RATE_LIMIT_PER_SECOND' | 'TRUSTED_PROXY'>;
   readonly log: Logger;
   readonly operations: Operations;
   /** Looks an API key up; its answer is remembered here for API_KEY_CACHE_MS. */
@@ -48,7 +49,9 @@ export function createApp({ config, log, operations, findProject, keys, probes, 
   route(app, '/health/live', (_request, response) => answer(response, 200, { status: 'live' }));
   route(app, '/health/ready', ready(probes, log));
   app.use(requireTls());
-  app.use(bind({ operations, authenticate: createAuthenticate(findProject, config.API_KEY_CACHE_MS), keys, deadline_ms: config.API_DEADLINE_MS, log }));
+  const authenticate = createAuthenticate(findProject, config.API_KEY_CACHE_MS);
+  const rateLimit = createRateLimit(config.RATE_LIMIT_PER_SECOND);
+  app.use(bind({ operations, authenticate, rateLimit, keys, deadline_ms: config.API_DEADLINE_MS, log }));
   app.use(notifications);
   app.use(pages);
   app.use('/docs', docs());

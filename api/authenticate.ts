@@ -2,6 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Project } from '../src/db/projects';
 import { ServiceError } from '../src/errors';
 
+/** Who sent a request. */
+export interface Caller {
+  readonly project: Project;
+  /** Tells API keys apart without telling them. */
+  readonly id: string;
+}
+
 export type FindProject = (api_key: string) => Promise<Project | undefined>;
 
 /** Keys remembered at once; beyond them the oldest is looked up again. */
@@ -14,14 +21,14 @@ const HEADER_LENGTH_MAX = 512;
  * Authentication). A key that was found is remembered for `remember_ms`, so that a revoked one works that much longer;
  * a wrong one never is. Memory holds digests only. Rejects with Unauthorized.
  */
-export function createAuthenticate(findProject: FindProject, remember_ms: number): (header: string | undefined) => Promise<Project> {
+export function createAuthenticate(findProject: FindProject, remember_ms: number): (header: string | undefined) => Promise<Caller> {
   const remembered = new Map<string, { project: Project; until: number }>();
 
   return async (header) => {
     const api_key = apiKeyOf(header);
     const digest = createHash('sha256').update(api_key).digest('base64');
     const known = remembered.get(digest);
-    if (known && known.until > Date.now()) return known.project;
+    if (known && known.until > Date.now()) return { project: known.project, id: digest };
     remembered.delete(digest);
 
     const project = await findProject(api_key);
@@ -29,7 +36,7 @@ export function createAuthenticate(findProject: FindProject, remember_ms: number
     const [oldest] = remembered.keys();
     if (remembered.size >= REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
     remembered.set(digest, { project, until: Date.now() + remember_ms });
-    return project;
+    return { project, id: digest };
   };
 }
 

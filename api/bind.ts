@@ -1,12 +1,13 @@
 import express, { Router, type Request, type RequestHandler, type Response } from 'express';
 import { parseIdempotencyKey, parseRequest } from '../src/contract/request';
 import { ROUTES, type OperationId, type Route } from '../src/contract/routes';
-import type { Project } from '../src/db/projects';
 import { ServiceError } from '../src/errors';
 import type { Logger } from '../src/log';
+import type { Caller } from './authenticate';
 import type { Context, KeyUse, Operation, Operations, Versioned } from './context';
 import { WITHOUT_KEY, answerOnce, requestHash, type KeyStore } from './idempotency';
 import { answer, notModified } from './on-error';
+import type { RateLimit } from './rate-limit';
 import { etagOf, isKnown } from './version';
 
 /** Bytes of a body (DECISIONS, HTTP surface 12). */
@@ -15,7 +16,8 @@ const BODY_BYTES_MAX = 256 * 1024;
 export interface Bindings {
   readonly operations: Operations;
   /** Rejects with Unauthorized. */
-  readonly authenticate: (header: string | undefined) => Promise<Project>;
+  readonly authenticate: (header: string | undefined) => Promise<Caller>;
+  readonly rateLimit: RateLimit;
   readonly keys: KeyStore;
   /** Milliseconds from the arrival of a request to the end of its deadline. */
   readonly deadline_ms: number;
@@ -35,7 +37,7 @@ export function bind(bindings: Bindings): Router {
   return router;
 }
 
-function handle<K extends OperationId>(id: K, { operations, authenticate, keys, deadline_ms, log }: Bindings): RequestHandler {
+function handle<K extends OperationId>(id: K, { operations, authenticate, rateLimit, keys, deadline_ms, log }: Bindings): RequestHandler {
   const route: Route = ROUTES[id];
   // Calling through the table loses the tie between id and input.
   const operation = operations[id] as Operation<K>;
@@ -43,7 +45,8 @@ function handle<K extends OperationId>(id: K, { operations, authenticate, keys, 
   return async (request, response) => {
     const started = Date.now();
     const request_id = String(response.getHeader('X-Request-Id'));
-    const project = await authenticate(request.headers.authorization);
+    const { project, id: caller } = await authenticate(request.headers.authorization);
+    rateLimit(caller, response);
     const body = route.body ? await readBody(request, response, route.body_optional === true) : undefined;
     const { 'idempotency-key': key, 'if-match': if_match } = request.headers;
     const idempotency_key = route.method === 'post' && typeof key === 'string' ? parseIdempotencyKey(key) : undefined;

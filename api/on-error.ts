@@ -10,6 +10,8 @@ const RETRY_AFTER_SECONDS = 1;
 /** Headers that an error brings along (DECISIONS, HTTP surface 7). `Allow` is set where the methods are known. */
 const HEADERS: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {
   Unauthorized: { 'WWW-Authenticate': 'Basic realm="payments", charset="UTF-8"' },
+  // With one token or more a second, the next one is never further away.
+  TooManyRequests: { 'Retry-After': '1' },
   ServiceUnavailable: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
 };
 

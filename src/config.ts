@@ -27,6 +27,7 @@ export const configSchema = z.object({
   TLS_CERT_FILE: z.string().optional().describe('PEM file with the certificate chain of the API; with TLS_KEY_FILE it answers https (TLS 1.2 or newer) only.'),
   TLS_KEY_FILE: z.string().optional().describe('PEM file with the private key of TLS_CERT_FILE.'),
   API_KEY_CACHE_MS: milliseconds(5_000).describe('Milliseconds for which a looked-up API key is remembered.'),
+  RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100).describe('Requests per second that one API key may send to one api process, twice as many at once; 0 turns the limit off.'),
 
   SIMULATOR_HOST: z.string().default('127.0.0.1').describe('Address the processor simulator listens on.'),
   SIMULATOR_PORT: port(3001).describe('Port of the processor simulator; 0 picks a free one.'),

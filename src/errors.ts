@@ -89,6 +89,12 @@ export const ERRORS = {
     meaning: 'The order has changed since the version named in If-Match.',
     remedy: 'Retrieve the order, and send the request again with its ETag if it is still wanted.',
   },
+  TooManyRequests: {
+    status: 429,
+    retryable: true,
+    meaning: 'More requests than the rate limit of the API key allows.',
+    remedy: 'Send the request again after the seconds in Retry-After; the headers RateLimit and RateLimit-Policy say what is left.',
+  },
   PayloadTooLarge: { status: 413, retryable: false, meaning: 'The body is larger than 256 KiB.', remedy: 'Send less.' },
   UnsupportedMediaType: {
     status: 415,

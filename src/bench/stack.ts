@@ -23,7 +23,7 @@ export async function startBenchStack(): Promise<BenchStack> {
   const program = (name: string) => path.join(repositoryRoot(), 'dist/src/main', `${name}.js`);
   const child = spawn(process.execPath, [program('start'), '--api', program('bench-api'), '--worker', program('bench-worker')], {
     cwd: repositoryRoot(),
-    env: { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'warn', ...freePorts(), DATA_DIR: data_dir },
+    env: { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'warn', RATE_LIMIT_PER_SECOND: '0', ...freePorts(), DATA_DIR: data_dir },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     // Ctrl-C reaches the benchmark alone, which then stops the stack.
     detached: true,

@@ -102,6 +102,8 @@ export function openApi(): OpenApi {
       securitySchemes: { apiKey: { type: 'http', scheme: 'basic', description: 'The API key of the project is the username, the password is empty.' } },
       headers: {
         ETag: { description: 'Version of the order, for If-Match and If-None-Match.', schema: { type: 'string' } },
+        RateLimit: { description: 'What the API key has left of its quota (`r`), and the seconds until all of it is there again (`t`).', schema: { type: 'string' } },
+        RateLimitPolicy: { description: 'Requests (`q`) that may come within a window (`w`, seconds).', schema: { type: 'string' } },
         RequestId: { description: 'Names the request in the log of the service.', schema: { type: 'string', format: 'uuid' } },
       },
     },
@@ -162,7 +164,11 @@ function operation(id: OperationId): OpenApiOperation {
   };
 }
 
-const HEADERS = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
+const HEADERS = {
+  'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+  RateLimit: { $ref: '#/components/headers/RateLimit' },
+  'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
+};
 
 function headerParameters(route: Route): OpenApiOperation['parameters'] {
   return [

@@ -29,7 +29,7 @@ export interface Route {
 }
 
 /** Errors that any operation can answer with. */
-const EVERYWHERE = ['ValidationError', 'Unauthorized', 'ServerError', 'ServiceUnavailable'] as const satisfies readonly ErrorName[];
+const EVERYWHERE = ['ValidationError', 'Unauthorized', 'TooManyRequests', 'ServerError', 'ServiceUnavailable'] as const satisfies readonly ErrorName[];
 /** Errors of operations that take a body. */
 const WITH_BODY = ['PayloadTooLarge', 'UnsupportedMediaType'] as const satisfies readonly ErrorName[];
 

@@ -6,7 +6,7 @@ const findProject = jest.fn(async (api_key: string) => (api_key === API_KEY ? PR
 beforeEach(() => findProject.mockClear());
 
 test('the API key is the username, the password is empty', async () => {
-  await expect(createAuthenticate(findProject, 0)(AUTHORIZATION)).resolves.toEqual(PROJECT);
+  await expect(createAuthenticate(findProject, 0)(AUTHORIZATION)).resolves.toMatchObject({ project: PROJECT });
 });
 
 test.each([
@@ -14,7 +14,7 @@ test.each([
   ['more spaces', AUTHORIZATION.replace(' ', '   ')],
   ['base64 without padding', AUTHORIZATION.replace(/=+$/, '')],
 ])('%s is accepted', async (_title, header) => {
-  await expect(createAuthenticate(findProject, 0)(header)).resolves.toEqual(PROJECT);
+  await expect(createAuthenticate(findProject, 0)(header)).resolves.toMatchObject({ project: PROJECT });
 });
 
 test.each<[string, string | undefined, number]>([
@@ -54,7 +54,7 @@ test('a revoked key ends with the time it is remembered', async () => {
     await authenticate(AUTHORIZATION);
     findProject.mockResolvedValueOnce(undefined);
     jest.advanceTimersByTime(999);
-    await expect(authenticate(AUTHORIZATION)).resolves.toEqual(PROJECT);
+    await expect(authenticate(AUTHORIZATION)).resolves.toMatchObject({ project: PROJECT });
     jest.advanceTimersByTime(1);
     await expect(authenticate(AUTHORIZATION)).rejects.toMatchObject({ error: 'Unauthorized' });
   } finally {

@@ -55,7 +55,7 @@ type Options = Partial<Omit<AppDependencies, 'operations' | 'config' | 'log'>> &
 export async function servePlumbing(options: Options = {}): Promise<Plumbing> {
   const calls: Call[] = [];
   const lines: string[] = [];
-  const config = { API_DEADLINE_MS: 5_000, API_KEY_CACHE_MS: 0, TRUSTED_PROXY: '', ...options.config };
+  const config = { API_DEADLINE_MS: 5_000, API_KEY_CACHE_MS: 0, RATE_LIMIT_PER_SECOND: 0, TRUSTED_PROXY: '', ...options.config };
   const app = createApp({
     findProject: async (api_key) => (api_key === API_KEY ? PROJECT : undefined),
     keys: keysInMemory(),

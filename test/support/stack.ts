@@ -56,7 +56,7 @@ export function launchStack(data_dir: string, options: { env?: Record<string, st
   const ports = Object.fromEntries(['API', 'SIMULATOR', 'POSTGRES', 'TEMPORAL', 'TEMPORAL_UI', 'CODEC', 'MEILISEARCH'].map((name) => [`${name}_PORT`, '0']));
   const child = spawn(process.execPath, [entry], {
     cwd: repositoryRoot(),
-    env: { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'warn', ...ports, ...options.env, DATA_DIR: data_dir },
+    env: { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'warn', RATE_LIMIT_PER_SECOND: '0', ...ports, ...options.env, DATA_DIR: data_dir },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const lines: string[] = [];

@@ -1,0 +1,63 @@
+import { API_KEY, AUTHORIZATION, PROJECT, servePlumbing, type Plumbing } from '../support/plumbing';
+
+const OTHER_KEY = API_KEY.replace('0123', '3210');
+const basic = (api_key: string) => `Basic ${Buffer.from(`${api_key}:`).toString('base64')}`;
+const findProject = async (api_key: string) => ([API_KEY, OTHER_KEY].includes(api_key) ? PROJECT : undefined);
+const PATH = '/v1/merchants/self/projects/self/';
+
+let api: Plumbing;
+// Time stands still for the buckets, so that what drips in is what a test lets drip.
+beforeEach(async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  api = await servePlumbing({ config: { RATE_LIMIT_PER_SECOND: 5 }, findProject });
+});
+afterEach(async () => {
+  jest.useRealTimers();
+  await api.close();
+});
+
+const statuses = async (count: number, headers: Record<string, string> = {}) => (await Promise.all(Array.from({ length: count }, () => api.send(PATH, { headers })))).map(({ status }) => status);
+const TEN = Array(10).fill(200) as number[];
+
+test('two seconds of the rate may come at once, then one more with every token', async () => {
+  expect(await statuses(10)).toEqual(TEN);
+  expect(await statuses(2)).toEqual([429, 429]);
+  jest.setSystemTime(Date.now() + 200);
+  jest.advanceTimersByTime(200);
+  expect((await statuses(2)).toSorted((a, b) => a - b)).toEqual([200, 429]);
+  jest.advanceTimersByTime(60_000);
+  expect((await statuses(11)).toSorted((a, b) => a - b)).toEqual([...TEN, 429]);
+});
+
+test('every answer to a known key says where it stands, refusals of any kind included', async () => {
+  const standing = (response: Response) => [response.status, response.headers.get('ratelimit-policy'), response.headers.get('ratelimit')];
+  expect(standing(await api.send(PATH))).toEqual([200, '"default";q=10;w=2', '"default";r=9;t=1']);
+  expect(standing(await api.post('/v1/orders/', {}))).toEqual([400, '"default";q=10;w=2', '"default";r=8;t=1']);
+  expect(standing(await fetch(api.url + PATH))).toEqual([401, null, null]);
+  await statuses(8);
+  const refused = await api.send(PATH);
+  expect(standing(refused)).toEqual([429, '"default";q=10;w=2', '"default";r=0;t=2']);
+  expect(refused.headers.get('retry-after')).toBe('1');
+  expect([refused.headers.get('content-type'), await refused.json()]).toEqual([
+    'application/json',
+    { error: { status: 429, type: 'TooManyRequests', value: 'More than 5 requests a second with this API key.' } },
+  ]);
+});
+
+test('a refused request reaches no operation', async () => {
+  await statuses(12);
+  expect(api.calls).toHaveLength(10);
+});
+
+test('each key has its own bucket, however it is written in the header', async () => {
+  expect(await statuses(10)).toEqual(TEN);
+  expect(await statuses(1, { authorization: AUTHORIZATION.replace('Basic ', 'basic   ') })).toEqual([429]);
+  expect(await statuses(1, { authorization: basic(OTHER_KEY) })).toEqual([200]);
+});
+
+test('0 turns it off', async () => {
+  const free = await servePlumbing({ config: { RATE_LIMIT_PER_SECOND: 0 } });
+  const answers = await Promise.all(Array.from({ length: 50 }, () => free.send(PATH)));
+  expect(answers.every(({ status, headers }) => status === 200 && !headers.has('ratelimit') && !headers.has('ratelimit-policy'))).toBe(true);
+  await free.close();
+});
