@@ -17,6 +17,7 @@ import { ORDER_STATUS } from './search-attributes';
 export async function order({ order_id }: OrderInput): Promise<string> {
   let present: OrderRecord | undefined;
   let refused = false;
+  let creating = false;
   let toldToAsk = false;
   const inTurn = oneAtATime();
 
@@ -28,8 +29,9 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     setCurrentDetails(describe(after));
   };
 
-  setHandler(createOrder, async (input) =>
-    inTurn(async () => {
+  setHandler(createOrder, async (input) => {
+    creating = true;
+    await inTurn(async () => {
       if (present) return;
       if (refused) throw refusal('ServiceUnavailable', 'The request came too late to be carried out; nothing was stored or charged.');
       try {
@@ -39,8 +41,8 @@ export async function order({ order_id }: OrderInput): Promise<string> {
         refused = true;
         throw failure;
       }
-    }),
-  );
+    });
+  });
 
   setHandler(submitPayment, async (input) =>
     inTurn(async () => {
@@ -73,8 +75,10 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     toldToAsk = true;
   });
 
-  const arrived = await condition(() => present !== undefined || refused, CREATION_LOST_AFTER_MS, { summary: 'until its creation counts as lost' });
-  if (!arrived) await inTurn(goOnFromRecord);
+  // A creation that came with the start has begun by now, and ends: only one that did not come needs a timer.
+  const settled = () => present !== undefined || refused;
+  if (creating) await condition(settled);
+  else if (!(await condition(settled, CREATION_LOST_AFTER_MS, { summary: 'until its creation counts as lost' }))) await inTurn(goOnFromRecord);
   let asked = 0;
   while (present !== undefined) {
     const current: OrderRecord = present;
