@@ -10,7 +10,7 @@ import { until } from '../support/until';
  * Every test card through both doors: by token over REST, and typed on the hosted page in a browser. What a card does after the
  * payment (captures, refunds, chargebacks) is not part of the sale, which is approved.
  */
-const ENDS: Record<CardName, { at_once: string; then?: string; charges?: number }> = {
+const ENDS: Record<CardName, { at_once: string; in_the_end?: string; charges?: number }> = {
   approved: { at_once: 'accepted' },
   approved_mastercard: { at_once: 'accepted' },
   do_not_honor: { at_once: 'error' },
@@ -18,11 +18,11 @@ const ENDS: Record<CardName, { at_once: string; then?: string; charges?: number 
   insufficient_funds: { at_once: 'error' },
   challenge: { at_once: 'pending' },
   frictionless: { at_once: 'accepted' },
-  processing_approved: { at_once: 'processing', then: 'accepted' },
-  processing_declined: { at_once: 'processing', then: 'error' },
-  no_answer: { at_once: 'processing', then: 'accepted' },
-  lost_answer: { at_once: 'processing', then: 'accepted' },
-  error_then_fine: { at_once: 'processing', then: 'accepted' },
+  processing_approved: { at_once: 'processing', in_the_end: 'accepted' },
+  processing_declined: { at_once: 'processing', in_the_end: 'error' },
+  no_answer: { at_once: 'processing', in_the_end: 'accepted' },
+  lost_answer: { at_once: 'processing', in_the_end: 'accepted' },
+  error_then_fine: { at_once: 'processing', in_the_end: 'accepted' },
   chargeback: { at_once: 'accepted' },
   chargeback_won: { at_once: 'accepted' },
   capture_refused: { at_once: 'accepted' },
@@ -41,12 +41,12 @@ async function comesTo(order_id: string, expected: string): Promise<void> {
 const payments = async (order_id: string) => (await charges(order_id)).filter(({ operation }) => operation === 'sale');
 
 describe('by token over REST', () => {
-  test.each(Object.entries(ENDS) as [CardName, (typeof ENDS)[CardName]][])('%s: %j', async (name, { at_once, then }) => {
+  test.each(Object.entries(ENDS) as [CardName, (typeof ENDS)[CardName]][])('%s: %j', async (name, { at_once, in_the_end }) => {
     const order = await new Merchant(stack(), stack().test_api_key).paidOrder(name);
     expect(`${order.status}: ${order.transactions?.[0]?.status}`).toBe(`${orderWith(at_once, 'one')}: ${at_once}`);
-    if (then !== undefined) {
+    if (in_the_end !== undefined) {
       await makeDue(order.id);
-      await comesTo(order.id, `${orderWith(then, 'one')}: ${then}`);
+      await comesTo(order.id, `${orderWith(in_the_end, 'one')}: ${in_the_end}`);
     }
     expect(await payments(order.id)).toHaveLength(1);
   });
@@ -72,15 +72,15 @@ describe('on the hosted page', () => {
     return id;
   }
 
-  test.each((Object.entries(ENDS) as [CardName, (typeof ENDS)[CardName]][]).filter(([name]) => name !== 'challenge'))('%s: %j', async (name, { at_once, then }) => {
+  test.each((Object.entries(ENDS) as [CardName, (typeof ENDS)[CardName]][]).filter(([name]) => name !== 'challenge'))('%s: %j', async (name, { at_once, in_the_end }) => {
     const id = await payWith(name);
     await comesTo(id, `${orderWith(at_once, 'many')}: ${at_once}`).catch(async (error: unknown) => {
       // The outcome may have come while the page was looked at.
-      if (then === undefined || (await story(id)) !== `${orderWith(then, 'many')}: ${then}`) throw error;
+      if (in_the_end === undefined || (await story(id)) !== `${orderWith(in_the_end, 'many')}: ${in_the_end}`) throw error;
     });
-    if (then !== undefined) {
+    if (in_the_end !== undefined) {
       await makeDue(id);
-      await comesTo(id, `${orderWith(then, 'many')}: ${then}`);
+      await comesTo(id, `${orderWith(in_the_end, 'many')}: ${in_the_end}`);
     }
     expect(await payments(id)).toHaveLength(1);
   });
