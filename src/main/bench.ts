@@ -12,8 +12,8 @@ import { connectTemporal } from '../temporal/connect';
 
 const CONCURRENCIES = [1, 4, 16];
 /** Rounds, milliseconds of a row in each, and how often each row is counted. */
-const FULL = { rounds: 5, window_ms: 1_600, samples: 5 };
-const QUICK = { rounds: 2, window_ms: 500, samples: 1 };
+const FULL = { rounds: 5, window_ms: 1_400, samples: 5 };
+const QUICK = { rounds: 1, window_ms: 600, samples: 1 };
 
 /**
  * `npm run bench`: what an order costs beside the least that Temporal costs, on a stack of its own. Writes the figures to
