@@ -7,7 +7,7 @@ import { EncryptingCodec } from '../../src/temporal/payload-codec';
 import { isCardNumber } from '../../src/domain/card';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
-import { Merchant, story } from '../support/client';
+import { Merchant } from '../support/client';
 import { stack } from '../support/stack';
 
 /**
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const paid = await live.createOrder();
   const customer = new Client();
   await customer.post(`/pay/${paid.id}/`, { ...CARD, number: '4242 4242 4242 4242', security_code: '987', ...(await customer.open(paid)) });
-  expect(story(await live.getOrder(paid.id))).toBe('completed: accepted');
+  await live.untilStatus(paid.id, 'completed');
 
   // What is refused goes through other doors.
   const refused = await shop.createOrder();

@@ -40,7 +40,8 @@ test('with an Idempotency-Key the id cannot be guessed from the key and the proj
   const answer = await shop.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1 }, headers: { 'idempotency-key': key } });
   const { id, project_id } = orderSchema.parse(answer.body);
   const db = connect(stack().postgres_url, { pool_max: 1 });
-  const projects = await rows<{ id: string; id_namespace: string }>(db, 'select id, id_namespace from projects', {}).finally(() => db.destroy());
+  const projects = await rows<{ id: string; id_namespace: string }>(db, 'select id, id_namespace from projects', {});
+  await db.destroy();
   expect(id).toBe(uuidv5(`order:${key}`, projects.find((project) => project.id === project_id)!.id_namespace));
   for (const name of [key, `order:${key}`]) expect(uuidv5(name, project_id)).not.toBe(id);
   expect(new Set(projects.map(({ id_namespace }) => id_namespace)).size).toBe(projects.length);
@@ -72,4 +73,17 @@ test('rule 9: the processor does not answer for the charge: 200, processing, and
   expect(order.transactions![0]!.outcomes).toBeUndefined();
   expect(story(await shop.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
   expect(await shop.ledger(order.id)).toHaveLength(1);
+});
+
+test.each([
+  ['an authorization', { capture_mode: 'manual' }, 400, 'ValidationError', 'transactions.0.capture_mode'],
+  ['a delayed capture', { capture_mode: 'delayed' }, 400, 'ValidationError', 'transactions.0.capture_mode'],
+  ['account funding', { payment_method_details: { receiver_account_number: '4111111111111111', receiver_account_number_type: 'card-account' } }, 403, 'Forbidden', undefined],
+])('%s is refused until it is complete, and nothing is stored', async (_what, fields, status, type, property_path) => {
+  const { shop: own } = await aProject();
+  const answer = await own.send<{ error: { type: string; property_path?: string } }>('POST', '/v1/orders/', {
+    body: { currency: 'EUR', amount: 1, transactions: [{ payment_method: 'credit-card', ...fields }] },
+  });
+  expect([answer.status, answer.body.error.type, answer.body.error.property_path]).toEqual([status, type, property_path]);
+  expect((await own.send<unknown[]>('GET', '/v1/orders/')).body).toEqual([]);
 });
