@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { historyToJson, replayHistories, type RecordedHistory } from '../../src/temporal/replay';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle';
@@ -7,9 +7,9 @@ import { aReceiver } from '../support/receiver';
 import { aWorld, quietRuntime } from '../support/temporal';
 
 /**
- * Orders and deliveries that are on their way must go on with the code of today. `RECORD_HISTORIES=1 npx jest
- * test/journeys/replay` records them anew: only for a new flow, or when no older workflow is running anywhere; otherwise a
- * change that breaks one is made with `patched()`.
+ * Workflows that are on their way must go on with the code of today: a change that breaks a history is made with
+ * `patched()`. `RECORD_HISTORIES=1 npx jest test/journeys/replay` records the flows that have none yet, and no other; to
+ * record one anew, which is right only while no workflow of the older code runs anywhere, delete its file first.
  */
 const folder = path.join(__dirname, '../histories');
 
@@ -23,9 +23,9 @@ beforeAll(async () => {
 async function record(): Promise<void> {
   const receiver = await aReceiver();
   const world = await aWorld({ webhook_url: receiver.url });
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder);
-  for (const [name, flow] of Object.entries(FLOWS)) {
+  mkdirSync(folder, { recursive: true });
+  const there = new Set(histories().map(({ name }) => name));
+  for (const [name, flow] of Object.entries(FLOWS).filter(([flowName]) => !there.has(flowName))) {
     receiver.answer((response) => response.writeHead(200).end());
     const history = await world.env.client.workflow.getHandle(await flow(world, receiver)).fetchHistory();
     writeFileSync(path.join(folder, `${name}.json`), `${JSON.stringify(withoutMachine(historyToJson(history)), null, 1)}\n`);

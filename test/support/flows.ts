@@ -1,9 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import { insertOrder } from '../../src/db/orders';
-import { ORDER_WORKFLOW, TASK_QUEUE, deliveryWorkflowId, orderWorkflowId } from '../../workflows/messages';
+import { ORDER_WORKFLOW, REVERSAL_WORKFLOW, TASK_QUEUE, deliveryWorkflowId, orderWorkflowId, processorAnswered, reversalWorkflowId } from '../../workflows/messages';
 import { CARDS } from './cards';
 import { PROJECT } from './database';
-import { MINUTE, createAnOrder, transactionIdOf, vaultToken } from './orders';
+import { MINUTE, atTheIssuer, createAnOrder, transactionIdOf, vaultToken } from './orders';
 import type { Receiver } from './receiver';
 import type { World } from './temporal';
 
@@ -61,6 +61,16 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
     const order = await createAnOrder(world, { card_number: CARDS.no_answer.number });
     return await over(world, orderWorkflowId(order.id));
   },
+  async 'order-challenge-passed'(world) {
+    const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
+    await atTheIssuer(order, { code: '0101' });
+    await order.handle.signal(processorAnswered);
+    return await over(world, orderWorkflowId(order.id));
+  },
+  async 'order-challenge-never-finished'(world) {
+    const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
+    return await over(world, orderWorkflowId(order.id));
+  },
   async 'order-came-too-late'(world) {
     const id = uuidv7();
     await createAnOrder(world, { id, card_number: CARDS.approved.number, input: { not_after: Date.now() - 1 } }).catch(() => undefined);
@@ -88,6 +98,12 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
     await startAlone(world, id);
     return await over(world, orderWorkflowId(id));
   },
+  async 'reversal-of-late-approval'(world) {
+    return await reverse(world, '0101');
+  },
+  async 'reversal-of-nothing'(world) {
+    return await reverse(world, '3333');
+  },
   async 'delivery-received'(world, receiver) {
     return await deliver(world, receiver, () => 200);
   },
@@ -101,6 +117,17 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
 
 async function startAlone({ env }: World, order_id: string): Promise<void> {
   await env.client.workflow.start(ORDER_WORKFLOW, { workflowId: orderWorkflowId(order_id), taskQueue: TASK_QUEUE, args: [{ order_id }] });
+}
+
+/** An order that was cancelled while its customer was at the issuer, who then enters this code. */
+async function reverse(world: World, code: string): Promise<string> {
+  const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
+  await order.cancel();
+  await atTheIssuer(order, { code });
+  const transaction_id = transactionIdOf(order.id, 1);
+  const workflowId = reversalWorkflowId(transaction_id);
+  await world.env.client.workflow.start(REVERSAL_WORKFLOW, { workflowId, taskQueue: TASK_QUEUE, args: [{ transaction_id }] });
+  return await over(world, workflowId);
 }
 
 async function deliver(world: World, receiver: Receiver, status: (n: number) => number): Promise<string> {
