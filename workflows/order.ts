@@ -90,7 +90,7 @@ export async function order({ order_id }: OrderInput): Promise<string> {
       break;
     } else if (isDue(current, Date.now())) {
       await inTurn(() => endIfDue(existing()));
-      if (!isDue(existing(), Date.now())) continue;
+      if (isFinal(ORDER_MOVES, existing().status) || !isDue(existing(), Date.now())) continue;
       await waitForNews(askAgainAfter(asked), 'until the processor is asked again whether it has charged');
       asked += 1;
     } else if (awaitsOutcome(current) || isPending(current)) {

@@ -49,6 +49,12 @@ test('with a webhook to start: 1 event more, still 1 workflow task', async () =>
   expect([events.length <= 11, tasks(events)]).toEqual([true, 1]);
 });
 
+test('an order that expires: 2 workflow tasks, and nothing waits after its end', async () => {
+  const { id } = await shop.createOrder({ expiration_period: 'PT1S' });
+  const events = await eventsOf(orderWorkflowId(id));
+  expect([events.filter((name) => name === 'TIMER_STARTED').length, tasks(events)]).toEqual([1, 2]);
+});
+
 test('a delivery that succeeds at once: 6 events and 1 workflow task', async () => {
   const { id } = await shop.paidOrder('approved', { webhook_url: receiver.url });
   const events = await eventsOf(deliveryWorkflowId({ order_id: id, n: 1 }));
