@@ -12,6 +12,9 @@ COPY api api
 RUN npm run build
 # A worker starts without webpack, and never with another bundle than the one that was built here.
 RUN node dist/src/main/bundle.js
+# Orders on their way must be able to go on with it: their kept histories are replayed, or there is no image.
+COPY test/histories test/histories
+RUN node dist/src/main/replay.js test/histories
 
 FROM node:20.20.2-bookworm-slim AS packages
 WORKDIR /app

@@ -148,7 +148,7 @@ form { margin: 0; }
 }
 .button:hover { background: var(--accent-strong); }
 .button[aria-disabled="true"] { opacity: 0.75; cursor: progress; }
-.button.small { width: auto; min-height: 2.5rem; padding: 0.25rem 1rem; font-size: 0.9375rem; border-radius: 0.625rem; background: transparent; color: var(--accent); border-color: var(--edge); }
+.button.small { width: auto; white-space: nowrap; min-height: 2.5rem; padding: 0.25rem 1rem; font-size: 0.9375rem; border-radius: 0.625rem; background: transparent; color: var(--accent); border-color: var(--edge); }
 .button.small:hover { border-color: var(--accent); background: var(--ground); }
 .quiet { width: 100%; min-height: 2.75rem; padding: 0.5rem 1rem; border: 0; border-radius: 0.625rem; background: transparent; color: var(--muted); font: inherit; font-size: 0.9375rem; text-decoration: underline; text-underline-offset: 0.2em; cursor: pointer; }
 .quiet:hover { color: var(--text); }
