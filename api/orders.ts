@@ -12,6 +12,7 @@ import type { Database } from '../src/db/connection';
 import { findOrderView, type OrderView } from '../src/db/order-view';
 import { endedUnpaid } from '../src/db/transactions';
 import { formatAmount } from '../src/domain/currency';
+import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError, isErrorName, type ErrorProperty } from '../src/errors';
 import {
   CREATE_UPDATE_ID,
@@ -61,9 +62,11 @@ export class Orders {
           await this.startOrJoin(input, 'REJECT_DUPLICATE');
         } catch (error) {
           if (!isOver(error)) throw error;
-          if ((await findOrderView(this.db, id)) !== undefined) return;
+          const order = await findOrderView(this.db, id);
+          if (order !== undefined && (isFinal(ORDER_MOVES, order.status) || !mayRunLate)) return;
           if (!mayRunLate) throw unavailable();
-          // Its first workflow died before it wrote anything, and is over. Rows and charges have the same names in a second one.
+          // Its first workflow is over and has left the order unwritten, or to nobody. Rows and charges have the same names in a
+          // second one, which goes on from what is there.
           await this.startOrJoin(input, 'ALLOW_DUPLICATE');
         }
       });
@@ -73,16 +76,22 @@ export class Orders {
     }
   }
 
-  /** The order of a creation that came before, once its first answer is known; `undefined` when it is not written yet. */
+  /**
+   * The order of a creation that came before, once its first answer is known; `undefined` when it is not written yet, or nobody
+   * is there any more to bring it to its end: it has to be asked for again.
+   */
   async findCreated(order_id: string, deadline_at: number): Promise<OrderView | undefined> {
     if ((await findOrderView(this.db, order_id)) === undefined) return undefined;
-    return await this.answered(order_id, deadline_at, async () => {
+    let over = false;
+    const order = await this.answered(order_id, deadline_at, async () => {
       try {
         await this.client.workflow.getHandle(orderWorkflowId(order_id)).getUpdateHandle<void>(CREATE_UPDATE_ID).result();
       } catch (error) {
         if (!isOver(error)) throw error;
+        over = true;
       }
     });
+    return over && !isFinal(ORDER_MOVES, order.status) ? undefined : order;
   }
 
   private async startOrJoin(input: CreateOrderInput, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<void> {
