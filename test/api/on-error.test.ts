@@ -23,7 +23,7 @@ test.each(Object.keys(ERRORS) as ErrorName[])('%s has its status, type and shape
   expect(body).toEqual({ error: { status: row.status, type: row.type ?? name, value: 'Why.' } });
   expect(errorSchema.safeParse(body).success).toBe(true);
   expect(response.headers.get('www-authenticate') !== null).toBe(row.status === 401);
-  expect(response.headers.get('retry-after') !== null).toBe(row.status === 503);
+  expect(response.headers.get('retry-after') !== null).toBe(row.status === 503 || row.status === 429);
   expect(log).toBe('');
 });
 
