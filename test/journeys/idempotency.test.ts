@@ -185,7 +185,8 @@ describe('crashes and silence', () => {
   const workflowOf = async (merchant: Merchant, key: string) => {
     const { body: project } = await merchant.send<{ id: string }>('GET', '/v1/merchants/self/projects/self/');
     const db = connect(place.postgres_url, { pool_max: 1 });
-    const [row] = await rows<{ id_namespace: string }>(db, 'select id_namespace from projects where id = :id', { id: project.id }).finally(() => db.destroy());
+    const [row] = await rows<{ id_namespace: string }>(db, 'select id_namespace from projects where id = :id', { id: project.id });
+    await db.destroy();
     return orderWorkflowId(uuidv5(`order:${key}`, row!.id_namespace));
   };
   const orders = async () => {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { discardStack, launchStack, readFacts, stack, type LaunchedStack } from '../../support/stack';
 
-const NAMES = ['codec', 'start', 'postgres', 'temporal', 'meilisearch', 'simulator', 'worker', 'api'];
+const NAMES = ['start', 'postgres', 'temporal', 'meilisearch', 'simulator', 'worker', 'api', 'codec'];
 const SERVERS = ['postgres', 'temporal', 'meilisearch'];
 
 const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-start-'));
