@@ -1,0 +1,31 @@
+import { CARD, Client, charges, createOrder, story } from '../api/page/hosted-page';
+import { CARDS } from '../support/cards';
+
+const ORDERS = 200;
+const AT_ONCE = 4;
+/** Orders under way at a time: as many as two cores answer within the page's ten seconds. */
+const LANES = 8;
+
+/** The same form sent several times at once, as double clicks and tabs do, each with another card. */
+async function payAtOnce(): Promise<{ story: string; charges: string[] }> {
+  const { id } = await createOrder();
+  const customer = new Client();
+  const form = await customer.open({ id });
+  const cards = [CARDS.approved, CARDS.approved_mastercard, CARDS.frictionless, CARDS.approved];
+  await Promise.all(cards.slice(0, AT_ONCE).map(({ number }) => customer.post(`/pay/${id}/`, { ...CARD, number, ...form })));
+  return { story: await story(id), charges: (await charges(id)).map(({ operation, result }) => `${operation} ${result}`) };
+}
+
+test(`${ORDERS} orders, each paid ${AT_ONCE} times at once: one charge each, counted at the processor`, async () => {
+  const ended: Awaited<ReturnType<typeof payAtOnce>>[] = [];
+  let begun = 0;
+  const lane = async () => {
+    while (begun < ORDERS) {
+      begun += 1;
+      ended.push(await payAtOnce());
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  expect(ended).toHaveLength(ORDERS);
+  expect(new Set(ended.map((one) => JSON.stringify(one)))).toEqual(new Set([JSON.stringify({ story: 'completed: accepted', charges: ['sale approved'] })]));
+}, 120_000);
