@@ -1,6 +1,7 @@
 import { v5 as uuidv5 } from 'uuid';
-import { findPayment, insertReversal } from '../src/db/follow-ups';
+import { insertReversal } from '../src/db/follow-ups';
 import { moveOrder } from '../src/db/orders';
+import { findPayment } from '../src/db/transactions';
 import { FOLLOW_UPS, followUpKey } from '../src/domain/follow-up';
 import { lastTransaction, type OrderRecord } from '../src/domain/move';
 import { chargeKey, outcomeOf } from '../src/domain/transaction';
@@ -30,7 +31,7 @@ export function followUpActivities({ db, processor }: Pick<Services, 'db' | 'pro
 
     /** Gives the money back at the processor; an outcome that is not known leaves the order `processing`, to be asked for again. */
     async reverse({ order, original_transaction_id, now }: { order: OrderRecord; original_transaction_id: string } & AtTime): Promise<OrderRecord> {
-      const payment = await findPayment(db, original_transaction_id);
+      const { payment_method_details: _, ...payment } = await findPayment(db, original_transaction_id);
       const key = followUpKey(original_transaction_id, 'reversal', order.order_id);
       const { amount, currency } = order;
       const answer = await processor.operate({ operation: 'reversal', ...payment, follow_up_order_id: order.order_id, amount, currency }, key);

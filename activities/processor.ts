@@ -3,7 +3,7 @@ import { hasEnded, transactionEnd, type Ending } from '../src/domain/order';
 import { awaitsOutcome, lastTransaction, type OrderRecord, type TransactionRecord } from '../src/domain/move';
 import { chargeKey, outcomeOf, type EventSource } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
-import { findTransactionForCharge } from '../src/db/transactions';
+import { findPayment } from '../src/db/transactions';
 import type { Operation, OperationResult } from '../src/processor/wire';
 import type { CreateOrderInput, SubmitPaymentInput } from '../workflows/messages';
 import { withFailures } from './failure';
@@ -135,16 +135,14 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
           { source: 'service', now, result: 'failed' },
         );
       }
-      const charge = await findTransactionForCharge(db, transaction_id);
-      const again = await processor.operate(saleOf({ ...charge, order, transaction_id }), key);
+      const again = await processor.operate(saleOf({ ...(await findPayment(db, transaction_id)), order }), key);
       return again === 'unknown' ? order : await settle(order, transaction_id, again, now);
     },
 
     /**
      * Ends an unpaid order and its open transaction together: cancelled or expired. Whoever began to charge it may have been
      * killed before anything but the processor knew, and a customer may have passed 3-D Secure without our being told: it is
-     * asked first, and what it took counts. The order comes back as it
-     * is while the processor does not say.
+     * asked first, and what it took counts. The order comes back as it is while the processor does not say.
      */
     async endOrder({ order, ended, source, now }: { order: OrderRecord; ended: Ending; source: EventSource } & AtTime): Promise<OrderRecord> {
       let present = (await findOrder(db, order.order_id)) ?? order;

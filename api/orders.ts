@@ -129,28 +129,27 @@ export class Orders {
   }
 
   /**
-   * The processor has news of a transaction, or may have: its order asks now instead of later. Where the order is over, the news
-   * may be an approval that came too late, which is then given back.
+   * The processor has news of a transaction, or may have: its order asks now instead of later. Where the transaction has ended
+   * unpaid the news may be an approval that came too late, which is then given back. An order that ends in between has heard the
+   * signal, and gives back itself.
    */
   async askNow({ order_id, transaction_id }: { order_id: string; transaction_id: string }, deadline_at: number): Promise<void> {
     try {
       await this.client.withDeadline(deadline_at, async () => {
-        const told = await this.signalled(order_id);
-        if (!told) await this.startReversal(transaction_id);
+        await this.signal(order_id);
+        await this.startReversal(transaction_id);
       });
     } catch (error) {
       throw isSilence(error) ? unavailable() : error;
     }
   }
 
-  /** False when the order's workflow is over. */
-  private async signalled(order_id: string): Promise<boolean> {
+  /** A workflow that is over needs no news. */
+  private async signal(order_id: string): Promise<void> {
     try {
       await this.client.workflow.getHandle(orderWorkflowId(order_id)).signal(processorAnswered);
-      return true;
     } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return false;
-      throw error;
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
   }
 

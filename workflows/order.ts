@@ -6,6 +6,7 @@ import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { answering, asking } from './activities';
 import { oneAtATime } from './one-at-a-time';
 import { describe, inWords } from './order-details';
+import { reversal } from './reversal';
 import { cancelOrder, createOrder, processorAnswered, submitPayment, type OrderInput } from './messages';
 import { ORDER_STATUS } from './search-attributes';
 
@@ -89,6 +90,8 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     } else if (isFinal(ORDER_MOVES, current.status)) {
       break;
     } else if (isDue(current, Date.now())) {
+      // Whoever ends an order asks first: news that came before are answered by that.
+      toldToAsk = false;
       await inTurn(() => endIfDue(existing()));
       if (isFinal(ORDER_MOVES, existing().status) || !isDue(existing(), Date.now())) continue;
       await waitForNews(askAgainAfter(asked), 'until the processor is asked again whether it has charged');
@@ -98,12 +101,12 @@ export async function order({ order_id }: OrderInput): Promise<string> {
       const wait = isPending(current) ? Math.min(ASK_PENDING_AFTER_MS, paymentEnd(current) - Date.now()) : askAgainAfter(asked);
       if (!toldToAsk) await waitForNews(wait, 'until the processor is asked for the outcome again');
       if (isDue(existing(), Date.now())) continue;
-      toldToAsk = false;
       asked += 1;
       await inTurn(async () => {
         const before = existing();
         // The customer or merchant may have ended it meanwhile, or a further attempt may be under way.
         if (lastTransaction(before)?.transaction_id === transaction_id && (awaitsOutcome(before) || isPending(before))) {
+          toldToAsk = false;
           became(await asking.askOutcome({ order: before, transaction_id, now: Date.now() }));
         }
       });
@@ -112,6 +115,9 @@ export async function order({ order_id }: OrderInput): Promise<string> {
       await waitForNews(paymentEnd(current) - Date.now(), inWords(current));
     }
   }
+  // News that came while it ended may tell of an approval that came too late; what comes from now on finds it ended (Orders.askNow).
+  const last = present && lastTransaction(present);
+  if (toldToAsk && (last?.status === 'cancelled' || last?.status === 'expired')) await reversal({ transaction_id: last.transaction_id });
   await condition(allHandlersFinished);
   return present?.status ?? 'refused';
 

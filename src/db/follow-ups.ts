@@ -48,23 +48,3 @@ export async function insertReversal(db: Database, follow_up: NewFollowUp): Prom
   );
   return result?.there === 1 ? await loadOrder(db, follow_up.id) : undefined;
 }
-
-/** What the processor is asked with: always the ids of the payment order. */
-export interface FollowUpOperation {
-  order_id: string;
-  transaction_id: string;
-  project_id: string;
-  is_test: boolean;
-}
-
-/** The payment behind a transaction that ended unpaid. Throws when there is no such transaction. */
-export async function findPayment(db: Database, transaction_id: string): Promise<FollowUpOperation> {
-  const [row] = await rows<FollowUpOperation>(
-    db,
-    `select o.id as order_id, t.id as transaction_id, o.project_id, p.is_test
-     from transactions t join orders o on o.id = t.order_id join projects p on p.id = o.project_id where t.id = :transaction_id`,
-    { transaction_id },
-  );
-  if (row === undefined) throw new Error(`transaction ${transaction_id} is not there`);
-  return row;
-}

@@ -1,18 +1,20 @@
 import { rows, type Database } from './connection';
 import type { PaymentMethodDetails } from './orders';
 
-/** What a charge is sent again with, when the processor never saw its key. */
-export interface TransactionForCharge {
+/** What the processor is asked with: always the ids of the payment order, for its follow-up orders too. */
+export interface Payment {
+  order_id: string;
+  transaction_id: string;
   project_id: string;
   is_test: boolean;
   payment_method_details: PaymentMethodDetails;
 }
 
 /** Throws when there is no such transaction. */
-export async function findTransactionForCharge(db: Database, transaction_id: string): Promise<TransactionForCharge> {
-  const [row] = await rows<TransactionForCharge>(
+export async function findPayment(db: Database, transaction_id: string): Promise<Payment> {
+  const [row] = await rows<Payment>(
     db,
-    `select o.project_id, p.is_test, coalesce(t.payment_method_details, '{}'::json) as payment_method_details
+    `select o.id as order_id, t.id as transaction_id, o.project_id, p.is_test, coalesce(t.payment_method_details, '{}'::json) as payment_method_details
      from transactions t join orders o on o.id = t.order_id join projects p on p.id = o.project_id
      where t.id = :transaction_id`,
     { transaction_id },

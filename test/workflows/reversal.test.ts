@@ -2,18 +2,34 @@ import type { LedgerEntry } from '../../src/processor/wire';
 import { findOrderView } from '../../src/db/order-view';
 import { presentOrder } from '../../api/present';
 import { orderSchema } from '../../src/contract/order';
-import { REVERSAL_WORKFLOW, TASK_QUEUE, deliveryWorkflowId, reversalWorkflowId } from '../../workflows/messages';
+import { REVERSAL_WORKFLOW, TASK_QUEUE, deliveryWorkflowId, processorAnswered, reversalWorkflowId } from '../../workflows/messages';
+import { createProcessor, type Processor } from '../../src/processor/client';
 import { CARDS } from '../support/cards';
 import { atTheIssuer, createAnOrder, story, transactionIdOf, type TestOrder } from '../support/orders';
 import { aReceiver, type Receiver } from '../support/receiver';
 import { stack } from '../support/stack';
 import { aWorld, type World } from '../support/temporal';
+import { until } from '../support/until';
 
 let world: World;
 let receiver: Receiver;
+/** What happens between the processor's answer and what the service makes of it. */
+let afterAsking: () => Promise<void> = () => Promise.resolve();
+afterEach(() => {
+  afterAsking = () => Promise.resolve();
+});
 beforeAll(async () => {
   receiver = await aReceiver();
-  world = await aWorld({ webhook_url: receiver.url });
+  const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000 });
+  const asked: Processor = {
+    ...processor,
+    async ask(key) {
+      const answer = await processor.ask(key);
+      await afterAsking();
+      return answer;
+    },
+  };
+  world = await aWorld({ webhook_url: receiver.url, services: { processor: asked } });
 });
 afterAll(async () => {
   await world.close();
@@ -64,6 +80,20 @@ test('told twice: given back once', async () => {
   expect([await reverse(order), await reverse(order)]).toEqual(['completed', 'completed']);
   expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
   expect((await order.view()).follow_ups).toHaveLength(1);
+});
+
+test('approved in the very moment the order is cancelled, and told while it ends: given back all the same', async () => {
+  const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
+  afterAsking = async () => {
+    afterAsking = () => Promise.resolve();
+    await atTheIssuer(order, { code: '0101' });
+    await order.handle.signal(processorAnswered);
+  };
+  await order.cancel();
+  expect(await story(order)).toBe('cancelled: cancelled');
+  await until('it is given back', async () => (await ledger(order)).length === 2);
+  expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
+  await until('the record says so', async () => (await order.view()).follow_ups[0]?.status === 'completed');
 });
 
 test('nothing was approved: nothing is given back', async () => {
