@@ -16,7 +16,7 @@ const ADAPTERS = ['src/db', 'src/search', 'src/processor', 'src/temporal', 'src/
 /** What everybody may use. */
 const BASE = ['src/domain', 'src/errors'];
 /** What an adapter may use beside its own folder. */
-const BELOW_ADAPTERS = [...BASE, 'src/contract', 'src/config', 'src/log'];
+const BELOW_ADAPTERS = [...BASE, 'src/contract', 'src/config', 'src/ids', 'src/log'];
 
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
@@ -34,6 +34,7 @@ module.exports = {
     }),
 
     rule('errors-import-nothing', 'The error table stands alone.', { path: folders('src/errors') }, { path: '.' }),
+    rule('ids-import-nothing', 'Names of things know none of the things.', { path: folders('src/ids') }, { path: OURS }),
     rule('config-stands-alone', 'Configuration and log know nothing of what they configure.', { path: folders('src/config', 'src/log') }, {
       path: OURS,
       pathNot: folders(...BASE, 'src/config', 'src/log'),

@@ -1,11 +1,17 @@
-import { v5 as uuidv5 } from 'uuid';
-import { insertReversal } from '../src/db/follow-ups';
-import { moveOrder } from '../src/db/orders';
-import { findPayment } from '../src/db/transactions';
-import { FOLLOW_UPS, followUpKey } from '../src/domain/follow-up';
-import { lastTransaction, type OrderRecord } from '../src/domain/move';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { insertFollowUp, openFollowUps, settleFollowUp, type FollowUp } from '../src/db/follow-ups';
+import { loadOrder } from '../src/db/orders';
+import { endedUnpaid, findPayment } from '../src/db/transactions';
+import { FOLLOW_UPS, followUpKey, type FollowUpKind } from '../src/domain/follow-up';
+import { closingOf, holdOf } from '../src/domain/hold';
+import type { OrderRecord } from '../src/domain/move';
 import { chargeKey, outcomeOf } from '../src/domain/transaction';
+import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
+import { closingOrderId, reversalOrderId, transactionId } from '../src/ids';
+import type { Operation, OperationResult } from '../src/processor/wire';
+import { FOLLOW_UP_WORKFLOW, followUpAnswered, followUpStart, orderWorkflowId, type FollowUpInput, type FollowUpOrderInput } from '../workflows/messages';
 import { withFailures } from './failure';
+import { refuseWhenLate } from './records';
 import type { Services } from './services';
 
 interface AtTime {
@@ -13,32 +19,127 @@ interface AtTime {
 }
 
 /** Orders that follow a payment order: written beside it, then carried out at the processor under a derived key. */
-export function followUpActivities({ db, processor }: Pick<Services, 'db' | 'processor'>) {
+export function followUpActivities({ db, processor, client }: Pick<Services, 'db' | 'processor' | 'client'>) {
+  /** Writes the order unless it is there. Throws what the domain refuses with. */
+  async function record(input: FollowUpInput & AtTime): Promise<OrderRecord> {
+    const { order_id, not_after, project_id: _, processor_key: __, ...follow_up } = input;
+    await refuseWhenLate(db, order_id, not_after);
+    return await insertFollowUp(db, { ...follow_up, id: order_id, transaction_id: transactionId(order_id, 1) });
+  }
+
+  /** What the processor is asked for: the same at every repeat, as it refuses a key that comes with another body. */
+  async function operationOf({ kind, order_id, original_transaction_id }: FollowUpInput & { kind: Exclude<FollowUpKind, 'chargeback'> }, { amount, currency }: OrderRecord): Promise<Operation> {
+    const { order_id: payment_order_id, transaction_id, project_id, is_test } = await findPayment(db, original_transaction_id);
+    return { operation: kind, order_id: payment_order_id, transaction_id, project_id, is_test, follow_up_order_id: order_id, amount, currency };
+  }
+
+  /** Asks for the operation; `again`: it went out before, so the processor is asked first what became of it. */
+  async function operate(input: FollowUpInput, order: OrderRecord, again: boolean): Promise<OperationResult | 'unknown'> {
+    const { kind, original_transaction_id, order_id } = input;
+    // What the processor did of itself is under a key of its own, and asked for before it is recorded.
+    if (kind === 'chargeback') throw new Error('a chargeback is never asked for');
+    const key = followUpKey(original_transaction_id, kind, order_id);
+    const known = again ? await processor.ask(key) : 'never_seen';
+    return known === 'never_seen' ? await processor.operate(await operationOf({ ...input, kind }, order), key) : known;
+  }
+
+  /** Writes what became of it, and tells the order that holds the money. */
+  async function settle(input: FollowUpInput, order: OrderRecord, answer: OperationResult | 'unknown', now: number): Promise<OrderRecord> {
+    const { to, result } = outcomeOf(answer);
+    const known = answer === 'unknown' ? {} : { response_code: answer.response_code, response_code_description: answer.response_code_description };
+    const follow_up: FollowUp = { ...input, amount: order.amount };
+    const after = await settleFollowUp(db, order, follow_up, to, { source: answer === 'unknown' ? 'service' : 'processor', now, result, transaction: known });
+    if (isFinal(ORDER_MOVES, after.status)) await tellPayment(client, input);
+    return after;
+  }
+
+  /** Every capture and void of a payment that is not final has a workflow, or gets one now. */
+  async function startOpen(original_order_id: string): Promise<OrderRecord> {
+    for (const open of await openFollowUps(db, original_order_id)) await start(client, open, 'REJECT_DUPLICATE');
+    return await loadOrder(db, original_order_id);
+  }
+
   return withFailures({
     /**
-     * Writes the reversal of a payment that the processor approved after its transaction had expired or was cancelled.
-     * Null when there is nothing to give back: it was not approved, or it counts as paid. Throws while the processor does not answer.
+     * Writes a follow-up order and carries it out at the processor: one activity, as every step of it is safe to repeat. Null
+     * when there is nothing to do: an approval that never was, a chargeback the processor knows nothing of. Throws what the
+     * domain refuses with, and while the processor does not say what it has done already.
      */
-    async recordReversal({ transaction_id, now }: { transaction_id: string } & AtTime): Promise<OrderRecord | null> {
-      const answer = await processor.ask(chargeKey(transaction_id));
-      if (answer === 'unknown') throw new Error('the processor does not answer');
-      if (answer === 'never_seen' || outcomeOf(answer).to !== 'accepted') return null;
-      const id = uuidv5('reversal', transaction_id);
-      const { credit_debit } = FOLLOW_UPS.reversal;
-      const written = { id, kind: 'reversal', original_transaction_id: transaction_id, transaction_id: uuidv5('transaction:1', id), credit_debit, now } as const;
-      return (await insertReversal(db, written)) ?? null;
+    async recordAndCarryOut(input: FollowUpInput & AtTime): Promise<OrderRecord | null> {
+      const { kind, requested_by, processor_key, original_transaction_id, now } = input;
+      if (kind === 'reversal' && requested_by === 'service') {
+        if ((await endedUnpaid(db, original_transaction_id)) === undefined) return null;
+        const answer = known(await processor.ask(chargeKey(original_transaction_id)));
+        if (answer === 'never_seen' || outcomeOf(answer).to !== 'accepted') return null;
+      }
+      if (requested_by === 'processor') {
+        const done = known(await processor.ask(processor_key ?? ''));
+        if (done === 'never_seen' || done.transaction_id !== original_transaction_id || outcomeOf(done).to !== 'accepted') return null;
+        const order = await record({ ...input, amount: done.amount });
+        return await settle(input, order, done, now);
+      }
+      const order = await record(input);
+      // Told once more when whoever settled it was killed before it had.
+      if (isFinal(ORDER_MOVES, order.status)) await tellPayment(client, input);
+      if (order.status !== 'new') return order;
+      return await settle(input, order, await operate(input, order, false), now);
     },
 
-    /** Gives the money back at the processor; an outcome that is not known leaves the order `processing`, to be asked for again. */
-    async reverse({ order, original_transaction_id, now }: { order: OrderRecord; original_transaction_id: string } & AtTime): Promise<OrderRecord> {
-      const { payment_method_details: _, ...payment } = await findPayment(db, original_transaction_id);
-      const key = followUpKey(original_transaction_id, 'reversal', order.order_id);
-      const { amount, currency } = order;
-      const answer = await processor.operate({ operation: 'reversal', ...payment, follow_up_order_id: order.order_id, amount, currency }, key);
-      const { to, result } = outcomeOf(answer);
-      const known = answer === 'unknown' ? {} : { response_code: answer.response_code, response_code_description: answer.response_code_description };
-      const transaction_id = lastTransaction(order)?.transaction_id ?? '';
-      return await moveOrder(db, order, { transaction_id, to }, { source: answer === 'unknown' ? 'service' : 'processor', now, result, transaction: known });
+    /** Asks for an outcome that is open; a key the processor never saw goes out again. The order stays as it is while nobody answers. */
+    async askFollowUp({ order, now, ...input }: FollowUpInput & AtTime & { order: OrderRecord }): Promise<OrderRecord> {
+      const answer = await operate(input, order, true);
+      return answer === 'unknown' ? order : await settle(input, order, answer, now);
+    },
+
+    /** Sets aside what a capture or void is to move, and starts its workflow. Answers the payment order. Throws what the domain refuses with. */
+    async followOrder(input: FollowUpOrderInput & AtTime): Promise<OrderRecord> {
+      await record(input);
+      return await startOpen(input.original_order_id);
+    },
+
+    /** Captures or releases what an authorization still holds at the end of its window. Answers the payment order. */
+    async closeWindow({ order_id, now }: { order_id: string } & AtTime): Promise<OrderRecord> {
+      const order = await loadOrder(db, order_id);
+      const hold = holdOf(order);
+      const kind = hold && closingOf(hold, now);
+      if (hold !== undefined && kind !== undefined) {
+        const id = closingOrderId(hold.transaction_id, hold.closings.length + 1);
+        const payment = { original_order_id: order_id, original_transaction_id: hold.transaction_id };
+        await insertFollowUp(db, { ...payment, id, transaction_id: transactionId(id, 1), kind, requested_by: 'service', now });
+      }
+      return await startOpen(order_id);
+    },
+
+    /** Gives back a payment that may have been approved after its end: its workflow asks the processor whether it was. */
+    async startReversal({ transaction_id }: { order_id: string; transaction_id: string }): Promise<void> {
+      const payment = await endedUnpaid(db, transaction_id);
+      if (payment === undefined) return;
+      const { order_id: original_order_id, project_id } = payment;
+      // One that found nothing to give back leaves room for news that come later.
+      await start(client, { order_id: reversalOrderId(transaction_id), project_id, kind: 'reversal', requested_by: 'service', original_order_id, original_transaction_id: transaction_id }, 'ALLOW_DUPLICATE');
     },
   });
+}
+
+function known<T>(answer: T | 'unknown'): T {
+  if (answer === 'unknown') throw new Error('the processor does not answer');
+  return answer;
+}
+
+async function start(client: Client, input: FollowUpInput, workflowIdReusePolicy: 'ALLOW_DUPLICATE' | 'REJECT_DUPLICATE'): Promise<void> {
+  try {
+    await client.workflow.start(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdReusePolicy });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
+
+/** An order that holds money waits for what becomes of it; one that is over does not. */
+async function tellPayment(client: Client, { kind, original_order_id }: FollowUpInput): Promise<void> {
+  if (FOLLOW_UPS[kind].pending === null || kind === 'refund') return;
+  try {
+    await client.workflow.getHandle(orderWorkflowId(original_order_id)).signal(followUpAnswered);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
 }

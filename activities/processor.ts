@@ -1,10 +1,13 @@
 import { findOrder, insertTransaction, moveOrder, type PaymentMethodDetails } from '../src/db/orders';
+import type { CaptureMode } from '../src/domain/amounts';
+import { parseDuration } from '../src/domain/duration';
 import { hasEnded, transactionEnd, type Ending } from '../src/domain/order';
 import { awaitsOutcome, lastTransaction, type OrderRecord, type TransactionRecord } from '../src/domain/move';
 import { chargeKey, outcomeOf, type EventSource } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { findPayment } from '../src/db/transactions';
 import type { Operation, OperationResult } from '../src/processor/wire';
+import { ServiceError } from '../src/errors';
 import type { CreateOrderInput, SubmitPaymentInput } from '../workflows/messages';
 import { withFailures } from './failure';
 import { refuseWhenLate, rowOf, writeOrder } from './records';
@@ -23,6 +26,8 @@ interface Charge {
   payment_method: string;
   payment_method_details: PaymentMethodDetails;
   payment_method_brand?: string | undefined;
+  capture_mode?: CaptureMode | null | undefined;
+  receiver_account_token?: string | null | undefined;
 }
 
 /** Asks the processor for money, and writes what it answered. Every charge goes out under a key derived from its transaction. */
@@ -30,9 +35,10 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
   const { db, processor, public_url } = services;
 
   /** The request for the money: the same at every repeat, as the processor refuses a key that comes with another body. */
-  function saleOf({ order, transaction_id, project_id, is_test, payment_method_details }: Omit<Charge, 'payment_method'>): Operation {
+  function chargeOf({ order, transaction_id, project_id, is_test, payment_method_details, capture_mode, receiver_account_token }: Omit<Charge, 'payment_method'>): Operation {
     return {
-      operation: 'sale',
+      // An authorization only reserves the money.
+      operation: capture_mode ? 'authorize' : 'sale',
       order_id: order.order_id,
       transaction_id,
       project_id,
@@ -41,12 +47,13 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       currency: order.currency,
       vault_token: payment_method_details.vault_token ?? '',
       return_url: `${public_url}/pay/${order.order_id}/${transaction_id}/?from=issuer`,
+      ...(receiver_account_token && { receiver_account_token }),
     };
   }
 
   /** One charge and its settling: what is asked, then what became of it, in one go. */
   async function chargeAndSettle(charge: Charge, now: number): Promise<OrderRecord> {
-    const answer = await processor.operate(saleOf(charge), chargeKey(charge.transaction_id));
+    const answer = await processor.operate(chargeOf(charge), chargeKey(charge.transaction_id));
     return await settle(charge.order, charge.transaction_id, answer, now, {
       payment_method: charge.payment_method,
       payment_method_brand: charge.payment_method_brand,
@@ -62,10 +69,16 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     known: { payment_method?: string; payment_method_brand?: string | undefined; payment_method_details?: PaymentMethodDetails } = {},
   ): Promise<OrderRecord> {
     const { to, result, authorization_iso_response_code } = outcomeOf(answer);
+    const capture = order.transactions.find((one) => one.transaction_id === transaction_id)?.capture;
     return await moveOrder(
       db,
       order,
-      { transaction_id, to, ...(to === 'error' && hasEnded(order.order_end, now) ? { ended: 'expired' } : {}) },
+      {
+        transaction_id,
+        to,
+        ...(to === 'error' && hasEnded(order.order_end, now) ? { ended: 'expired' } : {}),
+        ...(to === 'accepted' && capture ? { capture_end: now + parseDuration(capture.period) } : {}),
+      },
       {
         source: answer === 'unknown' ? 'service' : 'processor',
         now,
@@ -75,7 +88,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
           ...known,
           ...(answer === 'unknown' ? {} : knownFrom(answer)),
           // A sale takes the money at once (DECISIONS, Money).
-          ...(to === 'accepted' ? { captured_amount: order.amount } : {}),
+          ...(to === 'accepted' && !capture ? { captured_amount: order.amount } : {}),
         },
       },
     );
@@ -96,6 +109,9 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
           payment_method: transaction.payment_method,
           payment_method_brand: transaction.payment_method_brand,
           payment_method_details: transaction.payment_method_details ?? {},
+          capture_mode: transaction.capture_mode,
+          // The account was vaulted anew by a repeat of the request: what was written first is what the processor was asked with.
+          receiver_account_token: transaction.receiver_account_token && (await findPayment(db, transaction.id)).receiver_account_token,
         },
         input.now,
       );
@@ -135,7 +151,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
           { source: 'service', now, result: 'failed' },
         );
       }
-      const again = await processor.operate(saleOf({ ...(await findPayment(db, transaction_id)), order }), key);
+      const again = await processor.operate(chargeOf({ ...(await findPayment(db, transaction_id)), order }), key);
       return again === 'unknown' ? order : await settle(order, transaction_id, again, now);
     },
 
@@ -144,8 +160,9 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
      * killed before anything but the processor knew, and a customer may have passed 3-D Secure without our being told: it is
      * asked first, and what it took counts. The order comes back as it is while the processor does not say.
      */
-    async endOrder({ order, ended, source, now }: { order: OrderRecord; ended: Ending; source: EventSource } & AtTime): Promise<OrderRecord> {
+    async endOrder({ order, ended, source, versions, now }: { order: OrderRecord; ended: Ending; source: EventSource; versions?: number[] | undefined } & AtTime): Promise<OrderRecord> {
       let present = (await findOrder(db, order.order_id)) ?? order;
+      if (versions?.includes(present.version) === false) throw new ServiceError('PreconditionFailed', 'The order has changed since the version named in If-Match.');
       const last = lastTransaction(present);
       if (last?.status === 'new' || last?.status === 'pending') {
         const answer = await processor.ask(chargeKey(last.transaction_id));

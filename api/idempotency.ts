@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { claimKey, findKey, keepAnswer, type KeptAnswer, type KeyRecord, type KeyedRequest } from '../src/db/idempotency-keys';
 import type { Database } from '../src/db/connection';
+import { truncatedAccount } from '../src/domain/account-funding';
 import { ERRORS, ServiceError, type ErrorName } from '../src/errors';
 import type { KeyUse } from './context';
 import { errorBody } from './on-error';
@@ -34,7 +35,9 @@ export function requestHash(parts: { method: string; path: string; params: unkno
   return createHash('sha256').update(JSON.stringify([method, path, params, query, body], sorted)).digest();
 }
 
-function sorted(_key: string, value: unknown): unknown {
+function sorted(key: string, value: unknown): unknown {
+  // It may be a card number, and the hash is kept.
+  if (key === 'receiver_account_number' && typeof value === 'string') return truncatedAccount(value);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,32 +1,21 @@
-import {
-  WithStartWorkflowOperation,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
-  isGrpcServiceError,
-  type Client,
-} from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { WithStartWorkflowOperation, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Database } from '../src/db/connection';
 import { findOrderView, type OrderView } from '../src/db/order-view';
-import { endedUnpaid } from '../src/db/transactions';
+import { answeredOrder, isOver, unavailable } from './answered-order';
 import { formatAmount } from '../src/domain/currency';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
-import { ServiceError, isErrorName, type ErrorProperty } from '../src/errors';
+import { ServiceError } from '../src/errors';
 import {
   CREATE_UPDATE_ID,
   ORDER_STATUS,
   ORDER_WORKFLOW,
   PROJECT_ID,
-  REVERSAL_WORKFLOW,
   TASK_QUEUE,
   cancelOrder,
   createOrder,
   orderWorkflowId,
   paymentUpdateId,
   processorAnswered,
-  reversalWorkflowId,
   submitPayment,
   type CancelOrderInput,
   type CreateOrderInput,
@@ -128,45 +117,12 @@ export class Orders {
     }
   }
 
-  /**
-   * The processor has news of a transaction, or may have: its order asks now instead of later. Where the transaction has ended
-   * unpaid the news may be an approval that came too late, which is then given back. An order that ends in between has heard the
-   * signal, and gives back itself.
-   */
-  async askNow({ order_id, transaction_id }: { order_id: string; transaction_id: string }, deadline_at: number): Promise<void> {
-    try {
-      await this.client.withDeadline(deadline_at, async () => {
-        await this.signal(order_id);
-        await this.startReversal(transaction_id);
-      });
-    } catch (error) {
-      throw isSilence(error) ? unavailable() : error;
-    }
-  }
-
-  /** A workflow that is over needs no news. */
-  private async signal(order_id: string): Promise<void> {
+  /** The processor has news of the order's transaction, or may have: it asks now instead of later. An order that is over needs no news. */
+  async askNow(order_id: string): Promise<void> {
     try {
       await this.client.workflow.getHandle(orderWorkflowId(order_id)).signal(processorAnswered);
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
-    }
-  }
-
-  /** Only a transaction that ended unpaid has anything to give back; the workflow asks the processor whether it does. */
-  private async startReversal(transaction_id: string): Promise<void> {
-    if (!(await endedUnpaid(this.db, transaction_id))) return;
-    try {
-      await this.client.workflow.start(REVERSAL_WORKFLOW, {
-        workflowId: reversalWorkflowId(transaction_id),
-        taskQueue: TASK_QUEUE,
-        // One that found nothing to give back leaves room for news that come later.
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        args: [{ transaction_id }],
-        staticSummary: `Late approval of ${transaction_id}`,
-      });
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
   }
 
@@ -176,43 +132,7 @@ export class Orders {
     });
   }
 
-  /** Runs the call within the deadline; whatever became of it, the order in the database is the answer, if it is there. */
   private async answered(order_id: string, deadline_at: number, call: () => Promise<void>): Promise<OrderView> {
-    let silent = false;
-    try {
-      await this.client.withDeadline(deadline_at, call);
-    } catch (error) {
-      if (!isSilence(error)) throw refusalOf(error, order_id);
-      silent = true;
-    }
-    const order = await findOrderView(this.db, order_id);
-    if (order !== undefined) return order;
-    throw silent ? unavailable() : new ServiceError('NotFound', 'The order does not exist.');
+    return await answeredOrder({ client: this.client, db: this.db, order_id, deadline_at }, call);
   }
-}
-
-function unavailable(): ServiceError {
-  return new ServiceError('ServiceUnavailable', 'The service could not answer in time; nothing was stored or charged.');
-}
-
-/** Whether the workflow, or its update, is closed or forgotten: nothing is under way any more. */
-function isOver(error: unknown): boolean {
-  return error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError;
-}
-
-/** Whether nobody answered: no worker, or Temporal is slow or away. */
-function isSilence(error: unknown): boolean {
-  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return isGrpcServiceError(cause) && [1, 4, 8, 14].includes(Number(cause.code)); // cancelled, deadline exceeded, exhausted, unavailable
-}
-
-function refusalOf(error: unknown, order_id: string): unknown {
-  if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure && isErrorName(error.cause.type)) {
-    const [property] = (error.cause.details ?? []) as [ErrorProperty?];
-    return new ServiceError(error.cause.type, error.cause.message, property ?? {});
-  }
-  // The workflow of a final order is closed, and some day deleted: the order cannot change any more.
-  if (error instanceof WorkflowNotFoundError) return new ServiceError('Conflict', `Order ${order_id} is final and cannot change any more.`);
-  return error;
 }

@@ -1,7 +1,8 @@
 import type { Order } from '../src/contract/order';
 import type { Event, Transaction } from '../src/contract/transaction';
+import { capturableAmount } from '../src/domain/amounts';
 import { FOLLOW_UPS } from '../src/domain/follow-up';
-import type { EventView, OrderView, TransactionView } from '../src/db/order-view';
+import { moneyOf, type EventView, type OrderView, type TransactionView } from '../src/db/order-view';
 import type { Versioned } from './context';
 
 /** Turns records into what the wire shows: what is absent is left out, never null (DECISIONS, HTTP surface 3). */
@@ -32,6 +33,7 @@ export function presentVersion(order: OrderView, public_url: string): Versioned<
 
 export function presentOrder(order: OrderView, public_url: string): Order {
   const byToken = order.attempts_max === 1;
+  const refunded_amount = order.transactions.reduce((sum, transaction) => sum + transaction.refunded_amount, 0);
   return {
     ...(withoutAbsent({
       id: order.id,
@@ -49,6 +51,7 @@ export function presentOrder(order: OrderView, public_url: string): Order {
       expiration_period: order.expiration_period,
       payment_methods: order.payment_methods,
       transactions: order.transactions.map((transaction) => presentTransaction(transaction, order, public_url)),
+      refunded_amount: nothingIfZero(refunded_amount),
       order_url: byToken ? null : paymentPage(public_url, order.id),
       related_order_id: order.related_order_id,
       related_orders: order.follow_ups.map(({ id }) => id),
@@ -70,7 +73,8 @@ export function presentOrder(order: OrderView, public_url: string): Order {
 function linksOf(order: OrderView): Partial<Record<string, string | string[] | null>> {
   const kinds = Object.entries(FOLLOW_UPS).map(([kind, { of, orders }]) => ({
     [of]: order.kind === kind ? order.related_order_id : null,
-    [orders]: order.follow_ups.filter((one) => one.kind === kind).map(({ id }) => id),
+    // Captures and voids appear among the related orders alone (DECISIONS, Money).
+    ...(orders === null ? {} : { [orders]: order.follow_ups.filter((one) => one.kind === kind).map(({ id }) => id) }),
   }));
   return Object.assign({}, ...kinds) as Partial<Record<string, string | string[] | null>>;
 }
@@ -98,18 +102,24 @@ function presentTransaction(transaction: TransactionView, order: OrderView, publ
       payment_method: transaction.payment_method,
       payment_method_brand: transaction.payment_method_brand,
       payment_method_details: detailsOf(transaction),
+      capture_mode: transaction.capture_mode,
       expiration_period: transaction.expiration_period,
       transaction_type: transaction.transaction_type,
+      refund_of_transaction_id: order.kind === 'refund' ? transaction.original_transaction_id : null,
       status: transaction.status,
-      captured_amount: transaction.captured_amount === 0 ? null : transaction.captured_amount,
+      captured_amount: nothingIfZero(transaction.captured_amount),
+      voided_amount: nothingIfZero(transaction.voided_amount),
       events: transaction.events.map(presentEvent),
       received_3ds_authentication: transaction.received_3ds_result === null ? null : { result: transaction.received_3ds_result },
       outcomes: transaction.response_code === null ? null : { processing: { status: transaction.status, ...outcome } },
       payment_url: payable ? paymentPage(public_url, order.id, transaction.id) : null,
     }) as Transaction),
-    ...(order.kind === 'payment' ? { is_capturable: false } : {}),
+    ...(order.kind === 'payment' ? { is_capturable: capturableAmount(moneyOf(transaction), Date.now()) > 0 } : {}),
   };
 }
+
+/** An amount of 0 is left out (DECISIONS, HTTP surface 3). */
+const nothingIfZero = (amount: number) => (amount === 0 ? null : amount);
 
 function detailsOf({ payment_method_details: details, liability_shift }: TransactionView) {
   return liability_shift === null ? details : { ...details, liability_shift };

@@ -4,13 +4,13 @@ import { ServiceError } from '../src/errors';
 import type { Logger } from '../src/log';
 import { notificationSchema } from '../src/processor/wire';
 import { answer } from './on-error';
-import type { Orders } from './orders';
+import type { FollowUps } from './follow-ups';
 
 /** Milliseconds for telling the workflow; the processor sends again what was not received. */
 const DEADLINE_MS = 4_000;
 
 export interface NotificationServices {
-  orders: Pick<Orders, 'askNow'>;
+  follow_ups: Pick<FollowUps, 'tell'>;
   /** `whsec_…`, shared with the processor. */
   secret: string;
   log: Logger;
@@ -21,13 +21,13 @@ export interface NotificationServices {
  * order asks the processor by key, so that a notification that is late, comes twice or out of order does no harm.
  * A forged one, or one older than five minutes, is answered 401 and does nothing.
  */
-export function processorNotifications({ orders, secret, log }: NotificationServices): Router {
+export function processorNotifications({ follow_ups, secret, log }: NotificationServices): Router {
   const webhook = new Webhook(secret);
   const router = Router();
   router.post('/processor/notifications', express.raw({ type: () => true, limit: '64kb' }), async (request, response) => {
     const operation = read(webhook, request.body as Buffer, request.headers as Record<string, string>);
     log.info({ order_id: operation.order_id, operation: operation.operation }, 'the processor has news');
-    if (operation.operation === 'sale') await orders.askNow(operation, Date.now() + DEADLINE_MS);
+    await follow_ups.tell(operation, Date.now() + DEADLINE_MS);
     answer(response, 200, { received: true });
   });
   return router;

@@ -1,9 +1,11 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { NewFollowUp } from '../src/db/follow-ups';
 import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../src/db/orders';
 import type { DeliveryId } from '../src/db/deliveries';
+import { ATTENTION, ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID } from './search-attributes';
 
 /** Ids, inputs, updates, signals and search attributes of the workflows: all that the API and activities may know of them. */
-export { ORDER_STATUS, PROJECT_ID } from './search-attributes';
+export { ATTENTION, ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID };
 
 export const TASK_QUEUE = 'payments';
 
@@ -13,15 +15,38 @@ export const deliveryWorkflowId = ({ order_id, n }: DeliveryId) => `webhook:${or
 /** The names under which the worker registers the workflows. */
 export const ORDER_WORKFLOW = 'order';
 export const DELIVERY_WORKFLOW = 'webhookDelivery';
-export const REVERSAL_WORKFLOW = 'reversal';
+export const FOLLOW_UP_WORKFLOW = 'followUp';
 
-/** One per payment transaction: it can be given back once. */
-export const reversalWorkflowId = (transaction_id: string) => `reversal:${transaction_id}`;
-
-export interface ReversalInput {
-  /** The payment transaction that was approved too late. */
-  transaction_id: string;
+/**
+ * A follow-up order as its workflow carries it out. What the processor has done already names the key it did it under; what
+ * is absent is the original's.
+ */
+export interface FollowUpInput extends Omit<NewFollowUp, 'id' | 'transaction_id' | 'now'> {
+  order_id: string;
+  project_id: string;
+  /** Only of a chargeback, or of one that was won back. */
+  processor_key?: string | undefined;
+  /** Epoch milliseconds after which a row that is not there yet is not made any more (DECISIONS, HTTP surface 10). */
+  not_after?: number | undefined;
 }
+
+/** How a follow-up order's workflow is started, whoever starts it: operators find it by its payment. */
+export function followUpStart(input: FollowUpInput) {
+  return {
+    workflowId: orderWorkflowId(input.order_id),
+    taskQueue: TASK_QUEUE,
+    args: [input] as [FollowUpInput],
+    typedSearchAttributes: [
+      { key: ORDER_STATUS, value: 'new' },
+      { key: PROJECT_ID, value: input.project_id },
+      { key: RELATED_ORDER_ID, value: input.original_order_id },
+    ],
+    staticSummary: `${input.kind} of ${orderWorkflowId(input.original_order_id)}`,
+  };
+}
+
+/** A capture or void as the merchant asks its order for it. */
+export type FollowUpOrderInput = FollowUpInput & { kind: 'capture' | 'void' };
 
 export interface OrderInput {
   order_id: string;
@@ -54,6 +79,8 @@ export interface SubmitPaymentInput {
 
 export interface CancelOrderInput {
   source: 'customer' | 'merchant';
+  /** The versions of the order that the sender allows; absent: any. */
+  versions?: number[] | undefined;
 }
 
 /** Writes the order and answers once it is there and, when it came with a card token, the first answer to the charge is. */
@@ -61,6 +88,12 @@ export const createOrder = defineUpdate<void, [CreateOrderInput]>('createOrder')
 /** Charges one attempt; the update id `pay:<attempt>` makes a second click the same payment. */
 export const submitPayment = defineUpdate<void, [SubmitPaymentInput]>('submitPayment');
 export const cancelOrder = defineUpdate<void, [CancelOrderInput]>('cancelOrder');
+/** Sets aside what a capture or void is to move, and starts its workflow; answers once its order is there. */
+export const followOrder = defineUpdate<void, [FollowUpOrderInput]>('followOrder');
+/** Answers a follow-up order's first answer of the processor: it is carried out, refused, or its outcome is awaited. */
+export const firstAnswer = defineUpdate<void, []>('firstAnswer');
+/** A capture or void of the order has its outcome. */
+export const followUpAnswered = defineSignal<[]>('followUpAnswered');
 /** The processor told an outcome, or the customer came back from the issuer: ask now instead of later. */
 export const processorAnswered = defineSignal<[]>('processorAnswered');
 

@@ -1,14 +1,28 @@
+import { holdOf, type Hold } from '../src/domain/hold';
 import { awaitsOutcome, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
+import { orderWorkflowId, type FollowUpInput } from './messages';
 
 /** What an operator reads in the Web UI: status, amount, what the order waits for and until when, in words. */
 export function describe(order: OrderRecord): string {
-  const lines = [`**${order.status}**, ${order.amount} ${order.currency} (minor units)`, inWords(order)];
+  const lines = [headline(order), inWords(order)];
   for (const { attempt, status } of order.transactions) lines.push(`- attempt ${attempt} of ${order.attempts_max}: ${status}`);
+  for (const { kind, order_id, status } of order.closings ?? []) lines.push(`- ${kind} at the end of the window, \`${orderWorkflowId(order_id)}\`: ${status}`);
   return lines.join('\n\n');
 }
 
+/** As describe, for a capture, void, refund, chargeback or reversal. */
+export function describeFollowUp({ kind, requested_by, original_order_id }: FollowUpInput, order: OrderRecord): string {
+  const waits = isFinal(ORDER_MOVES, order.status) ? `Nothing is awaited: ${order.status} is final.` : "Waits for the processor's outcome; it is asked again and again.";
+  const attention = order.attention === undefined ? [] : [`**Attention: ${order.attention}.**`];
+  return [headline(order), ...attention, waits, `A ${kind} of \`${orderWorkflowId(original_order_id)}\`, wanted by the ${requested_by}.`].join('\n\n');
+}
+
+const headline = ({ status, amount, currency }: OrderRecord) => `**${status}**, ${amount} ${currency} (minor units)`;
+
 export function inWords(order: OrderRecord): string {
+  const hold = holdOf(order);
+  if (hold !== undefined) return holdInWords(hold);
   if (isFinal(ORDER_MOVES, order.status)) return `Nothing is awaited: ${order.status} is final.`;
   const last = lastTransaction(order);
   const until = new Date(paymentEnd(order)).toISOString();
@@ -16,4 +30,11 @@ export function inWords(order: OrderRecord): string {
   if (last?.status === 'pending') return `Waits for the customer to finish 3-D Secure, until ${until}.`;
   if (last?.status === 'error') return `Waits for the customer to try again, until ${until}.`;
   return `Waits for the customer to pay, until ${until}.`;
+}
+
+function holdInWords({ mode, end, held, unanswered }: Hold): string {
+  const until = new Date(end).toISOString();
+  const asked = unanswered === 0 ? '' : ` The processor has not answered about ${unanswered}.`;
+  const rest = mode === 'manual' ? `Holds ${held}, which the merchant captures or voids until ${until}; then it is released.` : `Holds ${held}, which is captured at ${until} unless it is voided.`;
+  return `${rest}${asked}`;
 }

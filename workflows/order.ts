@@ -1,4 +1,5 @@
 import { ApplicationFailure, allHandlersFinished, condition, setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import { closingOf, holdOf, isClosed, type Hold } from '../src/domain/hold';
 import { awaitsOutcome, isDue, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
 import { mayCancel, paymentObstacle } from '../src/domain/order';
 import { askAgainAfter } from '../src/domain/transaction';
@@ -6,13 +7,13 @@ import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { answering, asking } from './activities';
 import { oneAtATime } from './one-at-a-time';
 import { describe, inWords } from './order-details';
-import { reversal } from './reversal';
-import { cancelOrder, createOrder, processorAnswered, submitPayment, type OrderInput } from './messages';
+import { cancelOrder, createOrder, followOrder, followUpAnswered, processorAnswered, submitPayment, type OrderInput } from './messages';
 import { ORDER_STATUS } from './search-attributes';
 
 /**
- * The life of one order, from its creation to its final status. Whatever changes the order in life passes through here one
- * at a time: payments and cancellation as updates, the processor's answers as signals, its end as a durable timer.
+ * The life of one order, from its creation to its final status, and on while it holds money that was reserved. Whatever changes
+ * the order in life passes through here one at a time: payments, captures, voids and cancellation as updates, the processor's
+ * answers as signals, its end and that of the capture window as durable timers.
  * The database has the order; this holds only what the next decision needs.
  */
 export async function order({ order_id }: OrderInput): Promise<string> {
@@ -20,6 +21,7 @@ export async function order({ order_id }: OrderInput): Promise<string> {
   let refused = false;
   let creating = false;
   let toldToAsk = false;
+  let holdChanged = false;
   const inTurn = oneAtATime();
 
   /** Every change ends here: what the operator sees follows the record. */
@@ -59,21 +61,31 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     }),
   );
 
-  setHandler(cancelOrder, async ({ source }) =>
+  setHandler(cancelOrder, async ({ source, versions }) =>
     inTurn(async () => {
       const current = await endIfDue(existing());
       if (current.status === 'cancelled') return;
       if (!mayCancel(current.transactions.map((one) => one.status), current.status)) {
         throw canNotCancel(current);
       }
-      became(await answering.endOrder({ order: current, ended: 'cancelled', source, now: Date.now() }));
+      became(await answering.endOrder({ order: current, ended: 'cancelled', source, versions, now: Date.now() }));
       // A charge came to light that nobody had heard of.
       if (existing().status !== 'cancelled') throw canNotCancel(existing());
     }),
   );
 
+  setHandler(followOrder, async (input) =>
+    inTurn(async () => {
+      existing();
+      became(await answering.followOrder({ ...input, now: Date.now() }));
+    }),
+  );
+
   setHandler(processorAnswered, () => {
     toldToAsk = true;
+  });
+  setHandler(followUpAnswered, () => {
+    holdChanged = true;
   });
 
   // A creation that came with the start has begun by now, and ends: only one that did not come needs a timer.
@@ -88,7 +100,9 @@ export async function order({ order_id }: OrderInput): Promise<string> {
       // A change meanwhile may have added one: only those that were started are off the list.
       present = { ...present, deliveries: present.deliveries.filter((n) => !current.deliveries.includes(n)) };
     } else if (isFinal(ORDER_MOVES, current.status)) {
-      break;
+      const hold = holdOf(current);
+      if (hold === undefined || isClosed(hold, Date.now())) break;
+      await keep(hold);
     } else if (isDue(current, Date.now())) {
       // Whoever ends an order asks first: news that came before are answered by that.
       toldToAsk = false;
@@ -117,7 +131,7 @@ export async function order({ order_id }: OrderInput): Promise<string> {
   }
   // News that came while it ended may tell of an approval that came too late; what comes from now on finds it ended (Orders.askNow).
   const last = present && lastTransaction(present);
-  if (toldToAsk && (last?.status === 'cancelled' || last?.status === 'expired')) await reversal({ transaction_id: last.transaction_id });
+  if (toldToAsk && (last?.status === 'cancelled' || last?.status === 'expired')) await answering.startReversal({ order_id, transaction_id: last.transaction_id });
   await condition(allHandlersFinished);
   return present?.status ?? 'refused';
 
@@ -142,6 +156,22 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     if (isFinal(ORDER_MOVES, current.status) || !isDue(current, Date.now())) return current;
     became(await answering.endOrder({ order: current, ended: 'expired', source: 'service', now: Date.now() }));
     return existing();
+  }
+
+  /** Money that is reserved: kept for the merchant until its window ends, then captured or released. */
+  async function keep(hold: Hold): Promise<void> {
+    const now = Date.now();
+    if (holdChanged) {
+      holdChanged = false;
+      await inTurn(async () => became((await answering.findOrder({ order_id })) ?? existing()));
+    } else if (closingOf(hold, now) !== undefined) {
+      await inTurn(async () => became(await answering.closeWindow({ order_id, now: Date.now() })));
+    } else {
+      const version = present?.version;
+      const changed = () => holdChanged || present?.version !== version;
+      if (now < hold.end) await condition(changed, hold.end - now, { summary: inWords(existing()) });
+      else await condition(changed);
+    }
   }
 
   async function waitForNews(milliseconds: number, summary: string): Promise<void> {

@@ -5,12 +5,11 @@ import type { Operation } from '../context';
 import { presentVersion } from '../present';
 import { orderOfProject } from './get-order';
 import type { Services } from '../services';
-import { requireVersion } from '../version';
+import { allowedVersions, requireVersion } from '../version';
 
 /**
- * Cancels an order that is not final; again answers the same (DECISIONS, Cancel an order). Throws CanNotCancelTransaction.
- * If-Match is checked before the order's workflow is asked: a change that gets in between is not noticed, but the workflow
- * cancels only what may be cancelled at that moment.
+ * Cancels an order that is not final; again answers the same (DECISIONS, Cancel an order). Throws CanNotCancelTransaction, and
+ * PreconditionFailed when another version than If-Match allows would be cancelled.
  */
 export const cancelOrder =
   (services: Services): Operation<'cancelOrder'> =>
@@ -21,6 +20,6 @@ export const cancelOrder =
     if (isFinal(ORDER_MOVES, order.status) || !mayCancel(order.transactions.map((one) => one.status), order.status)) {
       throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);
     }
-    const cancelled = await services.orders.cancel(order.id, { source: 'merchant' }, context.deadline_at);
+    const cancelled = await services.orders.cancel(order.id, { source: 'merchant', versions: allowedVersions(context) }, context.deadline_at);
     return presentVersion(cancelled, services.public_url);
   };

@@ -1,9 +1,10 @@
-import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
 import type { OrderRequest } from '../../src/contract/order';
 import type { TransactionRequest } from '../../src/contract/transaction';
+import { isAccountFunding, requireFundingInformation, type Receiver } from '../../src/domain/account-funding';
 import { ATTEMPTS_MAX } from '../../src/domain/order';
 import { parseDuration } from '../../src/domain/duration';
 import { ServiceError, invalid } from '../../src/errors';
+import { orderId, transactionId } from '../../src/ids';
 import type { TransactionInput } from '../../workflows/messages';
 import type { Context, Operation } from '../context';
 import { notAfter } from '../orders';
@@ -13,7 +14,7 @@ import type { Services } from '../services';
 /**
  * Creates an order (specification, Create an order). With a card token the charge is made at once and the answer holds
  * what became of it; a declined card is an answer like any other. Throws ValidationError, Forbidden,
- * FailedToFetchTransactionInformation, ServiceUnavailable; nothing is stored or charged then.
+ * MissingInformationToCreateTransaction, FailedToFetchTransactionInformation, ServiceUnavailable; nothing is stored or charged then.
  *
  * With an Idempotency-Key the id of the order derives from the key, so that a repeat can only ever reach the same workflow,
  * row and charge; it may still run after the answer was 503, and the repeat gets what became of it.
@@ -22,7 +23,7 @@ export const createOrder =
   (services: Services): Operation<'createOrder'> =>
   async (context, { body }) => {
     const { project, idempotency_key } = context;
-    const order_id = idempotency_key === undefined ? uuidv7() : uuidv5(`order:${idempotency_key}`, project.id_namespace);
+    const order_id = orderId('order', { idempotency_key, id_namespace: project.id_namespace });
     if (context.is_repeat) {
       const order = await services.orders.findCreated(order_id, context.deadline_at);
       if (order !== undefined) return presentOrder(order, services.public_url);
@@ -48,13 +49,8 @@ export const createOrder =
     return presentOrder(order, services.public_url);
   };
 
-/** Ids of transactions are derived: attempt n of an order has one name, whoever asks for it and however often. */
-export function transactionId(order_id: string, attempt: number): string {
-  return uuidv5(`transaction:${attempt}`, order_id);
-}
-
 /** Methods and currencies a project has not activated are refused before anything is stored (specification, Errors, rule 1). */
-function refuseWhatTheProjectLacks(project: Context['project'], { currency, payment_methods = [], transactions = [] }: OrderRequest): void {
+function refuseWhatTheProjectLacks(project: Context['project'], { currency, payment_methods = [], transactions = [], customer }: OrderRequest): void {
   if (!project.currencies.includes(currency)) throw invalid('currency', 'The project does not support this currency.');
   const inactive = payment_methods.findIndex((method) => !project.payment_methods.includes(method));
   if (inactive !== -1) throw invalid(`payment_methods.${inactive}`, 'The payment method is not active for the project or does not exist.');
@@ -62,28 +58,49 @@ function refuseWhatTheProjectLacks(project: Context['project'], { currency, paym
     if (!project.payment_methods.includes(transaction.payment_method)) {
       throw invalid(`transactions.${index}.payment_method`, 'The payment method is not active for the project or does not exist.');
     }
-    if (transaction.capture_mode !== undefined) {
-      throw invalid(`transactions.${index}.capture_mode`, 'Authorizations are not available yet: leave it out for a sale.');
-    }
-    if (transaction.payment_method_details?.receiver_account_number !== undefined || transaction.payment_method_details?.receiver_account_number_type !== undefined) {
-      throw new ServiceError('Forbidden', 'The project is not enabled for account funding.');
-    }
+    const receiver = transaction.payment_method_details;
+    if (receiver === undefined || !isAccountFunding(receiver)) continue;
+    if (!project.account_funding) throw new ServiceError('Forbidden', 'The project is not enabled for account funding.');
+    if (transaction.payment_method !== 'credit-card') throw invalid(`transactions.${index}.payment_method`, 'Account funding is paid by credit-card.');
+    requireFundingInformation(`transactions.${index}`, receiver, customer);
   }
 }
 
-async function transactionOf({ processor }: Services, { project }: Context, order_id: string, request: TransactionRequest): Promise<TransactionInput> {
-  const vault_token = request.payment_method_details?.vault_token;
-  const expiration_period = request.expiration_period ?? project.transaction_expiration_period;
+async function transactionOf(services: Services, { project }: Context, order_id: string, request: TransactionRequest): Promise<TransactionInput> {
+  const { capture_mode, payment_method, payment_method_details: { vault_token, ...receiver } = {} } = request;
+  const { transaction_expiration_period: to_pay, capture_expiration_period: to_capture } = project;
+  const aft = isAccountFunding(receiver);
   const transaction = {
     id: transactionId(order_id, 1),
     attempt: 1,
-    payment_method: request.payment_method,
-    expiration_period,
-    period: parseDuration(expiration_period),
+    payment_method,
+    // Until acceptance, the value sent (DECISIONS, Windows).
+    expiration_period: request.expiration_period ?? to_pay,
+    // With capture_mode the period that is sent counts from acceptance: it says nothing of the time for paying.
+    period: parseDuration(capture_mode === undefined ? (request.expiration_period ?? to_pay) : to_pay),
+    ...(capture_mode && { capture_mode, capture_period: request.expiration_period ?? (capture_mode === 'manual' ? to_capture : to_pay) }),
+    ...((aft || capture_mode) && { transaction_type: aft ? ('aft' as const) : ('authorization' as const) }),
   };
-  if (vault_token === undefined) return transaction;
-  const card = await processor.getVaultedCard(vault_token, project.id);
+  const account = aft ? await receiverOf(services, project.id, receiver) : undefined;
+  const card = vault_token === undefined ? undefined : await cardOf(services, project.id, vault_token);
+  return {
+    ...transaction,
+    ...account,
+    ...(card && { payment_method_brand: card.payment_method_brand }),
+    ...((account ?? card) && { payment_method_details: { ...account?.payment_method_details, ...card?.payment_method_details } }),
+  };
+}
+
+async function cardOf({ processor }: Services, project_id: string, vault_token: string) {
+  const card = await processor.getVaultedCard(vault_token, project_id);
   if (card === undefined) throw invalid('transactions.0.payment_method_details.vault_token', 'The project has no such token.');
-  const { brand, ...details } = card;
-  return { ...transaction, payment_method_brand: brand, payment_method_details: details };
+  const { brand, ...payment_method_details } = card;
+  return { payment_method_brand: brand, payment_method_details };
+}
+
+/** The account number goes into the processor's vault before anything stores it: it may be a card number (DECISIONS, Vault a card). */
+async function receiverOf({ processor }: Services, project_id: string, { receiver_account_number = '', receiver_account_number_type }: Receiver) {
+  const account = await processor.vaultAccount({ project_id, number: receiver_account_number });
+  if (!account.usable) throw invalid('transactions.0.payment_method_details.receiver_account_number', account.reason);
+  return { receiver_account_token: account.account_token, payment_method_details: { receiver_account_number: account.truncated_number, receiver_account_number_type } };
 }

@@ -1,5 +1,5 @@
 import { amountDetails } from '../../src/domain/amounts';
-import { findOrderView, type OrderView } from '../../src/db/order-view';
+import { findOrderView, moneyOf, type OrderView } from '../../src/db/order-view';
 import { ServiceError } from '../../src/errors';
 import type { Context, Operation } from '../context';
 import { presentOrder } from '../present';
@@ -13,7 +13,7 @@ export const getOrder =
     const fields = [...(query['fields[]'] ?? []), ...(query.fields ?? [])];
     const body = {
       ...presentOrder(order, services.public_url),
-      ...(fields.includes('amount_details') && { amount_details: amountDetails(order.transactions) }),
+      ...(fields.includes('amount_details') && { amount_details: amountDetails(order.kind === 'payment' ? order.transactions.map(moneyOf) : [], Date.now()) }),
     };
     return { body, version: order.version };
   };

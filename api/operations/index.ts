@@ -1,12 +1,17 @@
 import type { Operations } from '../context';
 import type { Services } from '../services';
 import { cancelOrder } from './cancel-order';
+import { captureTransaction } from './capture-transaction';
+import { captureTransactionAmount } from './capture-transaction-amount';
 import { createOrder } from './create-order';
 import { getOrder } from './get-order';
 import { getProject } from './get-project';
 import { listCurrencies } from './list-currencies';
 import { listOrders } from './list-orders';
+import { refundOrder } from './refund-order';
 import { updateOrder } from './update-order';
+import { voidTransaction } from './void-transaction';
+import { voidTransactionAmount } from './void-transaction-amount';
 
 /** Every use case of the contract: one that is missing does not compile. */
 export function createOperations(services: Services): Operations {
@@ -16,6 +21,11 @@ export function createOperations(services: Services): Operations {
     getOrder: getOrder(services),
     updateOrder: updateOrder(services),
     cancelOrder: cancelOrder(services),
+    refundOrder: refundOrder(services),
+    captureTransaction: captureTransaction(services),
+    captureTransactionAmount: captureTransactionAmount(services),
+    voidTransaction: voidTransaction(services),
+    voidTransactionAmount: voidTransactionAmount(services),
     getProject,
     listCurrencies,
   };

@@ -4,12 +4,14 @@ import type { OrderView } from '../../src/db/order-view';
 import type { Logger } from '../../src/log';
 import type { Processor } from '../../src/processor/client';
 import type { TestCard } from '../../src/processor/wire';
+import type { FollowUps } from '../follow-ups';
 import type { Orders } from '../orders';
 import type { Show } from './answer';
 
 export interface PageServices {
   db: Database;
   orders: Orders;
+  follow_ups: FollowUps;
   processor: Processor;
   /** Address customers reach the pages at, without a slash at its end. */
   public_url: string;

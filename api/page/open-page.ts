@@ -21,7 +21,7 @@ export function openPage({ services, orderOf, show }: Doors): RequestHandler {
     }
     const from_issuer = request.query['from'] === 'issuer';
     if (from_issuer && order.transactions.at(-1)?.status === 'pending') {
-      await services.orders.askNow({ order_id: order.id, transaction_id: String(transaction_id) }, Date.now() + services.deadline_ms);
+      await services.follow_ups.askNow({ order_id: order.id, transaction_id: String(transaction_id) }, Date.now() + services.deadline_ms);
       order = await settled(() => orderOf(request), order);
     }
     await show(request, response, order, { after_form: from_issuer, from_issuer });

@@ -1,11 +1,11 @@
 import type { RequestHandler } from 'express';
 import type { OrderView } from '../../src/db/order-view';
-import { parseDuration } from '../../src/domain/duration';
 import { ERRORS, ServiceError } from '../../src/errors';
 import type { VaultedCard } from '../../src/processor/wire';
 import type { SubmitPaymentInput } from '../../workflows/messages';
-import { transactionId } from '../operations/create-order';
+import { transactionId } from '../../src/ids';
 import { notAfter } from '../orders';
+import { announced } from './announced';
 import { readAttempt, readCard, refusalOf, type FieldErrors } from './card-form';
 import type { Doors } from './doors';
 import { CREDIT_CARD, paysByCard } from './methods';
@@ -56,20 +56,18 @@ function isUnanswered(order: OrderView, attempt: number): boolean {
   return step.kind === 'pay' && step.attempt === attempt;
 }
 
-function paymentOf(order: OrderView, attempt: number, { brand, ...payment_method_details }: VaultedCard, deadline_at: number): SubmitPaymentInput {
-  // A further attempt copies what the merchant said about the first (DECISIONS, Attempts).
-  const expiration_period = order.transactions[0]?.expiration_period ?? order.transaction_expiration_period;
+function paymentOf(order: OrderView, attempt: number, { brand, ...card }: VaultedCard, deadline_at: number): SubmitPaymentInput {
+  const { fields, payment_method_details } = announced(order);
   return {
     project_id: order.project_id,
     is_test: order.is_test,
     transaction: {
+      ...fields,
       id: transactionId(order.id, attempt),
       attempt,
       payment_method: CREDIT_CARD,
       payment_method_brand: brand,
-      payment_method_details,
-      expiration_period,
-      period: parseDuration(expiration_period),
+      payment_method_details: { ...payment_method_details, ...card },
     },
     not_after: notAfter(deadline_at),
   };

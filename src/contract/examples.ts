@@ -31,6 +31,46 @@ const newOrder: Order = {
   return_url: 'https://shop.example.com/thanks',
 };
 
+const CAPTURE_ID = '5f2e7c61-0b9a-4d38-a1f4-8c7d6e5b4a30';
+
+/** A follow-up order of the example, of 1000 unless told otherwise. */
+const followUp = (kind: 'capture' | 'void' | 'refund', over: Partial<Order> = {}): Order => ({
+  id: CAPTURE_ID,
+  project_id: PROJECT_ID,
+  merchant_id: MERCHANT_ID,
+  merchant_name: 'Demo merchant',
+  merchant_order_id: 'A-1001',
+  description: 'Two tickets',
+  currency: 'EUR',
+  amount: 1000,
+  status: 'completed',
+  flags: ['is-test', `is-${kind}`],
+  created: '2026-01-16T09:30:00.120000+00:00',
+  modified: '2026-01-16T09:30:00.310000+00:00',
+  completed: '2026-01-16T09:30:00.310000+00:00',
+  [`${kind}_of_order_id`]: ORDER_ID,
+  related_order_id: ORDER_ID,
+  transactions: [
+    {
+      id: '9a1c3e57-4b6d-4f80-9c2e-1d3f5a7b9c11',
+      order_id: CAPTURE_ID,
+      created: '2026-01-16T09:30:00.120000+00:00',
+      modified: '2026-01-16T09:30:00.310000+00:00',
+      amount: 1000,
+      currency: 'EUR',
+      credit_debit: kind === 'capture' ? 'credit' : 'debit',
+      payment_method: kind === 'refund' ? 'credit-card-refund' : 'credit-card',
+      payment_method_brand: 'visa',
+      transaction_type: kind,
+      ...(kind === 'refund' && { refund_of_transaction_id: TRANSACTION_ID }),
+      status: 'accepted',
+      outcomes: { processing: { status: 'accepted', response_code: '00', response_code_description: 'Approved' } },
+    },
+  ],
+  ...over,
+});
+const transactionParams = { order_id: ORDER_ID, transaction_id: TRANSACTION_ID };
+
 export const EXAMPLES: { readonly [K in OperationId]: Example<K> } = {
   createOrder: {
     body: { currency: 'EUR', amount: 2500, merchant_order_id: 'A-1001', description: 'Two tickets', return_url: 'https://shop.example.com/thanks' },
@@ -49,7 +89,6 @@ export const EXAMPLES: { readonly [K in OperationId]: Example<K> } = {
           order_id: ORDER_ID,
           created: '2026-01-15T12:01:39.880154+00:00',
           modified: '2026-01-15T12:01:40.107221+00:00',
-          completed: '2026-01-15T12:01:40.107221+00:00',
           amount: 2500,
           currency: 'EUR',
           credit_debit: 'credit',
@@ -92,6 +131,11 @@ export const EXAMPLES: { readonly [K in OperationId]: Example<K> } = {
     params: { order_id: ORDER_ID },
     answer: { ...newOrder, status: 'cancelled', modified: '2026-01-15T12:04:11.250908+00:00' },
   },
+  refundOrder: { params: { order_id: ORDER_ID }, body: { amount: 1000, description: 'One ticket returned' }, answer: followUp('refund', { description: 'One ticket returned' }) },
+  captureTransaction: { params: transactionParams, body: {}, answer: followUp('capture') },
+  captureTransactionAmount: { params: transactionParams, body: { amount: 1000, description: 'First parcel' }, answer: followUp('capture', { description: 'First parcel' }) },
+  voidTransaction: { params: transactionParams, body: {}, answer: followUp('void') },
+  voidTransactionAmount: { params: transactionParams, body: { amount: 1000, description: 'Sold out' }, answer: followUp('void', { description: 'Sold out' }) },
   getProject: {
     answer: {
       id: PROJECT_ID,

@@ -52,6 +52,23 @@ export const orderUpdateSchema = orderRequestSchema
     amount: amount().optional().describe('Cannot change; accepted when it is that of the order.'),
   });
 
+/** What refunds an order; what is absent is the original's (specification, Create a refund). */
+export const refundRequestSchema = z.object({
+  amount: amount().describe('Smallest currency unit; the full amount, or less for a partial refund.'),
+  description: description().optional().describe('That of the original order unless it is sent.'),
+  merchant_order_id: reference().optional().describe('That of the original order unless it is sent.'),
+  extra: freeFormObject().optional().describe(texts.extra),
+});
+
+/** What captures or voids a part of an authorization (specification, Void a partial amount). */
+export const partRequestSchema = z.object({
+  amount: z.int().min(1).meta({ examples: [1000] }).describe('Smallest currency unit; at most what is left.'),
+  description: description(),
+});
+
+/** What captures or voids all that is left: nothing is to be said. */
+export const wholeRequestSchema = z.object({});
+
 /** Parts of an order that are shown when they are asked for. */
 export const EXTRA_FIELDS = ['amount_details'] as const;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ErrorName } from '../errors';
-import { EXTRA_FIELDS, orderListSchema, orderRequestSchema, orderSchema, orderUpdateSchema } from './order';
+import { EXTRA_FIELDS, orderListSchema, orderRequestSchema, orderSchema, orderUpdateSchema, partRequestSchema, refundRequestSchema, wholeRequestSchema } from './order';
 import { currenciesSchema, projectSchema } from './project';
 import { idParam, instantParam, listParam } from './scalars';
 
@@ -45,6 +45,7 @@ export function errorsOf(route: Route): ErrorName[] {
 }
 
 const orderParams = z.object({ order_id: idParam() });
+const transactionParams = z.object({ order_id: idParam(), transaction_id: idParam() });
 
 export const ROUTES = {
   createOrder: {
@@ -108,6 +109,64 @@ export const ROUTES = {
     params: orderParams,
     output: orderSchema,
     etag: true,
+    success: 200,
+    errors: ['NotFound', 'CanNotCancelTransaction'],
+  },
+  refundOrder: {
+    method: 'post',
+    path: '/v1/orders/{order_id}/refunds/',
+    summary: 'Create a refund',
+    description:
+      'Gives captured money back, in full or in part, also long after the payment, and answers the refund order. It can be repeated while the total stays within what was captured. A refund that the processor refuses is answered with 200 and status `error`; its amount is refundable again.',
+    params: orderParams,
+    body: refundRequestSchema,
+    output: orderSchema,
+    success: 200,
+    errors: ['NotFound', 'RefundError'],
+  },
+  captureTransaction: {
+    method: 'post',
+    path: '/v1/orders/{order_id}/transactions/{transaction_id}/captures/',
+    summary: 'Capture a transaction',
+    description: 'Takes all that an authorization with capture_mode `manual` still holds, within its capture window, and answers the capture order. Without a body.',
+    params: transactionParams,
+    body: wholeRequestSchema,
+    body_optional: true,
+    output: orderSchema,
+    success: 200,
+    errors: ['NotFound', 'Conflict'],
+  },
+  captureTransactionAmount: {
+    method: 'post',
+    path: '/v1/orders/{order_id}/transactions/{transaction_id}/captures/amount/',
+    summary: 'Capture a part of a transaction',
+    description: 'Takes a part of what an authorization with capture_mode `manual` holds, and answers the capture order. The rest stays capturable: repeat it until nothing is left.',
+    params: transactionParams,
+    body: partRequestSchema,
+    output: orderSchema,
+    success: 200,
+    errors: ['NotFound', 'Conflict'],
+  },
+  voidTransaction: {
+    method: 'post',
+    path: '/v1/orders/{order_id}/transactions/{transaction_id}/voids/',
+    summary: 'Void a transaction',
+    description: 'Releases all that an authorization still holds, and answers the void order. Without a body. What was captured is refunded instead.',
+    params: transactionParams,
+    body: wholeRequestSchema,
+    body_optional: true,
+    output: orderSchema,
+    success: 200,
+    errors: ['NotFound', 'CanNotCancelTransaction'],
+  },
+  voidTransactionAmount: {
+    method: 'post',
+    path: '/v1/orders/{order_id}/transactions/{transaction_id}/voids/amount/',
+    summary: 'Void a part of a transaction',
+    description: 'Reduces an authorization by an amount, and answers the void order. The rest stays capturable; of a `delayed` one that much less is captured.',
+    params: transactionParams,
+    body: partRequestSchema,
+    output: orderSchema,
     success: 200,
     errors: ['NotFound', 'CanNotCancelTransaction'],
   },

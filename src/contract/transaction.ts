@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import { CAPTURE_MODES } from '../domain/amounts';
 import { LONGEST, durationProblem } from '../domain/duration';
+import { FOLLOW_UP_KINDS } from '../domain/follow-up';
 import { TRANSACTION_STATUSES } from '../domain/transitions';
 import { amount, currency, duration, durationText, reference, timestamp, uri, uuid } from './scalars';
 
 /** One payment attempt (specification, Transaction). */
 
-const CAPTURE_MODES = ['manual', 'delayed'] as const;
-const TRANSACTION_TYPES = ['authorization', 'aft', 'capture', 'void', 'refund', 'chargeback', 'reversal'] as const;
+const TRANSACTION_TYPES = ['authorization', 'aft', ...FOLLOW_UP_KINDS] as const;
 const RECEIVER_ACCOUNT_NUMBER_LENGTH = { min: 1, max: 50 } as const;
 
 const captureMode = () =>

@@ -1,50 +1,184 @@
-import type { OrderRecord } from '../domain/move';
-import type { FollowUpKind } from '../domain/follow-up';
+import type { TransactionMoney } from '../domain/amounts';
+import {
+  FOLLOW_UPS,
+  amountChanges,
+  amountToMove,
+  attentionTo,
+  creditDebitOf,
+  endOfHold,
+  paymentMethodOf,
+  type FollowUpKind,
+  type FollowUpRequest,
+  type RequestedBy,
+} from '../domain/follow-up';
+import { lastTransaction, type OrderRecord } from '../domain/move';
+import { ORDER_MOVES, isFinal, type TransactionStatus } from '../domain/transitions';
+import { ServiceError } from '../errors';
 import { rows, type Database } from './connection';
-import { loadOrder } from './orders';
+import { findOrder, loadOrder, moveOrder, type MoveDetails } from './orders';
 
-/** A follow-up order to be written beside the payment order it follows. */
-export interface NewFollowUp {
-  id: string;
-  kind: FollowUpKind;
-  /** The transaction whose money it moves. */
+/** A payment, and the transaction of it whose money moves. */
+export interface PaymentId {
+  original_order_id: string;
   original_transaction_id: string;
+}
+
+/** A follow-up order to be written beside the payment order it follows; what is absent is the original's (DECISIONS, Money). */
+export interface NewFollowUp extends FollowUpRequest, PaymentId {
+  id: string;
   /** The only transaction of the follow-up order. */
   transaction_id: string;
-  credit_debit: 'credit' | 'debit';
+  merchant_order_id?: string | undefined;
+  description?: string | undefined;
+  extra?: unknown;
+  /** The versions of the payment order that its sender allows; absent: any. */
+  versions?: readonly number[] | undefined;
   /** Epoch milliseconds. */
   now: number;
 }
 
+const iso = (epoch_ms: number) => new Date(epoch_ms).toISOString();
+
 /**
- * Writes a reversal of a payment that ended without being paid, in one statement: currency, amount, references and webhook
- * address are those of the original (DECISIONS, Money), whose version moves on as it shows the new order.
- * Repeat-safe. `undefined` when the original has not ended so.
+ * Locks a payment until the SQL transaction ends: whoever moves its money waits for whoever came first, and then reads what
+ * that one has left. `undefined` when there is no such payment.
  */
-export async function insertReversal(db: Database, follow_up: NewFollowUp): Promise<OrderRecord | undefined> {
-  const [result] = await rows<{ there: number }>(
-    db,
-    `with original as (
-       select o.id, o.project_id, o.merchant_order_id, o.description, o.webhook_url, t.amount, t.currency, t.payment_method, t.payment_method_brand
-       from transactions t join orders o on o.id = t.order_id
-       where t.id = :original_transaction_id and t.status in ('expired', 'cancelled')
-     ), f as (
-       insert into orders (id, kind, related_order_id, project_id, merchant_order_id, description, currency, amount, status, attempts_max, webhook_url, created, modified)
-       select :id, :kind, id, project_id, merchant_order_id, description, currency, amount, 'new', 1, webhook_url, :now, :now from original
-       on conflict (id) do nothing
-       returning id, related_order_id
-     ), t as (
-       insert into transactions (id, order_id, attempt, amount, currency, payment_method, payment_method_brand, credit_debit, transaction_type, status, created, modified)
-       select :transaction_id, f.id, 1, o.amount, o.currency, o.payment_method, o.payment_method_brand, :credit_debit, :kind, 'new', :now, :now
-       from f join original o on o.id = f.related_order_id
-       returning id
-     ), e as (
-       insert into transaction_events (transaction_id, n, event, source, occurred, noticed) select id, 1, 'new', 'service', :now, :now from t
-     ), v as (
-       update orders set version = version + 1, modified = :now from f where orders.id = f.related_order_id
-     )
-     select count(*) as there from original`,
-    { ...follow_up, now: new Date(follow_up.now).toISOString() },
+async function lockPayment(trx: Database, { original_order_id, original_transaction_id }: PaymentId) {
+  const [order] = await rows<{ version: number }>(trx, `select version from orders where id = :original_order_id and kind = 'payment' for update`, { original_order_id });
+  if (order === undefined) return undefined;
+  const [transaction] = await rows<TransactionMoney & { payment_method: string }>(
+    trx,
+    `select payment_method, status, amount, capture_mode, (extract(epoch from capture_ends_at) * 1000)::bigint as capture_end,
+       captured_amount, voided_amount, refunded_amount, charged_back_amount, won_back_amount,
+       capture_pending_amount, void_pending_amount, refund_pending_amount
+     from transactions where id = :original_transaction_id and order_id = :original_order_id for update`,
+    { original_order_id, original_transaction_id },
   );
-  return result?.there === 1 ? await loadOrder(db, follow_up.id) : undefined;
+  return transaction && { version: order.version, payment_method: transaction.payment_method, money: transaction };
+}
+
+/**
+ * Writes a follow-up order and sets aside what it is to move, in one SQL transaction that holds the payment. Repeat-safe: one
+ * that is there is answered as it is. Throws what amountToMove refuses with, and PreconditionFailed.
+ */
+export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Promise<OrderRecord> {
+  return await db.transaction(async (trx) => {
+    const { id, kind, versions, now } = follow_up;
+    const payment = await lockPayment(trx, follow_up);
+    const there = await findOrder(trx, id);
+    if (there !== undefined) return there;
+    if (payment === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
+    if (versions?.includes(payment.version) === false) throw new ServiceError('PreconditionFailed', 'The order has changed since the version named in If-Match.');
+    const amount = amountToMove(payment.money, follow_up);
+    await rows(
+      trx,
+      `with f as (
+         insert into orders (id, kind, requested_by, related_order_id, project_id, merchant_order_id, description, extra, currency, amount, status,
+                             attempts_max, webhook_url, created, modified)
+         select :id, :kind, :requested_by, id, project_id, coalesce(:merchant_order_id, merchant_order_id), coalesce(:description, description), :extra::json,
+                currency, :amount, 'new', 1, webhook_url, :now, :now
+         from orders where id = :original_order_id
+         returning id
+       ), t as (
+         insert into transactions (id, order_id, attempt, original_transaction_id, amount, currency, payment_method, payment_method_brand,
+                                   payment_method_details, credit_debit, transaction_type, status, created, modified)
+         -- A token is for paying, and the receiver's account has nothing to do with what follows.
+         select :transaction_id, f.id, 1, original.id, :amount, original.currency, :payment_method, original.payment_method_brand,
+                (original.payment_method_details::jsonb - array['vault_token', 'receiver_account_number', 'receiver_account_number_type'])::json,
+                :credit_debit, :kind, 'new', :now, :now
+         from f, transactions original where original.id = :original_transaction_id
+         returning id
+       ), e as (
+         insert into transaction_events (transaction_id, n, event, source, occurred, noticed) select id, 1, 'new', :requested_by, :now, :now from t
+       )
+       update orders set version = version + 1, modified = :now from f where orders.id = :original_order_id`,
+      {
+        id,
+        kind,
+        amount,
+        transaction_id: follow_up.transaction_id,
+        original_order_id: follow_up.original_order_id,
+        original_transaction_id: follow_up.original_transaction_id,
+        requested_by: follow_up.requested_by,
+        merchant_order_id: follow_up.merchant_order_id ?? null,
+        description: follow_up.description ?? null,
+        extra: follow_up.extra === undefined ? null : JSON.stringify(follow_up.extra),
+        payment_method: paymentMethodOf(kind, payment.payment_method),
+        credit_debit: creditDebitOf(follow_up),
+        now: iso(now),
+      },
+    );
+    const { pending } = FOLLOW_UPS[kind];
+    if (pending !== null) await changeAmounts(trx, follow_up, { [pending]: amount }, now);
+    return await loadOrder(trx, id);
+  });
+}
+
+/** What a follow-up order moves, and of which payment. */
+export interface FollowUp extends PaymentId {
+  kind: FollowUpKind;
+  requested_by: RequestedBy;
+  amount: number;
+}
+
+/**
+ * Writes what became of a follow-up order, and what that makes of the payment's amounts, in one SQL transaction; an
+ * authorization of which nothing is left ends with it. Repeat-safe: an order that is final stays as it is.
+ */
+export async function settleFollowUp(db: Database, order: OrderRecord, follow_up: FollowUp, to: TransactionStatus, details: MoveDetails): Promise<OrderRecord> {
+  return await db.transaction(async (trx) => {
+    const payment = await lockPayment(trx, follow_up);
+    const present = await loadOrder(trx, order.order_id);
+    const transaction_id = lastTransaction(present)?.transaction_id ?? '';
+    if (isFinal(ORDER_MOVES, present.status) || payment === undefined) return present;
+    const moved = await moveOrder(trx, present, { transaction_id, to }, details);
+    const changes = amountChanges({ ...follow_up, credit_debit: creditDebitOf(follow_up) }, to);
+    await changeAmounts(trx, follow_up, changes, details.now);
+    const money = { ...payment.money };
+    for (const [column, change] of Object.entries(changes) as [keyof typeof changes, number][]) money[column] += change;
+    if (FOLLOW_UPS[follow_up.kind].pending !== null) await endHold(trx, follow_up, money, details.now);
+    const attention = attentionTo(follow_up.kind, money);
+    if (attention === undefined) return moved;
+    await rows(trx, 'update orders set attention = :attention where id = :order_id', { attention, order_id: order.order_id });
+    return { ...moved, attention };
+  });
+}
+
+/** An authorization that was voided or released in full ends; its order stays completed (DECISIONS, Authorization). */
+async function endHold(trx: Database, { original_order_id, original_transaction_id }: PaymentId, money: TransactionMoney, now: number): Promise<void> {
+  if (endOfHold(money, false) === undefined) return;
+  const released = await rows(trx, `select 1 from orders where related_order_id = :original_order_id and kind = 'void' and requested_by = 'service' limit 1`, { original_order_id });
+  const to = endOfHold(money, released.length > 0);
+  if (to === undefined) return;
+  const source = to === 'expired' ? 'service' : 'merchant';
+  await moveOrder(trx, await loadOrder(trx, original_order_id), { transaction_id: original_transaction_id, to }, { source, now });
+}
+
+/** Adds to columns of amounts; the names are those of the domain's table. */
+async function changeAmounts(trx: Database, { original_transaction_id }: PaymentId, changes: Partial<Record<string, number>>, now: number): Promise<void> {
+  const columns = Object.keys(changes);
+  if (columns.length === 0) return;
+  await rows(
+    trx,
+    `update transactions set modified = :now, ${columns.map((column) => `${column} = ${column} + :${column}`).join(', ')} where id = :original_transaction_id`,
+    { original_transaction_id, now: iso(now), ...changes },
+  );
+}
+
+/** A follow-up order as its workflow needs it when somebody else has written it. */
+export interface OpenFollowUp extends FollowUp {
+  order_id: string;
+  project_id: string;
+}
+
+/** Captures and voids of a payment that are not final: each has a workflow, or gets one. */
+export async function openFollowUps(db: Database, original_order_id: string): Promise<OpenFollowUp[]> {
+  return await rows<OpenFollowUp>(
+    db,
+    `select f.id as order_id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id, t.original_transaction_id
+     from orders f join transactions t on t.order_id = f.id
+     where f.related_order_id = :original_order_id and f.kind in ('capture', 'void') and f.status <> all(:final::text[])
+     order by f.created, f.id`,
+    { original_order_id, final: Object.keys(ORDER_MOVES).filter((status) => isFinal(ORDER_MOVES, status as keyof typeof ORDER_MOVES)) },
+  );
 }

@@ -3,11 +3,13 @@ import type { Knex } from 'knex';
 import { connect } from './connection';
 import * as orders from './migrations/001-orders';
 import * as idempotencyKeys from './migrations/002-idempotency-keys';
+import * as followUps from './migrations/003-follow-ups';
 
 /** Oldest first; a name that was applied once never changes. */
 const MIGRATIONS: Record<string, { up(db: Knex): Promise<void>; down(db: Knex): Promise<void> }> = {
   '001-orders': orders,
   '002-idempotency-keys': idempotencyKeys,
+  '003-follow-ups': followUps,
 };
 
 const migrationSource: Knex.MigrationSource<string> = {

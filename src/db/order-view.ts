@@ -1,3 +1,4 @@
+import type { CaptureMode, TransactionMoney } from '../domain/amounts';
 import type { OrderStatus, TransactionStatus } from '../domain/transitions';
 import type { FollowUpKind, OrderKind } from '../domain/follow-up';
 import type { EventResult, EventSource } from '../domain/transaction';
@@ -56,11 +57,25 @@ export interface TransactionView {
   payment_method: string;
   payment_method_brand: string | null;
   payment_method_details: PaymentMethodDetails | null;
-  transaction_type: FollowUpKind | null;
+  transaction_type: 'authorization' | 'aft' | FollowUpKind | null;
+  capture_mode: CaptureMode | null;
+  /** From acceptance to the end of the capture window, and that end once it is known. */
+  capture_period: string | null;
+  capture_ends_at: string | null;
+  /** On a follow-up order: the payment transaction whose money it moves. */
+  original_transaction_id: string | null;
+  receiver_account_token: string | null;
   expiration_period: string | null;
   expires_at: string | null;
   status: TransactionStatus;
   captured_amount: number;
+  voided_amount: number;
+  refunded_amount: number;
+  charged_back_amount: number;
+  won_back_amount: number;
+  capture_pending_amount: number;
+  void_pending_amount: number;
+  refund_pending_amount: number;
   response_code: string | null;
   response_code_description: string | null;
   /** Where the issuer waits for the customer while the transaction is pending. */
@@ -80,6 +95,11 @@ export interface EventView {
   authorization_iso_response_code: string | null;
   occurred: string;
   noticed: string;
+}
+
+/** A transaction's money as decisions need it. */
+export function moneyOf(transaction: TransactionView): TransactionMoney {
+  return { ...transaction, capture_end: transaction.capture_ends_at === null ? null : Date.parse(transaction.capture_ends_at) };
 }
 
 const ORDER_VIEW = `

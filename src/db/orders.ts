@@ -1,3 +1,4 @@
+import type { CaptureMode } from '../domain/amounts';
 import { afterMove, planMove, type Change, type OrderRecord, type TransactionRecord } from '../domain/move';
 import type { EventResult, EventSource } from '../domain/transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, sourcesOf, type OrderStatus } from '../domain/transitions';
@@ -33,7 +34,14 @@ export interface NewTransaction {
   payment_method: string;
   payment_method_brand?: string | undefined;
   payment_method_details?: PaymentMethodDetails | undefined;
+  /** As it is shown; once an authorization is accepted, its capture_period instead. */
   expiration_period: string;
+  transaction_type?: 'authorization' | 'aft' | undefined;
+  capture_mode?: CaptureMode | undefined;
+  /** From acceptance to the end of the capture window, ISO 8601; with capture_mode. */
+  capture_period?: string | undefined;
+  /** Account funding: where the money goes, as the processor's vault names it. */
+  receiver_account_token?: string | undefined;
 }
 
 const iso = (epoch_ms: number) => new Date(epoch_ms).toISOString();
@@ -51,6 +59,29 @@ function orderRow(order: NewOrder, times: { created: number; end: number }) {
   };
 }
 
+/** Columns of amounts, which a row made from JSON has to name. */
+const NOTHING_MOVED = {
+  captured_amount: 0,
+  voided_amount: 0,
+  refunded_amount: 0,
+  charged_back_amount: 0,
+  won_back_amount: 0,
+  capture_pending_amount: 0,
+  void_pending_amount: 0,
+  refund_pending_amount: 0,
+};
+
+function newTransactionRecord({ id, attempt, capture_mode, capture_period }: NewTransaction, end: number): TransactionRecord {
+  const authorization = capture_mode !== undefined && capture_period !== undefined;
+  return {
+    transaction_id: id,
+    attempt,
+    status: 'new',
+    end,
+    ...(authorization && { capture: { mode: capture_mode, period: capture_period, held: 0, unanswered: 0 } }),
+  };
+}
+
 function transactionRow(transaction: NewTransaction, order: { id: string; amount: number; currency: string }, times: { created: number; end: number }) {
   return {
     ...transaction,
@@ -59,7 +90,7 @@ function transactionRow(transaction: NewTransaction, order: { id: string; amount
     currency: order.currency,
     credit_debit: 'credit',
     status: 'new',
-    captured_amount: 0,
+    ...NOTHING_MOVED,
     expires_at: iso(times.end),
     created: iso(times.created),
     modified: iso(times.created),
@@ -109,9 +140,7 @@ export async function insertOrder(
     currency: order.currency,
     attempts_max: order.attempts_max,
     order_end: times.order_end,
-    transactions: transaction
-      ? [{ transaction_id: transaction.id, attempt: transaction.attempt, status: 'new', end: times.transaction_end }]
-      : [],
+    transactions: transaction ? [newTransactionRecord(transaction, times.transaction_end)] : [],
     deliveries: [],
   };
 }
@@ -160,7 +189,7 @@ export async function insertTransaction(
   return {
     ...order,
     version: order.version + 1,
-    transactions: [...order.transactions, { transaction_id: transaction.id, attempt: transaction.attempt, status: 'new', end: times.end }],
+    transactions: [...order.transactions, newTransactionRecord(transaction, times.end)],
   };
 }
 
@@ -212,7 +241,10 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
          challenge_url = coalesce(:challenge_url, challenge_url),
          received_3ds_result = coalesce(:received_3ds_result, received_3ds_result),
          liability_shift = coalesce(:liability_shift::boolean, liability_shift),
-         captured_amount = coalesce(:captured_amount::bigint, captured_amount)
+         captured_amount = coalesce(:captured_amount::bigint, captured_amount),
+         -- Before it is accepted a transaction shows how long it can be paid, from then on how long it can be captured.
+         capture_ends_at = coalesce(:capture_ends_at::timestamptz, capture_ends_at),
+         expiration_period = case when :capture_ends_at::timestamptz is null then expiration_period else capture_period end
        from locked
        where transactions.id = :transaction_id::uuid and transactions.status = any(:transaction_sources::text[])
        returning transactions.id
@@ -254,6 +286,7 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
       transaction_id: move.transaction?.transaction_id ?? null,
       transaction_to: move.transaction?.to ?? null,
       transaction_sources: move.transaction ? sourcesOf(TRANSACTION_MOVES, move.transaction.to) : [],
+      capture_ends_at: move.transaction?.capture_end === undefined ? null : iso(move.transaction.capture_end),
       source: details.source,
       result: details.result ?? null,
       authorization_iso_response_code: details.authorization_iso_response_code ?? null,
@@ -281,31 +314,46 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
 /** Follow-up orders have no end of their own. */
 const endOf = (expires_at: string | null) => (expires_at === null ? Number.MAX_SAFE_INTEGER : Date.parse(expires_at));
 
-interface OrderRecordRow extends Omit<OrderRecord, 'order_end' | 'transactions' | 'ended'> {
+type CaptureRow = Omit<NonNullable<TransactionRecord['capture']>, 'end'> & { end: string | null };
+
+interface OrderRecordRow extends Omit<OrderRecord, 'order_end' | 'transactions' | 'ended' | 'closings' | 'attention'> {
   ended: OrderRecord['ended'] | null;
   order_end: string | null;
-  transactions: (Omit<TransactionRecord, 'end'> & { end: string | null })[] | null;
+  transactions: (Omit<TransactionRecord, 'end' | 'capture'> & { end: string | null; capture: CaptureRow | null })[] | null;
+  closings: NonNullable<OrderRecord['closings']> | null;
+  attention: string | null;
 }
 
 /** The order as decisions need it; `undefined` when there is none. */
 export async function findOrder(db: Database, order_id: string): Promise<OrderRecord | undefined> {
   const [row] = await rows<OrderRecordRow>(
     db,
-    `select o.id as order_id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.ended, o.expires_at as order_end,
-       (select json_agg(json_build_object('transaction_id', t.id, 'attempt', t.attempt, 'status', t.status, 'end', t.expires_at)
+    `select o.id as order_id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.ended, o.expires_at as order_end, o.attention,
+       (select json_agg(json_build_object('transaction_id', t.id, 'attempt', t.attempt, 'status', t.status, 'end', t.expires_at,
+                 'capture', case when t.capture_mode is not null then json_build_object('mode', t.capture_mode, 'period', t.capture_period, 'end', t.capture_ends_at,
+                   'held', case when t.status = 'accepted' then t.amount - t.captured_amount - t.voided_amount - t.capture_pending_amount - t.void_pending_amount else 0 end,
+                   'unanswered', t.capture_pending_amount + t.void_pending_amount) end)
                order by t.attempt) from transactions t where t.order_id = o.id) as transactions,
+       (select json_agg(json_build_object('order_id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id) from orders f
+        where f.related_order_id = o.id and f.kind in ('capture', 'void') and f.requested_by = 'service') as closings,
        array(select d.n from webhook_deliveries d where d.order_id = o.id and d.status = 'new' order by d.n) as deliveries
      from orders o where o.id = :order_id`,
     { order_id },
   );
   if (row === undefined) return undefined;
-  const { ended, transactions, order_end, ...order } = row;
+  const { ended, transactions, order_end, closings, attention, ...order } = row;
   return {
     ...order,
-    ...(ended ? { ended } : {}),
+    ...(ended && { ended }),
     order_end: endOf(order_end),
-    transactions: (transactions ?? []).map((transaction) => ({ ...transaction, end: endOf(transaction.end) })),
+    transactions: (transactions ?? []).map(({ end, capture, ...transaction }) => ({ ...transaction, end: endOf(end), ...(capture && { capture: captureOf(capture) }) })),
+    ...(closings && { closings }),
+    ...(attention !== null && { attention }),
   };
+}
+
+function captureOf({ end, ...capture }: CaptureRow): NonNullable<TransactionRecord['capture']> {
+  return { ...capture, ...(end !== null && { end: Date.parse(end) }) };
 }
 
 /** As findOrder, for an order that must be there. */

@@ -17,6 +17,8 @@ export interface Project {
   /** Window for capturing a manual transaction that names none. */
   capture_expiration_period: string;
   webhook_url: string | null;
+  /** Whether it may load other accounts (specification, Account funding, rule 5). */
+  account_funding: boolean;
   /** What ids of objects derive from that are made with an Idempotency-Key; a secret of the service. */
   id_namespace: string;
 }
@@ -28,11 +30,12 @@ export interface NewProject {
   payment_methods: string[];
   currencies: string[];
   webhook_url?: string | undefined;
+  account_funding?: boolean | undefined;
 }
 
 const PROJECT = `
   select p.id, p.merchant_id, m.name as merchant_name, p.name, p.is_test, p.payment_methods, p.currencies,
-         p.expiration_period, p.transaction_expiration_period, p.capture_expiration_period, p.webhook_url, p.id_namespace
+         p.expiration_period, p.transaction_expiration_period, p.capture_expiration_period, p.webhook_url, p.account_funding, p.id_namespace
   from projects p join merchants m on m.id = p.merchant_id`;
 
 /** `<mode>_<12 hex: names the row><40 hex: the secret>`. */

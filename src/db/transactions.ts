@@ -1,3 +1,4 @@
+import type { CaptureMode } from '../domain/amounts';
 import { rows, type Database } from './connection';
 import type { PaymentMethodDetails } from './orders';
 
@@ -8,13 +9,16 @@ export interface Payment {
   project_id: string;
   is_test: boolean;
   payment_method_details: PaymentMethodDetails;
+  capture_mode: CaptureMode | null;
+  receiver_account_token: string | null;
 }
 
 /** Throws when there is no such transaction. */
 export async function findPayment(db: Database, transaction_id: string): Promise<Payment> {
   const [row] = await rows<Payment>(
     db,
-    `select o.id as order_id, t.id as transaction_id, o.project_id, p.is_test, coalesce(t.payment_method_details, '{}'::json) as payment_method_details
+    `select o.id as order_id, t.id as transaction_id, o.project_id, p.is_test, coalesce(t.payment_method_details, '{}'::json) as payment_method_details,
+       t.capture_mode, t.receiver_account_token
      from transactions t join orders o on o.id = t.order_id join projects p on p.id = o.project_id
      where t.id = :transaction_id`,
     { transaction_id },
@@ -23,8 +27,13 @@ export async function findPayment(db: Database, transaction_id: string): Promise
   return row;
 }
 
-/** Whether a transaction expired or was cancelled. False when there is no such transaction. */
-export async function endedUnpaid(db: Database, transaction_id: string): Promise<boolean> {
-  const found = await rows(db, `select 1 from transactions where id = :transaction_id and status in ('expired', 'cancelled')`, { transaction_id });
-  return found.length === 1;
+/** Whether a transaction expired or was cancelled without being paid, and the project it belongs to; `undefined` otherwise. */
+export async function endedUnpaid(db: Database, transaction_id: string): Promise<{ order_id: string; project_id: string } | undefined> {
+  const [found] = await rows<{ order_id: string; project_id: string }>(
+    db,
+    `select t.order_id, o.project_id from transactions t join orders o on o.id = t.order_id
+     where t.id = :transaction_id and o.kind = 'payment' and o.status <> 'completed' and t.status in ('expired', 'cancelled')`,
+    { transaction_id },
+  );
+  return found;
 }

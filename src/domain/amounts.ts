@@ -1,6 +1,29 @@
-/** What was done with the money of one payment transaction; minor units, confirmed by the processor. */
-export interface TransactionAmounts {
+import { hasEnded } from './order';
+import type { TransactionStatus } from './transitions';
+
+/** How the money of an authorization is taken; a sale, whose money is taken at once, has none (specification, Rules that hold 3). */
+export const CAPTURE_MODES = ['manual', 'delayed'] as const;
+export type CaptureMode = (typeof CAPTURE_MODES)[number];
+
+/**
+ * The money of one payment transaction, in minor units. What the processor confirmed only grows; what is asked of it and not
+ * answered stands beside it, so that nobody asks for the same money twice (DECISIONS, Money).
+ */
+export interface TransactionMoney {
+  status: TransactionStatus;
+  amount: number;
+  /** Null: a sale. */
+  capture_mode: CaptureMode | null;
+  /** End of the capture window in epoch milliseconds; null before acceptance, and for a sale. */
+  capture_end: number | null;
   captured_amount: number;
+  voided_amount: number;
+  refunded_amount: number;
+  charged_back_amount: number;
+  won_back_amount: number;
+  capture_pending_amount: number;
+  void_pending_amount: number;
+  refund_pending_amount: number;
 }
 
 /** What of an order was moved and what still can be (DECISIONS, HTTP surface 3). Minor units. */
@@ -13,11 +36,42 @@ export interface AmountDetails {
   voided: number;
 }
 
-/**
- * Sums over the payment transactions of an order. A sale is captured as it is accepted, so nothing of it is left to be
- * captured or voided, and all of it can be given back.
- */
-export function amountDetails(transactions: readonly TransactionAmounts[]): AmountDetails {
-  const captured = transactions.reduce((sum, { captured_amount }) => sum + captured_amount, 0);
-  return { capturable: 0, captured, refundable: captured, refunded: 0, voidable: 0, voided: 0 };
+/** What an authorization still reserves and nobody has asked for. 0 for a sale, and before it is accepted. */
+export function heldAmount(money: TransactionMoney): number {
+  if (money.capture_mode === null || money.status !== 'accepted') return 0;
+  return money.amount - money.captured_amount - money.voided_amount - money.capture_pending_amount - money.void_pending_amount;
+}
+
+/** What may be voided now: what is held, within the window. */
+export function voidableAmount(money: TransactionMoney, now: number): number {
+  return money.capture_end !== null && !hasEnded(money.capture_end, now) ? heldAmount(money) : 0;
+}
+
+/** What the merchant may capture now; a delayed capture is the service's own. */
+export function capturableAmount(money: TransactionMoney, now: number): number {
+  return money.capture_mode === 'manual' ? voidableAmount(money, now) : 0;
+}
+
+/** What may still be given back: a chargeback has taken it already, one that was won has brought it back. */
+export function refundableAmount(money: TransactionMoney): number {
+  const { captured_amount, refunded_amount, refund_pending_amount, charged_back_amount, won_back_amount } = money;
+  return Math.max(0, captured_amount - refunded_amount - refund_pending_amount - charged_back_amount + won_back_amount);
+}
+
+/** Whether more went back to the customer than was ever taken: chargebacks are recorded whatever came before them. */
+export function isOverdrawn({ captured_amount, refunded_amount, charged_back_amount, won_back_amount }: TransactionMoney): boolean {
+  return refunded_amount + charged_back_amount - won_back_amount > captured_amount;
+}
+
+/** Sums over the payment transactions of an order. `now` in epoch milliseconds. */
+export function amountDetails(transactions: readonly TransactionMoney[], now: number): AmountDetails {
+  const sum = (part: (money: TransactionMoney) => number) => transactions.reduce((total, money) => total + part(money), 0);
+  return {
+    capturable: sum((money) => capturableAmount(money, now)),
+    captured: sum((money) => money.captured_amount),
+    refundable: sum(refundableAmount),
+    refunded: sum((money) => money.refunded_amount),
+    voidable: sum((money) => voidableAmount(money, now)),
+    voided: sum((money) => money.voided_amount),
+  };
 }

@@ -1,13 +1,142 @@
-/** Follow-up orders: each gives back or takes what an earlier payment left open, and is an order of its own (DECISIONS, Money). */
+import { ServiceError, invalid } from '../errors';
+import { capturableAmount, heldAmount, isOverdrawn, refundableAmount, voidableAmount, type TransactionMoney } from './amounts';
+import { hasEnded } from './order';
+import type { TransactionStatus } from './transitions';
+
+/**
+ * Follow-up orders: what is done with the money of a payment after it was taken or reserved, each an order of its own that
+ * points at the payment and never edits it (specification, What the service does; DECISIONS, Money). A new one is a row here.
+ *
+ * `confirmed` and `pending` name the columns of the payment's transaction that it moves; a kind without `pending` is told by
+ * the processor after the fact.
+ */
 export const FOLLOW_UPS = {
-  /** A payment that was approved after its order had ended is given back at once. */
-  reversal: { flag: 'is-reversal', original_flag: 'has-reversals', credit_debit: 'debit', of: 'reversal_of_order_id', orders: 'reversal_orders' },
-} as const;
+  /** Takes money that an authorization holds. */
+  capture: { flag: 'is-capture', original_flag: 'has-captures', of: 'capture_of_order_id', orders: null, credit_debit: 'credit', confirmed: 'captured_amount', pending: 'capture_pending_amount' },
+  /** Releases money that an authorization holds. */
+  void: { flag: 'is-void', original_flag: 'has-voids', of: 'void_of_order_id', orders: null, credit_debit: 'debit', confirmed: 'voided_amount', pending: 'void_pending_amount' },
+  /** Gives captured money back. */
+  refund: { flag: 'is-refund', original_flag: 'has-refunds', of: 'refund_of_order_id', orders: 'refund_orders', credit_debit: 'debit', confirmed: 'refunded_amount', pending: 'refund_pending_amount' },
+  /** The issuer took captured money back. */
+  chargeback: { flag: 'is-chargeback', original_flag: 'has-chargebacks', of: 'chargeback_of_order_id', orders: 'chargeback_orders', credit_debit: 'debit', confirmed: 'charged_back_amount', pending: null },
+  /** A chargeback that was won brings money back (credit); a payment approved after its order had ended is given back (debit). */
+  reversal: { flag: 'is-reversal', original_flag: 'has-reversals', of: 'reversal_of_order_id', orders: 'reversal_orders', credit_debit: 'debit', confirmed: null, pending: null },
+} as const satisfies Record<string, FollowUpRow>;
+
+export type AmountColumn = Extract<keyof TransactionMoney, `${string}_amount`>;
+
+interface FollowUpRow {
+  /** On the follow-up order. */
+  readonly flag: string;
+  /** On the payment order, once one is completed. */
+  readonly original_flag: string;
+  /** Field of the follow-up order that names the payment order. */
+  readonly of: string;
+  /** Field of the payment order that lists them, beside related_orders. */
+  readonly orders: string | null;
+  readonly credit_debit: 'credit' | 'debit';
+  readonly confirmed: AmountColumn | null;
+  readonly pending: AmountColumn | null;
+}
 
 export type FollowUpKind = keyof typeof FOLLOW_UPS;
 export type OrderKind = 'payment' | FollowUpKind;
+export const FOLLOW_UP_KINDS = Object.keys(FOLLOW_UPS) as FollowUpKind[];
+
+/** Who wants a follow-up order: the merchant by the API, the service itself, or the processor, which has done it already. */
+export type RequestedBy = 'merchant' | 'service' | 'processor';
+
+/** A follow-up order as somebody asks for it. */
+export interface FollowUpRequest {
+  kind: FollowUpKind;
+  requested_by: RequestedBy;
+  /** Minor units; absent: all that is left. */
+  amount?: number | undefined;
+}
+
+/** Which way the money goes: only a reversal has two, back to the customer or, won by the merchant, back from the issuer. */
+export function creditDebitOf({ kind, requested_by }: Pick<FollowUpRequest, 'kind' | 'requested_by'>): 'credit' | 'debit' {
+  return kind === 'reversal' && requested_by === 'processor' ? 'credit' : FOLLOW_UPS[kind].credit_debit;
+}
+
+/** A refund has a method of its own on the wire; every other follow-up order has the payment's (DECISIONS, Money). */
+export function paymentMethodOf(kind: FollowUpKind, original: string): string {
+  return kind === 'refund' ? 'credit-card-refund' : original;
+}
 
 /** The key under which the processor knows the operation: derived, so that every repeat is the same request. */
 export function followUpKey(transaction_id: string, kind: FollowUpKind, follow_up_order_id: string): string {
   return `${transaction_id}:${kind}:${follow_up_order_id}`;
+}
+
+/**
+ * The amount a follow-up order may move, in minor units. Throws the refusal of the specification when it may not: Conflict,
+ * CanNotCancelTransaction or RefundError by its kind, ValidationError on `amount` for a capture or void of more than is left
+ * (DECISIONS, Money: Refusals). What the processor has done is never refused.
+ */
+export function amountToMove(money: TransactionMoney, { kind, requested_by, amount, now }: FollowUpRequest & { now: number }): number {
+  if (requested_by === 'processor' || kind === 'reversal') return amount ?? money.amount;
+  if (requested_by === 'service') return amount ?? heldAmount(money);
+  if (kind === 'refund') return refundOf(money, amount);
+  const left = kind === 'capture' ? capturableAmount(money, now) : voidableAmount(money, now);
+  if (left === 0) {
+    throw kind === 'capture' ? new ServiceError('Conflict', whyNoCapture(money, now)) : new ServiceError('CanNotCancelTransaction', whyNoVoid(money, now));
+  }
+  if (amount !== undefined && amount > left) throw invalid('amount', `More than is left: ${left}.`);
+  return amount ?? left;
+}
+
+function refundOf(money: TransactionMoney, amount: number | undefined): number {
+  const left = refundableAmount(money);
+  if (left === 0) throw new ServiceError('RefundError', whyNoRefund(money));
+  if (amount === 0) throw new ServiceError('RefundError', 'A refund of 0 gives nothing back.');
+  if (amount !== undefined && amount > left) throw new ServiceError('RefundError', `The refund exceeds what is left: ${left}.`);
+  return amount ?? left;
+}
+
+function whyNoCapture(money: TransactionMoney, now: number): string {
+  if (money.capture_mode === null) return 'A sale is captured with its payment.';
+  if (money.status !== 'accepted') return `The transaction is ${money.status}.`;
+  if (money.capture_mode === 'delayed') return 'A delayed transaction is captured by the service at the end of its expiration_period.';
+  if (hasEnded(money.capture_end ?? 0, now)) return 'The capture window has ended.';
+  return 'Nothing is left to be captured.';
+}
+
+function whyNoVoid(money: TransactionMoney, now: number): string {
+  if (money.capture_mode === null) return 'A sale cannot be voided: refund it.';
+  if (money.status !== 'accepted') return `The transaction is ${money.status}.`;
+  if (hasEnded(money.capture_end ?? 0, now)) return 'The capture window has ended.';
+  return 'Nothing is left to be voided: what was captured is refunded.';
+}
+
+function whyNoRefund(money: TransactionMoney): string {
+  if (money.status !== 'accepted') return `Nothing was paid: the transaction is ${money.status}.`;
+  return money.captured_amount === 0 ? 'Nothing has been captured yet: void the transaction instead.' : 'Nothing is left to be refunded.';
+}
+
+/** What an operator has to look at, in words; `undefined` while all is as it should be. */
+export function attentionTo(kind: FollowUpKind, money: TransactionMoney): string | undefined {
+  return kind === 'chargeback' && isOverdrawn(money) ? 'charged back beyond what was captured' : undefined;
+}
+
+/** How the columns of the payment's transaction change when a follow-up order's outcome is known. */
+export function amountChanges(follow_up: { kind: FollowUpKind; credit_debit: 'credit' | 'debit'; amount: number }, to: TransactionStatus): Partial<Record<AmountColumn, number>> {
+  const { kind, credit_debit, amount } = follow_up;
+  if (to !== 'accepted' && to !== 'error') return {};
+  const { pending } = FOLLOW_UPS[kind];
+  const confirmed = kind === 'reversal' && credit_debit === 'credit' ? 'won_back_amount' : FOLLOW_UPS[kind].confirmed;
+  return {
+    ...(pending === null ? {} : { [pending]: -amount }),
+    ...(confirmed === null || to === 'error' ? {} : { [confirmed]: amount }),
+  };
+}
+
+/**
+ * Where an authorization goes of which nothing is left and nothing was taken: voided in full it is cancelled, released by the
+ * service at the end of its window it has expired. `undefined`: it stays accepted.
+ */
+export function endOfHold(money: TransactionMoney, released_by_service: boolean): 'cancelled' | 'expired' | undefined {
+  if (money.capture_mode === null || money.status !== 'accepted' || money.captured_amount > 0) return undefined;
+  if (money.voided_amount === 0 || money.voided_amount < money.amount) return undefined;
+  return released_by_service ? 'expired' : 'cancelled';
 }

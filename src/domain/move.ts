@@ -1,3 +1,4 @@
+import type { CaptureMode } from './amounts';
 import { hasEnded, isOpen, orderStatus, type Ending } from './order';
 import { ORDER_MOVES, TRANSACTION_MOVES, mayMove, type OrderStatus, type TransactionStatus } from './transitions';
 
@@ -8,6 +9,25 @@ export interface TransactionRecord {
   status: TransactionStatus;
   /** End of the time for paying. */
   end: number;
+  /** An authorization: what it holds once it is accepted; a sale has none. */
+  capture?: {
+    mode: CaptureMode;
+    /** From acceptance to the end of the window, ISO 8601. */
+    period: string;
+    /** Known once it is accepted. */
+    end?: number;
+    /** Reserved, and nobody has asked for it; minor units. */
+    held: number;
+    /** Asked of the processor and not answered; minor units. */
+    unanswered: number;
+  };
+}
+
+/** A follow-up order that the service made because a capture window was over. */
+export interface Closing {
+  order_id: string;
+  kind: 'capture' | 'void';
+  status: OrderStatus;
 }
 
 /** An order as decisions need it: what activities load, workflows hold and moves are planned from. */
@@ -27,17 +47,29 @@ export interface OrderRecord {
   transactions: TransactionRecord[];
   /** Webhooks of status changes that nobody delivers yet, by number of the move. */
   deliveries: number[];
+  /** Follow-up orders the service has made at the end of a capture window, oldest first; absent when there are none. */
+  closings?: Closing[];
+  /** What an operator has to look at; absent when there is nothing. */
+  attention?: string;
 }
 
 /**
  * What is to change: one transaction's status (with the order's ending, when an outcome came after it), or the end of an
  * unpaid order, which takes its open transaction along.
  */
-export type Change = { transaction_id: string; to: TransactionStatus; ended?: Ending } | { transaction_id?: never; ended: Ending };
+export type Change =
+  | {
+      transaction_id: string;
+      to: TransactionStatus;
+      ended?: Ending;
+      /** With the acceptance of an authorization: when its capture window ends. */
+      capture_end?: number;
+    }
+  | { transaction_id?: never; ended: Ending };
 
 /** A change that the tables allow, ready to be written: order and transaction move together or not at all. */
 export interface Move {
-  transaction?: { transaction_id: string; to: TransactionStatus };
+  transaction?: { transaction_id: string; to: TransactionStatus; capture_end?: number };
   order_to: OrderStatus;
   ended?: Ending;
   /** The order's status changes, so its webhook is due. */
@@ -58,7 +90,7 @@ export function lastTransaction(order: OrderRecord): TransactionRecord | undefin
  * one truth. Throws ForbiddenMove when a table does not allow it.
  */
 export function planMove(order: OrderRecord, change: Change): Move | undefined {
-  const transaction = change.transaction_id === undefined ? openTransactionTo(order, change.ended) : change;
+  const transaction: Move['transaction'] = change.transaction_id === undefined ? openTransactionTo(order, change.ended) : change;
   const present = order.transactions.find((one) => one.transaction_id === transaction?.transaction_id);
   if (transaction && present?.status === transaction.to) return undefined;
   if (transaction === undefined && order.ended === change.ended) return undefined;
@@ -75,7 +107,7 @@ export function planMove(order: OrderRecord, change: Change): Move | undefined {
   const status_changed = order_to !== order.status;
   if (status_changed && !mayMove(ORDER_MOVES, order.status, order_to)) throw new ForbiddenMove(`order ${order.status} → ${order_to}`);
   return {
-    ...(transaction === undefined ? {} : { transaction: { transaction_id: transaction.transaction_id, to: transaction.to } }),
+    ...(transaction === undefined ? {} : { transaction: { transaction_id: transaction.transaction_id, to: transaction.to, ...(transaction.capture_end === undefined ? {} : { capture_end: transaction.capture_end }) } }),
     order_to,
     ...(ended === undefined ? {} : { ended }),
     status_changed,
@@ -91,11 +123,16 @@ export function afterMove(order: OrderRecord, move: Move, delivery: number | und
     version: order.version + 1,
     moves: order.moves + (move.status_changed ? 1 : 0),
     ...(move.ended === undefined ? {} : { ended: move.ended }),
-    transactions: order.transactions.map((one) =>
-      one.transaction_id === move.transaction?.transaction_id ? { ...one, status: move.transaction.to } : one,
-    ),
+    transactions: order.transactions.map((one) => (one.transaction_id === move.transaction?.transaction_id ? movedTransaction(order, one, move.transaction) : one)),
     deliveries: delivery === undefined ? order.deliveries : [...order.deliveries, delivery],
   };
+}
+
+/** An authorization that is accepted holds the whole amount until its window ends. */
+function movedTransaction(order: OrderRecord, transaction: TransactionRecord, { to, capture_end }: NonNullable<Move['transaction']>): TransactionRecord {
+  const { capture } = transaction;
+  if (capture === undefined || capture_end === undefined) return { ...transaction, status: to };
+  return { ...transaction, status: to, capture: { ...capture, end: capture_end, held: order.amount } };
 }
 
 /** When the customer's time is over: the order's end or, earlier, that of the transaction that waits to be paid. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { createApp, type AppDependencies } from '../../api/app';
 import { keyStore } from '../../api/idempotency';
+import { FollowUps } from '../../api/follow-ups';
 import { Orders } from '../../api/orders';
 import { createOperations } from '../../api/operations';
 import { createPages } from '../../api/page';
@@ -27,19 +28,20 @@ export async function serveApi(config: Config, log: Logger, addTo?: (pages: AppD
   });
   const public_url = publicUrl(config);
   const orders = new Orders(client, db);
-  const pages = createPages({ db, orders, processor, public_url, page_secret: config.PAGE_SECRET ?? randomBytes(32).toString('base64'), deadline_ms: 10_000, log });
+  const follow_ups = new FollowUps(client, db, orders);
+  const pages = createPages({ db, orders, follow_ups, processor, public_url, page_secret: config.PAGE_SECRET ?? randomBytes(32).toString('base64'), deadline_ms: 10_000, log });
   addTo?.(pages, client);
   const app = createApp({
     config,
     log,
-    operations: createOperations({ db, orders, processor, public_url }),
+    operations: createOperations({ db, orders, follow_ups, processor, public_url }),
     findProject: (api_key) => findProjectByApiKey(db, api_key),
     keys: keyStore(db),
     probes: [
       { name: 'postgres', check: () => ping(db) },
       { name: 'temporal', check: async () => void (await client.workflowService.getSystemInfo({})) },
     ],
-    notifications: processorNotifications({ orders, secret: config.PROCESSOR_NOTIFICATION_SECRET, log }),
+    notifications: processorNotifications({ follow_ups, secret: config.PROCESSOR_NOTIFICATION_SECRET, log }),
     pages,
   });
   const server = await listen(app, config);

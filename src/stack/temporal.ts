@@ -120,4 +120,4 @@ const DYNAMIC = {
 /** Twice the throughput of the defaults; a kill -9 of the server still loses nothing. */
 const PRAGMAS = ['journal_mode=WAL', 'synchronous=1'];
 
-const SEARCH_ATTRIBUTES = ['OrderStatus=Keyword', 'ProjectId=Keyword'];
+const SEARCH_ATTRIBUTES = ['OrderStatus=Keyword', 'ProjectId=Keyword', 'RelatedOrderId=Keyword', 'Attention=Keyword'];

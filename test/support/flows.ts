@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
+import { reversalOrderId } from '../../src/ids';
 import { insertOrder } from '../../src/db/orders';
-import { ORDER_WORKFLOW, REVERSAL_WORKFLOW, TASK_QUEUE, deliveryWorkflowId, orderWorkflowId, processorAnswered, reversalWorkflowId } from '../../workflows/messages';
+import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, TASK_QUEUE, deliveryWorkflowId, followUpStart, orderWorkflowId, processorAnswered } from '../../workflows/messages';
 import { CARDS } from './cards';
 import { PROJECT } from './database';
 import { MINUTE, atTheIssuer, createAnOrder, transactionIdOf, vaultToken } from './orders';
@@ -124,10 +125,11 @@ async function reverse(world: World, code: string): Promise<string> {
   const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
   await order.cancel();
   await atTheIssuer(order, { code });
-  const transaction_id = transactionIdOf(order.id, 1);
-  const workflowId = reversalWorkflowId(transaction_id);
-  await world.env.client.workflow.start(REVERSAL_WORKFLOW, { workflowId, taskQueue: TASK_QUEUE, args: [{ transaction_id }] });
-  return await over(world, workflowId);
+  const original_transaction_id = transactionIdOf(order.id, 1);
+  const order_id = reversalOrderId(original_transaction_id);
+  const input = { order_id, project_id: PROJECT.id, kind: 'reversal', requested_by: 'service', original_order_id: order.id, original_transaction_id } as const;
+  await world.env.client.workflow.start(FOLLOW_UP_WORKFLOW, followUpStart(input));
+  return await over(world, orderWorkflowId(order_id));
 }
 
 async function deliver(world: World, receiver: Receiver, status: (n: number) => number): Promise<string> {

@@ -23,6 +23,7 @@ export const PROJECT = {
   transaction_expiration_period: 'PT30M',
   capture_expiration_period: 'P5D',
   webhook_url: null,
+  account_funding: false,
   id_namespace: '4b5a1f0e-6d2c-4c3b-8a7f-1e2d3c4b5a69',
 } satisfies Project;
 

@@ -7,7 +7,7 @@ import { createProcessor, type Processor } from '../../src/processor/client';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle';
 import { postWebhook } from '../../src/webhook/post';
 import { TASK_QUEUE } from '../../workflows/messages';
-import { ORDER_STATUS, PROJECT_ID } from '../../workflows/search-attributes';
+import * as searchAttributes from '../../workflows/search-attributes';
 import { aDatabase, type TestDatabase } from './database';
 import { stack } from './stack';
 
@@ -43,7 +43,7 @@ export async function aWorld(options: { services?: Partial<Services>; worker?: P
   });
   await env.connection.operatorService.addSearchAttributes({
     namespace: env.namespace ?? 'default',
-    searchAttributes: Object.fromEntries([ORDER_STATUS, PROJECT_ID].map(({ name }) => [name, KEYWORD])),
+    searchAttributes: Object.fromEntries(Object.values(searchAttributes).map(({ name }) => [name, KEYWORD])),
   });
   const database = await aDatabase(options.webhook_url === undefined ? {} : { webhook_url: options.webhook_url });
   const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000 });

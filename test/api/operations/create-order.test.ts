@@ -1,5 +1,5 @@
 import { v5 as uuidv5 } from 'uuid';
-import { transactionId } from '../../../api/operations/create-order';
+import { transactionId } from '../../../src/ids';
 import { orderSchema } from '../../../src/contract/order';
 import { connect, rows } from '../../../src/db/connection';
 import { Merchant, story } from '../../support/client';

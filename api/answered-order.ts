@@ -1,0 +1,64 @@
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  isGrpcServiceError,
+  type Client,
+} from '@temporalio/client';
+import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
+import type { Database } from '../src/db/connection';
+import { findOrderView, type OrderView } from '../src/db/order-view';
+import { ServiceError, isErrorName, type ErrorProperty } from '../src/errors';
+
+/** Whom a call asks, which order it is about, and when its answer is due (epoch milliseconds). */
+interface Call {
+  client: Client;
+  db: Database;
+  order_id: string;
+  deadline_at: number;
+}
+
+/**
+ * Runs a call to Temporal within the deadline; whatever became of it, the order in the database is the answer, if it is there.
+ * Throws the ServiceError a workflow refused with; ServiceUnavailable when nobody answered in time and nothing is stored.
+ */
+export async function answeredOrder({ client, db, order_id, deadline_at }: Call, call: () => Promise<void>): Promise<OrderView> {
+  let silent = false;
+  try {
+    await client.withDeadline(deadline_at, call);
+  } catch (error) {
+    if (!isSilence(error)) throw refusalOf(error, order_id);
+    silent = true;
+  }
+  const order = await findOrderView(db, order_id);
+  if (order !== undefined) return order;
+  throw silent ? unavailable() : new ServiceError('NotFound', 'The order does not exist.');
+}
+
+export function unavailable(): ServiceError {
+  return new ServiceError('ServiceUnavailable', 'The service could not answer in time; nothing was stored or charged.');
+}
+
+/** Whether the workflow, or its update, is closed or forgotten: nothing is under way any more. */
+export function isOver(error: unknown): boolean {
+  return error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError;
+}
+
+/** Whether nobody answered: no worker, or Temporal is slow or away. */
+export function isSilence(error: unknown): boolean {
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return isGrpcServiceError(cause) && [1, 4, 8, 14].includes(Number(cause.code)); // cancelled, deadline exceeded, exhausted, unavailable
+}
+
+function refusalOf(error: unknown, order_id: string): unknown {
+  const refused = error instanceof WorkflowUpdateFailedError && (error.cause instanceof ActivityFailure ? error.cause.cause : error.cause);
+  if (refused instanceof ApplicationFailure && isErrorName(refused.type)) {
+    const [property] = (refused.details ?? []) as [ErrorProperty?];
+    return new ServiceError(refused.type, refused.message, property ?? {});
+  }
+  // The workflow of a final order is closed, and some day deleted: the order cannot change any more.
+  if (error instanceof WorkflowNotFoundError) return new ServiceError('Conflict', `Order ${order_id} is final and cannot change any more.`);
+  return error;
+}

@@ -1,0 +1,124 @@
+import { WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { Database } from '../src/db/connection';
+import { findOrderView, type OrderView } from '../src/db/order-view';
+import { endedUnpaid } from '../src/db/transactions';
+import { processorOrderId, reversalOrderId } from '../src/ids';
+import type { OperationResult } from '../src/processor/wire';
+import { FOLLOW_UP_WORKFLOW, firstAnswer, followOrder, followUpStart, orderWorkflowId, type FollowUpInput, type FollowUpOrderInput } from '../workflows/messages';
+import { answeredOrder, isOver, isSilence, unavailable } from './answered-order';
+import type { Orders } from './orders';
+
+/** What the processor does of itself, and the kind of order that records it. */
+const OF_THE_PROCESSOR = { chargeback: 'chargeback', chargeback_reversal: 'reversal' } as const;
+
+/**
+ * The API's door to what follows a payment: captures and voids pass through the order that holds the money, everything else
+ * through its own workflow alone, as it may come when the order's is long gone. Each call answers the follow-up order as the
+ * database has it afterwards, and throws as Orders does.
+ */
+export class FollowUps {
+  constructor(
+    private readonly client: Client,
+    private readonly db: Database,
+    private readonly orders: Pick<Orders, 'askNow'>,
+  ) {}
+
+  /** Captures or voids: the order sets the money aside, its follow-up order does the rest. A repeat gets what became of the first. */
+  async follow(input: FollowUpOrderInput, deadline_at: number): Promise<OrderView> {
+    return await this.answered(input, deadline_at, async () => {
+      try {
+        await this.client.workflow.getHandle(orderWorkflowId(input.original_order_id)).executeUpdate(followOrder, { updateId: `follow:${input.order_id}`, args: [input] });
+      } catch (error) {
+        // The order may be over by the very thing that is asked for here again.
+        if (!isOver(error) || (await findOrderView(this.db, input.order_id)) === undefined) throw error;
+      }
+      await this.awaitFirstAnswer(input.order_id);
+    });
+  }
+
+  /** Refunds: starts the refund's workflow, or joins the one that is under way. */
+  async start(input: FollowUpInput, deadline_at: number): Promise<OrderView> {
+    return await this.answered(input, deadline_at, async () => {
+      try {
+        await this.startOrJoin(input, 'REJECT_DUPLICATE');
+      } catch (error) {
+        if (!isOver(error)) throw error;
+        // It was refused then, or is done: only where it left nothing is it decided anew.
+        if ((await findOrderView(this.db, input.order_id)) === undefined) await this.startOrJoin(input, 'ALLOW_DUPLICATE');
+      }
+    });
+  }
+
+  /**
+   * The processor has news. Of a payment: its order asks now, and where it has ended unpaid an approval that came too late is
+   * given back. Of a follow-up order: it asks now. Of what it did itself: that is recorded, once.
+   */
+  async tell({ operation, idempotency_key, order_id, transaction_id, follow_up_order_id }: OperationResult, deadline_at: number): Promise<void> {
+    if (operation === 'chargeback' || operation === 'chargeback_reversal') {
+      await this.inTime(deadline_at, () => this.record({ kind: OF_THE_PROCESSOR[operation], processor_key: idempotency_key, order_id, transaction_id }));
+    } else if (follow_up_order_id !== undefined) {
+      await this.inTime(deadline_at, () => this.orders.askNow(follow_up_order_id));
+    } else {
+      await this.askNow({ order_id, transaction_id }, deadline_at);
+    }
+  }
+
+  /** As tell, where only the payment is known: its customer has come back from the issuer. */
+  async askNow({ order_id, transaction_id }: { order_id: string; transaction_id: string }, deadline_at: number): Promise<void> {
+    await this.inTime(deadline_at, async () => {
+      await this.orders.askNow(order_id);
+      await this.giveBackIfLate(transaction_id);
+    });
+  }
+
+  private async inTime(deadline_at: number, call: () => Promise<void>): Promise<void> {
+    try {
+      await this.client.withDeadline(deadline_at, call);
+    } catch (error) {
+      throw isSilence(error) ? unavailable() : error;
+    }
+  }
+
+  /** Only a transaction that ended unpaid has anything to give back; the workflow asks the processor whether it does. */
+  private async giveBackIfLate(transaction_id: string): Promise<void> {
+    const payment = await endedUnpaid(this.db, transaction_id);
+    if (payment === undefined) return;
+    const { order_id: original_order_id, project_id } = payment;
+    await this.startAlone({ order_id: reversalOrderId(transaction_id), project_id, kind: 'reversal', requested_by: 'service', original_order_id, original_transaction_id: transaction_id });
+  }
+
+  /** News of a payment that is not ours are nobody's. */
+  private async record({ kind, processor_key, order_id, transaction_id }: { kind: 'chargeback' | 'reversal'; processor_key: string; order_id: string; transaction_id: string }): Promise<void> {
+    const payment = await findOrderView(this.db, order_id);
+    if (payment === undefined) return;
+    const input = { order_id: processorOrderId(transaction_id, processor_key), project_id: payment.project_id, kind, requested_by: 'processor', processor_key, original_order_id: order_id, original_transaction_id: transaction_id } as const;
+    await this.startAlone(input);
+  }
+
+  private async startAlone(input: FollowUpInput): Promise<void> {
+    try {
+      // One that found nothing to do leaves room for news that come later; one that did it does nothing again.
+      await this.client.workflow.start(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdReusePolicy: 'ALLOW_DUPLICATE' });
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+  }
+
+  private async startOrJoin(input: FollowUpInput, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<void> {
+    const start = new WithStartWorkflowOperation(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdConflictPolicy: 'USE_EXISTING', workflowIdReusePolicy });
+    await this.client.workflow.executeUpdateWithStart(firstAnswer, { startWorkflowOperation: start });
+  }
+
+  /** A workflow that is over has had it. */
+  private async awaitFirstAnswer(order_id: string): Promise<void> {
+    try {
+      await this.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(firstAnswer);
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  }
+
+  private async answered({ order_id }: FollowUpInput, deadline_at: number, call: () => Promise<void>): Promise<OrderView> {
+    return await answeredOrder({ client: this.client, db: this.db, order_id, deadline_at }, call);
+  }
+}
