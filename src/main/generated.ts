@@ -1,3 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { z } from 'zod';
 import { configSchema } from '../config';
 import { openApi } from '../contract/openapi';
@@ -16,6 +20,7 @@ export interface Generated {
 /** Everything that is written by `npm run generate` and by nobody else. */
 export const GENERATED: readonly Generated[] = [
   { file: 'api/openapi.json', content: () => `${JSON.stringify(openApi(), null, 2)}\n` },
+  { file: 'src/client/api.ts', content: client },
   { file: '.env.example', content: envExample },
   { file: 'README.md', content: (present) => Object.entries(README_BLOCKS).reduce((text, [name, block]) => withBlock(text, name, block()), present) },
 ];
@@ -30,6 +35,20 @@ function withBlock(text: string, name: string, block: string): string {
   const end = text.indexOf(close, start);
   if (start === -1 || end === -1) throw new Error(`there is no ${open} followed by ${close}`);
   return `${text.slice(0, start)}${open}\n${block}\n${text.slice(end)}`;
+}
+
+/** The TypeScript client of the OpenAPI document, in a process of its own: the generator brings its own compiler. */
+function client(): string {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'client-'));
+  try {
+    const document = path.join(folder, 'openapi.json');
+    writeFileSync(document, JSON.stringify(openApi()));
+    const generator = path.join(path.dirname(require.resolve('oazapfts')), 'cli.js');
+    const source = execFileSync(process.execPath, [generator, document, '--argumentStyle=object', '--useUnknown', '--futureStripLegacyMethods'], { encoding: 'utf8' });
+    return `// @ts-nocheck: the types of its runtime do not know exactOptionalPropertyTypes.\n${source}`;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** Every variable with its meaning, unit and default; the empty ones have none. As a file `.env` it changes nothing. */

@@ -1,17 +1,19 @@
+import { cancelOrder } from '../../src/client';
 import { orderSchema } from '../../src/contract/order';
 import { CARD, Client } from '../api/page/hosted-page';
-import { Merchant, story, type Refusal } from '../support/client';
+import { Merchant, answerOf, story, type Refusal } from '../support/client';
 import { CARDS } from '../support/cards';
 import { until } from '../support/until';
 
 /** Orders that nobody pays. */
 const shop = new Merchant();
-const refusalOf = ({ status, body }: { status: number; body: unknown }) => [status, (body as { error: Refusal }).error.type];
+const cancel = (id: string) => answerOf<{ error: Refusal }>(cancelOrder({ orderId: id }, shop.project));
+const refusalOf = ({ status, body }: Awaited<ReturnType<typeof cancel>>) => [status, body.error.type];
 
 describe('cancel by the merchant', () => {
   test('answers the order, cancelled; again the same', async () => {
     const { id } = await shop.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
-    const answer = await shop.send('DELETE', `/v1/orders/${id}/`);
+    const answer = await cancel(id);
     const cancelled = orderSchema.parse(answer.body);
     expect([answer.status, story(cancelled)]).toEqual([200, 'cancelled: cancelled']);
     expect(cancelled.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'cancelled', source: 'merchant' });
@@ -34,14 +36,14 @@ describe('cancel by the merchant', () => {
     ['error', 'do_not_honor'],
   ] as const)('an order that is %s: CanNotCancelTransaction', async (status, card) => {
     const { id } = await shop.paidOrder(card);
-    expect(refusalOf(await shop.send('DELETE', `/v1/orders/${id}/`))).toEqual([409, 'CanNotCancelTransaction']);
+    expect(refusalOf(await cancel(id))).toEqual([409, 'CanNotCancelTransaction']);
     expect((await shop.getOrder(id)).status).toBe(status);
   });
 
   test('while the outcome of a transaction is not known: CanNotCancelTransaction, and the order goes on', async () => {
     const order = await shop.paidOrder('processing_approved');
     expect(story(order)).toBe('processing: processing');
-    expect(refusalOf(await shop.send('DELETE', `/v1/orders/${order.id}/`))).toEqual([409, 'CanNotCancelTransaction']);
+    expect(refusalOf(await cancel(order.id))).toEqual([409, 'CanNotCancelTransaction']);
     await fetch(`${shop.place.simulator_url}/control/due/`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ transaction_id: order.transactions![0]!.id }) });
     expect(story(await shop.untilStatus(order.id, 'completed', 30_000))).toBe('completed: accepted');
   });
@@ -51,10 +53,10 @@ describe('cancel by the merchant', () => {
       const order = await shop.createOrder();
       const customer = new Client();
       const form = { ...CARD, ...(await customer.open(order)) };
-      const [, cancel] = await Promise.all([customer.post(`/pay/${order.id}/`, form), shop.send('DELETE', `/v1/orders/${order.id}/`)]);
+      const [, cancelled] = await Promise.all([customer.post(`/pay/${order.id}/`, form), cancel(order.id)]);
       const { status } = await shop.getOrder(order.id);
       const charged = (await shop.ledger(order.id)).length;
-      expect([status, charged, cancel.status]).toEqual(status === 'completed' ? ['completed', 1, 409] : ['cancelled', 0, 200]);
+      expect([status, charged, cancelled.status]).toEqual(status === 'completed' ? ['completed', 1, 409] : ['cancelled', 0, 200]);
     }
   });
 });
@@ -84,7 +86,7 @@ describe('expiry', () => {
     expect(lived).toBeLessThan(4_000);
     expect(expired.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'expired', source: 'service' });
     expect(await (await customer.post(`/pay/${order.id}/`, form)).text()).toContain('expired');
-    expect(refusalOf(await shop.send('DELETE', `/v1/orders/${order.id}/`))).toEqual([409, 'CanNotCancelTransaction']);
+    expect(refusalOf(await cancel(order.id))).toEqual([409, 'CanNotCancelTransaction']);
     expect(await shop.getOrder(order.id)).toEqual(expired);
     expect(await shop.ledger(order.id)).toEqual([]);
   });

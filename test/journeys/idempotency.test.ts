@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Client } from '@temporalio/client';
 import { v5 as uuidv5 } from 'uuid';
-import type { Order } from '../../src/contract/order';
+import { createOrder, updateOrder, type Order, type OrderRequest } from '../../src/client';
 import { connect, rows } from '../../src/db/connection';
 import { connectTemporal } from '../../src/temporal/connect';
 import { orderWorkflowId } from '../../workflows/messages';
-import { Merchant, story, type Answer, type Refusal } from '../support/client';
+import { Merchant, answerOf, story, type Answer, type Refusal } from '../support/client';
 import { discardStack, launchStack, readFacts, stack, stackIn, type LaunchedStack, type RunningStack } from '../support/stack';
 import { until } from '../support/until';
 
@@ -15,12 +15,12 @@ type OrderAnswer = Answer<Order & { error: Refusal }>;
 
 let keysMade = 0;
 const aKey = (name = 'key') => `${name}-${process.pid}-${++keysMade}`;
-const create = (merchant: Merchant, key: string, fields: Record<string, unknown> = {}): Promise<OrderAnswer> =>
-  merchant.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1_250, ...fields }, headers: { 'idempotency-key': key } });
+const create = (merchant: Merchant, key: string, fields: Partial<OrderRequest> = {}): Promise<OrderAnswer> =>
+  answerOf(createOrder({ idempotencyKey: key, orderRequest: { currency: 'EUR', amount: 1_250, ...fields } }, merchant.project));
 const charged = async (merchant: Merchant) => ({ transactions: [await merchant.cardTransaction('approved')] });
 
 /** As a merchant does: what the service was too busy for comes again with its key. */
-async function insist(merchant: Merchant, key: string, fields: Record<string, unknown>): Promise<OrderAnswer> {
+async function insist(merchant: Merchant, key: string, fields: Partial<OrderRequest>): Promise<OrderAnswer> {
   const answer = await create(merchant, key, fields);
   return answer.status === 503 ? await insist(merchant, key, fields) : answer;
 }
@@ -61,7 +61,7 @@ describe('the same request with the same key', () => {
     const merchant = new Merchant();
     const key = aKey();
     const first = await create(merchant, key, { description: 'as it was' });
-    await merchant.send('PUT', `/v1/orders/${first.body.id}/`, { body: { description: 'changed' } });
+    await updateOrder({ orderId: first.body.id, orderUpdate: { description: 'changed' } }, merchant.project);
     await merchant.cancelOrder(first.body.id);
     const again = await create(merchant, key, { description: 'as it was' });
     expect([again.status, again.body]).toEqual([200, first.body]);
@@ -98,7 +98,7 @@ describe('the same request with the same key', () => {
 });
 
 describe('another request with that key', () => {
-  test.each<[string, Record<string, unknown>]>([
+  test.each<[string, Partial<OrderRequest> & { unknown?: number }]>([
     ['another amount', { amount: 1_251 }],
     ['a field more', { extra: {} }],
     ['an unknown field more', { unknown: 1 }],
@@ -127,7 +127,7 @@ describe('another request with that key', () => {
   });
 });
 
-test.each<[string, Record<string, unknown>]>([
+test.each<[string, Partial<OrderRequest> & { unknown?: number }]>([
   ['the contract', { amount: -1 }],
   ['the project', { currency: 'XAU' }],
   ['the vault', { transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token: 'none' } }] }],
@@ -183,7 +183,7 @@ describe('crashes and silence', () => {
   };
   /** The workflow of the order that this key makes. */
   const workflowOf = async (merchant: Merchant, key: string) => {
-    const { body: project } = await merchant.send<{ id: string }>('GET', '/v1/merchants/self/projects/self/');
+    const project = await merchant.getProject();
     const db = connect(place.postgres_url, { pool_max: 1 });
     const [row] = await rows<{ id_namespace: string }>(db, 'select id_namespace from projects where id = :id', { id: project.id });
     await db.destroy();
@@ -226,14 +226,14 @@ describe('crashes and silence', () => {
     const [before, charges] = [await orders(), await merchant.ledger()];
     const fields = { currency: 'EUR', amount: 1_250, ...(await charged(merchant)) };
     const refused = await withoutWorker(async () => {
-      const answer = await merchant.send<{ error: Refusal }>('POST', '/v1/orders/', { body: fields });
+      const answer = await answerOf<{ error: Refusal }>(createOrder({ orderRequest: fields }, merchant.project));
       expect(await until('its workflow waits', async () => (await late()).length > 0)).toBe(true);
       return answer;
     });
     expect([refused.status, refused.headers.get('retry-after'), refused.body.error.type]).toEqual([503, '1', 'ServerError']);
     await until('its workflow is over', async () => (await late()).length === 0, 40_000);
     expect([await orders(), await merchant.ledger()]).toEqual([before, charges]);
-    expect(await until('it can be sent again', async () => (await merchant.send('POST', '/v1/orders/', { body: fields })).status === 200)).toBe(true);
+    expect(await until('it can be sent again', async () => (await createOrder({ orderRequest: fields }, merchant.project)).status === 200)).toBe(true);
   }, 90_000);
 
   test('with a key: 503, and the repeat gets the one order, charged once', async () => {

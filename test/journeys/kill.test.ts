@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createOrder } from '../../src/client';
 import { connect } from '../../src/db/connection';
 import { connectTemporal } from '../../src/temporal/connect';
 import { orderWorkflowId } from '../../workflows/messages';
@@ -66,12 +67,12 @@ const ready = () =>
   );
 
 /** Sends an order with a card token and resolves once the processor has its charge, which it will do `latency_ms` later. */
-async function orderBeingCharged(latency_ms: number): Promise<{ id: string; answer: ReturnType<Merchant['send']> }> {
+async function orderBeingCharged(latency_ms: number): Promise<{ id: string; answer: ReturnType<typeof createOrder> }> {
   const transaction = await merchant.cardTransaction('approved');
   const { vault_token } = transaction.payment_method_details;
   const { hit } = await merchant.trouble({ operation: 'sale', vault_token, kind: 'latency', milliseconds: latency_ms, times: 1 });
   const before = new Set((await orders()).map(({ id }) => id));
-  const answer = merchant.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 990, transactions: [transaction] } });
+  const answer = createOrder({ orderRequest: { currency: 'EUR', amount: 990, transactions: [transaction] } }, merchant.project);
   answer.catch(() => undefined);
   await hit;
   // Whoever sent it may never hear of it: the record tells its id.

@@ -1,16 +1,16 @@
 import { DEPTH_MAX } from '../../src/contract/request';
 import { FREE_FORM_BYTES_MAX } from '../../src/contract/scalars';
-import type { Order } from '../../src/contract/order';
-import { Merchant, type Refusal } from '../support/client';
+import { createOrder, getProject, type Order, type OrderRequest } from '../../src/client';
+import { Merchant, answerOf, type Refusal } from '../support/client';
 
 /** What an order may hold at most, each limit from both sides: what fits comes back as it was sent, what does not leaves nothing. */
 const merchant = new Merchant();
-const create = (fields: Record<string, unknown>) => merchant.send<Order & { error: Refusal }>('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1, ...fields } });
+const create = (fields: Partial<OrderRequest>) => answerOf<Order & { error: Refusal }>(createOrder({ orderRequest: { currency: 'EUR', amount: 1, ...fields } }, merchant.project));
 
 /** JSON of exactly so many bytes. */
 const freeForm = (bytes: number) => ({ x: 'x'.repeat(bytes - '{"x":""}'.length) });
 /** An object with so many objects in one another, itself included. */
-const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(levels - 1) });
+const nested = (levels: number): Record<string, unknown> => (levels === 1 ? {} : { a: nested(levels - 1) });
 const url = (length: number) => 'https://shop.example/'.padEnd(length, 'x');
 
 test.each<[field: string, fits: unknown, tooLarge: unknown]>([
@@ -52,6 +52,6 @@ test('a body of 256 KiB is the largest: 413, with an Idempotency-Key too', async
 });
 
 test('the stack of the tests is not throttled', async () => {
-  const { headers } = await merchant.send('GET', '/v1/merchants/self/projects/self/');
+  const { headers } = await getProject(merchant.project);
   expect(headers.get('ratelimit')).toBeNull();
 });

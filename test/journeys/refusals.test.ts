@@ -1,6 +1,7 @@
+import { cancelOrder, createOrder, getOrder } from '../../src/client';
 import { errorSchema } from '../../src/contract/error';
 import { CARDS } from '../support/cards';
-import { Merchant, type Answer, type Request } from '../support/client';
+import { Merchant, answerOf, type Answer, type Request } from '../support/client';
 import { aProject } from '../support/projects';
 import { connect } from '../../src/db/connection';
 import { stack } from '../support/stack';
@@ -31,7 +32,7 @@ describe('a key that is not the right one', () => {
     const { test_api_key } = stack();
     const wrong = [`${test_api_key}0`, test_api_key.slice(0, -1) + (test_api_key.endsWith('0') ? '1' : '0'), test_api_key.replace('test', 'live'), test_api_key.toUpperCase(), 'x'];
     for (const key of wrong) {
-      const answer = await new Merchant(stack(), key).send('GET', `/v1/orders/${id}/`);
+      const answer = await answerOf(getOrder({ orderId: id }, new Merchant(stack(), key).project));
       expectError(answer, [401, 'Unauthorized']);
       expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /);
     }
@@ -45,7 +46,7 @@ describe('a key that is not the right one', () => {
     const live = new Merchant(stack(), stack().live_api_key);
     const { shop: stranger } = await aProject();
     for (const other of [live, stranger]) {
-      for (const method of ['GET', 'DELETE']) expectError(await other.send(method, `/v1/orders/${id}/`), [401, 'Unauthorized']);
+      for (const operation of [getOrder, cancelOrder]) expectError(await answerOf(operation({ orderId: id }, other.project)), [401, 'Unauthorized']);
     }
     expect((await shop.getOrder(id)).status).toBe('new');
   });
@@ -53,7 +54,7 @@ describe('a key that is not the right one', () => {
   test('a vault token is good in its project only', async () => {
     const { shop: stranger } = await aProject();
     const transaction = await stranger.cardTransaction('approved');
-    const error = expectError(await shop.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1, transactions: [transaction] } }), [400, 'ValidationError']);
+    const error = expectError(await answerOf(createOrder({ orderRequest: { currency: 'EUR', amount: 1, transactions: [transaction] } }, shop.project)), [400, 'ValidationError']);
     expect(error.property_path).toBe('transactions.0.payment_method_details.vault_token');
     expect(await simulator('operations').where({ vault_token: transaction.payment_method_details.vault_token })).toEqual([]);
   });
@@ -65,7 +66,7 @@ describe('a key that is not the right one', () => {
 });
 
 test('an id that does not exist: 404', async () => {
-  for (const method of ['GET', 'DELETE']) expectError(await shop.send(method, `/v1/orders/${NOBODY}/`), [404, 'NotFound']);
+  for (const operation of [getOrder, cancelOrder]) expectError(await answerOf(operation({ orderId: NOBODY }, shop.project)), [404, 'NotFound']);
 });
 
 describe('a wrong request: nothing is stored, nothing is charged', () => {

@@ -1,3 +1,4 @@
+import { createOrder } from '../../src/client';
 import { orderSchema } from '../../src/contract/order';
 import { CARD, Client } from '../api/page/hosted-page';
 import { Merchant, story } from '../support/client';
@@ -40,9 +41,9 @@ describe('a sale, approved', () => {
   test('rule 1: the order is completed, its transaction accepted, its response code 00, in one answer', async () => {
     const shop = merchant();
     const transaction = { ...(await shop.cardTransaction('approved')), expiration_period: 'PT10M' };
-    const answer = await shop.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 2_599, description: 'Two tickets', transactions: [transaction] } });
+    const answer = await createOrder({ orderRequest: { currency: 'EUR', amount: 2_599, description: 'Two tickets', transactions: [transaction] } }, shop.project);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
-    const order = orderSchema.parse(answer.body);
+    const order = orderSchema.parse(answer.data);
     expectNothingEmpty(order);
     const { id, project_id, merchant_id } = order;
     // Exactly these fields: one more would be a promise nobody made.
@@ -91,7 +92,7 @@ describe('a sale, approved', () => {
     });
     expect(order.created <= order.completed! && order.completed === order.modified).toBe(true);
     expect(await shop.getOrder(id)).toEqual(order);
-    const { body: project } = await shop.send<{ id: string; merchant_id: string }>('GET', '/v1/merchants/self/projects/self/');
+    const project = await shop.getProject();
     expect([project_id, merchant_id]).toEqual([project.id, project.merchant_id]);
     expect((await shop.ledger(id)).map(({ operation, amount, requests, result }) => [operation, amount, requests, result])).toEqual([['sale', 2_599, 1, 'approved']]);
   });
@@ -137,9 +138,9 @@ describe('an order for the hosted page', () => {
 describe('a sale, declined', () => {
   test('rule 2: a decline is an answer: 200, status error, the code and its description', async () => {
     const shop = merchant();
-    const answer = await shop.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 100, transactions: [await shop.cardTransaction('do_not_honor')] } });
+    const answer = await createOrder({ orderRequest: { currency: 'EUR', amount: 100, transactions: [await shop.cardTransaction('do_not_honor')] } }, shop.project);
     expect(answer.status).toBe(200);
-    const order = orderSchema.parse(answer.body);
+    const order = orderSchema.parse(answer.data);
     expect(story(order)).toBe('error: error');
     expect(order.completed).toBeUndefined();
     const [transaction] = order.transactions!;

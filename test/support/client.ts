@@ -1,5 +1,5 @@
+import * as client from '../../src/client';
 import type { ErrorAnswer } from '../../src/contract/error';
-import type { Order } from '../../src/contract/order';
 import type { Webhook } from '../../src/contract/webhook';
 import { createProcessor } from '../../src/processor/client';
 import type { LedgerEntry } from '../../src/processor/wire';
@@ -19,14 +19,22 @@ export interface Request {
   headers?: Record<string, string>;
 }
 
+type Fields = Partial<client.OrderRequest>;
+
 /** A merchant: the API over HTTP with the key of one project, and what a test may look at beside it. */
 export class Merchant {
+  /** For the operations of the client. */
+  readonly project: ReturnType<typeof client.project>;
+
   constructor(
     readonly place: RunningStack = stack(),
     readonly api_key: string = place.test_api_key,
-  ) {}
+  ) {
+    // The API never redirects: a client that would follow must not hide it.
+    this.project = { ...client.project({ url: place.api_url, api_key }), redirect: 'manual' };
+  }
 
-  /** The answer as it came; refusals are answers. */
+  /** What no client would send, as it stands; refusals are answers. */
   async send<Body = unknown>(method: string, path: string, { body, headers = {} }: Request = {}): Promise<Answer<Body>> {
     const authorization = `Basic ${Buffer.from(`${this.api_key}:`).toString('base64')}`;
     const response = await fetch(this.place.api_url + path, {
@@ -39,25 +47,29 @@ export class Merchant {
   }
 
   /** Throws when it is refused. */
-  async createOrder(fields: Record<string, unknown> = {}): Promise<Order> {
-    return accepted(await this.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1_250, ...fields } }));
+  async createOrder(fields: Fields = {}): Promise<client.Order> {
+    return accepted(await client.createOrder({ orderRequest: { currency: 'EUR', amount: 1_250, ...fields } }, this.project));
   }
 
   /** Creates an order that is charged at once with a test card. */
-  async paidOrder(card: CardName, fields: Record<string, unknown> = {}): Promise<Order> {
+  async paidOrder(card: CardName, fields: Fields = {}): Promise<client.Order> {
     return await this.createOrder({ ...fields, transactions: [await this.cardTransaction(card)] });
   }
 
-  async getOrder(id: string): Promise<Order> {
-    return accepted(await this.send('GET', `/v1/orders/${id}/`));
+  async getOrder(id: string): Promise<client.Order> {
+    return accepted(await client.getOrder({ orderId: id }, this.project));
   }
 
-  async cancelOrder(id: string): Promise<Order> {
-    return accepted(await this.send('DELETE', `/v1/orders/${id}/`));
+  async cancelOrder(id: string): Promise<client.Order> {
+    return accepted(await client.cancelOrder({ orderId: id }, this.project));
+  }
+
+  async getProject(): Promise<client.Project> {
+    return accepted(await client.getProject(this.project));
   }
 
   /** The order once it has the status. */
-  async untilStatus(id: string, status: Order['status'], within_ms?: number): Promise<Order> {
+  async untilStatus(id: string, status: client.Order['status'], within_ms?: number): Promise<client.Order> {
     return await until(`order ${id} is ${status}`, async () => {
       const order = await this.getOrder(id);
       return order.status === status && order;
@@ -70,7 +82,7 @@ export class Merchant {
 
   /** A token of the card in this project, as an earlier payment on the hosted page leaves one. */
   async vaultToken(number: string): Promise<string> {
-    const { body: project } = await this.send<{ id: string; is_test: boolean }>('GET', '/v1/merchants/self/projects/self/');
+    const project = await this.getProject();
     const processor = createProcessor({ url: this.place.simulator_url, key: this.place.processor_key, timeout_ms: 5_000 });
     try {
       const card = await processor.vaultCard({ project_id: project.id, is_test: project.is_test, number, card_expiry: '122034', security_code: '123', cardholder_name: 'Ada Lovelace' });
@@ -99,14 +111,22 @@ export class Merchant {
   }
 }
 
-/** The body of a 2xx; throws with what was said otherwise. */
-function accepted({ status, body }: Answer): Order {
-  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
-  return body as Order;
+type Called<Data = unknown> = { status: number; headers: Headers; data: Data };
+
+/** The data of a 200; throws with what was said otherwise. */
+function accepted<Data>(called: ({ status: 200; data: Data } | { status: Exclude<number, 200>; data: client.Error }) & { headers: Headers }): Data {
+  if (called.status !== 200) throw new Error(`${called.status} ${JSON.stringify(called.data)}`);
+  return called.data as Data;
+}
+
+/** The answer of an operation, for tests that look at refusals too. */
+export async function answerOf<Body = unknown>(call: Promise<Called>): Promise<Answer<Body>> {
+  const { status, headers, data } = await call;
+  return { status, headers, body: data as Body };
 }
 
 /** Statuses of the order and its transactions, as `completed: error accepted`. */
-export function story({ status, transactions = [] }: Order): string {
+export function story({ status, transactions = [] }: { status: string; transactions?: { status: string }[] | undefined }): string {
   return [`${status}:`, ...transactions.map((transaction) => transaction.status)].join(' ');
 }
 

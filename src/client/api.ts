@@ -1,0 +1,561 @@
+// @ts-nocheck: the types of its runtime do not know exactOptionalPropertyTypes.
+/**
+ * Payments API
+ * 1
+ * DO NOT MODIFY - This file has been generated using oazapfts.
+ * See https://www.npmjs.com/package/oazapfts
+ */
+import * as Oazapfts from "@oazapfts/runtime";
+import * as QS from "@oazapfts/runtime/query";
+export const defaults: Oazapfts.Defaults<Oazapfts.CustomHeaders> = {
+    headers: {},
+    baseUrl: "/"
+};
+const oazapfts = Oazapfts.runtime(defaults);
+export const servers = {
+    server1: "/"
+};
+export type TransactionRequest = {
+    /** For example `credit-card`, `apple-pay`, `google-pay`; one that is active in the project. */
+    payment_method: string;
+    /** `manual`: captured or voided by the merchant. `delayed`: captured at the end of expiration_period. Absent: a sale, captured at once. */
+    capture_mode?: "manual" | "delayed";
+    /** How long it can be paid; with capture_mode, how long it can be captured once accepted, at most P5D. */
+    expiration_period?: string;
+    payment_method_details?: {
+        /** Card token; the transaction is then charged at once. */
+        vault_token?: string;
+        /** Account funding: the account to load. The only field that may hold a card number. */
+        receiver_account_number?: string;
+        /** Account funding: for example `card-account`. */
+        receiver_account_number_type?: string;
+    };
+};
+export type Customer = {
+    /** Merchant's own customer reference. */
+    merchant_customer_id?: string;
+    email_address?: string;
+    first_name?: string;
+    last_name?: string;
+    /** `billing` for account funding. */
+    address_type?: string;
+    /** Street and house number. */
+    address?: string;
+    postal_code?: string;
+    city?: string;
+    /** Two-letter state, province or territory code; for country US or CA. */
+    state?: string;
+    /** ISO 3166-1 alpha-2. */
+    country?: string;
+    /** Language the customer reads, for example `nl_NL`. */
+    locale?: string;
+    phone_numbers?: string[];
+    ip_address?: string;
+};
+export type OrderRequest = {
+    /** Must be supported by the project. */
+    currency: string;
+    /** In the smallest currency unit, VAT included. */
+    amount: number;
+    /** Merchant's own reference. Recommended. */
+    merchant_order_id?: string;
+    /** Recommended. */
+    description?: string;
+    /** How long the order stays valid, at most P30D. */
+    expiration_period?: string;
+    /** Payment methods shown on the hosted payment page. Without it every payment method active in the project is shown. */
+    payment_methods?: string[];
+    /** One transaction chooses the method; without it the customer chooses on the hosted page. */
+    transactions?: TransactionRequest[];
+    /** Where the customer goes after paying. Recommended. Without it the customer stays on the service's result page. */
+    return_url?: string;
+    /** Where the customer goes when payment ends as cancelled, expired or error. Without it the return_url is used. */
+    failure_url?: string;
+    /** Receives webhooks for this order; overrides the project's webhook URL. */
+    webhook_url?: string;
+    customer?: Customer;
+    /** The software that sends the request (platform or plugin). */
+    client?: {
+        [key: string]: unknown;
+    };
+    /** Merchant's own data, stored and returned on retrieval. */
+    extra?: {
+        [key: string]: unknown;
+    };
+    /** What was bought, stored and returned on retrieval. */
+    order_lines?: {
+        [key: string]: unknown;
+    }[];
+    /** Language of the hosted payment page, for example `nl_NL`. */
+    locale?: string;
+};
+export type Event = {
+    id: string;
+    /** The status moved to. */
+    event: "new" | "pending" | "processing" | "accepted" | "error" | "cancelled" | "expired";
+    /** When it happened. */
+    occurred: string;
+    /** When the service learned of it. */
+    noticed: string;
+    source: "customer" | "merchant" | "processor" | "service";
+    result?: "approved" | "declined" | "failed";
+    /** ISO 8583 code of an issuer's decline, for example `05`. */
+    authorization_iso_response_code?: string;
+};
+export type Transaction = {
+    id: string;
+    order_id: string;
+    created: string;
+    modified: string;
+    completed?: string;
+    amount: number;
+    currency: string;
+    /** `credit`: a payment. `debit`: money given back. */
+    credit_debit: "credit" | "debit";
+    payment_method: string;
+    /** For example `visa`, `mastercard`. */
+    payment_method_brand?: string;
+    payment_method_details?: {
+        /** Masked card number, `411111******1111`. */
+        truncated_pan?: string;
+        /** MMYYYY. */
+        card_expiry?: string;
+        cardholder_name?: string;
+        /** Reusable card token; keep and use it on the server only. */
+        vault_token?: string;
+        liability_shift?: boolean;
+        /** Account funding: first six and last four. */
+        receiver_account_number?: string;
+        receiver_account_number_type?: string;
+    };
+    /** `manual`: captured or voided by the merchant. `delayed`: captured at the end of expiration_period. Absent: a sale, captured at once. */
+    capture_mode?: "manual" | "delayed";
+    expiration_period?: string;
+    transaction_type?: "authorization" | "aft" | "capture" | "void" | "refund" | "chargeback" | "reversal";
+    refund_of_transaction_id?: string;
+    /** True while the transaction can still be captured. Always there on a payment. */
+    is_capturable?: boolean;
+    captured_amount?: number;
+    voided_amount?: number;
+    status: "new" | "pending" | "processing" | "accepted" | "error" | "cancelled" | "expired";
+    events?: Event[];
+    outcomes?: {
+        processing: {
+            status: string;
+            /** `00` means approved. */
+            response_code?: string;
+            response_code_description?: string;
+        };
+    };
+    received_3ds_authentication?: {
+        /** `failed` means that 3-D Secure failed. */
+        result: string;
+    };
+    /** Hosted page of the transaction. */
+    payment_url?: string;
+};
+export type Order = {
+    id: string;
+    project_id: string;
+    merchant_id: string;
+    merchant_name?: string;
+    /** Merchant's own reference. Recommended. */
+    merchant_order_id?: string;
+    description?: string;
+    currency: string;
+    amount: number;
+    status: "new" | "processing" | "see-transactions" | "completed" | "cancelled" | "expired" | "error";
+    /** Labels, for example `is-test` and `is-refund`. */
+    flags: string[];
+    created: string;
+    modified: string;
+    /** With status completed only. */
+    completed?: string;
+    expiration_period?: string;
+    /** Payment methods shown on the hosted payment page. Without it every payment method active in the project is shown. */
+    payment_methods?: string[];
+    /** Payment attempts, oldest first. */
+    transactions?: Transaction[];
+    /** Hosted payment page; the customer is sent here when no transaction was sent. */
+    order_url?: string;
+    /** Where the customer goes after paying. Recommended. Without it the customer stays on the service's result page. */
+    return_url?: string;
+    /** Where the customer goes when payment ends as cancelled, expired or error. Without it the return_url is used. */
+    failure_url?: string;
+    /** Receives webhooks for this order; overrides the project's webhook URL. */
+    webhook_url?: string;
+    customer?: Customer;
+    /** The software that sends the request (platform or plugin). */
+    client?: {
+        [key: string]: unknown;
+    };
+    /** Merchant's own data, stored and returned on retrieval. */
+    extra?: {
+        [key: string]: unknown;
+    };
+    /** What was bought, stored and returned on retrieval. */
+    order_lines?: {
+        [key: string]: unknown;
+    }[];
+    /** Language of the hosted payment page, for example `nl_NL`. */
+    locale?: string;
+    /** Refunded so far. */
+    refunded_amount?: number;
+    refund_of_order_id?: string;
+    /** Refund orders of this order. */
+    refund_orders?: string[];
+    capture_of_order_id?: string;
+    void_of_order_id?: string;
+    chargeback_of_order_id?: string;
+    /** Chargeback orders of this order. */
+    chargeback_orders?: string[];
+    reversal_of_order_id?: string;
+    /** Reversal orders of this order. */
+    reversal_orders?: string[];
+    /** Original order, for any order created from another. */
+    related_order_id?: string;
+    /** Orders created from this order. */
+    related_orders?: string[];
+    related_payment_link_id?: string;
+    /** With `?fields[]=amount_details` only: what was moved and what still can be. */
+    amount_details?: {
+        capturable: number;
+        captured: number;
+        refundable: number;
+        refunded: number;
+        voidable: number;
+        voided: number;
+    };
+};
+export type Error = {
+    error: {
+        /** HTTP status code. */
+        status: number;
+        /** Error type, see Errors. */
+        "type": string;
+        /** Short explanation. */
+        value: string;
+        /** The first bad field, for example `transactions.0.payment_method`. */
+        property_path?: string;
+        /** What is wrong with it. */
+        property_description?: string;
+    };
+};
+export type OrderList = Order[];
+export type OrderUpdate = {
+    /** Merchant's own reference. Recommended. */
+    merchant_order_id?: string;
+    /** Recommended. */
+    description?: string;
+    /** Where the customer goes after paying. Recommended. Without it the customer stays on the service's result page. */
+    return_url?: string;
+    /** Where the customer goes when payment ends as cancelled, expired or error. Without it the return_url is used. */
+    failure_url?: string;
+    /** Receives webhooks for this order; overrides the project's webhook URL. */
+    webhook_url?: string;
+    customer?: Customer;
+    /** Merchant's own data, stored and returned on retrieval. */
+    extra?: {
+        [key: string]: unknown;
+    };
+    /** Cannot change; accepted when it is that of the order. */
+    currency?: string;
+    /** Cannot change; accepted when it is that of the order. */
+    amount?: number;
+};
+export type Project = {
+    id: string;
+    merchant_id: string;
+    name: string;
+    status: "active" | "active-testing";
+    /** True: orders carry the flag is-test and no money moves. */
+    is_test: boolean;
+    webhook_url?: string;
+    payment_methods: string[];
+    currencies: string[];
+    /** Default of the order field of that name. */
+    expiration_period: string;
+    /** Default for paying a transaction, and for `delayed` captures. */
+    transaction_expiration_period: string;
+    /** Default for capturing `manual` transactions. */
+    capture_expiration_period: string;
+    /** Path → method → allowed. */
+    permissions: {
+        [key: string]: {
+            [key: string]: boolean;
+        };
+    };
+};
+export type Currencies = {
+    payment_methods: {
+        [key: string]: {
+            currencies: string[];
+        };
+    };
+};
+/**
+ * Create an order
+ */
+export function createOrder({ idempotencyKey, orderRequest }: {
+    idempotencyKey?: string;
+    orderRequest: OrderRequest;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Order;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 502;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>("/v1/orders/", oazapfts.json({
+        ...opts,
+        method: "POST",
+        body: orderRequest,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * List orders
+ */
+export function listOrders({ createdSince, createdUntil }: {
+    createdSince?: string;
+    createdUntil?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: OrderList;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/orders/${QS.query(QS.explode({
+        created_since: createdSince,
+        created_until: createdUntil
+    }))}`, {
+        ...opts
+    });
+}
+/**
+ * Get an order
+ */
+export function getOrder({ orderId, fieldsQuery, fields, ifNoneMatch }: {
+    orderId: string;
+    fieldsQuery?: "amount_details"[];
+    fields?: "amount_details"[];
+    ifNoneMatch?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Order;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/orders/${encodeURIComponent(orderId)}/${QS.query(QS.explode({
+        "fields[]": fieldsQuery,
+        fields
+    }))}`, {
+        ...opts,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "If-None-Match": ifNoneMatch
+        })
+    });
+}
+/**
+ * Change an order
+ */
+export function updateOrder({ orderId, ifMatch, orderUpdate }: {
+    orderId: string;
+    ifMatch?: string;
+    orderUpdate: OrderUpdate;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Order;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 412;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/orders/${encodeURIComponent(orderId)}/`, oazapfts.json({
+        ...opts,
+        method: "PUT",
+        body: orderUpdate,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "If-Match": ifMatch
+        })
+    }));
+}
+/**
+ * Cancel an order
+ */
+export function cancelOrder({ orderId, ifMatch }: {
+    orderId: string;
+    ifMatch?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Order;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 412;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/orders/${encodeURIComponent(orderId)}/`, {
+        ...opts,
+        method: "DELETE",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "If-Match": ifMatch
+        })
+    });
+}
+/**
+ * Get the project
+ */
+export function getProject(opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Project;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>("/v1/merchants/self/projects/self/", {
+        ...opts
+    });
+}
+/**
+ * List the currencies
+ */
+export function listCurrencies(opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Currencies;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>("/v1/merchants/self/projects/self/currencies/", {
+        ...opts
+    });
+}
+

@@ -1,0 +1,9 @@
+import type { RequestOpts } from '@oazapfts/runtime';
+
+export { HttpError, ok } from '@oazapfts/runtime';
+export * from './api';
+
+/** A project, as the last argument of every operation: where the service is, and the key of the project. */
+export function project({ url, api_key }: { url: string; api_key: string }): RequestOpts {
+  return { baseUrl: url, headers: { Authorization: `Basic ${btoa(`${api_key}:`)}` } };
+}

@@ -1,0 +1,73 @@
+import * as client from '../../../src/client';
+import { EXAMPLES } from '../../../src/contract/examples';
+import { openApi } from '../../../src/contract/openapi';
+import { ROUTES, type OperationId, type Route } from '../../../src/contract/routes';
+import { API_KEY, servePlumbing, type Plumbing } from '../../support/plumbing';
+import { stack } from '../../support/stack';
+
+/** As the generator spells what a request is made of. */
+const camel = (name: string) => name.replace(/^[A-Z]/, (first) => first.toLowerCase()).replace(/[-_](\w)/g, (_, letter: string) => letter.toUpperCase());
+
+type Call = (...args: unknown[]) => Promise<{ status: number; data: unknown }>;
+// An operation that the client lacks is a type error here.
+const OPERATIONS = client satisfies Record<OperationId, unknown> as unknown as Record<OperationId, Call>;
+
+/** The documentation's example of a request, as the client takes it. */
+function argumentsOf(id: OperationId, route: Route): Record<string, unknown> {
+  const { params = {}, body }: { params?: Record<string, string>; body?: unknown } = EXAMPLES[id] as object;
+  const { $ref = 'body' } = openApi().paths[route.path]?.[route.method]?.requestBody?.content['application/json'].schema ?? {};
+  const named = Object.entries(params).map(([name, value]) => [camel(name), value]);
+  return { ...Object.fromEntries(named), ...(body === undefined ? {} : { [camel($ref.split('/').at(-1)!)]: body }) };
+}
+
+describe('every operation of the document', () => {
+  let api: Plumbing;
+  beforeAll(async () => {
+    api = await servePlumbing();
+  });
+  afterAll(() => api.close());
+
+  test.each(Object.entries(ROUTES) as [OperationId, Route][])('%s is called as the document says, and answers as it says', async (id, route) => {
+    api.calls.length = 0;
+    const operation = OPERATIONS[id];
+    const project = client.project({ url: api.url, api_key: API_KEY });
+    // Without anything to say there is the project alone.
+    const { status, data } = await (operation.length === 1 ? operation(project) : operation(argumentsOf(id, route), project));
+    expect([status, data]).toEqual([route.success, EXAMPLES[id].answer]);
+    expect(api.calls.map((call) => call.operation)).toEqual([id]);
+    expect(api.calls[0]!.input).toMatchObject('body' in EXAMPLES[id] ? { body: EXAMPLES[id].body } : {});
+  });
+});
+
+describe('on the running service', () => {
+  const { api_url: url, test_api_key: api_key } = stack();
+  const shop = client.project({ url, api_key });
+  const orderRequest = { currency: 'EUR', amount: 2_500, merchant_order_id: 'A-1001' };
+
+  test('an order is created, changed, read, listed and cancelled', async () => {
+    const order = await client.ok(client.createOrder({ orderRequest }, shop));
+    await client.ok(client.updateOrder({ orderId: order.id, orderUpdate: { description: 'Two tickets' } }, shop));
+    const read = await client.ok(client.getOrder({ orderId: order.id, fieldsQuery: ['amount_details'] }, shop));
+    expect(read).toMatchObject({ ...orderRequest, description: 'Two tickets', status: 'new', amount_details: { refundable: 0 } });
+    expect((await client.ok(client.listOrders({ createdSince: order.created }, shop))).map(({ id }) => id)).toContain(order.id);
+    expect((await client.ok(client.cancelOrder({ orderId: order.id }, shop))).status).toBe('cancelled');
+  });
+
+  test('the same Idempotency-Key, the same order', async () => {
+    const idempotencyKey = `client-${process.pid}`;
+    const [one, two] = [await client.createOrder({ idempotencyKey, orderRequest }, shop), await client.createOrder({ idempotencyKey, orderRequest }, shop)];
+    expect([two.status, two.data]).toEqual([200, one.data]);
+  });
+
+  test('a refusal is the documented error, told apart by its status', async () => {
+    const answer = await client.createOrder({ orderRequest: { ...orderRequest, currency: 'EUX' } }, shop);
+    if (answer.status === 200) throw new Error('accepted');
+    expect(answer.data.error).toMatchObject({ status: 400, type: 'ValidationError', property_path: 'currency' });
+  });
+
+  test('ok throws it', async () => {
+    const refused = await client.ok(client.getProject(client.project({ url, api_key: 'wrong' }))).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(client.HttpError);
+    expect(refused).toMatchObject({ status: 401, data: { error: { type: 'Unauthorized' } } });
+  });
+});
