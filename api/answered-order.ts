@@ -17,23 +17,31 @@ interface Call {
   db: Database;
   order_id: string;
   deadline_at: number;
+  /** It has an Idempotency-Key: it may still be carried out when its sender was told that the service is away. */
+  may_run_late?: boolean;
 }
 
 /**
  * Runs a call to Temporal within the deadline; whatever became of it, the order in the database is the answer, if it is there.
  * Throws the ServiceError a workflow refused with; ServiceUnavailable when nobody answered in time and nothing is stored.
  */
-export async function answeredOrder({ client, db, order_id, deadline_at }: Call, call: () => Promise<void>): Promise<OrderView> {
+export async function answeredOrder({ client, db, order_id, deadline_at, may_run_late }: Call, call: () => Promise<void>): Promise<OrderView> {
   let silent = false;
   try {
     await client.withDeadline(deadline_at, call);
   } catch (error) {
-    if (!isSilence(error)) throw refusalOf(error, order_id);
+    if (!isSilence(error)) throw withReason(refusalOf(error, order_id), may_run_late);
     silent = true;
   }
   const order = await findOrderView(db, order_id);
   if (order !== undefined) return order;
-  throw silent ? unavailable() : new ServiceError('NotFound', 'The order does not exist.');
+  throw silent ? withReason(unavailable(), may_run_late) : new ServiceError('NotFound', 'The order does not exist.');
+}
+
+/** "Nothing was stored or charged" is not promised to who may send the request again by its key. */
+function withReason(error: unknown, may_run_late: boolean | undefined): unknown {
+  if (!may_run_late || !(error instanceof ServiceError && error.error === 'ServiceUnavailable')) return error;
+  return new ServiceError('ServiceUnavailable', 'The service could not answer in time; sent again with its Idempotency-Key, the request is answered and done once.');
 }
 
 export function unavailable(): ServiceError {

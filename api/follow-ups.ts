@@ -118,7 +118,7 @@ export class FollowUps {
     }
   }
 
-  private async answered({ order_id }: FollowUpInput, deadline_at: number, call: () => Promise<void>): Promise<OrderView> {
-    return await answeredOrder({ client: this.client, db: this.db, order_id, deadline_at }, call);
+  private async answered({ order_id, not_after }: FollowUpInput, deadline_at: number, call: () => Promise<void>): Promise<OrderView> {
+    return await answeredOrder({ client: this.client, db: this.db, order_id, deadline_at, may_run_late: not_after === undefined }, call);
   }
 }

@@ -44,25 +44,20 @@ export class Orders {
   async create(input: CreateOrderInput, deadline_at: number): Promise<OrderView> {
     const { id } = input.order;
     // Only a request with an Idempotency-Key may still run when its sender was told that the service is away.
-    const mayRunLate = input.not_after === undefined;
-    try {
-      return await this.answered(id, deadline_at, async () => {
-        try {
-          await this.startOrJoin(input, 'REJECT_DUPLICATE');
-        } catch (error) {
-          if (!isOver(error)) throw error;
-          const order = await findOrderView(this.db, id);
-          if (order !== undefined && (isFinal(ORDER_MOVES, order.status) || !mayRunLate)) return;
-          if (!mayRunLate) throw unavailable();
-          // Its first workflow is over and has left the order unwritten, or to nobody. Rows and charges have the same names in a
-          // second one, which goes on from what is there.
-          await this.startOrJoin(input, 'ALLOW_DUPLICATE');
-        }
-      });
-    } catch (error) {
-      if (!mayRunLate || !(error instanceof ServiceError && error.error === 'ServiceUnavailable')) throw error;
-      throw new ServiceError('ServiceUnavailable', 'The service could not answer in time; sent again with its Idempotency-Key, the request is answered and done once.');
-    }
+    const may_run_late = input.not_after === undefined;
+    return await answeredOrder({ client: this.client, db: this.db, order_id: id, deadline_at, may_run_late }, async () => {
+      try {
+        await this.startOrJoin(input, 'REJECT_DUPLICATE');
+      } catch (error) {
+        if (!isOver(error)) throw error;
+        const order = await findOrderView(this.db, id);
+        if (order !== undefined && (isFinal(ORDER_MOVES, order.status) || !may_run_late)) return;
+        if (!may_run_late) throw unavailable();
+        // Its first workflow is over and has left the order unwritten, or to nobody. Rows and charges have the same names in a
+        // second one, which goes on from what is there.
+        await this.startOrJoin(input, 'ALLOW_DUPLICATE');
+      }
+    });
   }
 
   /**
