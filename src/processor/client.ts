@@ -13,6 +13,7 @@ import {
   type TestCard,
   type VaultAccount,
   type VaultCard,
+  type VaultWallet,
   type VaultedAccount,
   type VaultedCard,
 } from './wire';
@@ -31,6 +32,8 @@ export interface UnusableCard {
 export interface Processor {
   /** Swaps a card for a vault token of its project; a card that no issuer would take is a value. */
   vaultCard(card: VaultCard): Promise<({ usable: true } & VaultedCard) | UnusableCard>;
+  /** A token of the card that the customer's wallet pays with. */
+  vaultWallet(wallet: VaultWallet): Promise<VaultedCard>;
   /** The card of a vault token; undefined when this project has no such token. */
   getVaultedCard(vault_token: string, project_id: string): Promise<VaultedCard | undefined>;
   /** Swaps a receiver's account number for a token; a malformed number is a value. */
@@ -110,6 +113,10 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
     async vaultCard(card) {
       const { status, body } = await lookUp('vault card', call('POST', '/v1/vault/cards/', card), [201, 422]);
       return status === 422 ? unusable(body) : { usable: true, ...valid(vaultedCardSchema, body) };
+    },
+    async vaultWallet(wallet) {
+      const { body } = await lookUp('vault wallet', call('POST', '/v1/vault/wallets/', wallet), [201]);
+      return valid(vaultedCardSchema, body);
     },
     async getVaultedCard(vault_token, project_id) {
       const path = `/v1/vault/cards/${encodeURIComponent(vault_token)}/?project_id=${encodeURIComponent(project_id)}`;

@@ -4,6 +4,7 @@ import { z } from 'zod';
  * The processor's wire format: all that the service and the processor simulator share. Amounts in minor units.
  *
  * - `POST /v1/vault/cards/`            VaultCard → VaultedCard (422 Problem when the card is unusable)
+ * - `POST /v1/vault/wallets/`          VaultWallet → VaultedCard: the card of the customer's device
  * - `GET  /v1/vault/cards/{token}/`    ?project_id= → VaultedCard (404 with field vault_token when no such token in that project)
  * - `POST /v1/vault/accounts/`         VaultAccount → VaultedAccount (account funding: the receiver's account number)
  * - `POST /v1/operations/`             Operation, header Idempotency-Key → OperationResult; the same key again: the first result
@@ -23,6 +24,14 @@ export const vaultCardSchema = z.object({
   cardholder_name: z.string().max(255).optional(),
 });
 export type VaultCard = z.infer<typeof vaultCardSchema>;
+
+/** The wallets, by the payment method they are. */
+export const WALLETS = ['apple-pay', 'google-pay'] as const;
+export type Wallet = (typeof WALLETS)[number];
+
+/** A wallet the customer agreed to pay with: it has a card of its own, so nothing is typed. */
+export const vaultWalletSchema = z.object({ project_id: uuid, is_test: z.boolean(), payment_method: z.enum(WALLETS) });
+export type VaultWallet = z.infer<typeof vaultWalletSchema>;
 
 /** What may be known of a card outside the vault. */
 export const vaultedCardSchema = z.object({
@@ -61,6 +70,8 @@ export const operationSchema = z.object({
   currency: z.string().regex(/^[A-Z]{3}$/),
   /** Sale and authorize only. */
   vault_token: z.string().optional(),
+  /** The account the money is for (account funding), as the vault names it; sale and authorize only. */
+  receiver_account_token: z.string().optional(),
   /** Where the issuer sends the customer after a 3-D Secure challenge; sale and authorize only. */
   return_url: z.url().optional(),
 });

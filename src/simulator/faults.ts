@@ -3,7 +3,7 @@ import { OPERATIONS } from '../processor/wire';
 
 /** A trouble that the control API asked for. */
 export const faultSchema = z.object({
-  /** Which calls: an operation, `ask` (GET of an operation), `vault` (cards and accounts, in and out); absent: all. */
+  /** Which calls: an operation, `ask` (GET of an operation), `vault` (cards, wallets and accounts, in and out); absent: all. */
   operation: z.enum([...OPERATIONS, 'ask', 'vault']).optional(),
   /** Only calls about this. Asking for a key that was never seen knows nothing but the key, the vault only the project. */
   order_id: z.uuid().optional(),

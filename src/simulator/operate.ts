@@ -24,6 +24,8 @@ export async function operate(store: Store, operation: Operation, idempotency_ke
 
 async function charge(store: Store, operation: Operation, idempotency_key: string, now: Date): Promise<Answer> {
   const card = operation.vault_token === undefined ? undefined : await store.card(operation.vault_token, operation.project_id);
+  const { receiver_account_token } = operation;
+  const has_receiver = receiver_account_token === undefined || (await store.hasAccount(receiver_account_token, operation.project_id));
   const scenario: Scenario = scenarioOf(card?.scenario ?? null);
 
   let earlier_requests = 0;
@@ -33,8 +35,8 @@ async function charge(store: Store, operation: Operation, idempotency_key: strin
     earlier_requests = arrivals - 1;
   }
 
-  // A token that is not of this project ends without an issuer being asked.
-  const outcome: Outcome = card ? chargeOutcome(card.scenario, operation.is_test) : { result: 'error' };
+  // A token of a card or account that is not of this project ends without an issuer being asked.
+  const outcome: Outcome = card && has_receiver ? chargeOutcome(card.scenario, operation.is_test) : { result: 'error' };
   const next = operation.operation === 'sale' ? chargebackAfter(scenario, outcome, now) : undefined;
   const row = await store.record({ idempotency_key, operation, scenario: card?.scenario, outcome, next, earlier_requests, now });
   if (!row) return { kind: 'key_reused' };

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { z } from 'zod';
-import { operationSchema, vaultAccountSchema, vaultCardSchema, type VaultedCard } from '../processor/wire';
+import { operationSchema, vaultAccountSchema, vaultCardSchema, vaultWalletSchema, type VaultedCard } from '../processor/wire';
 import { brandOf, testCard } from './cards';
 import type { Context } from './context';
 import type { Facts, FaultTarget } from './faults';
@@ -11,6 +11,7 @@ import { parse } from './parse';
 import { presentOperation } from './present';
 import { Refusal } from './refusal';
 import type { CardRow } from './store';
+import { deviceCard } from './wallets';
 
 /** Longest silence, in milliseconds, before a call that gets no answer is cut. */
 const SILENCE_MS = 60_000;
@@ -32,6 +33,13 @@ export function processorApi(context: Context): Router {
       project_id, brand, card_expiry, truncated_pan: truncated(number), scenario: testCard(number)?.scenario ?? 'other',
       ...(cardholder_name !== undefined && { cardholder_name }),
     });
+    res.status(201);
+    return vaulted(row);
+  }));
+
+  router.post('/vault/wallets/', vaultCall(context, async (req, res) => {
+    const wallet = parse(vaultWalletSchema, req.body);
+    const row = await context.store.insertCard({ project_id: wallet.project_id, ...deviceCard(wallet, new Date()) });
     res.status(201);
     return vaulted(row);
   }));

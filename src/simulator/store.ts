@@ -155,6 +155,12 @@ export class Store {
     return account_token;
   }
 
+  /** Whether the token is an account of this project. */
+  async hasAccount(account_token: string, project_id: string): Promise<boolean> {
+    const found = await this.pool.query('select 1 from accounts where account_token = $1 and project_id = $2', [account_token, project_id]);
+    return found.rowCount === 1;
+  }
+
   /** Counts an arrival that leaves no operation. Returns how many there were, this one included. */
   async arrive(idempotency_key: string): Promise<number> {
     const counted = await this.pool.query<{ arrivals: number }>(

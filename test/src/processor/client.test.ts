@@ -58,6 +58,7 @@ test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (_, g
   for (const look of [
     () => stranger.getVaultedCard('t', project_id),
     () => stranger.vaultCard({ ...A_CARD, project_id, is_test: true, number: CARDS.approved.number }),
+    () => stranger.vaultWallet({ project_id, is_test: true, payment_method: 'apple-pay' }),
   ]) {
     const error: unknown = await look().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ServiceError);

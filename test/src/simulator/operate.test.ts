@@ -72,6 +72,42 @@ test('a vault token of another project charges nothing', async () => {
   expect(await resultOf(await bench.charge('approved', { project_id: randomUUID() }))).toBe('error');
 });
 
+describe('the receiver of account funding', () => {
+  const anAccount = async (project_id = bench.project_id): Promise<string> => {
+    const vaulted = await bench.processor.vaultAccount({ project_id, number: 'DE89 3704 0044 0532 0130 00' });
+    return (vaulted as { account_token: string }).account_token;
+  };
+
+  test.each(['sale', 'authorize'] as const)('%s: an account of the project is paid, the second time with the first answer', async (operation) => {
+    const charge = await bench.charge('approved', { operation, receiver_account_token: await anAccount() });
+    for (const time of [1, 2]) expect([time, await resultOf(charge, charge.transaction_id)]).toEqual([time, 'approved']);
+    expect(await bench.ledger(`?transaction_id=${charge.transaction_id}`)).toMatchObject([{ operation, result: 'approved', requests: 2 }]);
+  });
+
+  test.each<[string, () => Promise<string>]>([
+    ['of another project', () => anAccount(randomUUID())],
+    ['that never was', () => Promise.resolve('at_nobody')],
+    ['that is none', () => Promise.resolve('')],
+    ['that is a card', () => bench.token('approved')],
+  ])('an account %s: error, without a response code, and nothing follows', async (_title, token) => {
+    const charge = await bench.charge('approved', { operation: 'authorize', receiver_account_token: await token() });
+    const answer = await bench.processor.operate(charge, charge.transaction_id);
+    expect(answer).toMatchObject({ result: 'error' });
+    expect(answer).not.toHaveProperty('response_code');
+    expect(await resultOf(followUp(charge, 'capture', 1))).toBe('refused');
+  });
+
+  test('a key that was used for one account is refused for another', async () => {
+    const charge = await bench.charge('approved', { receiver_account_token: await anAccount() });
+    await resultOf(charge, charge.transaction_id);
+    expect(await post({ ...charge, receiver_account_token: await anAccount() }, charge.transaction_id)).toMatchObject({ status: 409 });
+  });
+
+  test('a card that is declined is declined, whoever is to be paid', async () => {
+    expect(await resultOf(await bench.charge('do_not_honor', { receiver_account_token: await anAccount() }))).toBe('declined');
+  });
+});
+
 test('another currency or another order is refused', async () => {
   const charge = await bench.charge('approved');
   await resultOf(charge);
