@@ -507,6 +507,301 @@ export function cancelOrder({ orderId, ifMatch }: {
     });
 }
 /**
+ * Create a refund
+ */
+export function refundOrder({ orderId, idempotencyKey, ifMatch, body }: {
+    orderId: string;
+    idempotencyKey?: string;
+    ifMatch?: string;
+    body: {
+        /** Smallest currency unit; the full amount, or less for a partial refund. */
+        amount: number;
+        /** That of the original order unless it is sent. */
+        description?: string;
+        /** That of the original order unless it is sent. */
+        merchant_order_id?: string;
+        /** Merchant's own data, stored and returned on retrieval. */
+        extra?: {
+            [key: string]: unknown;
+        };
+    };
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Order;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 412;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/orders/${encodeURIComponent(orderId)}/refunds/`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey,
+            "If-Match": ifMatch
+        })
+    }));
+}
+/**
+ * Capture a transaction
+ */
+export function captureTransaction({ orderId, transactionId, idempotencyKey, ifMatch, body }: {
+    orderId: string;
+    transactionId: string;
+    idempotencyKey?: string;
+    ifMatch?: string;
+    body?: {};
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Order;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 412;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/orders/${encodeURIComponent(orderId)}/transactions/${encodeURIComponent(transactionId)}/captures/`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey,
+            "If-Match": ifMatch
+        })
+    }));
+}
+/**
+ * Capture a part of a transaction
+ */
+export function captureTransactionAmount({ orderId, transactionId, idempotencyKey, ifMatch, body }: {
+    orderId: string;
+    transactionId: string;
+    idempotencyKey?: string;
+    ifMatch?: string;
+    body: {
+        /** Smallest currency unit; at most what is left. */
+        amount: number;
+        description: string;
+    };
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Order;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 412;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/orders/${encodeURIComponent(orderId)}/transactions/${encodeURIComponent(transactionId)}/captures/amount/`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey,
+            "If-Match": ifMatch
+        })
+    }));
+}
+/**
+ * Void a transaction
+ */
+export function voidTransaction({ orderId, transactionId, idempotencyKey, ifMatch, body }: {
+    orderId: string;
+    transactionId: string;
+    idempotencyKey?: string;
+    ifMatch?: string;
+    body?: {};
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Order;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 412;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/orders/${encodeURIComponent(orderId)}/transactions/${encodeURIComponent(transactionId)}/voids/`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey,
+            "If-Match": ifMatch
+        })
+    }));
+}
+/**
+ * Void a part of a transaction
+ */
+export function voidTransactionAmount({ orderId, transactionId, idempotencyKey, ifMatch, body }: {
+    orderId: string;
+    transactionId: string;
+    idempotencyKey?: string;
+    ifMatch?: string;
+    body: {
+        /** Smallest currency unit; at most what is left. */
+        amount: number;
+        description: string;
+    };
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Order;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 412;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/orders/${encodeURIComponent(orderId)}/transactions/${encodeURIComponent(transactionId)}/voids/amount/`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey,
+            "If-Match": ifMatch
+        })
+    }));
+}
+/**
  * Get the project
  */
 export function getProject(opts?: Oazapfts.RequestOpts) {

@@ -18,12 +18,18 @@ test('the calls of README, copied in its order, make a payment', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'payments-readme-'));
   try {
     symlinkSync(stack().data_dir, path.join(folder, '.data'));
-    expect(calls()).toHaveLength(4);
-    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', calls().join('\n')], { cwd: folder });
-    const [created, paid, read] = stdout.trim().split('\n').map((line) => JSON.parse(line) as { id: string; status: string; order_url: string; transactions?: unknown[] });
+    expect(calls()).toHaveLength(6);
+    // A terminal shows each answer on a line of its own.
+    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', calls().join('\necho\n')], { cwd: folder });
+    const [created, paid, read, refund, capture, released] = stdout.trim().split(/\n+|(?<=\})(?=\{"id")/).map((line) => JSON.parse(line) as { id: string; status: string; order_url: string; transactions?: unknown[] });
     expect(created).toMatchObject({ status: 'new', merchant_order_id: 'M-1001', order_url: expect.stringContaining(`/pay/${created?.id}/`) as string });
     expect(paid).toMatchObject({ status: 'completed', transactions: [{ status: 'accepted', outcomes: { processing: { response_code: '00' } } }] });
     expect(read).toEqual(paid);
+    expect([refund, capture, released]).toMatchObject([
+      { status: 'completed', amount: 500, refund_of_order_id: paid?.id },
+      { status: 'completed', amount: 2500, flags: ['is-test', 'is-capture'] },
+      { status: 'completed', amount: 1500, flags: ['is-test', 'is-void'] },
+    ]);
   } finally {
     rmSync(folder, { recursive: true });
   }
