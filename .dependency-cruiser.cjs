@@ -64,6 +64,9 @@ module.exports = {
       path: OURS,
       pathNot: ['^api/', '^workflows/messages\\.ts$', folders(...ADAPTERS, ...BELOW_ADAPTERS)],
     }),
+    rule('client-stands-alone', 'Merchants copy the folder: its own files and its runtime.', { path: folders('src/client') }, {
+      pathNot: [folders('src/client'), packages('@oazapfts/runtime')],
+    }),
     rule('simulator-is-another-company', 'It shares the wire format, configuration and log with us, nothing else.', { path: folders('src/simulator') }, {
       path: OURS,
       pathNot: [folders('src/simulator', 'src/config', 'src/log'), '^src/processor/wire\\.ts$'],
@@ -87,7 +90,8 @@ module.exports = {
 
     rule('no-dead-files', 'No process reaches it; a test alone keeps nothing alive.', { path: '^src/main/' }, {
       path: '^(src|workflows|activities|api)/.*\\.tsx?$',
-      pathNot: '^src/main/',
+      // Merchants run the client.
+      pathNot: '^src/(main|client)/',
       reachable: false,
     }),
   ],

@@ -8,6 +8,7 @@ import { openApi } from '../contract/openapi';
 import { ROUTES, type Route } from '../contract/routes';
 import { ORDER_MOVES, TRANSACTION_MOVES, toMermaid } from '../domain/transitions';
 import { ERRORS, typeOf, type ErrorName } from '../errors';
+import { repositoryRoot } from '../stack/files';
 
 /** A file of the repository, or a part of one, that is computed from the code. */
 export interface Generated {
@@ -43,7 +44,7 @@ function client(): string {
   try {
     const document = path.join(folder, 'openapi.json');
     writeFileSync(document, JSON.stringify(openApi()));
-    const generator = path.join(path.dirname(require.resolve('oazapfts')), 'cli.js');
+    const generator = path.join(repositoryRoot(), 'node_modules/oazapfts/dist/cli.js');
     const source = execFileSync(process.execPath, [generator, document, '--argumentStyle=object', '--useUnknown', '--futureStripLegacyMethods'], { encoding: 'utf8' });
     return `// @ts-nocheck: the types of its runtime do not know exactOptionalPropertyTypes.\n${source}`;
   } finally {
