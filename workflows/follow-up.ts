@@ -1,4 +1,4 @@
-import { ActivityFailure, allHandlersFinished, condition, setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import { ActivityFailure, allHandlersFinished, condition, setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { OrderRecord } from '../src/domain/move';
 import { askAgainAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
@@ -22,7 +22,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
     if ((present?.status ?? 'new') !== after.status) upsertSearchAttributes([{ key: ORDER_STATUS, value: after.status }]);
     if (after.attention !== undefined && present?.attention === undefined) upsertSearchAttributes([{ key: ATTENTION, value: after.attention }]);
     present = after;
-    setCurrentDetails(describeFollowUp(input, after));
+    setCurrentDetails(describeFollowUp(input, after, workflowInfo().namespace));
   };
 
   setHandler(firstAnswer, async () => {

@@ -4,19 +4,22 @@ import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { orderWorkflowId, type FollowUpInput } from './messages';
 
 /** What an operator reads in the Web UI: status, amount, what the order waits for and until when, in words. */
-export function describe(order: OrderRecord): string {
+export function describe(order: OrderRecord, namespace: string): string {
   const lines = [headline(order), inWords(order)];
   for (const { attempt, status } of order.transactions) lines.push(`- attempt ${attempt} of ${order.attempts_max}: ${status}`);
-  for (const { kind, order_id, status } of order.closings ?? []) lines.push(`- ${kind} at the end of the window, \`${orderWorkflowId(order_id)}\`: ${status}`);
+  for (const { kind, order_id, status } of order.closings ?? []) lines.push(`- ${kind} at the end of the window, ${linkTo(order_id, namespace)}: ${status}`);
   return lines.join('\n\n');
 }
 
 /** As describe, for a capture, void, refund, chargeback or reversal. */
-export function describeFollowUp({ kind, requested_by, original_order_id }: FollowUpInput, order: OrderRecord): string {
+export function describeFollowUp({ kind, requested_by, original_order_id }: FollowUpInput, order: OrderRecord, namespace: string): string {
   const waits = isFinal(ORDER_MOVES, order.status) ? `Nothing is awaited: ${order.status} is final.` : "Waits for the processor's outcome; it is asked again and again.";
   const attention = order.attention === undefined ? [] : [`**Attention: ${order.attention}.**`];
-  return [headline(order), ...attention, waits, `A ${kind} of \`${orderWorkflowId(original_order_id)}\`, wanted by the ${requested_by}.`].join('\n\n');
+  return [headline(order), ...attention, waits, `A ${kind} of ${linkTo(original_order_id, namespace)}, wanted by the ${requested_by}.`].join('\n\n');
 }
+
+/** To the order's workflow, in the Web UI the reader is in. */
+const linkTo = (order_id: string, namespace: string) => `[${orderWorkflowId(order_id)}](/namespaces/${namespace}/workflows/${orderWorkflowId(order_id)})`;
 
 const headline = ({ status, amount, currency }: OrderRecord) => `**${status}**, ${amount} ${currency} (minor units)`;
 

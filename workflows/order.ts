@@ -1,4 +1,4 @@
-import { ApplicationFailure, allHandlersFinished, condition, setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import { ApplicationFailure, allHandlersFinished, condition, setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { closingOf, holdOf, isClosed, type Hold } from '../src/domain/hold';
 import { awaitsOutcome, isDue, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
 import { mayCancel, paymentObstacle } from '../src/domain/order';
@@ -29,7 +29,7 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     // It starts with `new`, which costs no event.
     if ((present?.status ?? 'new') !== after.status) upsertSearchAttributes([{ key: ORDER_STATUS, value: after.status }]);
     present = after;
-    setCurrentDetails(describe(after));
+    setCurrentDetails(describe(after, workflowInfo().namespace));
   };
 
   setHandler(createOrder, async (input) => {

@@ -27,6 +27,6 @@ test.each<[OrderRecord, string]>([
 });
 
 test('the details name status, amount and every attempt', () => {
-  const text = inDetail(anOrder('see-transactions', ['error', 'pending']));
+  const text = inDetail(anOrder('see-transactions', ['error', 'pending']), 'payments');
   for (const part of ['**see-transactions**', '1250 EUR (minor units)', 'attempt 1 of 5: error', 'attempt 2 of 5: pending']) expect(text).toContain(part);
 });
