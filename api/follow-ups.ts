@@ -4,7 +4,7 @@ import { findOrderView, type OrderView } from '../src/db/order-view';
 import { endedUnpaid } from '../src/db/transactions';
 import { processorOrderId, reversalOrderId } from '../src/ids';
 import type { OperationResult } from '../src/processor/wire';
-import { FOLLOW_UP_WORKFLOW, firstAnswer, followOrder, followUpStart, orderWorkflowId, type FollowUpInput, type FollowUpOrderInput } from '../workflows/messages';
+import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, firstAnswer, followOrder, followUpStart, orderStart, orderWorkflowId, type FollowUpInput, type FollowUpOrderInput } from '../workflows/messages';
 import { answeredOrder, isOver, isSilence, unavailable } from './answered-order';
 import type { Orders } from './orders';
 
@@ -26,12 +26,13 @@ export class FollowUps {
   /** Captures or voids: the order sets the money aside, its follow-up order does the rest. A repeat gets what became of the first. */
   async follow(input: FollowUpOrderInput, deadline_at: number): Promise<OrderView> {
     return await this.answered(input, deadline_at, async () => {
-      try {
-        await this.client.workflow.getHandle(orderWorkflowId(input.original_order_id)).executeUpdate(followOrder, { updateId: `follow:${input.order_id}`, args: [input] });
-      } catch (error) {
-        // The order may be over by the very thing that is asked for here again.
-        if (!isOver(error) || (await findOrderView(this.db, input.order_id)) === undefined) throw error;
-      }
+      const start = new WithStartWorkflowOperation(ORDER_WORKFLOW, {
+        ...orderStart({ order_id: input.original_order_id, project_id: input.project_id }),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        // One that is over, or lost, begins anew from the record, which has the last word on what is left.
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      });
+      await this.client.workflow.executeUpdateWithStart(followOrder, { startWorkflowOperation: start, updateId: `follow:${input.order_id}`, args: [input] });
       await this.awaitFirstAnswer(input.order_id);
     });
   }

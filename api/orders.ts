@@ -7,12 +7,10 @@ import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError } from '../src/errors';
 import {
   CREATE_UPDATE_ID,
-  ORDER_STATUS,
   ORDER_WORKFLOW,
-  PROJECT_ID,
-  TASK_QUEUE,
   cancelOrder,
   createOrder,
+  orderStart,
   orderWorkflowId,
   paymentUpdateId,
   processorAnswered,
@@ -81,15 +79,9 @@ export class Orders {
   private async startOrJoin(input: CreateOrderInput, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<void> {
     const { order } = input;
     const start = new WithStartWorkflowOperation(ORDER_WORKFLOW, {
-      workflowId: orderWorkflowId(order.id),
-      taskQueue: TASK_QUEUE,
-      args: [{ order_id: order.id }],
+      ...orderStart({ order_id: order.id, project_id: order.project_id }),
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy,
-      typedSearchAttributes: [
-        { key: ORDER_STATUS, value: 'new' },
-        { key: PROJECT_ID, value: order.project_id },
-      ],
       staticSummary: `${formatAmount(order.amount, order.currency, 'en')}, ${order.merchant_order_id ?? order.id}`,
     });
     await this.client.workflow.executeUpdateWithStart(createOrder, { startWorkflowOperation: start, updateId: CREATE_UPDATE_ID, args: [input] });

@@ -30,6 +30,19 @@ export interface FollowUpInput extends Omit<NewFollowUp, 'id' | 'transaction_id'
   not_after?: number | undefined;
 }
 
+/** How an order's workflow is started, and found by operators. */
+export function orderStart({ order_id, project_id }: { order_id: string; project_id: string }) {
+  return {
+    workflowId: orderWorkflowId(order_id),
+    taskQueue: TASK_QUEUE,
+    args: [{ order_id }] as [OrderInput],
+    typedSearchAttributes: [
+      { key: ORDER_STATUS, value: 'new' },
+      { key: PROJECT_ID, value: project_id },
+    ],
+  };
+}
+
 /** How a follow-up order's workflow is started, whoever starts it: operators find it by its payment. */
 export function followUpStart(input: FollowUpInput) {
   return {

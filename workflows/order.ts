@@ -76,6 +76,8 @@ export async function order({ order_id }: OrderInput): Promise<string> {
 
   setHandler(followOrder, async (input) =>
     inTurn(async () => {
+      // Temporal may have forgotten the order, the record has not: its workflow begins anew where it stands.
+      await goOnFromRecord();
       existing();
       became(await answering.followOrder({ ...input, now: Date.now() }));
     }),
