@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, watch } from 'node:fs';
+import path from 'node:path';
+import { parseConfig } from '../config';
+import type { StackFacts } from '../stack/facts';
+import { readIfThere, repositoryRoot } from '../stack/files';
+// The stack of `npm start`, in this process: it also ends it.
+import './start';
+
+/** What is compiled. */
+const FOLDERS = ['src', 'workflows', 'activities', 'api'];
+/** What runs it. The supervisor starts again what ends, so that nothing but an end is needed; the servers stay. */
+const OURS = ['api', 'worker', 'simulator', 'codec'];
+/** Editors write a file in several steps, and a checkout writes many. Milliseconds. */
+const SETTLE_MS = 150;
+
+const root = repositoryRoot();
+const { DATA_DIR } = parseConfig(process.env);
+
+const watched = new Set<string>();
+let settling: NodeJS.Timeout | undefined;
+let compiling = false;
+
+watchAll();
+
+/**
+ * Not `tsc --watch`: that of TypeScript 7.0 hears of no change where fanotify does not work, as in many containers. And each folder by
+ * itself: Node's own watching of a tree loses a file that an editor has replaced.
+ */
+function watchAll(): void {
+  for (const folder of FOLDERS.flatMap((name) => foldersBelow(path.join(root, name)))) {
+    if (watched.has(folder)) continue;
+    watched.add(folder);
+    const watcher = watch(folder, (_event, name) => {
+      if (!existsSync(folder)) {
+        watcher.close();
+        watched.delete(folder);
+      }
+      // A name without an end may be a new folder.
+      if (name === null || /(\.tsx?|^[^.]+)$/.test(name)) reloadSoon();
+    });
+  }
+}
+
+function foldersBelow(folder: string): string[] {
+  const inside = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return [folder, ...inside.flatMap(({ name }) => foldersBelow(path.join(folder, name)))];
+}
+
+function reloadSoon(): void {
+  clearTimeout(settling);
+  settling = setTimeout(reload, SETTLE_MS);
+}
+
+function reload(): void {
+  if (compiling) return reloadSoon();
+  compiling = true;
+  watchAll();
+  const compiler = spawn(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
+  compiler.once('close', (code) => {
+    compiling = false;
+    if (code === 0) endOurs();
+  });
+}
+
+function endOurs(): void {
+  // Without the file the stack is still starting, with what was compiled just now, or it stops.
+  const { pids = {} } = JSON.parse(readIfThere(path.join(DATA_DIR, 'stack.json')) ?? '{}') as Partial<StackFacts>;
+  for (const name of OURS) {
+    const pid = pids[name];
+    if (pid === undefined) continue;
+    try {
+      process.kill(pid, 'SIGTERM');
+    } catch {
+      // It has just ended by itself.
+    }
+  }
+}
