@@ -6,7 +6,7 @@ import type { TestCard } from '../../src/processor/wire';
 import type { FieldErrors } from './card-form';
 import type { Forgery } from './forgery';
 import { setPolicy } from './headers';
-import { paysByCard } from './methods';
+import { methodsOf } from './methods';
 import { readerOf } from './reader';
 import { returnAddress, returnSources } from './return-address';
 import { stepOf } from './step';
@@ -68,8 +68,8 @@ export function createShow({ forgery, base, testCards }: Dependencies): Show {
       const test_cards = order.is_test ? await testCards() : [];
       const values = { ...nameOf(extras), ...chosen(request, test_cards, frame.reader.texts.test_name, now) };
       const { errors = {}, trouble, status = 200 } = extras;
-      const by_card = paysByCard(order);
-      send(response, status, <PayPage {...frame} {...{ order, step, page, by_card, now, errors, trouble, values, test_cards }} token={token()} />);
+      const methods = methodsOf(order);
+      send(response, status, <PayPage {...frame} {...{ order, step, page, methods, now, errors, trouble, values, test_cards }} token={token()} />);
     }
   };
 }

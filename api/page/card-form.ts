@@ -32,9 +32,15 @@ export function readCard(body: unknown, texts: Texts['errors'], testNumbers: rea
     ...problem('security_code', problemOfCode(typed.security_code, checked.card?.code.size, texts)),
     ...problem('cardholder_name', nameProblem),
   };
-  const cardholder_name = holdsNumber(typed.cardholder_name) ? '' : typed.cardholder_name;
+  const cardholder_name = readName(body);
   if (Object.keys(errors).length > 0) return { errors, cardholder_name };
   return { card: { number, card_expiry: expiry.card_expiry, security_code: typed.security_code, cardholder_name } };
+}
+
+/** The name that may be shown again; empty where it holds a number, or the form has no name. */
+export function readName(body: unknown): string {
+  const { cardholder_name } = formSchema.parse(body ?? {});
+  return holdsNumber(cardholder_name) ? '' : cardholder_name;
 }
 
 /** The number of the attempt that the form was made for; `undefined` when it is not ours. */

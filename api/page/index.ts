@@ -11,13 +11,14 @@ import { pageHeaders } from './headers';
 import { onPageError } from './on-error';
 import { openPage } from './open-page';
 import { payByCard } from './pay-by-card';
+import { payByWallet } from './pay-by-wallet';
 import { createTestCards } from './test-cards';
 
 /** Far more than the card form has. */
 const FORM_BYTES_MAX = '8kb';
 const FORM_FIELDS_MAX = 20;
 
-/** The hosted page: pay by card, cancel, and see how it ended. Plain forms; nothing needs a script (DECISIONS, Hosted page). */
+/** The hosted page: pay by card or wallet, cancel, and see how it ended. Plain forms; nothing needs a script (DECISIONS, Hosted page). */
 export function createPages(services: PageServices): Router {
   const base = new URL(services.public_url).pathname.replace(/\/+$/, '');
   const forgery = createForgery(services);
@@ -38,17 +39,15 @@ export function createPages(services: PageServices): Router {
     },
   };
   const open = openPage(doors);
+  // Where a form was answered and the customer asks for its address again.
+  const home: RequestHandler = (request, response) => response.redirect(303, `${base}/pay/${String(request.params['order_id'])}/`);
 
   const router = Router({ caseSensitive: true });
   router.use(assets());
   router.use('/pay', ...pageHeaders, forgery.cookies, express.urlencoded({ extended: false, limit: FORM_BYTES_MAX, parameterLimit: FORM_FIELDS_MAX }));
   router.route('/pay/:order_id').get(open).post(payByCard(doors)).all(only('GET, HEAD, POST'));
-  router
-    .route('/pay/:order_id/cancel')
-    // Where a cancel form was answered and the customer asks for the address again.
-    .get((request, response) => response.redirect(303, `${base}/pay/${request.params['order_id']}/`))
-    .post(cancelPayment(doors))
-    .all(only('GET, HEAD, POST'));
+  router.route('/pay/:order_id/wallet').get(home).post(payByWallet(doors)).all(only('GET, HEAD, POST'));
+  router.route('/pay/:order_id/cancel').get(home).post(cancelPayment(doors)).all(only('GET, HEAD, POST'));
   router.route('/pay/:order_id/:transaction_id').get(open).all(only('GET, HEAD'));
   router.use('/pay', () => {
     throw notFound();

@@ -1,13 +1,28 @@
 import type { OrderView } from '../../src/db/order-view';
+import { WALLETS, type Wallet } from '../../src/processor/wire';
 
 export const CREDIT_CARD = 'credit-card';
 
+/** Every method the page can take, in the order it shows them: what costs a customer one press comes first. */
+const PAGE_METHODS = [...WALLETS, CREDIT_CARD] as const;
+export type PageMethod = (typeof PAGE_METHODS)[number];
+
 /**
- * Whether the order can be paid by card here: by the method its merchant chose with a transaction, else by one of those
- * the order names and the project has active (specification, Order, payment_methods).
+ * The methods an order can be paid with here: the one its merchant announced with a transaction, else those the order names
+ * (specification, Order, payment_methods), as far as the project has them active. What a customer tried before binds nobody.
  */
-export function paysByCard(order: Pick<OrderView, 'payment_methods' | 'project_payment_methods' | 'transactions'>): boolean {
-  const [first] = order.transactions;
-  const wanted = first === undefined ? (order.payment_methods ?? order.project_payment_methods) : [first.payment_method];
-  return wanted.includes(CREDIT_CARD) && order.project_payment_methods.includes(CREDIT_CARD);
+export function methodsOf(order: Pick<OrderView, 'payment_methods' | 'project_payment_methods' | 'transactions'>): PageMethod[] {
+  const announced = announcedMethod(order);
+  const wanted = announced === undefined ? (order.payment_methods ?? order.project_payment_methods) : [announced];
+  return PAGE_METHODS.filter((method) => wanted.includes(method) && order.project_payment_methods.includes(method));
+}
+
+/** Whether a method is one of the wallets. */
+export function isWallet(method: string): method is Wallet {
+  return WALLETS.some((wallet) => wallet === method);
+}
+
+/** The first event of a transaction tells who made it: the merchant with the order, or the customer with a form. */
+function announcedMethod({ transactions: [first] }: Pick<OrderView, 'transactions'>): string | undefined {
+  return first?.events[0]?.source === 'merchant' ? first.payment_method : undefined;
 }

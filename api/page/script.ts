@@ -25,22 +25,23 @@ export const SCRIPT = `'use strict';
     show();
   }
 
-  var form = document.querySelector('form[data-card]');
-  if (form) {
+  // Of all forms that pay the first one that is sent is the one: the others wait with it.
+  var sent = false;
+  document.querySelectorAll('form[data-pay]').forEach(function (form) {
     var button = form.querySelector('button');
-    var label = button.textContent;
-    var sent = false;
+    var words = form.querySelector('[data-busy]');
+    var label = words.textContent;
     form.addEventListener('submit', function (event) {
       if (sent) { event.preventDefault(); return; }
       sent = true;
       button.setAttribute('aria-disabled', 'true');
-      button.textContent = button.getAttribute('data-busy');
+      words.textContent = words.getAttribute('data-busy');
     });
     // Back to this page: the button works again.
     window.addEventListener('pageshow', function () {
       sent = false;
       button.removeAttribute('aria-disabled');
-      button.textContent = label;
+      words.textContent = label;
     });
     // Only while typing at the end: a caret in the middle must not jump.
     var rewrite = function (name, how) {
@@ -52,6 +53,6 @@ export const SCRIPT = `'use strict';
     };
     rewrite('number', function (text) { return text.replace(/\\D/g, '').replace(/(\\d{4})(?=\\d)/g, '$1 '); });
     rewrite('card_expiry', function (text) { return /^\\d{2}$/.test(text) ? text + ' / ' : text; });
-  }
+  });
 })();
 `;

@@ -8,6 +8,7 @@ export type Ended = Extract<OrderStatus, 'completed' | 'cancelled' | 'expired' |
 /** Why the attempt before this one did not pay: the issuer's no, or anything else (3-D Secure, the processor). */
 export interface Setback {
   declined: boolean;
+  payment_method: string;
   response_code: string | undefined;
 }
 
@@ -52,5 +53,5 @@ const epoch = (instant: string | null) => (instant === null ? Number.POSITIVE_IN
 function setbackOf(last: TransactionView | undefined): Setback | undefined {
   if (last?.status !== 'error') return undefined;
   const declined = last.events.some(({ event, result }) => event === 'error' && result === 'declined');
-  return { declined, response_code: last.response_code ?? undefined };
+  return { declined, payment_method: last.payment_method, response_code: last.response_code ?? undefined };
 }

@@ -14,6 +14,9 @@ export const STYLE = `
   --accent: #3d3ccb;
   --accent-strong: #302fa8;
   --on-accent: #ffffff;
+  --wallet: #171a2e;
+  --wallet-strong: #2c3152;
+  --on-wallet: #ffffff;
   --danger: #b0231b;
   --danger-ground: #fdeeec;
   --good: #17693a;
@@ -37,6 +40,9 @@ export const STYLE = `
     --accent: #a3a9ff;
     --accent-strong: #bcc0ff;
     --on-accent: #12132b;
+    --wallet: #eceef8;
+    --wallet-strong: #ffffff;
+    --on-wallet: #171a2e;
     --danger: #ffb1a8;
     --danger-ground: #3a1c1b;
     --good: #84dca4;
@@ -101,7 +107,7 @@ footer svg { flex: none; }
 .notice ul { list-style: none; display: grid; gap: 0.25rem; }
 .notice li a { color: var(--danger); font-weight: 600; }
 
-main, .work, .actions, .cards, .message, .receipt { grid-template-columns: minmax(0, 1fr); }
+main, .work, .wallets, .actions, .cards, .message, .receipt { grid-template-columns: minmax(0, 1fr); }
 form { margin: 0; }
 .fields { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1.125rem 1rem; }
 .field { display: grid; gap: 0.375rem; align-content: start; }
@@ -150,6 +156,12 @@ form { margin: 0; }
 .button[aria-disabled="true"] { opacity: 0.75; cursor: progress; }
 .button.small { width: auto; white-space: nowrap; min-height: 2.5rem; padding: 0.25rem 1rem; font-size: 0.9375rem; border-radius: 0.625rem; background: transparent; color: var(--accent); border-color: var(--edge); }
 .button.small:hover { border-color: var(--accent); background: var(--ground); }
+.wallets { display: grid; gap: 0.75rem; }
+.button.wallet { flex-wrap: wrap; gap: 0.25rem 0.5rem; padding-inline: 0.75rem; background: var(--wallet); color: var(--on-wallet); }
+.button.wallet:hover { background: var(--wallet-strong); }
+.wallet svg { flex: none; }
+.tag { padding: 0.0625rem 0.5rem; border: 1px solid; border-radius: 1rem; font-size: 0.8125rem; font-weight: 600; line-height: 1.4; }
+.wallets + .heading { border-top: 1px solid var(--line); padding-top: 1.5rem; }
 .quiet { width: 100%; min-height: 2.75rem; padding: 0.5rem 1rem; border: 0; border-radius: 0.625rem; background: transparent; color: var(--muted); font: inherit; font-size: 0.9375rem; text-decoration: underline; text-underline-offset: 0.2em; cursor: pointer; }
 .quiet:hover { color: var(--text); }
 .promise { text-wrap: balance; font-size: 0.8125rem; line-height: 1.45; color: var(--muted); text-align: center; }
@@ -186,6 +198,7 @@ form { margin: 0; }
   .panel { padding: 1.5rem 1.25rem; gap: 1.125rem; }
   .about { padding-top: 1rem; }
   .work { padding: 1.5rem 1.25rem; }
+  .button.wallet { font-size: 1rem; }
   .cards { padding: 1.25rem; border-radius: 0; box-shadow: none; }
   .cards table, .cards tbody, .cards caption { display: block; }
   .cards thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }

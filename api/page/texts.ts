@@ -14,6 +14,14 @@ const EN = {
   pay_before: 'Please pay before',
   time_left: 'Time left to pay:',
 
+  ways_to_pay: 'Ways to pay',
+  wallet_heading: 'Pay with a wallet',
+  wallets: { 'apple-pay': 'Apple Pay', 'google-pay': 'Google Pay' },
+  pay_with: (wallet: string) => `Pay with ${wallet}`,
+  simulated: 'Simulated',
+  simulated_detail: 'No wallet opens and no card of yours is used: pressing a button pays with a made-up card.',
+  wallet_card: (wallet: string, card: string) => `${wallet}, ${card}`,
+
   card_heading: 'Pay by card',
   number: 'Card number',
   expiry: 'Expiry date',
@@ -26,7 +34,7 @@ const EN = {
   card_promise: (merchant: string) => `Your card number goes straight to the card processor. ${merchant} never sees it.`,
   cancel: 'Cancel and do not pay',
   no_method: 'There is no way to pay here',
-  no_method_detail: (merchant: string) => `This payment cannot be made by card. Please ask ${merchant} for another way to pay.`,
+  no_method_detail: (merchant: string) => `This payment cannot be made on this page. Please ask ${merchant} for another way to pay.`,
 
   check_fields: 'Please check your card details',
   errors: {
@@ -44,6 +52,7 @@ const EN = {
 
   declined: 'Your card was declined',
   declined_detail: 'Nothing was charged. Check your card details, use another card, or ask your bank.',
+  wallet_declined_detail: 'Nothing was charged. Use another way to pay, or ask your bank.',
   declined_by_code: {
     '14': 'Nothing was charged. The card number was not accepted: check it, or use another card.',
     '51': 'Nothing was charged. There is not enough money on this card: please use another one.',

@@ -68,7 +68,7 @@ export async function insertMerchant(db: Database, merchant: { id: string; name:
   await db('merchants').insert({ id: merchant.id, name: merchant.name, created: merchant.now }).onConflict('id').ignore();
 }
 
-/** Repeat-safe; only the webhook address of a project that is there follows the call. */
+/** Repeat-safe; only the webhook address and the payment methods of a project that is there follow the call. */
 export async function insertProject(db: Database, merchant_id: string, project: NewProject, now: Date): Promise<void> {
   await db('projects')
     .insert({
@@ -80,7 +80,7 @@ export async function insertProject(db: Database, merchant_id: string, project: 
       created: now,
     })
     .onConflict('id')
-    .merge(['webhook_url']);
+    .merge(['webhook_url', 'payment_methods']);
 }
 
 /** A new key in full, which nothing shows again: only its hash is kept. */

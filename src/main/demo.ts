@@ -7,8 +7,8 @@ const MERCHANT = { id: '0190c000-0000-7000-8000-000000000001', name: 'Demo Books
 const TEST_PROJECT = '0190c000-0000-7000-8000-000000000002';
 const LIVE_PROJECT = '0190c000-0000-7000-8000-000000000003';
 
-/** What both projects accept: enough notations to try (two, no and three decimals). */
-const PAYMENT_METHODS = ['credit-card'];
+/** What both projects accept: every method there is, and enough notations to try (two, no and three decimals). */
+const PAYMENT_METHODS = ['credit-card', 'apple-pay', 'google-pay'];
 const CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'SEK', 'NOK', 'DKK', 'PLN', 'CAD', 'AUD', 'JPY', 'KRW', 'KWD', 'BHD'];
 
 export interface DemoKeys {
@@ -17,8 +17,9 @@ export interface DemoKeys {
 }
 
 /**
- * The demo merchant with a test and a live project; repeat-safe. Its keys are made at random at the first call and kept in
- * `data_dir`, as the database has only their hashes: a checkout keeps its keys, also with a new database.
+ * The demo merchant with a test and a live project; repeat-safe: projects that an earlier version made get the methods of this
+ * one. Its keys are made at random at the first call and kept in `data_dir`, as the database has only their hashes: a checkout
+ * keeps its keys, also with a new database.
  */
 export async function createDemo(options: { postgres_url: string; demo_webhook_url?: string; data_dir: string }): Promise<DemoKeys> {
   const keys = await demoKeys(options.data_dir);

@@ -22,7 +22,7 @@ export function CardForm({ reader, action, token, attempt, errors, values, amoun
   const ready = values.number !== undefined;
   const shared = { errors, values };
   return (
-    <form method="post" action={action} novalidate data-card>
+    <form method="post" action={action} novalidate data-pay>
       <input type="hidden" name={TOKEN_FIELD} value={token} />
       <input type="hidden" name="attempt" value={attempt} />
       <div class="fields">

@@ -20,6 +20,16 @@ export function ClockIcon() {
   );
 }
 
+/** A phone held to a terminal. */
+export function DeviceIcon() {
+  return (
+    <svg width="22" height="22" viewBox="0 0 24 24" aria-hidden="true" {...outline}>
+      <rect x="3" y="3" width="10" height="18" rx="2.5" />
+      <path d="M7 17.5h2M16.5 9a5 5 0 0 1 0 6M19.5 6.5a9 9 0 0 1 0 11" />
+    </svg>
+  );
+}
+
 export type Sign = 'check' | 'cross' | 'clock';
 
 const SIGNS = {

@@ -1,6 +1,7 @@
 import type { OrderView } from '../../../src/db/order-view';
 import type { TestCard } from '../../../src/processor/wire';
 import type { FieldErrors } from '../card-form';
+import { CREDIT_CARD, isWallet, type PageMethod } from '../methods';
 import type { Setback, Step } from '../step';
 import type { Texts } from '../texts';
 import type { Prefilled } from '../test-cards';
@@ -10,6 +11,7 @@ import { ClockIcon, SchemeMarks } from './icons';
 import { Layout, type Frame } from './layout';
 import { Notice } from './notice';
 import { TestCards } from './test-cards';
+import { WalletForms } from './wallet-forms';
 
 /** Something that stands in the customer's way but is not their fault. */
 export type Trouble = 'try_again' | 'not_cancelled';
@@ -20,7 +22,8 @@ export interface PayPageProps extends Frame {
   /** Address of the order's page. */
   page: string;
   token: string;
-  by_card: boolean;
+  /** What the order can be paid with here. */
+  methods: readonly PageMethod[];
   now: number;
   errors?: FieldErrors;
   trouble?: Trouble | undefined;
@@ -28,25 +31,48 @@ export interface PayPageProps extends Frame {
   test_cards: readonly TestCard[];
 }
 
-/** What is to be paid, to whom and until when, and the form to pay it with. */
+/** What is to be paid, to whom and until when, and the forms to pay it with. */
 export function PayPage(props: PayPageProps) {
-  const { order, step, page, token, by_card, errors = {}, trouble, values = {}, test_cards, reader } = props;
+  const { order, step, page, token, methods, errors = {}, trouble, values = {}, test_cards, reader } = props;
   const { texts } = reader;
   const amount = reader.amount(order);
   const merchant = order.merchant_name;
   const title = texts.pay_title(merchant, amount);
+  const { attempt } = step;
+  const wallets = methods.filter(isWallet);
+  const by_card = methods.includes(CREDIT_CARD);
   const notice = noticeOf(texts, { errors, trouble, setback: step.setback, attempts_left: step.attempts_left });
   return (
     <Layout {...props} title={notice ? texts.error_title(title) : title}>
       <div class="sheet checkout">
         <Summary {...props} amount={amount} />
-        <section class="work" aria-labelledby="card-heading">
+        <section class="work" aria-label={texts.ways_to_pay}>
           {notice && values.number === undefined && <Notice {...notice} />}
-          <div class="heading">
-            <h2 id="card-heading">{by_card ? texts.card_heading : texts.no_method}</h2>
-            {by_card && <SchemeMarks />}
-          </div>
-          {by_card ? <CardForm {...{ reader, action: page, token, attempt: step.attempt, errors, values, amount, merchant }} /> : <p>{texts.no_method_detail(merchant)}</p>}
+          {wallets.length > 0 && (
+            <>
+              <div class="heading">
+                <h2>{texts.wallet_heading}</h2>
+              </div>
+              <WalletForms {...{ texts, wallets, page, token, attempt }} />
+            </>
+          )}
+          {by_card && (
+            <>
+              <div class="heading">
+                <h2>{texts.card_heading}</h2>
+                <SchemeMarks />
+              </div>
+              <CardForm {...{ reader, action: page, token, attempt, errors, values, amount, merchant }} />
+            </>
+          )}
+          {methods.length === 0 && (
+            <>
+              <div class="heading">
+                <h2>{texts.no_method}</h2>
+              </div>
+              <p>{texts.no_method_detail(merchant)}</p>
+            </>
+          )}
           <div class="cancel">
             <CancelForm texts={texts} page={page} token={token} />
           </div>
@@ -106,6 +132,11 @@ function noticeOf(texts: Texts, { errors, trouble, setback, attempts_left }: Sit
   if (Object.keys(errors).length > 0) return { heading: texts.check_fields, errors };
   if (trouble) return { heading: texts[trouble], details: [texts[`${trouble}_detail`]] };
   if (!setback) return undefined;
-  const detail = setback.declined ? (texts.declined_by_code[setback.response_code ?? ''] ?? texts.declined_detail) : texts.failed_detail;
-  return { heading: setback.declined ? texts.declined : texts.failed, details: [detail, texts.attempts_left(attempts_left)] };
+  return { heading: setback.declined ? texts.declined : texts.failed, details: [detailOf(texts, setback), texts.attempts_left(attempts_left)] };
+}
+
+function detailOf(texts: Texts, { declined, payment_method, response_code = '' }: Setback): string {
+  if (!declined) return texts.failed_detail;
+  // Of the card in a wallet the customer has typed nothing that could be checked.
+  return isWallet(payment_method) ? texts.wallet_declined_detail : (texts.declined_by_code[response_code] ?? texts.declined_detail);
 }

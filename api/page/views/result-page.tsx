@@ -1,4 +1,5 @@
 import type { OrderView } from '../../../src/db/order-view';
+import { isWallet } from '../methods';
 import type { Reader } from '../reader';
 import type { Step } from '../step';
 import { SignIcon, type Sign } from './icons';
@@ -56,7 +57,7 @@ export function Receipt({ order, reader }: { order: OrderView; reader: Reader })
     [texts.amount, reader.amount(order)],
     [texts.merchant, order.merchant_name],
     [texts.reference, order.merchant_order_id ?? undefined],
-    [texts.method, cardOf(order, reader)],
+    [texts.method, methodOf(order, reader)],
   ];
   return (
     <dl class="receipt">
@@ -72,10 +73,11 @@ export function Receipt({ order, reader }: { order: OrderView; reader: Reader })
   );
 }
 
-function cardOf({ transactions }: OrderView, { texts }: Reader): string | undefined {
+function methodOf({ transactions }: OrderView, { texts }: Reader): string | undefined {
   const paid = transactions.find(({ status }) => status === 'accepted');
   const pan = paid?.payment_method_details?.['truncated_pan'];
-  if (typeof pan !== 'string') return undefined;
-  const brand = paid?.payment_method_brand ?? '';
-  return texts.card_ending(texts.brands[brand] ?? brand, pan.slice(-4));
+  if (paid === undefined || typeof pan !== 'string') return undefined;
+  const brand = paid.payment_method_brand ?? '';
+  const card = texts.card_ending(texts.brands[brand] ?? brand, pan.slice(-4));
+  return isWallet(paid.payment_method) ? texts.wallet_card(texts.wallets[paid.payment_method], card) : card;
 }

@@ -1,8 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
+import { WALLETS } from '../../../src/processor/wire';
 import { SIZES, aVisitor, launchBrowser, type Visitor } from '../../support/browser';
 import { CARDS } from '../../support/cards';
 import { aReceiver, type Receiver } from '../../support/receiver';
-import { CANCEL, CARD, PAY, charges, createOrder, fillIn, getOrder, makeDue, story } from './hosted-page';
+import { CANCEL, CARD, PAY, charges, createOrder, fillIn, getOrder, makeDue, story, walletButton } from './hosted-page';
 
 /** The hosted page in a real Chromium: what a customer sees and does. */
 
@@ -71,6 +72,19 @@ describe.each(LOOKS)('$size, $colorScheme, script: $javaScriptEnabled', (looks) 
     expect((await getOrder(order.id)).transactions?.[0]?.payment_method_details).toMatchObject({ truncated_pan: '554433******0037' });
   });
 
+  test.each(WALLETS)('the button of %s pays, and back to the shop', async (wallet) => {
+    const page = await visit(looks);
+    const order = await createOrder({ payment_methods: WALLETS, return_url: shop.url });
+    await page.goto(order.order_url);
+    expect(await page.locator(walletButton(wallet)).innerText()).toMatch(/^Pay with (Apple|Google) Pay\s+Simulated$/);
+    expect(await page.locator(PAY).count()).toBe(0);
+    await fits(page);
+    await page.click(walletButton(wallet));
+    await page.waitForURL(`${shop.url}?order_id=${order.id}&project_id=${order.project_id}`);
+    expect(await story(order.id)).toBe('completed: accepted');
+    expect((await getOrder(order.id)).transactions?.[0]?.payment_method).toBe(wallet);
+  });
+
   test('cancel leads to the failure address', async () => {
     const page = await visit(looks);
     const order = await createOrder({ failure_url: shop.url });
@@ -115,6 +129,10 @@ test('the keyboard alone pays', async () => {
   const page = await visit();
   const order = await createOrder();
   await page.goto(order.order_url);
+  for (const wallet of WALLETS) {
+    await page.keyboard.press('Tab');
+    expect(await page.locator(`${walletButton(wallet)}:focus`).count()).toBe(1);
+  }
   for (const text of [CARD.number, '1234', CARD.security_code, CARD.cardholder_name]) {
     await page.keyboard.press('Tab');
     await page.keyboard.type(text);
@@ -123,6 +141,80 @@ test('the keyboard alone pays', async () => {
   expect(await page.inputValue('[autocomplete="cc-exp"]')).toBe('12 / 34');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
+});
+
+test.each(['Enter', 'Space'])('the keyboard alone presses a wallet: %s', async (key) => {
+  const page = await visit();
+  const order = await createOrder();
+  await page.goto(order.order_url);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press(key);
+  await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
+  expect(await page.locator('.receipt').innerText()).toMatch(/Paid with\s+Apple Pay, Visa ending in \d{4}/);
+  expect(await charges(order.id)).toMatchObject([{ requests: 1 }]);
+});
+
+test('a wallet says to everybody that it is simulated', async () => {
+  const page = await visit();
+  const order = await createOrder();
+  await page.goto(order.order_url);
+  for (const name of ['Pay with Apple Pay Simulated', 'Pay with Google Pay Simulated']) {
+    const described = await page.getByRole('button', { name, exact: true }).getAttribute('aria-describedby');
+    expect(await page.locator(`#${described}`).innerText()).toContain('no card of yours is used');
+  }
+});
+
+test.each(WALLETS)('two clicks on %s, a reload and the back button never charge twice', async (wallet) => {
+  const page = await visit();
+  const order = await createOrder();
+  await page.goto(order.order_url);
+  await page.locator(walletButton(wallet)).dblclick({ noWaitAfter: true });
+  await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
+  const methods: string[] = [];
+  page.on('request', (request) => request.isNavigationRequest() && methods.push(request.method()));
+  await page.reload();
+  expect(methods).toEqual(['GET']);
+  expect(await heading(page)).toBe('Payment completed');
+  await page.goBack();
+  await page.goForward();
+  expect(await story(order.id)).toBe('completed: accepted');
+  expect(await charges(order.id)).toMatchObject([{ requests: 1 }]);
+});
+
+test('a press on each of the ways to pay at once: one is sent', async () => {
+  const page = await visit();
+  const order = await createOrder();
+  await page.goto(order.order_url);
+  await fillIn(page);
+  const posts: string[] = [];
+  page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()));
+  await page.evaluate(`document.querySelectorAll('form[data-pay] button').forEach((button) => button.click())`);
+  await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
+  expect(posts).toEqual([`${order.order_url}wallet/`]);
+  expect(await charges(order.id)).toHaveLength(1);
+});
+
+test('a wallet in one tab and a card in another pay once; the second learns what became of it', async () => {
+  const page = await visit();
+  const other = await page.context().newPage();
+  const order = await createOrder();
+  for (const tab of [page, other]) await tab.goto(order.order_url);
+  await fillIn(other);
+  await Promise.all([page.click(walletButton('apple-pay')), other.click(PAY)]);
+  for (const tab of [page, other]) await tab.getByRole('heading', { name: 'Payment completed' }).waitFor();
+  expect(await charges(order.id)).toMatchObject([{ requests: 1 }]);
+});
+
+test('after the back button a wallet’s button has its words again', async () => {
+  const page = await visit();
+  const order = await createOrder({ return_url: shop.url, payment_methods: ['google-pay'] });
+  await page.goto(order.order_url);
+  const words = await page.locator(walletButton('google-pay')).innerText();
+  await page.evaluate(`document.querySelector('form[data-pay]').addEventListener('submit', (event) => event.preventDefault())`);
+  await page.click(walletButton('google-pay'));
+  expect(await page.locator(walletButton('google-pay')).innerText()).toMatch(/^Paying…\s+Simulated$/);
+  await page.evaluate(`window.dispatchEvent(new Event('pageshow'))`);
+  expect(await page.locator(walletButton('google-pay')).innerText()).toBe(words);
 });
 
 test('after a mistake the summary has the focus, names each field, and leads to it', async () => {

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import type { LedgerEntry } from '../../../src/processor/wire';
+import type { LedgerEntry, Wallet } from '../../../src/processor/wire';
 import { stack } from '../../support/stack';
 
 /** What the tests of the hosted page do as merchant, as customer in a browser, and as customer without one. */
@@ -10,7 +10,7 @@ export interface OrderAnswer {
   status: string;
   order_url: string;
   flags?: string[];
-  transactions?: { id: string; status: string; payment_url?: string; payment_method_details?: Record<string, unknown> }[];
+  transactions?: { id: string; status: string; payment_method: string; payment_method_brand?: string; payment_url?: string; payment_method_details?: Record<string, unknown> }[];
 }
 
 const authorization = (api_key: string) => `Basic ${Buffer.from(`${api_key}:`).toString('base64')}`;
@@ -55,6 +55,8 @@ export async function makeDue(order_id: string): Promise<void> {
 export const PAY = 'form:has([autocomplete="cc-number"]) button';
 export const CANCEL = 'form[action$="/cancel/"] button';
 
+export const walletButton = (wallet: Wallet) => `form:has([name="payment_method"][value="${wallet}"]) button`;
+
 export const CARD = { number: '4111111111111111', card_expiry: '12 / 34', security_code: '123', cardholder_name: 'Ada Lovelace' };
 
 export async function fillIn(page: Page, card: Partial<typeof CARD> = {}): Promise<void> {
@@ -86,7 +88,7 @@ export class Client {
     return await this.send(path, { method: 'POST', body: new URLSearchParams(fields) });
   }
 
-  /** Opens the order's page and answers the hidden fields of its card form. */
+  /** Opens the order's page and answers the hidden fields that each of its forms has. */
   async open(order: { id: string }): Promise<{ token: string; attempt: string }> {
     const html = await (await this.send(`/pay/${order.id}/`)).text();
     return { token: hidden(html, 'token'), attempt: hidden(html, 'attempt') };

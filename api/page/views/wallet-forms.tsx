@@ -1,0 +1,33 @@
+import type { Wallet } from '../../../src/processor/wire';
+import { TOKEN_FIELD } from '../forgery';
+import type { Texts } from '../texts';
+import { DeviceIcon } from './icons';
+
+interface WalletFormsProps {
+  texts: Texts;
+  wallets: readonly Wallet[];
+  page: string;
+  token: string;
+  attempt: number;
+}
+
+/** One form for each wallet, whose button pays at once: there is nothing to fill in. What it is not is said in the button itself. */
+export function WalletForms({ texts, wallets, page, token, attempt }: WalletFormsProps) {
+  return (
+    <div class="wallets">
+      {wallets.map((wallet) => (
+        <form key={wallet} method="post" action={`${page}wallet/`} data-pay>
+          <input type="hidden" name={TOKEN_FIELD} value={token} />
+          <input type="hidden" name="attempt" value={attempt} />
+          <input type="hidden" name="payment_method" value={wallet} />
+          <button class="button wallet" type="submit" aria-describedby="simulated">
+            <DeviceIcon />
+            <span data-busy={texts.paying}>{texts.pay_with(texts.wallets[wallet])}</span>{' '}
+            <span class="tag">{texts.simulated}</span>
+          </button>
+        </form>
+      ))}
+      <p class="promise" id="simulated">{texts.simulated_detail}</p>
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { findProjectByApiKey } from '../../../src/db/projects';
+import { createDemo } from '../../../src/main/demo';
+import { aDatabase, type TestDatabase } from '../../support/database';
+
+let database: TestDatabase;
+const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-demo-'));
+beforeAll(async () => {
+  database = await aDatabase();
+});
+afterAll(async () => {
+  await database.close();
+  rmSync(data_dir, { recursive: true, force: true });
+});
+
+const METHODS = ['credit-card', 'apple-pay', 'google-pay'];
+
+async function demo() {
+  const keys = await createDemo({ postgres_url: database.url, data_dir });
+  const projects = await Promise.all([keys.test_api_key, keys.live_api_key].map((api_key) => findProjectByApiKey(database.db, api_key)));
+  return { keys, projects };
+}
+
+test('both projects take cards and wallets', async () => {
+  const { projects } = await demo();
+  expect(projects).toMatchObject([
+    { is_test: true, payment_methods: METHODS },
+    { is_test: false, payment_methods: METHODS },
+  ]);
+});
+
+test('the second time keeps keys and projects as they are', async () => {
+  const before = await demo();
+  expect(await demo()).toEqual(before);
+});
+
+test('projects of an earlier version get the wallets, and keep the rest', async () => {
+  const before = await demo();
+  await database.db('projects').update({ payment_methods: ['credit-card'] });
+  expect(await demo()).toEqual(before);
+});
