@@ -52,10 +52,13 @@ export function capturableAmount(money: TransactionMoney, now: number): number {
   return money.capture_mode === 'manual' ? voidableAmount(money, now) : 0;
 }
 
-/** What may still be given back: a chargeback has taken it already, one that was won has brought it back. */
+/**
+ * What may still be given back: a chargeback has taken it already, one that was won has brought it back. News of a win may come
+ * before those of its chargeback, and add nothing to what was captured then.
+ */
 export function refundableAmount(money: TransactionMoney): number {
   const { captured_amount, refunded_amount, refund_pending_amount, charged_back_amount, won_back_amount } = money;
-  return Math.max(0, captured_amount - refunded_amount - refund_pending_amount - charged_back_amount + won_back_amount);
+  return Math.max(0, captured_amount - refunded_amount - refund_pending_amount - Math.max(0, charged_back_amount - won_back_amount));
 }
 
 /** Whether more went back to the customer than was ever taken: chargebacks are recorded whatever came before them. */

@@ -114,9 +114,13 @@ function whyNoRefund(money: TransactionMoney): string {
   return money.captured_amount === 0 ? 'Nothing has been captured yet: void the transaction instead.' : 'Nothing is left to be refunded.';
 }
 
-/** What an operator has to look at, in words; `undefined` while all is as it should be. */
-export function attentionTo(kind: FollowUpKind, money: TransactionMoney): string | undefined {
-  return kind === 'chargeback' && isOverdrawn(money) ? 'charged back beyond what was captured' : undefined;
+/**
+ * What an operator has to look at, in words; `undefined` while all is as it should be. The order that takes the sum over what was
+ * captured is the chargeback or, when the money was under way to the customer already, the refund.
+ */
+export function attentionTo(kind: FollowUpKind, to: TransactionStatus, money: TransactionMoney): string | undefined {
+  const gives_back = kind === 'chargeback' || kind === 'refund';
+  return gives_back && to === 'accepted' && isOverdrawn(money) ? 'refunded and charged back beyond what was captured' : undefined;
 }
 
 /** How the columns of the payment's transaction change when a follow-up order's outcome is known. */

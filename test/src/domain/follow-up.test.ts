@@ -1,11 +1,198 @@
-import { FOLLOW_UPS, followUpKey, type FollowUpKind } from '../../../src/domain/follow-up';
+import type { TransactionMoney } from '../../../src/domain/amounts';
+import {
+  FOLLOW_UPS,
+  FOLLOW_UP_KINDS,
+  amountChanges,
+  amountToMove,
+  attentionTo,
+  creditDebitOf,
+  endOfHold,
+  followUpKey,
+  paymentMethodOf,
+  type FollowUpKind,
+  type RequestedBy,
+} from '../../../src/domain/follow-up';
+import { TRANSACTION_STATUSES, type TransactionStatus } from '../../../src/domain/transitions';
+import { ServiceError } from '../../../src/errors';
+import { CAPTURE_END, aSale, anAuthorization } from '../../support/money';
 
-test('every repeat of a follow-up has the same key; another order, kind or transaction has another', () => {
-  const key = followUpKey('t', 'reversal', 'f');
-  expect(key).toBe(followUpKey('t', 'reversal', 'f'));
-  for (const other of [followUpKey('u', 'reversal', 'f'), followUpKey('t', 'reversal', 'g')]) expect(other).not.toBe(key);
+describe('one table of kinds', () => {
+  test.each(Object.entries(FOLLOW_UPS))('%s: fields and flags are named after it', (kind, row) => {
+    // Captures and voids appear in related_orders only (DECISIONS, Money).
+    const array = kind === 'capture' || kind === 'void' ? null : `${kind}_orders`;
+    expect([row.flag, row.original_flag, row.of, row.orders]).toEqual([`is-${kind}`, `has-${kind}s`, `${kind}_of_order_id`, array]);
+  });
+
+  test('a refund, capture, void, chargeback or reversal is itself an order linked to the original', () => {
+    expect(FOLLOW_UP_KINDS.toSorted()).toEqual(['capture', 'chargeback', 'refund', 'reversal', 'void']);
+  });
+
+  test.each<[FollowUpKind, RequestedBy, 'credit' | 'debit']>([
+    ['capture', 'merchant', 'credit'],
+    ['capture', 'service', 'credit'],
+    ['void', 'merchant', 'debit'],
+    ['void', 'service', 'debit'],
+    ['refund', 'merchant', 'debit'],
+    ['chargeback', 'processor', 'debit'],
+    // Of a late approval, and of a chargeback that was won.
+    ['reversal', 'service', 'debit'],
+    ['reversal', 'processor', 'credit'],
+  ])('%s, wanted by the %s: %s', (kind, requested_by, expected) => {
+    expect(creditDebitOf({ kind, requested_by })).toBe(expected);
+  });
+
+  test.each(FOLLOW_UP_KINDS)('the method of a %s is the payment’s; only a refund has one of its own', (kind) => {
+    expect(paymentMethodOf(kind, 'apple-pay')).toBe(kind === 'refund' ? 'credit-card-refund' : 'apple-pay');
+  });
+
+  test('every repeat of a follow-up has the same key; another order, kind or transaction has another', () => {
+    const keys = ['t', 'u'].flatMap((transaction_id) => FOLLOW_UP_KINDS.flatMap((kind) => ['f', 'g'].map((order_id) => followUpKey(transaction_id, kind, order_id))));
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(followUpKey('t', 'refund', 'f')).toBe('t:refund:f');
+  });
 });
 
-test.each(Object.entries(FOLLOW_UPS) as [FollowUpKind, (typeof FOLLOW_UPS)[FollowUpKind]][])('%s: fields and flags are named after it', (kind, row) => {
-  expect([row.flag, row.original_flag, row.of, row.orders]).toEqual([`is-${kind}`, `has-${kind}s`, `${kind}_of_order_id`, `${kind}_orders`]);
+/** The amount, or the refusal as `type: text`, with the field a ValidationError names. */
+function asked(money: TransactionMoney, request: { kind: FollowUpKind; requested_by?: RequestedBy; amount?: number; now?: number }): number | string {
+  try {
+    return amountToMove(money, { requested_by: 'merchant', now: CAPTURE_END - 1, ...request });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return [error.error, error.property.property_path].filter((part) => part !== undefined).join(' on ');
+  }
+}
+
+describe('refusals (DECISIONS, Money)', () => {
+  const CAPTURED = anAuthorization({ captured_amount: 100 });
+  test.each<[rule: string, money: TransactionMoney, request: { kind: FollowUpKind; amount?: number; now?: number }, expected: number | string]>([
+    ['capture all', anAuthorization(), { kind: 'capture' }, 100],
+    ['capture a part', anAuthorization(), { kind: 'capture', amount: 30 }, 30],
+    ['capture exactly what is left', anAuthorization({ captured_amount: 30 }), { kind: 'capture', amount: 70 }, 70],
+    ['several partial captures until nothing is left: all that is left', anAuthorization({ captured_amount: 30, capture_pending_amount: 20 }), { kind: 'capture' }, 50],
+    ['capture of more than is left', anAuthorization({ captured_amount: 30 }), { kind: 'capture', amount: 71 }, 'ValidationError on amount'],
+    ['capture with nothing left', CAPTURED, { kind: 'capture' }, 'Conflict'],
+    ['capture of more with nothing left', CAPTURED, { kind: 'capture', amount: 1 }, 'Conflict'],
+    ['capture of what somebody has asked for already', anAuthorization({ void_pending_amount: 100 }), { kind: 'capture' }, 'Conflict'],
+    ['capture of a sale', aSale(), { kind: 'capture' }, 'Conflict'],
+    ['rule 4: delayed cannot be captured through the API', anAuthorization({ capture_mode: 'delayed' }), { kind: 'capture' }, 'Conflict'],
+    ['a millisecond before the end of the window', anAuthorization(), { kind: 'capture', now: CAPTURE_END - 1 }, 100],
+    ['rule 5: capture at the end of the window', anAuthorization(), { kind: 'capture', now: CAPTURE_END }, 'Conflict'],
+    ['capture before acceptance', anAuthorization({ status: 'pending', capture_end: null }), { kind: 'capture' }, 'Conflict'],
+    ['capture of one that was voided', anAuthorization({ status: 'cancelled', voided_amount: 100 }), { kind: 'capture' }, 'Conflict'],
+    ['capture of a card check', anAuthorization({ amount: 0 }), { kind: 'capture' }, 'Conflict'],
+
+    ['void all', anAuthorization(), { kind: 'void' }, 100],
+    ['void a part', anAuthorization(), { kind: 'void', amount: 30 }, 30],
+    ['after a partial capture the rest can be voided', anAuthorization({ captured_amount: 30 }), { kind: 'void' }, 70],
+    ['delayed is voided like manual', anAuthorization({ capture_mode: 'delayed' }), { kind: 'void', amount: 100 }, 100],
+    ['void of more than is left', anAuthorization({ captured_amount: 30 }), { kind: 'void', amount: 71 }, 'ValidationError on amount'],
+    ['after a capture a refund is used', CAPTURED, { kind: 'void' }, 'CanNotCancelTransaction'],
+    ['void with nothing left, of more', anAuthorization({ status: 'cancelled', voided_amount: 100 }), { kind: 'void', amount: 1 }, 'CanNotCancelTransaction'],
+    ['void of what somebody has asked for already', anAuthorization({ capture_pending_amount: 100 }), { kind: 'void' }, 'CanNotCancelTransaction'],
+    ['void of a sale', aSale(), { kind: 'void' }, 'CanNotCancelTransaction'],
+    ['void at the end of the window', anAuthorization(), { kind: 'void', now: CAPTURE_END }, 'CanNotCancelTransaction'],
+    ['void before acceptance', anAuthorization({ status: 'processing', capture_end: null }), { kind: 'void' }, 'CanNotCancelTransaction'],
+
+    ['refund all', aSale(), { kind: 'refund' }, 100],
+    ['refunds repeat while the total stays within the amount', aSale({ refunded_amount: 60 }), { kind: 'refund', amount: 40 }, 40],
+    ['exceeding it gives a RefundError', aSale({ refunded_amount: 60 }), { kind: 'refund', amount: 41 }, 'RefundError'],
+    ['a refund that is not answered counts', aSale({ refund_pending_amount: 60 }), { kind: 'refund', amount: 60 }, 'RefundError'],
+    ['refund of 0', aSale(), { kind: 'refund', amount: 0 }, 'RefundError'],
+    ['refund with nothing left', aSale({ refunded_amount: 100 }), { kind: 'refund' }, 'RefundError'],
+    ['refund of an authorization', anAuthorization(), { kind: 'refund', amount: 1 }, 'RefundError'],
+    ['refund of what was captured of it, long after the window', anAuthorization({ captured_amount: 30 }), { kind: 'refund', now: CAPTURE_END * 10 }, 30],
+    ['refund of more than was captured of it', anAuthorization({ captured_amount: 30 }), { kind: 'refund', amount: 31 }, 'RefundError'],
+    ['refund of a declined payment', aSale({ status: 'error', captured_amount: 0 }), { kind: 'refund' }, 'RefundError'],
+    ['refund of what was charged back', aSale({ charged_back_amount: 100 }), { kind: 'refund', amount: 1 }, 'RefundError'],
+    ['refund of what was won back', aSale({ charged_back_amount: 100, won_back_amount: 100 }), { kind: 'refund' }, 100],
+  ])('%s', (_rule, money, request, expected) => {
+    expect(asked(money, request)).toBe(expected);
+  });
+
+  test.each([
+    ['capture of a sale', aSale(), 'capture', 'A sale is captured with its payment.'],
+    ['capture before acceptance', anAuthorization({ status: 'pending' }), 'capture', 'The transaction is pending.'],
+    ['capture of delayed', anAuthorization({ capture_mode: 'delayed' }), 'capture', 'A delayed transaction is captured by the service at the end of its expiration_period.'],
+    ['capture after the window', anAuthorization({ capture_end: 0 }), 'capture', 'The capture window has ended.'],
+    ['capture with nothing left', anAuthorization({ captured_amount: 100 }), 'capture', 'Nothing is left to be captured.'],
+    ['void of a sale', aSale(), 'void', 'A sale cannot be voided: refund it.'],
+    ['void of one that was voided', anAuthorization({ status: 'cancelled' }), 'void', 'The transaction is cancelled.'],
+    ['void after the window', anAuthorization({ capture_end: 0 }), 'void', 'The capture window has ended.'],
+    ['void with nothing left', anAuthorization({ captured_amount: 100 }), 'void', 'Nothing is left to be voided: what was captured is refunded.'],
+    ['refund of an authorization', anAuthorization(), 'refund', 'Nothing has been captured yet: void the transaction instead.'],
+    ['refund of a declined payment', aSale({ status: 'error', captured_amount: 0 }), 'refund', 'Nothing was paid: the transaction is error.'],
+    ['refund with nothing left', aSale({ refunded_amount: 100 }), 'refund', 'Nothing is left to be refunded.'],
+  ] as const)('%s says why', (_title, money, kind, why) => {
+    expect(() => amountToMove(money, { kind, requested_by: 'merchant', now: 1 })).toThrow(why);
+  });
+});
+
+describe('what the service and the processor do is never refused', () => {
+  test.each<[string, TransactionMoney, { kind: FollowUpKind; requested_by: RequestedBy; amount?: number }, number]>([
+    ['the service captures all that is held, at the end of the window', anAuthorization({ capture_mode: 'delayed', voided_amount: 30 }), { kind: 'capture', requested_by: 'service' }, 70],
+    ['the service releases what is left, less what is asked and not answered', anAuthorization({ captured_amount: 30, capture_pending_amount: 20, void_pending_amount: 10 }), { kind: 'void', requested_by: 'service' }, 40],
+    ['a chargeback after a full refund', aSale({ refunded_amount: 100 }), { kind: 'chargeback', requested_by: 'processor', amount: 100 }, 100],
+    ['a chargeback of more than was paid', aSale(), { kind: 'chargeback', requested_by: 'processor', amount: 250 }, 250],
+    ['a chargeback that was won', aSale({ charged_back_amount: 100 }), { kind: 'reversal', requested_by: 'processor', amount: 100 }, 100],
+    ['a late approval is given back whole', aSale({ status: 'expired', captured_amount: 0 }), { kind: 'reversal', requested_by: 'service' }, 100],
+  ])('%s', (_title, money, request, expected) => {
+    expect(asked(money, { ...request, now: CAPTURE_END })).toBe(expected);
+  });
+});
+
+describe('what an outcome changes', () => {
+  test.each<[FollowUpKind, 'credit' | 'debit', TransactionStatus, ReturnType<typeof amountChanges>]>([
+    ['capture', 'credit', 'accepted', { capture_pending_amount: -40, captured_amount: 40 }],
+    ['capture', 'credit', 'error', { capture_pending_amount: -40 }],
+    ['void', 'debit', 'accepted', { void_pending_amount: -40, voided_amount: 40 }],
+    ['void', 'debit', 'error', { void_pending_amount: -40 }],
+    ['refund', 'debit', 'accepted', { refund_pending_amount: -40, refunded_amount: 40 }],
+    ['refund', 'debit', 'error', { refund_pending_amount: -40 }],
+    ['chargeback', 'debit', 'accepted', { charged_back_amount: 40 }],
+    ['chargeback', 'debit', 'error', {}],
+    ['reversal', 'credit', 'accepted', { won_back_amount: 40 }],
+    ['reversal', 'credit', 'error', {}],
+    ['reversal', 'debit', 'accepted', {}],
+    ['reversal', 'debit', 'error', {}],
+  ])('%s (%s) → %s: %j', (kind, credit_debit, to, expected) => {
+    expect(amountChanges({ kind, credit_debit, amount: 40 }, to)).toEqual(expected);
+  });
+
+  test.each(TRANSACTION_STATUSES.filter((status) => status !== 'accepted' && status !== 'error'))('%s is no outcome: nothing changes', (to) => {
+    expect(FOLLOW_UP_KINDS.map((kind) => amountChanges({ kind, credit_debit: 'debit', amount: 40 }, to))).toEqual(FOLLOW_UP_KINDS.map(() => ({})));
+  });
+});
+
+describe('a sum over captured is flagged for the operator, on the order that made it so', () => {
+  const OVER = aSale({ refunded_amount: 100, charged_back_amount: 1 });
+  test.each<[FollowUpKind, TransactionStatus, TransactionMoney, boolean]>([
+    ['chargeback', 'accepted', OVER, true],
+    ['refund', 'accepted', OVER, true],
+    ['refund', 'error', OVER, false],
+    ['refund', 'processing', OVER, false],
+    ['reversal', 'accepted', OVER, false],
+    ['capture', 'accepted', OVER, false],
+    ['chargeback', 'accepted', aSale({ charged_back_amount: 100 }), false],
+  ])('%s → %s', (kind, to, money, expected) => {
+    expect(attentionTo(kind, to, money) !== undefined).toBe(expected);
+  });
+});
+
+describe('where an authorization goes of which nothing is left (DECISIONS, Statuses)', () => {
+  test.each<[rule: string, money: TransactionMoney, by_service: boolean, ReturnType<typeof endOfHold>]>([
+    ['voided in full on request, nothing captured', anAuthorization({ voided_amount: 100 }), false, 'cancelled'],
+    ['its window ended, nothing captured, the rest released', anAuthorization({ voided_amount: 100 }), true, 'expired'],
+    ['delayed, voided in full', anAuthorization({ capture_mode: 'delayed', voided_amount: 100 }), false, 'cancelled'],
+    ['one was captured', anAuthorization({ captured_amount: 1, voided_amount: 99 }), true, undefined],
+    ['captured in full', anAuthorization({ captured_amount: 100 }), false, undefined],
+    ['one is still held', anAuthorization({ voided_amount: 99 }), true, undefined],
+    ['a capture is not answered', anAuthorization({ voided_amount: 60, capture_pending_amount: 40 }), true, undefined],
+    ['a void is not answered', anAuthorization({ voided_amount: 60, void_pending_amount: 40 }), true, undefined],
+    ['untouched', anAuthorization(), false, undefined],
+    ['a card check of 0 holds nothing that could end', anAuthorization({ amount: 0 }), true, undefined],
+    ['a sale', aSale(), false, undefined],
+    ['it has ended already', anAuthorization({ status: 'cancelled', voided_amount: 100 }), true, undefined],
+  ])('%s', (_rule, money, by_service, expected) => {
+    expect(endOfHold(money, by_service)).toBe(expected);
+  });
 });

@@ -66,6 +66,51 @@ describe('planMove', () => {
   });
 });
 
+describe('an authorization (DECISIONS, Statuses)', () => {
+  const authorized = (status: TransactionStatus, fields: Partial<OrderRecord> = {}): OrderRecord => {
+    const order = anOrder([status], fields);
+    return { ...order, transactions: order.transactions.map((one) => ({ ...one, capture: { mode: 'manual', period: 'P5D', held: 0, unanswered: 0 } })) };
+  };
+
+  test('its window begins with acceptance, and holds the whole amount', () => {
+    const order = authorized('new');
+    const move = planMove(order, { transaction_id: 't1', to: 'accepted', capture_end: 9_000 })!;
+    expect(move.transaction).toEqual({ transaction_id: 't1', to: 'accepted', capture_end: 9_000 });
+    expect(afterMove(order, move, 1)).toMatchObject({
+      status: 'completed',
+      deliveries: [1],
+      transactions: [{ status: 'accepted', capture: { mode: 'manual', period: 'P5D', end: 9_000, held: 500, unanswered: 0 } }],
+    });
+  });
+
+  test('one that is declined holds nothing and has no window', () => {
+    const order = authorized('new');
+    const { transactions } = afterMove(order, planMove(order, { transaction_id: 't1', to: 'error' })!, undefined);
+    expect(transactions[0]).toMatchObject({ status: 'error', capture: { mode: 'manual', period: 'P5D', held: 0, unanswered: 0 } });
+  });
+
+  test('a sale has no window', () => {
+    expect(planMove(anOrder(['new']), { transaction_id: 't1', to: 'accepted' })?.transaction).toEqual({ transaction_id: 't1', to: 'accepted' });
+  });
+
+  test.each(['cancelled', 'expired'] as const)('the order stays completed when it is voided or lapses: %s', (to) => {
+    const order = authorized('accepted', { status: 'completed', moves: 1 });
+    const move = planMove(order, { transaction_id: 't1', to })!;
+    expect(move).toEqual({ transaction: { transaction_id: 't1', to }, order_to: 'completed', status_changed: false, completes: false });
+    expect(afterMove(order, move, undefined)).toMatchObject({ status: 'completed', moves: 1, version: 4, transactions: [{ status: to }] });
+    expect(afterMove(order, move, undefined).ended).toBeUndefined();
+  });
+
+  test.each<[TransactionStatus, TransactionStatus]>([
+    ['accepted', 'error'],
+    ['accepted', 'processing'],
+    ['cancelled', 'expired'],
+    ['expired', 'cancelled'],
+  ])('refuses %s → %s', (from, to) => {
+    expect(() => planMove(authorized(from, { status: 'completed' }), { transaction_id: 't1', to })).toThrow(ForbiddenMove);
+  });
+});
+
 test('afterMove counts only what changed the order', () => {
   const order = anOrder(['error', 'new'], { status: 'processing', moves: 1 });
   const move = planMove(order, { transaction_id: 't2', to: 'error' })!;
