@@ -109,7 +109,7 @@ describe('on the hosted page', () => {
     await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
     await page.context().close();
     const vault_token = (await shop.getOrder(id)).transactions?.[0]?.payment_method_details?.vault_token;
-    const next = await shop.createOrder({ transactions: [{ payment_method: 'apple-pay', payment_method_details: { vault_token } }] });
+    const next = await shop.createOrder({ transactions: [{ payment_method: 'apple-pay', payment_method_details: { vault_token: vault_token! } }] });
     expect(next).toMatchObject({ status: 'completed', transactions: [expected('apple-pay')] });
   });
 });

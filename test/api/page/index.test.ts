@@ -301,6 +301,13 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
     expect([status, transactions]).toMatchObject(['completed', [{ id: page.order.transactions![0]!.id, payment_method }]]);
   });
 
+  test('reserves the money where the announced transaction is an authorization', async () => {
+    const page = await opened({ transactions: [{ payment_method, capture_mode: 'manual' }] });
+    await press(page);
+    expect((await getOrder(page.order.id)).transactions).toMatchObject([{ payment_method, status: 'accepted', transaction_type: 'authorization', is_capturable: true }]);
+    expect(await charges(page.order.id)).toMatchObject([{ operation: 'authorize', result: 'approved' }]);
+  });
+
   test('a double click and a reload pay once, and get the same answer', async () => {
     const page = await opened({ return_url: 'https://shop.example/' });
     const answers = await Promise.all([1, 2, 3, 4].map(() => press(page)));
