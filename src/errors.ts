@@ -45,6 +45,13 @@ export const ERRORS = {
     meaning: 'Transaction information could not be retrieved.',
     remedy: 'Send the request again after a moment; nothing was stored or charged.',
   },
+  GatewayTimeout: {
+    status: 504,
+    type: 'ServerError',
+    retryable: true,
+    meaning: 'The processor did not answer in time; nothing was stored or charged.',
+    remedy: 'Send the request again after a moment.',
+  },
   ServerError: {
     status: 500,
     retryable: true,

@@ -14,7 +14,8 @@ import type { Services } from '../services';
 /**
  * Creates an order (specification, Create an order). With a card token the charge is made at once and the answer holds
  * what became of it; a declined card is an answer like any other. Throws ValidationError, Forbidden,
- * MissingInformationToCreateTransaction, FailedToFetchTransactionInformation, ServiceUnavailable; nothing is stored or charged then.
+ * MissingInformationToCreateTransaction, FailedToFetchTransactionInformation, GatewayTimeout, ServiceUnavailable; nothing is stored or
+ * charged then.
  *
  * With an Idempotency-Key the id of the order derives from the key, so that a repeat can only ever reach the same workflow,
  * row and charge; it may still run after the answer was 503, and the repeat gets what became of it.

@@ -333,6 +333,9 @@ export function createOrder({ idempotencyKey, orderRequest }: {
     } | {
         status: 503;
         data: Error;
+    } | {
+        status: 504;
+        data: Error;
     }>("/v1/orders/", oazapfts.json({
         ...opts,
         method: "POST",

@@ -31,9 +31,22 @@ export function parseRequest<K extends OperationId>(id: K, raw: RawRequest): Inp
   if (route.query) parts.query = parsePart(route.query, raw.query);
   if (route.body) {
     refuseUnkeepable(raw.body, '', 1);
-    parts.body = parsePart(route.body, raw.body);
+    parts.body = parsePart(route.body, emptyObjects(raw.body));
   }
   return parts as Input<K>;
+}
+
+/** Fields that are objects, of an order and of its transactions. */
+const OBJECT_FIELDS = ['customer', 'client', 'extra', 'payment_method_details'];
+
+/** PHP writes an empty object as an empty array: in fields that are objects it is read as one. */
+function emptyObjects(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  const entries = Object.entries(body).map(([field, value]): [string, unknown] => {
+    if (field === 'transactions' && Array.isArray(value)) return [field, value.map(emptyObjects)];
+    return [field, OBJECT_FIELDS.includes(field) && Array.isArray(value) && value.length === 0 ? {} : value];
+  });
+  return Object.fromEntries(entries);
 }
 
 function parsePart(schema: z.ZodType, raw: unknown): unknown {

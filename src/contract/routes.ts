@@ -57,7 +57,7 @@ export const ROUTES = {
     body: orderRequestSchema,
     output: orderSchema,
     success: 200,
-    errors: ['MissingInformationToCreateTransaction', 'Forbidden', 'FailedToFetchTransactionInformation'],
+    errors: ['MissingInformationToCreateTransaction', 'Forbidden', 'FailedToFetchTransactionInformation', 'GatewayTimeout'],
   },
   listOrders: {
     method: 'get',

@@ -19,7 +19,7 @@ import { createProgress } from '../stack/progress';
 import { checkRoom } from '../stack/room';
 import { keepSecrets, type Secrets } from '../stack/secrets';
 import { Supervisor } from '../stack/supervisor';
-import { setRetention, temporalData, temporalProgram, temporalTool } from '../stack/temporal';
+import { setUpNamespace, temporalData, temporalProgram, temporalTool } from '../stack/temporal';
 import { findTool, type Tool } from '../stack/tools';
 import { createDemo, type DemoKeys } from './demo';
 
@@ -155,7 +155,7 @@ class Stack {
     };
     const marker = path.join(stack.DATA_DIR, 'temporal.first-start');
     await guardFirstStart(marker, temporalData(stack.DATA_DIR), () => this.supervisor.keep(temporalProgram(server), 'Temporal'));
-    await setRetention(server);
+    await setUpNamespace(server);
   }
 
   private async startMeilisearch(stack: StackConfig): Promise<void> {

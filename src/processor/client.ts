@@ -27,7 +27,8 @@ export interface UnusableCard {
 
 /**
  * The processor, as the service sees it. Money operations never throw and never guess: without a valid answer in time the
- * outcome is `unknown`. Look-ups that move no money throw FailedToFetchTransactionInformation instead. Bodies are never logged.
+ * outcome is `unknown`. Look-ups that move no money throw instead: FailedToFetchTransactionInformation when the answer is of no use,
+ * GatewayTimeout when there is none. Bodies are never logged.
  */
 export interface Processor {
   /** Swaps a card for a vault token of its project; a card that no issuer would take is a value. */
@@ -62,6 +63,9 @@ interface Answer {
   /** Undefined when the body is not JSON. */
   body: unknown;
 }
+
+/** Something came back that is no answer of HTTP, or one without end. */
+const NOT_HTTP = /^(HPE_|UND_ERR_RES_EXCEEDED_MAX_SIZE)/;
 
 /** More than any answer of the wire format needs. */
 const ANSWER_BYTES_MAX = 256 * 1024;
@@ -100,13 +104,13 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
     return 'unknown';
   }
 
-  /** A call that moves no money: a valid answer of one of the `statuses`, or FailedToFetchTransactionInformation. */
+  /** A call that moves no money: a valid answer of one of the `statuses`, or FailedToFetchTransactionInformation; GatewayTimeout without any answer. */
   async function lookUp(what: string, calling: Promise<Answer>, statuses: readonly number[]): Promise<Answer> {
     const answer = await calling.catch((error: unknown) => reason(error));
     if (typeof answer === 'object' && statuses.includes(answer.status)) return answer;
     const why = typeof answer === 'string' ? answer : `status ${answer.status}`;
     log?.warn({ what, why }, 'the processor could not be asked');
-    throw notFetched();
+    throw typeof answer === 'string' && !NOT_HTTP.test(answer) ? new ServiceError('GatewayTimeout', 'The processor did not answer; nothing was stored or charged.') : notFetched();
   }
 
   return {

@@ -75,7 +75,7 @@ export function temporalData(data_dir: string): [string, string, string] {
 export function temporalProgram(server: TemporalServer): Program {
   const dynamic = Object.entries(DYNAMIC).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${value}`]);
   const pragmas = PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]);
-  const attributes = SEARCH_ATTRIBUTES.flatMap((attribute) => ['--search-attribute', attribute]);
+  const attributes = SEARCH_ATTRIBUTES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]);
   return {
     name: 'temporal',
     command: server.program,
@@ -97,10 +97,16 @@ export function temporalProgram(server: TemporalServer): Program {
   };
 }
 
-/** Closed workflows stay visible for 30 days; the server makes a namespace with one. Lasts over restarts, repeat-safe. */
-export async function setRetention(server: TemporalServer): Promise<void> {
-  const args = ['operator', 'namespace', 'update', '--namespace', server.namespace, '--retention', '720h', ...connection(server)];
-  await run(server.program, args, { env: baseEnvironment(), timeout_ms: 10_000 });
+/**
+ * Closed workflows stay visible for 30 days, the server makes a namespace with one; and a namespace that an earlier release of ours
+ * made gets the search attributes that came since. Lasts over restarts, repeat-safe.
+ */
+export async function setUpNamespace(server: TemporalServer): Promise<void> {
+  const operator = (...args: string[]) =>
+    run(server.program, ['operator', ...args, '--namespace', server.namespace, ...connection(server)], { env: baseEnvironment(), timeout_ms: 10_000 });
+  await operator('namespace', 'update', '--retention', '720h');
+  const names = SEARCH_ATTRIBUTES.flatMap((name) => ['--name', name, '--type', 'Keyword']);
+  await operator('search-attribute', 'create', ...names);
 }
 
 const connection = ({ port }: TemporalServer) => ['--address', `127.0.0.1:${port}`, ...ISOLATED];
@@ -120,4 +126,5 @@ const DYNAMIC = {
 /** Twice the throughput of the defaults; a kill -9 of the server still loses nothing. */
 const PRAGMAS = ['journal_mode=WAL', 'synchronous=1'];
 
-const SEARCH_ATTRIBUTES = ['OrderStatus=Keyword', 'ProjectId=Keyword', 'RelatedOrderId=Keyword', 'Attention=Keyword'];
+/** Those of workflows/search-attributes.ts, as Temporal names them. */
+export const SEARCH_ATTRIBUTES = ['OrderStatus', 'ProjectId', 'RelatedOrderId', 'Attention'];

@@ -21,6 +21,10 @@ test('422 is for the named types only', () => {
   expect(NAMES.filter((name) => Number(ERRORS[name].status) === 422 && !['MissingInformationToCreateTransaction', 'IdempotencyKeyReused'].includes(name))).toEqual([]);
 });
 
+test('a processor that does not answer a look-up is a ServerError on the wire, at 504', () => {
+  expect([typeOf('GatewayTimeout'), ERRORS.GatewayTimeout.status]).toEqual(['ServerError', 504]);
+});
+
 test('a late answer is a ServerError on the wire, at 503', () => {
   expect([typeOf('ServiceUnavailable'), ERRORS.ServiceUnavailable.status]).toEqual(['ServerError', 503]);
 });

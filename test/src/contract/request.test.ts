@@ -109,7 +109,7 @@ describe('create an order', () => {
     ['receiver_account_number of 51', withDetails({ receiver_account_number: 'x'.repeat(51) }), 'transactions.0.payment_method_details.receiver_account_number'],
     ['country of three letters', { ...ORDER, customer: { country: 'NLD' } }, 'customer.country'],
     ['phone number as number', { ...ORDER, customer: { phone_numbers: [1] } }, 'customer.phone_numbers.0'],
-    ['extra as list', { ...ORDER, extra: [] }, 'extra'],
+    ['extra as list', { ...ORDER, extra: [1] }, 'extra'],
     ['extra as text', { ...ORDER, extra: 'x' }, 'extra'],
     ['extra above 16 KiB', { ...ORDER, extra: { x: 'x'.repeat(FREE_FORM_BYTES_MAX) } }, 'extra'],
     ['extra above 16 KiB in bytes, not in characters', { ...ORDER, extra: { x: 'é'.repeat(FREE_FORM_BYTES_MAX / 2) } }, 'extra'],
@@ -224,4 +224,11 @@ describe('Idempotency-Key', () => {
   test.each(['', 'x'.repeat(256), 'a b', 'é', 'a\tb', CARD])('%j is refused', (key) => {
     expect(refusalOf(() => parseIdempotencyKey(key))).toMatchObject({ error: 'ValidationError', property: { property_path: 'Idempotency-Key' } });
   });
+});
+
+test('PHP writes an empty object as an empty array: it is read as an object where one is meant, and only there', () => {
+  const body = { currency: 'EUR', amount: 1, customer: [], client: [], extra: [], transactions: [{ payment_method: 'credit-card', payment_method_details: [] }] };
+  expect(parseRequest('createOrder', { params: {}, query: {}, body }).body).toMatchObject({ customer: {}, client: {}, extra: {}, transactions: [{ payment_method_details: {} }] });
+  expect(() => parseRequest('createOrder', { params: {}, query: {}, body: { ...body, extra: [1] } })).toThrow('extra');
+  expect(parseRequest('createOrder', { params: {}, query: {}, body: { ...body, extra: { list: [] } } }).body.extra).toEqual({ list: [] });
 });

@@ -50,7 +50,9 @@ const NO_ANSWERS: [string, (res: ServerResponse) => void][] = [
   ['an answer without end', (res) => { res.writeHead(200); for (let i = 0; i < 20; i += 1) res.write('x'.repeat(65_536)); }],
 ];
 
-test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (_, give) => {
+const SILENT = ['no answer in time', 'a connection that breaks', 'half an answer'];
+
+test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (what, give) => {
   answer = give;
   expect(await stranger.operate(OPERATION, 'key')).toBe('unknown');
   expect(await stranger.ask('key')).toBe('unknown');
@@ -62,13 +64,15 @@ test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (_, g
   ]) {
     const error: unknown = await look().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ServiceError);
-    expect((error as ServiceError).error).toBe('FailedToFetchTransactionInformation');
+    // Nothing came back, or nothing of use did (DECISIONS, HTTP surface 9).
+    expect((error as ServiceError).error).toBe(SILENT.includes(what) ? 'GatewayTimeout' : 'FailedToFetchTransactionInformation');
   }
 });
 
-test('nobody there: unknown', async () => {
+test('nobody there: unknown, and a look-up has no answer', async () => {
   const nobody = createProcessor({ url: 'http://127.0.0.1:9', key: KEY, timeout_ms: 300 });
   expect(await nobody.operate(OPERATION, 'key')).toBe('unknown');
+  await expect(nobody.getVaultedCard('t', OPERATION.project_id)).rejects.toMatchObject({ error: 'GatewayTimeout' });
   await nobody.close();
 });
 
