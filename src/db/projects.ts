@@ -68,19 +68,20 @@ export async function insertMerchant(db: Database, merchant: { id: string; name:
   await db('merchants').insert({ id: merchant.id, name: merchant.name, created: merchant.now }).onConflict('id').ignore();
 }
 
-/** Repeat-safe; only the webhook address and the payment methods of a project that is there follow the call. */
+/** Repeat-safe; of a project that is there only the webhook address, the payment methods and account funding follow the call. */
 export async function insertProject(db: Database, merchant_id: string, project: NewProject, now: Date): Promise<void> {
   await db('projects')
     .insert({
       ...project,
       merchant_id,
       webhook_url: project.webhook_url ?? null,
+      account_funding: project.account_funding ?? false,
       // Standard Webhooks: whsec_ and the base64 of 24 to 64 random bytes.
       webhook_secret: `whsec_${randomBytes(32).toString('base64')}`,
       created: now,
     })
     .onConflict('id')
-    .merge(['webhook_url', 'payment_methods']);
+    .merge(['webhook_url', 'payment_methods', 'account_funding']);
 }
 
 /** A new key in full, which nothing shows again: only its hash is kept. */

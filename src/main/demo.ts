@@ -28,8 +28,8 @@ export async function createDemo(options: { postgres_url: string; demo_webhook_u
   try {
     await insertMerchant(db, { ...MERCHANT, now });
     for (const project of [
-      { id: TEST_PROJECT, name: 'Demo Books (test)', is_test: true, api_key: keys.test_api_key },
-      { id: LIVE_PROJECT, name: 'Demo Books', is_test: false, api_key: keys.live_api_key },
+      { id: TEST_PROJECT, name: 'Demo Books (test)', is_test: true, account_funding: true, api_key: keys.test_api_key },
+      { id: LIVE_PROJECT, name: 'Demo Books', is_test: false, account_funding: false, api_key: keys.live_api_key },
     ]) {
       const { api_key, ...fields } = project;
       await insertProject(

@@ -41,11 +41,11 @@ test('keys are made at random, and say what they are for', () => {
   expect(keys.map((key) => key.slice(0, 5))).toEqual(['test_', 'test_', 'live_']);
 });
 
-test('a project that is there keeps its secret; only its webhook address follows', async () => {
+test('a project that is there keeps its name and secret; its webhook address, methods and account funding follow', async () => {
   const project = { id: randomUUID(), name: 'One', is_test: true, payment_methods: ['credit-card'], currencies: ['EUR'] };
   await insertProject(database.db, PROJECT.merchant_id, project, NOW);
   const secret = await database.db('projects').where({ id: project.id }).first('webhook_secret');
-  await insertProject(database.db, PROJECT.merchant_id, { ...project, name: 'Two', webhook_url: 'https://shop.example/' }, NOW);
-  expect(await getProject(database.db, project.id)).toMatchObject({ name: 'One', webhook_url: 'https://shop.example/', expiration_period: 'PT30M', capture_expiration_period: 'P5D' });
+  await insertProject(database.db, PROJECT.merchant_id, { ...project, name: 'Two', webhook_url: 'https://shop.example/', payment_methods: ['apple-pay'], account_funding: true }, NOW);
+  expect(await getProject(database.db, project.id)).toMatchObject({ name: 'One', webhook_url: 'https://shop.example/', payment_methods: ['apple-pay'], account_funding: true, expiration_period: 'PT30M', capture_expiration_period: 'P5D' });
   expect(await database.db('projects').where({ id: project.id }).first('webhook_secret')).toEqual(secret);
 });

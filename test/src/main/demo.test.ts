@@ -23,11 +23,11 @@ async function demo() {
   return { keys, projects };
 }
 
-test('both projects take cards and wallets', async () => {
+test('both projects take cards and wallets, the test project funds accounts too', async () => {
   const { projects } = await demo();
   expect(projects).toMatchObject([
-    { is_test: true, payment_methods: METHODS },
-    { is_test: false, payment_methods: METHODS },
+    { is_test: true, payment_methods: METHODS, account_funding: true },
+    { is_test: false, payment_methods: METHODS, account_funding: false },
   ]);
 });
 
