@@ -5,6 +5,7 @@ import type { KeyedRequest } from '../../src/db/idempotency-keys';
 import { API_KEY, AUTHORIZATION, PROJECT, keysInMemory, servePlumbing, type Plumbing } from '../support/plumbing';
 
 const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
+const TRANSACTION_ID = '7b1f0c8e-3d5a-4e6f-8a90-1b2c3d4e5f60';
 const pages = Router();
 pages.get('/pay/:order_id/', (_request, response) => void response.type('html').send('<p>page</p>'));
 
@@ -27,8 +28,8 @@ async function expectError(response: Response, status: number, type: string): Pr
 }
 
 describe.each(Object.entries(ROUTES))('%s', (operation, route) => {
-  const path = route.path.replace('{order_id}', ORDER_ID);
-  const init = { method: route.method.toUpperCase(), ...('body' in route && { headers: { 'content-type': 'application/json' }, body: '{"currency":"EUR","amount":1}' }) };
+  const path = route.path.replace('{order_id}', ORDER_ID).replace('{transaction_id}', TRANSACTION_ID);
+  const init = { method: route.method.toUpperCase(), ...('body' in route && { headers: { 'content-type': 'application/json' }, body: '{"currency":"EUR","amount":1,"description":"x"}' }) };
 
   test.each([
     ['with', path],
@@ -48,6 +49,38 @@ describe.each(Object.entries(ROUTES))('%s', (operation, route) => {
     const response = await fetch(api.url + path, init);
     expect(response.headers.get('www-authenticate')).toMatch(/^Basic realm="/);
     await expectError(response, 401, 'Unauthorized');
+    expect(api.calls).toEqual([]);
+  });
+});
+
+describe.each([`/v1/orders/${ORDER_ID}/transactions/${TRANSACTION_ID}/captures/`, `/v1/orders/${ORDER_ID}/transactions/${TRANSACTION_ID}/voids`])('surface 5: POST %s', (path) => {
+  /** What fetch would never leave out. */
+  async function sent(head: string[], body: string): Promise<string> {
+    const socket = net.connect(api.port, '127.0.0.1');
+    socket.write([`POST ${path} HTTP/1.1`, 'Host: localhost', 'Connection: close', `Authorization: ${AUTHORIZATION}`, ...head, '', body].join('\r\n'));
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString().split('\r\n')[0]!;
+  }
+
+  test.each<[string, string[], string]>([
+    ['neither length nor type', [], ''],
+    ['a length of 0', ['Content-Length: 0'], ''],
+    ['a type without a body', ['Content-Type: application/json'], ''],
+    ['a type and a length of 0', ['Content-Type: application/json', 'Content-Length: 0'], ''],
+    ['a foreign type and a length of 0', ['Content-Type: text/plain', 'Content-Length: 0'], ''],
+    ['{}', ['Content-Type: application/json', 'Content-Length: 2'], '{}'],
+    ['fields that are ignored', ['Content-Type: application/json', 'Content-Length: 12'], '{"amount":1}'],
+    ['an empty chunk', ['Content-Type: application/json', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
+  ])('%s is no body', async (_title, head, body) => {
+    expect(await sent(head, body)).toBe('HTTP/1.1 200 OK');
+    expect(api.calls[0]?.input).toMatchObject({ params: { order_id: ORDER_ID, transaction_id: TRANSACTION_ID }, body: {} });
+  });
+
+  test('what is there must be an object all the same', async () => {
+    expect(await sent(['Content-Type: application/json', 'Content-Length: 2'], '[]')).toBe('HTTP/1.1 400 Bad Request');
+    expect(await sent(['Content-Type: application/json', 'Content-Length: 1'], '{')).toBe('HTTP/1.1 400 Bad Request');
+    expect(await sent(['Content-Type: text/plain', 'Content-Length: 1'], 'x')).toBe('HTTP/1.1 415 Unsupported Media Type');
     expect(api.calls).toEqual([]);
   });
 });

@@ -180,6 +180,18 @@ describe('two requests are the same', () => {
     expect(hash(JSON.parse(one)) === hash(JSON.parse(other))).toBe(same);
   });
 
+  const funding = (receiver_account_number: unknown) => ({ transactions: [{ payment_method_details: { receiver_account_number } }] });
+  test.each([
+    ['with the same account', '4111111111111111', '4111111111111111', true],
+    ['with another account, as far as it may be kept', '4111111111111111', '4111111111111112', false],
+    ['with a longer one', '4111111111111111', '41111111111111111', false],
+    // The hash is kept, and whoever has it could try all numbers between: so these two count as one.
+    ['with one that differs where nothing is kept', '4111110000001111', '4111119999991111', true],
+    ['with an account that is no text', 4111, '4111', false],
+  ])('%s', (_title, one, other, same) => {
+    expect(hash(funding(one)) === hash(funding(other))).toBe(same);
+  });
+
   test('at the same path only', () => {
     expect(hash({})).not.toBe(hash({}, '/v1/paymentlinks/'));
   });

@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import pino from 'pino';
 import { processorNotifications } from '../../api/processor-notifications';
 import { ServiceError } from '../../src/errors';
+import type { OperationResult } from '../../src/processor/wire';
 import { servePlumbing, type Plumbing } from '../support/plumbing';
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
@@ -22,22 +23,22 @@ const notification = {
 };
 
 let plumbing: Plumbing;
-let asked: string[] = [];
+let told: OperationResult[] = [];
 let away = false;
 beforeAll(async () => {
-  const orders = {
-    askNow: ({ order_id }: { order_id: string }) => {
+  const follow_ups = {
+    tell: (operation: OperationResult) => {
       if (away) return Promise.reject(new ServiceError('ServiceUnavailable', 'nobody answers'));
-      asked.push(order_id);
+      told.push(operation);
       return Promise.resolve();
     },
   };
-  const notifications = Router().use(processorNotifications({ orders, secret, log: pino({ level: 'silent' }) }));
+  const notifications = Router().use(processorNotifications({ follow_ups, secret, log: pino({ level: 'silent' }) }));
   plumbing = await servePlumbing({ notifications });
 });
 afterAll(() => plumbing.close());
 beforeEach(() => {
-  asked = [];
+  told = [];
   away = false;
 });
 
@@ -47,15 +48,20 @@ function tell(body: unknown, { key = secret, at = new Date(), headers = {} }: { 
   return plumbing.send('/processor/notifications/', { method: 'POST', body: text, headers: { 'content-type': 'application/json', ...signed, ...headers } });
 }
 
-test('the order is told to ask; what the notification claims is not believed', async () => {
+test('whoever it is about is told; what becomes of it is in test/api/follow-ups.test.ts', async () => {
   expect((await tell(notification)).status).toBe(200);
-  expect(asked).toEqual([ORDER]);
+  expect(told).toEqual([notification.operation]);
+});
+
+test.each(['capture', 'void', 'refund', 'reversal', 'chargeback', 'chargeback_reversal'])('a %s is news too', async (operation) => {
+  expect((await tell({ ...notification, operation: { ...notification.operation, operation, follow_up_order_id: ORDER } })).status).toBe(200);
+  expect(told).toMatchObject([{ operation, follow_up_order_id: ORDER }]);
 });
 
 test('twice is fine: asking again does no harm', async () => {
   await tell(notification);
   expect((await tell(notification)).status).toBe(200);
-  expect(asked).toEqual([ORDER, ORDER]);
+  expect(told).toHaveLength(2);
 });
 
 test.each<[string, Parameters<typeof tell>[1]]>([
@@ -66,13 +72,13 @@ test.each<[string, Parameters<typeof tell>[1]]>([
 ])('a notification %s is refused and does nothing', async (_how, options) => {
   const response = await tell(notification, options);
   expect([response.status, ((await response.json()) as { error: { type: string } }).error.type]).toEqual([401, 'Unauthorized']);
-  expect(asked).toEqual([]);
+  expect(told).toEqual([]);
 });
 
 test('a body that is no notification is refused, signed or not', async () => {
   expect((await tell({ type: 'operation.updated' })).status).toBe(400);
   expect((await tell([])).status).toBe(400);
-  expect(asked).toEqual([]);
+  expect(told).toEqual([]);
 });
 
 test('when the order cannot be told the processor is asked to send it again', async () => {

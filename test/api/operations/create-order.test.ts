@@ -52,16 +52,13 @@ test('a token is the only attempt: after a decline there is no page to try again
   expect([story(order), order.order_url]).toEqual(['error: error', undefined]);
 });
 
-test.each([
-  ['garbage', 502, 'FailedToFetchTransactionInformation'],
-  ['no_answer', 504, 'ServerError'],
-] as const)('the processor answers for the token with %s: %i, nothing is stored or charged', async (kind, expected, type) => {
+test('the processor does not answer for the token: 502, nothing is stored or charged', async () => {
   const { id: project_id, shop: own } = await aProject();
   const transaction = await own.cardTransaction('approved');
-  await own.trouble({ operation: 'vault', project_id, kind, times: 1 });
+  await own.trouble({ operation: 'vault', project_id, kind: 'garbage', times: 1 });
   const request = { body: { currency: 'EUR', amount: 1, transactions: [transaction] } };
   const { status, body } = await own.send<{ error: { type: string } }>('POST', '/v1/orders/', request);
-  expect([status, body.error.type]).toEqual([expected, type]);
+  expect([status, body.error.type]).toEqual([502, 'FailedToFetchTransactionInformation']);
   expect((await own.send('GET', '/v1/orders/')).body).toEqual([]);
   // It passes, and the same request is good.
   expect((await own.send('POST', '/v1/orders/', request)).status).toBe(200);
@@ -78,15 +75,35 @@ test('rule 9: the processor does not answer for the charge: 200, processing, and
   expect(await shop.ledger(order.id)).toHaveLength(1);
 });
 
+const RECEIVER = { receiver_account_number: 'NL91ABNA0417164300', receiver_account_number_type: 'iban' };
+const CUSTOMER = { first_name: 'Ada', last_name: 'Lovelace', address_type: 'billing', address: 'Keizersgracht 1', postal_code: '1015 CJ', city: 'Amsterdam', country: 'NL' };
+
 test.each([
-  ['an authorization', { capture_mode: 'manual' }, 400, 'ValidationError', 'transactions.0.capture_mode'],
-  ['a delayed capture', { capture_mode: 'delayed' }, 400, 'ValidationError', 'transactions.0.capture_mode'],
-  ['account funding', { payment_method_details: { receiver_account_number: '4111111111111111', receiver_account_number_type: 'card-account' } }, 403, 'Forbidden', undefined],
-])('%s is refused until it is complete, and nothing is stored', async (_what, fields, status, type, property_path) => {
+  ['manual: until captured or voided, five days at most', { capture_mode: 'manual' }, { capture_mode: 'manual', transaction_type: 'authorization', expiration_period: 'PT30M' }],
+  ['delayed: captured at the end', { capture_mode: 'delayed', expiration_period: 'P2D' }, { capture_mode: 'delayed', transaction_type: 'authorization', expiration_period: 'P2D' }],
+] as const)('windows: an authorization (%s) shows the value sent, or the time for paying, until it is accepted', async (_what, fields, expected) => {
+  const order = orderSchema.parse(await shop.createOrder({ transactions: [{ payment_method: 'credit-card', ...fields }] }));
+  expect([order.status, order.transactions![0]!.is_capturable]).toEqual(['new', false]);
+  expect(order.transactions![0]).toMatchObject(expected);
+});
+
+test.each(['P5DT1S', 'P6D', 'PT121H'])('windows: an authorization of %s is longer than an issuer keeps one', async (expiration_period) => {
   const { shop: own } = await aProject();
-  const answer = await own.send<{ error: { type: string; property_path?: string } }>('POST', '/v1/orders/', {
-    body: { currency: 'EUR', amount: 1, transactions: [{ payment_method: 'credit-card', ...fields }] },
-  });
-  expect([answer.status, answer.body.error.type, answer.body.error.property_path]).toEqual([status, type, property_path]);
+  for (const capture_mode of ['manual', 'delayed']) {
+    const answer = await own.send<{ error: { type: string; property_path?: string } }>('POST', '/v1/orders/', {
+      body: { currency: 'EUR', amount: 1, transactions: [{ payment_method: 'credit-card', capture_mode, expiration_period }] },
+    });
+    expect([answer.status, answer.body.error.type, answer.body.error.property_path]).toEqual([400, 'ValidationError', 'transactions.0.expiration_period']);
+  }
   expect((await own.send<unknown[]>('GET', '/v1/orders/')).body).toEqual([]);
+});
+
+test('account funding: the processor does not answer for the account: 502, nothing is stored', async () => {
+  const { id: project_id, shop: own } = await aProject({ account_funding: true });
+  await own.trouble({ operation: 'vault', project_id, kind: 'garbage', times: 1 });
+  const request = { body: { currency: 'EUR', amount: 1, customer: CUSTOMER, transactions: [{ payment_method: 'credit-card', payment_method_details: RECEIVER }] } };
+  const { status, body } = await own.send<{ error: { type: string } }>('POST', '/v1/orders/', request);
+  expect([status, body.error.type]).toEqual([502, 'FailedToFetchTransactionInformation']);
+  expect((await own.send('GET', '/v1/orders/')).body).toEqual([]);
+  expect((await own.send('POST', '/v1/orders/', request)).status).toBe(200);
 });
