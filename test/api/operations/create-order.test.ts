@@ -52,13 +52,16 @@ test('a token is the only attempt: after a decline there is no page to try again
   expect([story(order), order.order_url]).toEqual(['error: error', undefined]);
 });
 
-test('the processor does not answer for the token: 502, nothing is stored or charged', async () => {
+test.each([
+  ['garbage', 502, 'FailedToFetchTransactionInformation'],
+  ['no_answer', 504, 'ServerError'],
+] as const)('the processor answers for the token with %s: %i, nothing is stored or charged', async (kind, expected, type) => {
   const { id: project_id, shop: own } = await aProject();
   const transaction = await own.cardTransaction('approved');
-  await own.trouble({ operation: 'vault', project_id, kind: 'garbage', times: 1 });
+  await own.trouble({ operation: 'vault', project_id, kind, times: 1 });
   const request = { body: { currency: 'EUR', amount: 1, transactions: [transaction] } };
   const { status, body } = await own.send<{ error: { type: string } }>('POST', '/v1/orders/', request);
-  expect([status, body.error.type]).toEqual([502, 'FailedToFetchTransactionInformation']);
+  expect([status, body.error.type]).toEqual([expected, type]);
   expect((await own.send('GET', '/v1/orders/')).body).toEqual([]);
   // It passes, and the same request is good.
   expect((await own.send('POST', '/v1/orders/', request)).status).toBe(200);

@@ -7,10 +7,14 @@ import { Orders } from '../../../api/orders';
 import { createPages } from '../../../api/page';
 import { connect, type Database } from '../../../src/db/connection';
 import { createProcessor, type Processor } from '../../../src/processor/client';
+import { WALLETS, type Wallet } from '../../../src/processor/wire';
 import { connectTemporal } from '../../../src/temporal/connect';
 import { CARDS } from '../../support/cards';
+import { Merchant } from '../../support/client';
+import { aProject } from '../../support/projects';
 import { stack } from '../../support/stack';
-import { CARD, Client, charges, createOrder, hidden, makeDue, story } from './hosted-page';
+import { until } from '../../support/until';
+import { CARD, Client, charges, createOrder, getOrder, hidden, makeDue, story } from './hosted-page';
 
 /** The hosted page as plain HTTP, above all what it refuses. */
 
@@ -87,6 +91,7 @@ describe('a page', () => {
   test.each([
     ['PUT', ''],
     ['DELETE', 'cancel/'],
+    ['PUT', 'wallet/'],
     ['POST', `${NOBODY}/`],
   ])('answers %s on /pay/…/%s with a 405 page', async (method, rest) => {
     const response = await new Client().send(`/pay/${NOBODY}/${rest}`, { method });
@@ -209,6 +214,175 @@ describe('the card form', () => {
   });
 });
 
+/** What of the page's ways to pay is in its HTML, in their order. */
+const waysIn = (html: string) => [...html.matchAll(/name="payment_method" value="([^"]+)"|autocomplete="(cc-number)"/g)].map(([, wallet, card]) => wallet ?? (card && 'credit-card'));
+const methodsOf = async (id: string) => (await getOrder(id)).transactions?.map(({ payment_method }) => payment_method);
+
+describe('the ways to pay', () => {
+  test.each<[string, Record<string, unknown>, string[]]>([
+    ['all of the project', {}, ['apple-pay', 'google-pay', 'credit-card']],
+    ['those the order names', { payment_methods: ['google-pay', 'credit-card'] }, ['google-pay', 'credit-card']],
+    ['wallets only', { payment_methods: ['apple-pay', 'google-pay'] }, ['apple-pay', 'google-pay']],
+    ['card only', { payment_methods: ['credit-card'] }, ['credit-card']],
+    ['the announced card', { transactions: [{ payment_method: 'credit-card' }] }, ['credit-card']],
+    ['the announced wallet', { transactions: [{ payment_method: 'google-pay' }] }, ['google-pay']],
+    ['the announced wallet, whatever else the order names', { transactions: [{ payment_method: 'google-pay' }], payment_methods: ['credit-card'] }, ['google-pay']],
+  ])('are %s: %j', async (_title, fields, ways) => {
+    const { client, path } = await opened(fields);
+    const html = await (await client.send(path)).text();
+    expect(waysIn(html)).toEqual(ways);
+    expect(html.includes('Pay by card')).toBe(ways.includes('credit-card'));
+    expect(html.includes('Test cards')).toBe(ways.includes('credit-card'));
+    expect(html.match(/Simulated</g) ?? []).toHaveLength(ways.filter((way) => way !== 'credit-card').length);
+    expect(html.includes('no card of yours is used')).toBe(ways.some((way) => way !== 'credit-card'));
+  });
+
+  test('of a project without wallets are cards, of one whose methods the page cannot take none', async () => {
+    const shown = async (payment_methods: string[]) => {
+      const { shop } = await aProject({ payment_methods });
+      return await (await new Client().send(`/pay/${(await shop.createOrder()).id}/`)).text();
+    };
+    expect(waysIn(await shown(['credit-card']))).toEqual(['credit-card']);
+    const none = await shown(['bank-transfer']);
+    expect(waysIn(none)).toEqual([]);
+    expect(none).toContain('There is no way to pay here');
+    expect(none).toContain('Cancel and do not pay');
+  });
+
+  test('after a decline are those of the first attempt where the merchant announced none', async () => {
+    const { order, client, path, form } = await opened();
+    const html = await (await client.post(path, { ...form, number: CARDS.do_not_honor.number })).text();
+    expect(waysIn(html)).toEqual(['apple-pay', 'google-pay', 'credit-card']);
+    const paid = await client.post(`${path}wallet/`, { ...form, attempt: '2', payment_method: 'google-pay' });
+    expect(await paid.text()).toContain('Google Pay, Mastercard ending in');
+    expect([await story(order.id), await methodsOf(order.id)]).toEqual(['completed: error accepted', ['credit-card', 'google-pay']]);
+  });
+
+  test('after a decline are the announced one alone where there was one', async () => {
+    const { order, client, path, form } = await opened({ transactions: [{ payment_method: 'credit-card' }] });
+    const html = await (await client.post(path, { ...form, number: CARDS.do_not_honor.number })).text();
+    expect(waysIn(html)).toEqual(['credit-card']);
+    expect(await (await client.post(`${path}wallet/`, { ...form, attempt: '2', payment_method: 'apple-pay' })).text()).toContain('You can try 4 more times');
+    expect(await story(order.id)).toBe('processing: error');
+    await client.post(path, { ...form, attempt: '2' });
+    expect([await story(order.id), await methodsOf(order.id)]).toEqual(['completed: error accepted', ['credit-card', 'credit-card']]);
+  });
+});
+
+describe.each(WALLETS)('the button of %s', (payment_method) => {
+  const press = (opened: { client: Client; path: string; form: Record<string, string> }, fields: Record<string, string> = {}) =>
+    opened.client.post(`${opened.path}wallet/`, { token: opened.form['token']!, attempt: opened.form['attempt']!, payment_method, ...fields });
+  const NAMES: Record<Wallet, string> = { 'apple-pay': 'Apple Pay, Visa', 'google-pay': 'Google Pay, Mastercard' };
+  const BRANDS: Record<Wallet, string> = { 'apple-pay': 'visa', 'google-pay': 'mastercard' };
+
+  test('pays and leads to the return address; the page says with what', async () => {
+    const page = await opened({ return_url: 'https://shop.example/done' });
+    const response = await press(page);
+    expect([response.status, response.headers.get('location')]).toEqual([303, `https://shop.example/done?order_id=${page.order.id}&project_id=${page.order.project_id}`]);
+    expect(await getOrder(page.order.id)).toMatchObject({
+      status: 'completed',
+      transactions: [{ status: 'accepted', payment_method, payment_method_brand: BRANDS[payment_method], payment_method_details: { vault_token: expect.stringMatching(/^vt_/), truncated_pan: expect.stringContaining('******') } }],
+    });
+    expect(await (await page.client.send(page.path)).text()).toContain(`${NAMES[payment_method]} ending in`);
+  });
+
+  test('pays on a live project too', async () => {
+    const order = await createOrder({}, stack().live_api_key);
+    const client = new Client();
+    const response = await press({ client, path: `/pay/${order.id}/`, form: await client.open(order) });
+    expect(await response.text()).toContain('Payment completed');
+    expect(await charges(order.id)).toMatchObject([{ result: 'approved' }]);
+  });
+
+  test('pays the announced transaction: none is added', async () => {
+    const page = await opened({ transactions: [{ payment_method }] });
+    await press(page);
+    const { status, transactions } = await getOrder(page.order.id);
+    expect([status, transactions]).toMatchObject(['completed', [{ id: page.order.transactions![0]!.id, payment_method }]]);
+  });
+
+  test('reserves the money where the announced transaction is an authorization', async () => {
+    const page = await opened({ transactions: [{ payment_method, capture_mode: 'manual' }] });
+    await press(page);
+    expect((await getOrder(page.order.id)).transactions).toMatchObject([{ payment_method, status: 'accepted', transaction_type: 'authorization', is_capturable: true }]);
+    expect(await charges(page.order.id)).toMatchObject([{ operation: 'authorize', result: 'approved' }]);
+  });
+
+  test('a double click and a reload pay once, and get the same answer', async () => {
+    const page = await opened({ return_url: 'https://shop.example/' });
+    const answers = await Promise.all([1, 2, 3, 4].map(() => press(page)));
+    answers.push(await press(page));
+    expect(new Set(answers.map(({ status, headers }) => `${status} ${headers.get('location')}`)).size).toBe(1);
+    expect(answers[0]!.status).toBe(303);
+    expect(await charges(page.order.id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
+  });
+
+  test('pressed beside the card form in another tab: one of them pays, once', async () => {
+    const page = await opened();
+    const answers = await Promise.all([press(page), page.client.post(page.path, page.form), press(page)]);
+    for (const answer of answers) expect(await answer.text()).toContain('Payment completed');
+    expect(await story(page.order.id)).toBe('completed: accepted');
+    expect(await charges(page.order.id)).toHaveLength(1);
+  });
+
+  test.each(['2', '0', 'x', ''])('with attempt %p charges nothing', async (attempt) => {
+    const page = await opened();
+    const response = await press(page, { attempt });
+    expect([response.status, hidden(await response.text(), 'attempt')]).toEqual([200, '1']);
+    expect([await story(page.order.id), await charges(page.order.id)]).toEqual(['new:', []]);
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['that the order does not name', { payment_methods: ['credit-card'] }, ''],
+    ['beside the announced one', { transactions: [{ payment_method: 'credit-card' }] }, ' new'],
+  ])('%s charges nothing', async (_title, fields, statuses) => {
+    const page = await opened(fields);
+    expect(await (await press(page)).text()).toContain('Pay by card');
+    expect([await story(page.order.id), await charges(page.order.id)]).toEqual([`new:${statuses}`, []]);
+  });
+
+  test('comes too late once the order is cancelled, has expired, or is paid', async () => {
+    const cancelled = await opened({ failure_url: 'https://shop.example/failed' });
+    await cancelled.client.post(`${cancelled.path}cancel/`, { token: cancelled.form.token });
+    expect((await press(cancelled)).headers.get('location')).toMatch(/^https:\/\/shop\.example\/failed\?/);
+    const expired = await opened({ expiration_period: 'PT1S' });
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    expect(await (await press(expired)).text()).toContain('This payment has expired');
+    const paid = await opened();
+    await paid.client.post(paid.path, paid.form);
+    expect(await (await press(paid)).text()).toContain('Payment completed');
+    expect((await Promise.all([cancelled, expired, paid].map(({ order }) => charges(order.id)))).map(({ length }) => length)).toEqual([0, 0, 1]);
+  });
+
+  test('an answer of the processor that got lost is waited for, and it is paid once', async () => {
+    const page = await opened();
+    await new Merchant().trouble({ kind: 'lost_answer', operation: 'sale', order_id: page.order.id, times: 1 });
+    expect(await (await press(page)).text()).toContain('Your payment is being processed');
+    await until('it is paid', async () => (await story(page.order.id)) === 'completed: accepted');
+    expect(await (await press(page)).text()).toContain('Payment completed');
+    expect(await charges(page.order.id)).toHaveLength(1);
+  });
+
+  test('its address opens the order’s page', async () => {
+    const { client, path } = await opened();
+    expect((await client.send(`${path}wallet/`)).headers.get('location')).toBe(path);
+  });
+});
+
+test.each(['credit-card', 'paypal', ''])('a wallet form with method %p charges nothing', async (payment_method) => {
+  const { order, client, path, form } = await opened();
+  const response = await client.post(`${path}wallet/`, { ...form, payment_method });
+  expect([response.status, hidden(await response.text(), 'attempt')]).toEqual([200, '1']);
+  expect([await story(order.id), await charges(order.id)]).toEqual(['new:', []]);
+});
+
+test('the card form charges nothing where the order is paid by wallet only', async () => {
+  const { order, client, path, form } = await opened({ payment_methods: ['apple-pay'] });
+  const html = await (await client.post(path, form)).text();
+  expect(waysIn(html)).toEqual(['apple-pay']);
+  expect([await story(order.id), await charges(order.id)]).toEqual(['new:', []]);
+});
+
 describe('a forged form', () => {
   test.each<[string, (form: Record<string, string>) => [Client | undefined, Record<string, string>]]>([
     ['without token', (form) => [undefined, { ...form, token: '' }]],
@@ -217,8 +391,8 @@ describe('a forged form', () => {
   ])('%s is refused, and nothing happens', async (_title, forge) => {
     const { order, client, path, form } = await opened();
     const [other, fields] = forge(form);
-    for (const target of [path, `${path}cancel/`]) {
-      const response = await (other ?? client).post(target, fields);
+    for (const target of [path, `${path}wallet/`, `${path}cancel/`]) {
+      const response = await (other ?? client).post(target, { ...fields, payment_method: 'apple-pay' });
       expect([response.status, response.headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8']);
       const html = await response.text();
       expect(html).toContain('This form is no longer valid');
@@ -231,6 +405,7 @@ describe('a forged form', () => {
     const one = await opened();
     const other = await createOrder();
     expect((await one.client.post(`/pay/${other.id}/`, one.form)).status).toBe(403);
+    expect((await one.client.post(`/pay/${other.id}/wallet/`, { ...one.form, payment_method: 'apple-pay' })).status).toBe(403);
     expect(await story(other.id)).toBe('new:');
   });
 
@@ -312,7 +487,7 @@ describe('when a part of the service is away', () => {
 
   beforeAll(() => {
     db = connect(stack().postgres_url, { pool_max: 2 });
-    client = connectTemporal({ address: stack().temporal_address, namespace: stack().temporal_namespace, payload_keys: undefined });
+    client = connectTemporal({ address: stack().temporal_address, namespace: stack().temporal_namespace, payload_keys: stack().payload_keys });
   });
   afterAll(async () => {
     for (const { server, processor } of opening) {
@@ -324,20 +499,69 @@ describe('when a part of the service is away', () => {
     await db.destroy();
   });
 
-  /** The pages on a server of their own, with the processor or the deadline of the test's choice. */
-  async function pages(options: { processor_url?: string; deadline_ms?: number; public_url?: string }): Promise<{ url: string; lines: string[] }> {
+  /** The pages on a server of their own, with the processor, the deadline, or the card in every wallet of the test's choice. */
+  async function pages(options: { processor_url?: string; deadline_ms?: number; public_url?: string; wallet_number?: string }): Promise<{ url: string; lines: string[] }> {
     const lines: string[] = [];
     const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
     const processor = createProcessor({ url: options.processor_url ?? stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000, log });
     const app = express();
     const { deadline_ms = 10_000, public_url = 'http://127.0.0.1' } = options;
     const orders = new Orders(client, db);
-    app.use(createPages({ db, orders, follow_ups: new FollowUps(client, db, orders), processor, public_url, page_secret: 'x'.repeat(32), deadline_ms, log }));
+    app.use(createPages({ db, orders, follow_ups: new FollowUps(client, db, orders), processor: { ...processor, ...withWallet(processor, options.wallet_number) }, public_url, page_secret: 'x'.repeat(32), deadline_ms, log }));
     const server = app.listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     opening.push({ server, processor });
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, lines };
   }
+
+  /** The simulator approves every wallet; here another of its test cards is in it. */
+  function withWallet(processor: Processor, number: string | undefined): Partial<Processor> {
+    if (number === undefined) return {};
+    return {
+      async vaultWallet({ project_id, is_test }) {
+        const vaulted = await processor.vaultCard({ project_id, is_test, number, card_expiry: '122034', security_code: '123' });
+        if (!vaulted.usable) throw new Error(vaulted.reason);
+        const { usable: _, ...card } = vaulted;
+        return card;
+      },
+    };
+  }
+
+  test('a wallet whose card is declined says so and offers the next attempt; the fifth decline is the last', async () => {
+    const order = await createOrder({ payment_methods: ['apple-pay'], failure_url: 'https://shop.example/failed' });
+    const { url } = await pages({ wallet_number: CARDS.do_not_honor.number });
+    const customer = new Client(url);
+    const form = { ...(await customer.open(order)), payment_method: 'apple-pay' };
+    for (const attempt of ['1', '2', '3', '4']) {
+      const html = await (await customer.post(`/pay/${order.id}/wallet/`, { ...form, attempt })).text();
+      expect(html).toContain('Your card was declined');
+      expect(html).toContain('Use another way to pay, or ask your bank');
+      expect([attempt, hidden(html, 'attempt')]).toEqual([attempt, String(Number(attempt) + 1)]);
+    }
+    const last = await customer.post(`/pay/${order.id}/wallet/`, { ...form, attempt: '5' });
+    expect(last.headers.get('location')).toMatch(/^https:\/\/shop\.example\/failed\?/);
+    expect(await story(order.id)).toBe('error: error error error error error');
+  });
+
+  test('a wallet whose card the issuer asks about leads to the issuer', async () => {
+    const order = await createOrder();
+    const { url } = await pages({ wallet_number: CARDS.challenge.number });
+    const customer = new Client(url);
+    const html = await (await customer.post(`/pay/${order.id}/wallet/`, { ...(await customer.open(order)), payment_method: 'google-pay' })).text();
+    expect(html).toMatch(/<meta http-equiv="refresh" content="0;url=[^"]+\/challenge\//);
+    expect(await story(order.id)).toBe('processing: pending');
+  });
+
+  test.each(WALLETS)('without the processor a press on %s charges nothing and can be tried again', async (payment_method) => {
+    const order = await createOrder();
+    const { url } = await pages({ processor_url: 'http://127.0.0.1:9' });
+    const customer = new Client(url);
+    const response = await customer.post(`/pay/${order.id}/wallet/`, { ...(await customer.open(order)), payment_method });
+    const html = await response.text();
+    expect([response.status, hidden(html, 'attempt')]).toEqual([502, '1']);
+    expect(html).toContain('Nothing was charged');
+    expect(await story(order.id)).toBe('new:');
+  });
 
   test('without the processor the page is there, without test cards, and paying can be tried again', async () => {
     const order = await createOrder();
