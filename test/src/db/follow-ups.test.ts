@@ -1,0 +1,436 @@
+import { insertFollowUp, openFollowUps, type NewFollowUp } from '../../../src/db/follow-ups';
+import { findOrderView, moneyOf, type TransactionView } from '../../../src/db/order-view';
+import { findOrder, loadOrder } from '../../../src/db/orders';
+import { refundableAmount } from '../../../src/domain/amounts';
+import { FOLLOW_UPS, FOLLOW_UP_KINDS, type FollowUpKind } from '../../../src/domain/follow-up';
+import type { OrderRecord } from '../../../src/domain/move';
+import { ServiceError } from '../../../src/errors';
+import { NOW, aStoredOrder } from '../../support/builders';
+import { aDatabase, PROJECT, type TestDatabase } from '../../support/database';
+import { CAPTURE_END, aFollowUp, aSettledFollowUp, anAcceptedPayment, answerFollowUp, everythingOf, paymentOf, type PaymentMode, type ProcessorAnswer } from '../../support/payments';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await aDatabase();
+});
+afterAll(() => database.close());
+
+type Request = Partial<NewFollowUp> & { kind: FollowUpKind };
+const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
+const everything = (payment: OrderRecord) => everythingOf(database.db, payment);
+const moneyIn = async (payment: OrderRecord) => (await view(payment.order_id)).transactions[0]!;
+const accepted = (mode: PaymentMode = 'sale', amount = 100) => anAcceptedPayment(database.db, { mode, amount });
+const request = (payment: OrderRecord, what: Request) => insertFollowUp(database.db, aFollowUp(payment, what));
+const settled = (payment: OrderRecord, what: Request, answer?: ProcessorAnswer) => aSettledFollowUp(database.db, payment, what, answer);
+
+/** What is not 0, by the names of the columns without `_amount`. */
+function moved(transaction: TransactionView): Record<string, number> {
+  const entries = Object.entries(transaction).filter(([column, value]) => /._amount$/.test(column) && value !== 0);
+  return Object.fromEntries(entries.map(([column, value]) => [column.replace('_amount', ''), value as number]));
+}
+
+/** The type of each refusal, `done` otherwise; anything that is no refusal is thrown. */
+async function outcomes(attempts: Promise<unknown>[]): Promise<string[]> {
+  const results = await Promise.allSettled(attempts);
+  return results
+    .map((result) => {
+      if (result.status === 'fulfilled') return 'done';
+      if (result.reason instanceof ServiceError) return result.reason.error;
+      throw result.reason;
+    })
+    .toSorted();
+}
+
+describe('insertFollowUp writes an order beside the payment order', () => {
+  test.each<[FollowUpKind, PaymentMode, string]>([
+    ['capture', 'manual', 'credit'],
+    ['void', 'delayed', 'debit'],
+    ['refund', 'sale', 'debit'],
+    ['chargeback', 'sale', 'debit'],
+    ['reversal', 'sale', 'credit'],
+  ])('%s of a payment (%s)', async (kind, mode, credit_debit) => {
+    const payment = await accepted(mode);
+    const follow_up = aFollowUp(payment, { kind, amount: 40, now: NOW + 1_000 });
+    const record = await insertFollowUp(database.db, follow_up);
+    expect(record).toEqual(await findOrder(database.db, follow_up.id));
+    expect(record).toMatchObject({ status: 'new', version: 0, moves: 0, amount: 40, currency: 'EUR', attempts_max: 1, deliveries: [] });
+
+    const order = await view(follow_up.id);
+    expect(order).toMatchObject({ kind, related_order_id: payment.order_id, project_id: PROJECT.id, status: 'new', amount: 40, currency: 'EUR' });
+    // They copy currency and webhook_url, and description and merchant_order_id when none is sent; nothing else.
+    expect(order).toMatchObject({ webhook_url: 'https://shop.example/orders', description: 'Two tickets', merchant_order_id: 'A-1' });
+    expect([order.customer, order.extra, order.return_url, order.failure_url, order.expiration_period, order.expires_at]).toEqual([null, null, null, null, null, null]);
+    expect(order.transactions).toHaveLength(1);
+    const [transaction] = order.transactions;
+    expect(transaction).toMatchObject({
+      id: follow_up.transaction_id,
+      amount: 40,
+      currency: 'EUR',
+      credit_debit,
+      transaction_type: kind,
+      payment_method: kind === 'refund' ? 'credit-card-refund' : 'credit-card',
+      payment_method_brand: 'visa',
+      original_transaction_id: payment.transactions[0]!.transaction_id,
+      status: 'new',
+      capture_mode: null,
+    });
+    // Neither the token nor where the money of account funding went.
+    expect(transaction!.payment_method_details).toEqual({ truncated_pan: '411111******1111' });
+    expect(transaction!.events.map(({ event, source }) => [event, source])).toEqual([['new', follow_up.requested_by]]);
+
+    const original = await view(payment.order_id);
+    expect(original).toMatchObject({ status: 'completed', version: payment.version + 1, follow_ups: [{ id: follow_up.id, kind, status: 'new' }] });
+    expect([order.created, order.modified, original.modified].map((at) => Date.parse(at))).toEqual([NOW + 1_000, NOW + 1_000, NOW + 1_000]);
+    const { pending } = FOLLOW_UPS[kind];
+    expect(moved(original.transactions[0]!)).toEqual({ ...(mode === 'sale' && { captured: 100 }), ...(pending && { [pending.replace('_amount', '')]: 40 }) });
+  });
+
+  test('what the merchant sends is kept', async () => {
+    const extra = JSON.parse('{"z":1,"a":[1e3]}') as object;
+    const { order_id } = await request(await accepted(), { kind: 'refund', amount: 1, merchant_order_id: 'R-1', description: 'One ticket returned', extra });
+    const order = await view(order_id);
+    expect([order.merchant_order_id, order.description, JSON.stringify(order.extra)]).toEqual(['R-1', 'One ticket returned', JSON.stringify(extra)]);
+  });
+
+  test('no webhook for an order that is made, and none of the payment order', async () => {
+    const payment = await accepted();
+    await request(payment, { kind: 'refund' });
+    expect((await loadOrder(database.db, payment.order_id)).deliveries).toEqual(payment.deliveries);
+  });
+
+  test('without an amount: all that is left', async () => {
+    const payment = await accepted('manual');
+    const amounts: number[] = [];
+    for (const what of [{ kind: 'capture', amount: 30 }, { kind: 'void', amount: 20 }, { kind: 'capture' }] as const) amounts.push((await request(payment, what)).amount);
+    expect(amounts).toEqual([30, 20, 50]);
+    expect(moved(await moneyIn(payment))).toEqual({ capture_pending: 80, void_pending: 20 });
+  });
+
+  test('the second time is answered as it is, whatever was asked for since', async () => {
+    const payment = await accepted();
+    const follow_up = aFollowUp(payment, { kind: 'refund', amount: 60 });
+    const first = await insertFollowUp(database.db, follow_up);
+    const before = await everything(payment);
+    expect(await insertFollowUp(database.db, { ...follow_up, now: NOW + 1 })).toEqual(first);
+    // Not even what would be refused now.
+    expect(await insertFollowUp(database.db, { ...follow_up, amount: 99, versions: [payment.version] })).toEqual(first);
+    expect(await everything(payment)).toEqual(before);
+  });
+
+  test('also the second time of what is done', async () => {
+    const payment = await accepted('manual');
+    const follow_up = aFollowUp(payment, { kind: 'void' });
+    const done = await answerFollowUp(database.db, follow_up, await insertFollowUp(database.db, follow_up), 'approved');
+    const before = await everything(payment);
+    expect(await insertFollowUp(database.db, { ...follow_up, now: CAPTURE_END })).toEqual(done);
+    expect(await everything(payment)).toEqual(before);
+  });
+});
+
+describe('a refusal stores nothing', () => {
+  test.each<[title: string, mode: PaymentMode, what: Request, error: string]>([
+    ['capture of a sale', 'sale', { kind: 'capture' }, 'Conflict'],
+    ['rule 4: delayed cannot be captured through the API', 'delayed', { kind: 'capture' }, 'Conflict'],
+    ['capture of more than is left', 'manual', { kind: 'capture', amount: 101 }, 'ValidationError'],
+    ['capture at the end of the window', 'manual', { kind: 'capture', now: CAPTURE_END }, 'Conflict'],
+    ['void of a sale', 'sale', { kind: 'void' }, 'CanNotCancelTransaction'],
+    ['void of more than is left', 'manual', { kind: 'void', amount: 101 }, 'ValidationError'],
+    ['void at the end of the window', 'delayed', { kind: 'void', now: CAPTURE_END }, 'CanNotCancelTransaction'],
+    ['refund of more than was paid', 'sale', { kind: 'refund', amount: 101 }, 'RefundError'],
+    ['refund of 0', 'sale', { kind: 'refund', amount: 0 }, 'RefundError'],
+    ['refund of what is only reserved', 'manual', { kind: 'refund', amount: 1 }, 'RefundError'],
+    ['a version the sender does not allow', 'sale', { kind: 'refund', versions: [0, 7] }, 'PreconditionFailed'],
+    ['the version before what is refused otherwise', 'sale', { kind: 'refund', amount: 101, versions: [] }, 'PreconditionFailed'],
+  ])('%s (%s)', async (_title, mode, what, error) => {
+    const payment = await accepted(mode);
+    const before = await everything(payment);
+    for (let time = 0; time < 2; time += 1) expect(await outcomes([request(payment, what)])).toEqual([error]);
+    expect(await everything(payment)).toEqual(before);
+  });
+
+  test('the version the sender allows passes, once', async () => {
+    const payment = await accepted();
+    const versions = [payment.version];
+    expect(await outcomes([request(payment, { kind: 'refund', amount: 1, versions })])).toEqual(['done']);
+    expect(await outcomes([request(payment, { kind: 'refund', amount: 1, versions })])).toEqual(['PreconditionFailed']);
+  });
+
+  test('what is no payment, or not its transaction, is not found', async () => {
+    const [one, other] = [await accepted(), await accepted()];
+    const refund = await request(one, { kind: 'refund', amount: 1 });
+    const nobody = '0190c000-0000-7000-8000-00000000cccc';
+    expect(
+      await outcomes([
+        request(one, { kind: 'refund', original_order_id: nobody }),
+        request(one, { kind: 'refund', original_transaction_id: paymentOf(other).original_transaction_id }),
+        // A follow-up order has nothing that could be followed up.
+        request(refund, { kind: 'refund', amount: 1 }),
+      ]),
+    ).toEqual(['NotFound', 'NotFound', 'NotFound']);
+  });
+
+  test('a payment that is not accepted', async () => {
+    const order = await aStoredOrder(database.db);
+    expect(await outcomes((['capture', 'void', 'refund'] as const).map((kind) => request(order, { kind })))).toEqual(['CanNotCancelTransaction', 'Conflict', 'RefundError']);
+  });
+});
+
+describe('settleFollowUp', () => {
+  test.each<[kind: FollowUpKind, mode: PaymentMode, approved: object, refused: object]>([
+    ['capture', 'manual', { captured: 40 }, {}],
+    ['void', 'manual', { voided: 40 }, {}],
+    ['refund', 'sale', { captured: 100, refunded: 40 }, { captured: 100 }],
+    ['chargeback', 'sale', { captured: 100, charged_back: 40 }, { captured: 100 }],
+    ['reversal', 'sale', { captured: 100, won_back: 40 }, { captured: 100 }],
+  ])('%s: what the processor confirmed only grows, what was asked shrinks again', async (kind, mode, approved, refused) => {
+    for (const [answer, expected, status] of [
+      ['approved', approved, 'completed accepted'],
+      ['refused', refused, 'error error'],
+    ] as const) {
+      const payment = await accepted(mode);
+      const follow_up = aFollowUp(payment, { kind, amount: 40 });
+      const asked = await insertFollowUp(database.db, follow_up);
+      const waiting = await answerFollowUp(database.db, follow_up, asked, 'processing', NOW + 1);
+      const pending = moved(await moneyIn(payment));
+      const after = await answerFollowUp(database.db, follow_up, waiting, answer, NOW + 2);
+      expect(after).toEqual(await findOrder(database.db, follow_up.id));
+      const order = await view(follow_up.id);
+      expect([waiting.status, `${order.status} ${order.transactions[0]!.status}`]).toEqual(['processing', status]);
+      expect(order.transactions[0]!.events.map(({ event }) => event)).toEqual(['new', 'processing', status.split(' ')[1]]);
+      // Its own webhooks: one for each change of its status.
+      expect(after.deliveries).toEqual([1, 2]);
+      const { pending: column } = FOLLOW_UPS[kind];
+      expect(pending).toEqual({ ...refused, ...(column && { [column.replace('_amount', '')]: 40 }) });
+      expect(moved(await moneyIn(payment))).toEqual(expected);
+      // The payment order stays, but for its version: it shows how its follow-up orders stand.
+      const original = await loadOrder(database.db, payment.order_id);
+      expect([original.status, original.moves, original.version]).toEqual(['completed', 1, payment.version + 3]);
+    }
+  });
+
+  test.each(FOLLOW_UP_KINDS.flatMap((kind) => (['approved', 'refused'] as const).map((answer) => [kind, answer] as const)))('%s, %s: the second time, and any other answer, changes nothing', async (kind, answer) => {
+    const payment = await accepted(kind === 'capture' || kind === 'void' ? 'manual' : 'sale');
+    const follow_up = aFollowUp(payment, { kind, amount: 100 });
+    const asked = await insertFollowUp(database.db, follow_up);
+    const first = await answerFollowUp(database.db, follow_up, asked, answer);
+    const before = await everything(payment);
+    for (const again of [answer, 'approved', 'refused', 'processing'] as const) expect(await answerFollowUp(database.db, follow_up, asked, again, NOW + 9)).toEqual(first);
+    expect(await everything(payment)).toEqual(before);
+  });
+
+  test('of two answers at once one counts, and both are told which', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const payment = await accepted();
+      const follow_up = aFollowUp(payment, { kind: 'refund', amount: 60 });
+      const asked = await insertFollowUp(database.db, follow_up);
+      const [one, other] = await Promise.all([answerFollowUp(database.db, follow_up, asked, 'approved'), answerFollowUp(database.db, follow_up, asked, 'refused')]);
+      expect(one!.status).toBe(other!.status);
+      expect(moved(await moneyIn(payment))).toEqual(one!.status === 'completed' ? { captured: 100, refunded: 60 } : { captured: 100 });
+    }
+  });
+
+  test('what a refusal frees can be asked for again', async () => {
+    const payment = await accepted();
+    await settled(payment, { kind: 'refund', amount: 60 }, 'refused');
+    expect(await outcomes([request(payment, { kind: 'refund', amount: 100 })])).toEqual(['done']);
+  });
+});
+
+describe('two at once, on connections of their own', () => {
+  test('rule: the total stays within the original amount: of refunds of 60 % one wins', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const payment = await accepted();
+      expect(await outcomes([1, 2, 3, 4].map(() => request(payment, { kind: 'refund', amount: 60 })))).toEqual(['RefundError', 'RefundError', 'RefundError', 'done']);
+      expect(moved(await moneyIn(payment))).toEqual({ captured: 100, refund_pending: 60 });
+      expect((await view(payment.order_id)).follow_ups).toHaveLength(1);
+    }
+  });
+
+  test('capture, void and the release by the service share what there is', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const payment = await accepted('manual');
+      const refused = await outcomes([
+        request(payment, { kind: 'capture', amount: 60 }),
+        request(payment, { kind: 'void', amount: 60 }),
+        request(payment, { kind: 'void', requested_by: 'service', now: CAPTURE_END }),
+      ]);
+      const { amount, capture_pending_amount, void_pending_amount } = await moneyIn(payment);
+      expect([amount, capture_pending_amount + void_pending_amount]).toEqual([100, 100]);
+      // The release takes whatever is left; a capture or void that comes second finds 40 or nothing.
+      expect(refused.filter((outcome) => outcome === 'done').length).toBeLessThanOrEqual(2);
+      expect(refused.filter((outcome) => outcome !== 'done').every((outcome) => ['CanNotCancelTransaction', 'Conflict', 'ValidationError'].includes(outcome))).toBe(true);
+    }
+  });
+
+  test('the same order asked for by several is one', async () => {
+    const payment = await accepted();
+    const follow_up = aFollowUp(payment, { kind: 'refund', amount: 60 });
+    const records = await Promise.all([1, 2, 3, 4].map(() => insertFollowUp(database.db, follow_up)));
+    expect(new Set(records.map((record) => JSON.stringify(record))).size).toBe(1);
+    expect(moved(await moneyIn(payment))).toEqual({ captured: 100, refund_pending: 60 });
+  });
+
+  test('of two that name the same version one wins', async () => {
+    const payment = await accepted();
+    const versions = [payment.version];
+    expect(await outcomes([1, 2].map(() => request(payment, { kind: 'refund', amount: 10, versions })))).toEqual(['PreconditionFailed', 'done']);
+  });
+
+  test('a void is answered while a chargeback is recorded and a refund asked for', async () => {
+    const payment = await accepted('manual');
+    await settled(payment, { kind: 'capture', amount: 50 });
+    const rest = aFollowUp(payment, { kind: 'void' });
+    const asked = await insertFollowUp(database.db, rest);
+    const told = await outcomes([answerFollowUp(database.db, rest, asked, 'approved'), settled(payment, { kind: 'chargeback', amount: 50 }), request(payment, { kind: 'refund', amount: 50 })]);
+    const money = await moneyIn(payment);
+    expect(moved(money)).toMatchObject({ captured: 50, voided: 50, charged_back: 50 });
+    expect([told.includes('RefundError'), money.refund_pending_amount]).toEqual(money.refund_pending_amount === 0 ? [true, 0] : [false, 50]);
+  });
+});
+
+describe('chargebacks are always recorded', () => {
+  test('after a full refund: a sum over captured is flagged for the operator', async () => {
+    const payment = await accepted();
+    await settled(payment, { kind: 'refund' });
+    const chargeback = await settled(payment, { kind: 'chargeback', amount: 100 });
+    expect([chargeback.status, chargeback.attention]).toEqual(['completed', expect.any(String)]);
+    expect(await findOrder(database.db, chargeback.order_id)).toEqual(chargeback);
+    expect(moved(await moneyIn(payment))).toEqual({ captured: 100, refunded: 100, charged_back: 100 });
+  });
+
+  test('while a refund is under way: the refund that takes it over is flagged, and one that is refused is not', async () => {
+    const payment = await accepted();
+    const follow_up = [aFollowUp(payment, { kind: 'refund', amount: 40 }), aFollowUp(payment, { kind: 'refund', amount: 60 })] as const;
+    const asked = [await insertFollowUp(database.db, follow_up[0]), await insertFollowUp(database.db, follow_up[1])] as const;
+    expect((await settled(payment, { kind: 'chargeback', amount: 100 })).attention).toBeUndefined();
+    expect((await answerFollowUp(database.db, follow_up[0], asked[0], 'refused')).attention).toBeUndefined();
+    const over = await answerFollowUp(database.db, follow_up[1], asked[1], 'approved');
+    expect(over.attention).toBeDefined();
+    // The second time still tells it.
+    expect(await answerFollowUp(database.db, follow_up[1], asked[1], 'approved')).toEqual(over);
+  });
+
+  test('within what was captured nothing is flagged', async () => {
+    const payment = await accepted();
+    await settled(payment, { kind: 'refund', amount: 40 });
+    expect((await settled(payment, { kind: 'chargeback', amount: 60 })).attention).toBeUndefined();
+  });
+
+  test('refundable falls, and one that is won brings it up again', async () => {
+    const payment = await accepted();
+    const refundable = async () => refundableAmount(moneyOf(await moneyIn(payment)));
+    const seen = [await refundable()];
+    for (const what of [{ kind: 'chargeback', amount: 70 }, { kind: 'reversal', amount: 70 }] as const) {
+      await settled(payment, what);
+      seen.push(await refundable());
+    }
+    expect(seen).toEqual([100, 30, 100]);
+    expect(await outcomes([request(payment, { kind: 'refund', amount: 100 })])).toEqual(['done']);
+  });
+
+  test('a win told before its chargeback: no more is refunded than was captured', async () => {
+    const payment = await accepted();
+    await settled(payment, { kind: 'reversal', amount: 70 });
+    expect(await outcomes([request(payment, { kind: 'refund', amount: 101 })])).toEqual(['RefundError']);
+    expect((await request(payment, { kind: 'refund' })).amount).toBe(100);
+  });
+
+  test('of an authorization that is over', async () => {
+    const payment = await accepted('manual');
+    await settled(payment, { kind: 'void' });
+    const { status, attention } = await settled(payment, { kind: 'chargeback', amount: 100 });
+    expect([status, attention]).toEqual(['completed', expect.any(String)]);
+  });
+});
+
+describe('an authorization of which nothing is left ends, its order stays completed', () => {
+  type Step = [what: Request, answer?: ProcessorAnswer];
+  const at_end = { requested_by: 'service', now: CAPTURE_END } as const;
+  test.each<[rule: string, mode: PaymentMode, steps: Step[], end: string]>([
+    ['voided in full on request', 'manual', [[{ kind: 'void' }]], 'cancelled by merchant'],
+    ['voided in parts', 'manual', [[{ kind: 'void', amount: 60 }], [{ kind: 'void' }]], 'cancelled by merchant'],
+    ['delayed is voided like manual', 'delayed', [[{ kind: 'void' }]], 'cancelled by merchant'],
+    ['a refused void', 'manual', [[{ kind: 'void' }, 'refused']], 'accepted'],
+    ['a void without an answer', 'manual', [[{ kind: 'void' }, 'processing']], 'accepted'],
+    ['voided in part', 'manual', [[{ kind: 'void', amount: 60 }]], 'accepted'],
+    ['captured in part, the rest voided', 'manual', [[{ kind: 'capture', amount: 1 }], [{ kind: 'void' }]], 'accepted'],
+    ['captured in full', 'manual', [[{ kind: 'capture' }]], 'accepted'],
+    ['a refused capture, then voided', 'manual', [[{ kind: 'capture' }, 'refused'], [{ kind: 'void' }]], 'cancelled by merchant'],
+    ['released at the end of the window', 'manual', [[{ kind: 'void', ...at_end }]], 'expired by service'],
+    ['voided in part, the rest released', 'manual', [[{ kind: 'void', amount: 60 }], [{ kind: 'void', ...at_end }]], 'expired by service'],
+    ['captured in part, the rest released', 'manual', [[{ kind: 'capture', amount: 60 }], [{ kind: 'void', ...at_end }]], 'accepted'],
+    ['a refused release', 'manual', [[{ kind: 'void', ...at_end }, 'refused']], 'accepted'],
+    ['captured automatically', 'delayed', [[{ kind: 'capture', ...at_end }]], 'accepted'],
+    ['a refused automatic capture, the rest released', 'delayed', [[{ kind: 'capture', ...at_end }, 'refused'], [{ kind: 'void', ...at_end }]], 'expired by service'],
+  ])('%s (%s)', async (_rule, mode, steps, end) => {
+    const payment = await accepted(mode);
+    for (const [what, answer] of steps) await settled(payment, what, answer);
+    const order = await view(payment.order_id);
+    const [transaction] = order.transactions;
+    const last = transaction!.events.at(-1)!;
+    expect(order.status).toBe('completed');
+    expect(end).toBe(transaction!.status === 'accepted' ? 'accepted' : `${transaction!.status} by ${last.source}`);
+    // No webhook: the order's status is as it was, and the void order has its own.
+    expect((await loadOrder(database.db, payment.order_id)).deliveries).toEqual([1]);
+  });
+
+  test('not before what is still asked is answered: the last answer ends it', async () => {
+    const payment = await accepted('manual');
+    const first = aFollowUp(payment, { kind: 'void', amount: 60 });
+    const asked = await insertFollowUp(database.db, first);
+    await settled(payment, { kind: 'void', ...at_end });
+    expect((await moneyIn(payment)).status).toBe('accepted');
+    await answerFollowUp(database.db, first, asked, 'approved', CAPTURE_END + 1);
+    expect((await moneyIn(payment)).status).toBe('expired');
+  });
+});
+
+test('openFollowUps: the captures and voids of a payment that are not final, oldest first', async () => {
+  const [payment, other] = [await accepted('manual'), await accepted('manual')];
+  await settled(payment, { kind: 'capture', amount: 10 });
+  await settled(payment, { kind: 'void', amount: 10 }, 'refused');
+  await request(payment, { kind: 'refund', amount: 5 });
+  await request(other, { kind: 'capture' });
+  const capture = await request(payment, { kind: 'capture', amount: 20, now: NOW + 2 });
+  const release = await settled(payment, { kind: 'void', amount: 30, now: NOW + 1, requested_by: 'service' }, 'processing');
+  const shared = { project_id: PROJECT.id, ...paymentOf(payment) };
+  expect(await openFollowUps(database.db, payment.order_id)).toEqual([
+    { ...shared, order_id: release.order_id, kind: 'void', requested_by: 'service', amount: 30 },
+    { ...shared, order_id: capture.order_id, kind: 'capture', requested_by: 'merchant', amount: 20 },
+  ]);
+});
+
+describe('the schema holds what must hold whatever the code does', () => {
+  test.each<[title: string, mode: PaymentMode, changes: string]>([
+    ['captured, voided and asked for more than authorized', 'manual', 'captured_amount = 30, voided_amount = 30, capture_pending_amount = 30, void_pending_amount = 11'],
+    ['voided more than authorized', 'manual', 'voided_amount = 101'],
+    ['refunded more than captured', 'sale', 'refunded_amount = 101'],
+    ['refunded and asked for more than captured', 'sale', 'refunded_amount = 60, refund_pending_amount = 41'],
+    ['refunded what is only reserved', 'manual', 'refund_pending_amount = 1'],
+    ['voided of a sale', 'sale', 'captured_amount = 0, voided_amount = 1'],
+    ['a capture of a sale', 'sale', 'captured_amount = 0, capture_pending_amount = 1'],
+    ['captured and cancelled', 'manual', "captured_amount = 1, status = 'cancelled'"],
+    ['an authorization without its window', 'manual', 'capture_ends_at = null'],
+    ['an authorization without its period', 'manual', 'capture_period = null'],
+    ['a mode nobody knows', 'manual', "capture_mode = 'never'"],
+    ...['voided', 'refunded', 'charged_back', 'won_back', 'capture_pending', 'void_pending', 'refund_pending'].map((name): [string, PaymentMode, string] => [`${name} below 0`, 'manual', `${name}_amount = -1`]),
+  ])('%s (%s)', async (_title, mode, changes) => {
+    const { order_id } = await accepted(mode);
+    await expect(database.db.raw(`update transactions set ${changes} where order_id = '${order_id}'`)).rejects.toThrow(/violates check constraint/);
+  });
+
+  test.each([
+    ['a kind nobody knows', "kind = 'gift'"],
+    ['a follow-up order that nobody asked for', 'requested_by = null'],
+    ['asked for by somebody unknown', "requested_by = 'customer'"],
+    ['a follow-up order of nothing', 'related_order_id = null'],
+  ])('%s', async (_title, changes) => {
+    const { order_id } = await request(await accepted(), { kind: 'refund' });
+    await expect(database.db.raw(`update orders set ${changes} where id = '${order_id}'`)).rejects.toThrow(/violates check constraint/);
+  });
+
+  test('chargebacks are in no CHECK', async () => {
+    const { order_id } = await accepted();
+    await expect(database.db.raw(`update transactions set refunded_amount = 100, charged_back_amount = 1000 where order_id = '${order_id}'`)).resolves.toBeDefined();
+  });
+});
