@@ -8,7 +8,7 @@ import { transactionId } from '../../src/ids';
 import { NOW, aStoredOrder } from './builders';
 
 /** Milliseconds from NOW to the end of the capture window of anAcceptedPayment. */
-export const CAPTURE_PERIOD = 5 * 24 * 60 * 60_000;
+const CAPTURE_PERIOD = 5 * 24 * 60 * 60_000;
 export const CAPTURE_END = NOW + CAPTURE_PERIOD;
 
 export type PaymentMode = 'sale' | 'manual' | 'delayed';

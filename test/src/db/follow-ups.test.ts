@@ -1,6 +1,6 @@
 import { insertFollowUp, openFollowUps, type NewFollowUp } from '../../../src/db/follow-ups';
 import { findOrderView, moneyOf, type TransactionView } from '../../../src/db/order-view';
-import { findOrder, loadOrder } from '../../../src/db/orders';
+import { findOrder, loadOrder, moveOrder } from '../../../src/db/orders';
 import { refundableAmount } from '../../../src/domain/amounts';
 import { FOLLOW_UPS, FOLLOW_UP_KINDS, type FollowUpKind } from '../../../src/domain/follow-up';
 import type { OrderRecord } from '../../../src/domain/move';
@@ -383,6 +383,16 @@ describe('an authorization of which nothing is left ends, its order stays comple
     await answerFollowUp(database.db, first, asked, 'approved', CAPTURE_END + 1);
     expect((await moneyIn(payment)).status).toBe('expired');
   });
+});
+
+test.each(['expired', 'cancelled'] as const)('a payment approved after its order was %s is given back whole; the payment order stays as it is', async (ended) => {
+  const order = await aStoredOrder(database.db, { amount: 500 });
+  const payment = await moveOrder(database.db, order, { ended }, { source: 'service', now: NOW });
+  const reversal = await settled(payment, { kind: 'reversal', requested_by: 'service' });
+  expect([reversal.status, reversal.amount]).toEqual(['completed', 500]);
+  const [original, shown] = [await view(payment.order_id), await view(reversal.order_id)];
+  expect([original.status, original.transactions[0]!.status, moved(original.transactions[0]!)]).toEqual([ended, ended, {}]);
+  expect(shown).toMatchObject({ related_order_id: payment.order_id, transactions: [{ transaction_type: 'reversal', credit_debit: 'debit', status: 'accepted', original_transaction_id: order.transactions[0]!.transaction_id }] });
 });
 
 test('openFollowUps: the captures and voids of a payment that are not final, oldest first', async () => {
