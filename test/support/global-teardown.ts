@@ -1,4 +1,28 @@
-/** Stops what global-setup has started and removes its data. */
+import { DATA_DIR_OF_RUN, stackIn } from './stack';
+import { ledgerDifferences } from './ledger';
+
+/** More would say nothing new. */
+const SHOWN_MAX = 20;
+
+/**
+ * Stops what global-setup has started and removes its data; before that the record of the run must equal the processor's books,
+ * whatever the tests did. A difference fails the run, though every test has passed.
+ */
 export default async function globalTeardown(): Promise<void> {
-  await (globalThis as { discardTestStack?: () => Promise<void> }).discardTestStack?.();
+  const data_dir = process.env[DATA_DIR_OF_RUN];
+  try {
+    if (data_dir === undefined) return;
+    const differences = await ledgerDifferences(stackIn(data_dir));
+    if (differences.length > 0) fail(`The processor's ledger and the record differ:\n${differences.slice(0, SHOWN_MAX).join('\n')}\n(${differences.length} in all)`);
+  } catch (error) {
+    fail(`The processor's ledger and the record could not be compared: ${String(error)}`);
+  } finally {
+    await (globalThis as { discardTestStack?: () => Promise<void> }).discardTestStack?.();
+  }
+}
+
+/** Not by throwing: jest would write no report then, and what the tests said would be lost. */
+function fail(why: string): void {
+  process.stderr.write(`\n${why}\n`);
+  process.exitCode = 1;
 }

@@ -1,0 +1,367 @@
+import { v7 as uuidv7 } from 'uuid';
+import { orderSchema, type Order } from '../../src/contract/order';
+import { CARD, Client } from '../api/page/hosted-page';
+import { CARDS } from '../support/cards';
+import { Merchant, story, webhookOf } from '../support/client';
+import { aProject } from '../support/projects';
+import { aReceiver } from '../support/receiver';
+import { stack } from '../support/stack';
+import { aKey, authorized, books, capture, capturePart, details, etag, expectNothingEmpty, followed, forgetAnswer, forgetWorkflow, once, part, payment, read, said, voidPart } from './following';
+
+/** Money that is reserved, and taken later: by the merchant (manual) or by the service at the end (delayed). */
+const shop = new Merchant();
+const UUID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/) as string;
+const TIMESTAMP = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/) as string;
+const NOBODY = '01900000-0000-7000-8000-000000000000';
+
+/** Temporal takes half a minute to forget: it does so while the other tests run. */
+let forgotten: Promise<Order>;
+beforeAll(() => {
+  forgotten = authorized(shop).then(async (order) => (await forgetWorkflow(order.id), order));
+  forgotten.catch(() => undefined);
+});
+
+describe('an authorization', () => {
+  test('rule 3: with capture_mode the amount is reserved: completed and accepted, nothing captured, capturable for five days', async () => {
+    const order = orderSchema.parse(await authorized(shop));
+    expectNothingEmpty(order);
+    expect(story(order)).toBe('completed: accepted');
+    expect(order.transactions![0]).toMatchObject({ transaction_type: 'authorization', capture_mode: 'manual', is_capturable: true, expiration_period: 'P5D', credit_debit: 'credit' });
+    for (const field of ['captured_amount', 'voided_amount', 'payment_url']) expect(order.transactions![0]).not.toHaveProperty(field);
+    for (const field of ['order_url', 'refunded_amount', 'related_orders']) expect(order).not.toHaveProperty(field);
+    expect(await books(shop, order)).toEqual(['authorize approved 1000']);
+    expect(await details(shop, order)).toEqual({ capturable: 1_000, captured: 0, refundable: 0, refunded: 0, voidable: 1_000, voided: 0 });
+  });
+
+  test.each([
+    ['manual', undefined, 'P5D', true],
+    ['manual', 'PT2H', 'PT2H', true],
+    ['delayed', undefined, 'PT30M', false],
+    ['delayed', 'P1D', 'P1D', false],
+  ] as const)('windows: %s for %s shows %s, capturable through the API: %s', async (capture_mode, expiration_period, shown, is_capturable) => {
+    const order = await authorized(shop, { transaction: { capture_mode, ...(expiration_period && { expiration_period }) } });
+    expect(order.transactions![0]).toMatchObject({ capture_mode, expiration_period: shown, is_capturable });
+  });
+
+  test('rule 4: what nobody captures is released at the end of the window, by a void order of the service; the order stays completed', async () => {
+    const order = await authorized(shop, { transaction: { expiration_period: 'PT2S' }, merchant_order_id: 'M-lapses' });
+    const released = await followed(shop, order, 'is-void');
+    expect(released).toMatchObject({ status: 'completed', amount: 1_000, void_of_order_id: order.id, merchant_order_id: 'M-lapses' });
+    expect(released.transactions![0]!.events![0]).toMatchObject({ event: 'new', source: 'service' });
+    const lapsed = await once(shop, order, 'has lapsed', ({ transactions }) => transactions![0]!.status === 'expired');
+    expect(story(lapsed)).toBe('completed: expired');
+    expect(lapsed.flags).toEqual(['is-test', 'has-voids']);
+    expect(lapsed.transactions![0]).toMatchObject({ is_capturable: false, voided_amount: 1_000, events: [{ event: 'new' }, { event: 'accepted' }, { event: 'expired', source: 'service' }] });
+    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
+    expect(said(await capture(shop, order))).toEqual([409, 'Conflict']);
+  });
+
+  test('an authorization of 0 holds nothing: completed, nothing to capture, nothing to release', async () => {
+    const order = await authorized(shop, { amount: 0, transaction: { expiration_period: 'PT1S' } });
+    expect(story(order)).toBe('completed: accepted');
+    expect(said(await capture(shop, order))).toEqual([409, 'Conflict']);
+    expect(await books(shop, order)).toEqual(['authorize approved 0']);
+  });
+
+  test('declined, it is an error like any other', async () => {
+    const order = await authorized(shop, { card: 'do_not_honor' });
+    expect([story(order), order.transactions![0]!.is_capturable]).toEqual(['error: error', false]);
+    expect(said(await capture(shop, order))).toEqual([409, 'Conflict']);
+  });
+
+  test('attempts: on the hosted page a further attempt copies capture_mode and expiration_period', async () => {
+    const order = await shop.createOrder({ amount: 800, transactions: [{ payment_method: 'credit-card', capture_mode: 'manual', expiration_period: 'PT3H' }] });
+    const customer = new Client();
+    await customer.post(`/pay/${order.id}/`, { ...CARD, number: CARDS.do_not_honor.number, ...(await customer.open(order)) });
+    await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
+    const paid = orderSchema.parse(await shop.getOrder(order.id));
+    expect(story(paid)).toBe('completed: error accepted');
+    for (const transaction of paid.transactions!) expect(transaction).toMatchObject({ capture_mode: 'manual', expiration_period: 'PT3H', transaction_type: 'authorization' });
+    expect(paid.transactions!.map((one) => one.is_capturable)).toEqual([false, true]);
+    expect(await books(shop, order)).toEqual(['authorize declined 800', 'authorize approved 800']);
+    expect(said(await capture(shop, paid))).toEqual([200, 'completed']);
+    // The attempt that was declined holds nothing.
+    expect(said(await capture(shop, { id: paid.id, transactions: [paid.transactions![0]!] }))).toEqual([409, 'Conflict']);
+  });
+
+  test('after 3-D Secure the window counts from acceptance', async () => {
+    const order = await authorized(shop, { card: 'frictionless', transaction: { expiration_period: 'PT1H' } });
+    expect(order.transactions![0]).toMatchObject({ is_capturable: true, expiration_period: 'PT1H' });
+  });
+});
+
+describe('a capture', () => {
+  test('of all: an order of its own that names the original, and is named by it', async () => {
+    const order = await authorized(shop, { description: 'A chair', merchant_order_id: 'M-7', extra: { mine: 1 }, customer: { first_name: 'Ada' }, return_url: 'https://shop.example/' });
+    const answer = await capture(shop, order);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
+    const captured = orderSchema.parse(answer.body);
+    // Exactly these fields: no order_url, no expiration, nothing of the customer.
+    expect(captured).toEqual({
+      id: UUID,
+      project_id: order.project_id,
+      merchant_id: order.merchant_id,
+      merchant_name: 'Demo Books',
+      merchant_order_id: 'M-7',
+      description: 'A chair',
+      currency: 'EUR',
+      amount: 1_000,
+      status: 'completed',
+      flags: ['is-test', 'is-capture'],
+      created: TIMESTAMP,
+      modified: TIMESTAMP,
+      completed: TIMESTAMP,
+      capture_of_order_id: order.id,
+      related_order_id: order.id,
+      transactions: [
+        {
+          id: UUID,
+          order_id: captured.id,
+          created: TIMESTAMP,
+          modified: TIMESTAMP,
+          amount: 1_000,
+          currency: 'EUR',
+          credit_debit: 'credit',
+          payment_method: 'credit-card',
+          payment_method_brand: 'visa',
+          payment_method_details: { truncated_pan: '411111******1111', card_expiry: '122034', cardholder_name: 'Ada Lovelace' },
+          transaction_type: 'capture',
+          status: 'accepted',
+          events: [
+            { id: UUID, event: 'new', occurred: TIMESTAMP, noticed: TIMESTAMP, source: 'merchant' },
+            { id: UUID, event: 'accepted', occurred: TIMESTAMP, noticed: TIMESTAMP, source: 'processor', result: 'approved' },
+          ],
+          outcomes: { processing: { status: 'accepted', response_code: '00', response_code_description: 'Approved' } },
+        },
+      ],
+    });
+    expect(await shop.getOrder(captured.id)).toEqual(captured);
+    const original = await read(shop, order);
+    expect(original).toMatchObject({ status: 'completed', flags: ['is-test', 'has-captures'], related_orders: [captured.id] });
+    expect(original.transactions![0]).toMatchObject({ status: 'accepted', captured_amount: 1_000, is_capturable: false });
+    expect(original.amount_details).toEqual({ capturable: 0, captured: 1_000, refundable: 1_000, refunded: 0, voidable: 0, voided: 0 });
+    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 1000']);
+    expectNothingEmpty(original);
+  });
+
+  test('of parts: repeated until nothing is left; a part has a description of its own', async () => {
+    const order = await authorized(shop, { description: 'A table' });
+    const first = await capturePart(shop, order, { amount: 300, description: 'first', merchant_order_id: 'ignored' });
+    expect(first.body).toMatchObject({ amount: 300, description: 'first', status: 'completed' });
+    expect(first.body).not.toHaveProperty('merchant_order_id');
+    expect(await details(shop, order)).toEqual({ capturable: 700, captured: 300, refundable: 300, refunded: 0, voidable: 700, voided: 0 });
+    expect(said(await capturePart(shop, order, part(500), { slash: false }))).toEqual([200, 'completed']);
+    const rest = await capture(shop, order, { slash: false });
+    expect([rest.status, rest.body.amount, rest.body.description]).toEqual([200, 200, 'A table']);
+    expect((await read(shop, order)).transactions![0]).toMatchObject({ captured_amount: 1_000, is_capturable: false });
+    expect(said(await capture(shop, order))).toEqual([409, 'Conflict']);
+    expect(said(await capturePart(shop, order, part(1)))).toEqual([409, 'Conflict']);
+    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 300', 'capture approved 500', 'capture approved 200']);
+  });
+
+  test.each([
+    ['more than is left', part(701), 'amount'],
+    ['an amount of 0', part(0), 'amount'],
+    ['a negative amount', part(-1), 'amount'],
+    ['half a cent', part(0.5), 'amount'],
+    ['an amount as text', { ...part(1), amount: '1' }, 'amount'],
+    ['no amount', { description: 'x' }, 'amount'],
+    ['no description', { amount: 1 }, 'description'],
+    ['a description that is no text', { amount: 1, description: 5 }, 'description'],
+    ['null', { amount: 1, description: null }, 'description'],
+    ['a card number', { amount: 1, description: CARDS.approved.number }, 'description'],
+  ])('refused with ValidationError: %s', async (_title, body, property_path) => {
+    const order = await authorized(shop);
+    await capturePart(shop, order, part(300));
+    const { status, body: refused } = await capturePart(shop, order, body);
+    expect([status, refused.error.type, refused.error.property_path]).toEqual([400, 'ValidationError', property_path]);
+    expect((await details(shop, order)).captured).toBe(300);
+    expect(await books(shop, order)).toHaveLength(2);
+  });
+
+  test('refused with Conflict: a sale, an order nobody paid, a follow-up order', async () => {
+    const sale = await shop.paidOrder('approved');
+    const unpaid = await shop.createOrder({ transactions: [{ payment_method: 'credit-card', capture_mode: 'manual' }] });
+    const captured = (await capture(shop, await authorized(shop))).body;
+    for (const order of [sale, unpaid, captured]) {
+      expect(said(await capture(shop, order))).toEqual([409, 'Conflict']);
+      expect(said(await capturePart(shop, order, part(1)))).toEqual([409, 'Conflict']);
+    }
+    expect((await capture(shop, captured)).body.error.value).toContain(captured.related_order_id);
+  });
+
+  test('rule 4: delayed cannot be captured through the API', async () => {
+    const order = await authorized(shop, { transaction: { capture_mode: 'delayed', expiration_period: 'PT1H' } });
+    for (const answer of [await capture(shop, order), await capturePart(shop, order, part(1))]) expect(said(answer)).toEqual([409, 'Conflict']);
+    expect(await details(shop, order)).toMatchObject({ capturable: 0, captured: 0, voidable: 1_000 });
+    expect(await books(shop, order)).toHaveLength(1);
+  });
+
+  test('404 for an order or transaction that does not exist, also one of another order; 401 for another project; 400 for no uuid', async () => {
+    const [order, other] = [await authorized(shop), await authorized(shop)];
+    const id = payment(order);
+    const { shop: stranger } = await aProject();
+    const live = new Merchant(stack(), stack().live_api_key);
+    for (const wrong of [{ id: NOBODY, transactions: [{ id }] }, { id: order.id, transactions: [{ id: uuidv7() }] }, { id: order.id, transactions: [{ id: payment(other) }] }]) {
+      expect([said(await capture(shop, wrong)), said(await capturePart(shop, wrong, part(1)))]).toEqual([[404, 'NotFound'], [404, 'NotFound']]);
+    }
+    for (const wrong of [stranger, live]) expect([said(await capture(wrong, order)), said(await capturePart(wrong, order, part(1)))]).toEqual([[401, 'Unauthorized'], [401, 'Unauthorized']]);
+    expect((await capture(shop, { id: order.id, transactions: [{ id: 'x' }] })).body.error.property_path).toBe('transaction_id');
+    expect(await books(shop, order)).toHaveLength(1);
+  });
+
+  test('a capture the processor refuses: 200 with status error, and the amount is capturable again', async () => {
+    const order = await authorized(shop, { card: 'capture_refused' });
+    for (const round of [1, 2]) {
+      const { status, body } = await capture(shop, order);
+      expect([status, story(body)]).toEqual([200, 'error: error']);
+      expect(body.transactions![0]!.outcomes!.processing).toMatchObject({ status: 'error', response_code: '57' });
+      expect(body.transactions![0]!.events!.at(-1)).toMatchObject({ result: 'failed', source: 'processor' });
+      expect(body).not.toHaveProperty('completed');
+      expect((await read(shop, order)).related_orders).toHaveLength(round);
+    }
+    const original = await read(shop, order);
+    expect([original.flags, original.amount_details!.capturable, original.transactions![0]!.is_capturable]).toEqual([['is-test'], 1_000, true]);
+    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture refused 1000', 'capture refused 1000']);
+  });
+});
+
+describe('the second time', () => {
+  test('with the same Idempotency-Key: the first answer, one capture; also at once, and after its answer got lost', async () => {
+    const order = await authorized(shop);
+    const headers = { 'idempotency-key': aKey() };
+    const answers = await Promise.all([1, 2, 3, 4].map(() => capturePart(shop, order, part(400), { headers })));
+    expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
+    await forgetAnswer(headers['idempotency-key']);
+    const again = await capturePart(shop, order, part(400), { headers });
+    expect([again.status, again.body]).toEqual([200, answers[0]!.body]);
+    expect((await capturePart(shop, order, { description: part(400).description, amount: 400 }, { headers, slash: false })).body).toEqual(again.body);
+    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 400']);
+  });
+
+  test('a repeat of what has taken everything is no Conflict', async () => {
+    const order = await authorized(shop);
+    const headers = { 'idempotency-key': aKey() };
+    const first = await capture(shop, order, { headers });
+    await forgetAnswer(headers['idempotency-key']);
+    expect(await capture(shop, order, { headers })).toMatchObject({ status: 200, body: first.body });
+    expect(said(await capture(shop, order, { headers: { 'idempotency-key': aKey() } }))).toEqual([409, 'Conflict']);
+    expect(await books(shop, order)).toHaveLength(2);
+  });
+
+  test('with another body, path or operation: 422 IdempotencyKeyReused', async () => {
+    const order = await authorized(shop);
+    const headers = { 'idempotency-key': aKey() };
+    await capturePart(shop, order, part(100), { headers });
+    const others = [capturePart(shop, order, part(101), { headers }), capture(shop, order, { headers }), voidPart(shop, order, part(100), { headers }), capturePart(shop, await authorized(shop), part(100), { headers })];
+    for (const answer of await Promise.all(others)) expect(said(answer)).toEqual([422, 'IdempotencyKeyReused']);
+    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 100']);
+  });
+
+  test('surface 11: "more than is left" is kept, although more may be left later; a body that is wrong by itself is not', async () => {
+    const order = await authorized(shop, { card: 'capture_refused' });
+    const [kept, corrected] = [{ 'idempotency-key': aKey() }, { 'idempotency-key': aKey() }];
+    const first = await capturePart(shop, order, part(1_001), { headers: kept });
+    expect([first.status, first.body.error.property_path]).toEqual([400, 'amount']);
+    expect(await capturePart(shop, order, part(1_001), { headers: kept })).toMatchObject({ status: 400, body: first.body });
+    expect(said(await capturePart(shop, order, part(1_000), { headers: kept }))).toEqual([422, 'IdempotencyKeyReused']);
+    expect(said(await capturePart(shop, order, part(0), { headers: corrected }))).toEqual([400, 'ValidationError']);
+    expect(said(await capturePart(shop, order, part(1_000), { headers: corrected }))).toEqual([200, 'error']);
+  });
+
+  test('a Conflict is kept', async () => {
+    const sale = await shop.paidOrder('approved');
+    const headers = { 'idempotency-key': aKey() };
+    const first = await capture(shop, sale, { headers });
+    expect(await capture(shop, sale, { headers })).toMatchObject({ status: 409, body: first.body });
+  });
+
+  test('without a key each is a capture of its own; at once, no more than is held', async () => {
+    const order = await authorized(shop);
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => capturePart(shop, order, part(300))));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 400, 400]);
+    expect((await details(shop, order)).captured).toBe(900);
+    expect(await books(shop, order)).toEqual(['authorize approved 1000', ...Array<string>(3).fill('capture approved 300')]);
+  });
+
+  test('If-Match captures only what was read: 412 for an older version, and of several at once one wins', async () => {
+    const order = await authorized(shop);
+    const read_then = await etag(shop, order);
+    expect(said(await capturePart(shop, order, part(10), { headers: { 'if-match': '"999"' } }))).toEqual([412, 'PreconditionFailed']);
+    const answers = await Promise.all([1, 2, 3].map((n) => capturePart(shop, order, part(n), { headers: { 'if-match': read_then } })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 412, 412]);
+    expect(await etag(shop, order)).not.toBe(read_then);
+    expect(said(await capturePart(shop, order, part(10), { headers: { 'if-match': read_then } }))).toEqual([412, 'PreconditionFailed']);
+    expect(said(await capturePart(shop, order, part(10), { headers: { 'if-match': await etag(shop, order) } }))).toEqual([200, 'completed']);
+    // With a key the repeat is answered although its own first run has made the new version.
+    const headers = { 'if-match': await etag(shop, order), 'idempotency-key': aKey() };
+    const first = await capturePart(shop, order, part(20), { headers });
+    await forgetAnswer(headers['idempotency-key']);
+    expect(await capturePart(shop, order, part(20), { headers })).toMatchObject({ status: 200, body: first.body });
+    expect(await books(shop, order)).toHaveLength(4);
+  });
+});
+
+describe('a delayed authorization', () => {
+  const delayed = (expiration_period: string, fields: Record<string, unknown> = {}) => authorized(shop, { ...fields, transaction: { capture_mode: 'delayed', expiration_period } });
+
+  test('rule 4: is captured at the end of its expiration_period by itself', async () => {
+    const order = await delayed('PT2S', { description: 'later' });
+    const captured = await followed(shop, order, 'is-capture');
+    expect(captured).toMatchObject({ status: 'completed', amount: 1_000, capture_of_order_id: order.id, description: 'later' });
+    expect(captured.transactions![0]).toMatchObject({ transaction_type: 'capture', events: [{ source: 'service' }, { event: 'accepted' }] });
+    expect(Date.parse(captured.created)).toBeGreaterThanOrEqual(Date.parse(order.completed!) + 2_000);
+    const original = await read(shop, order);
+    expect([story(original), original.transactions![0]!.captured_amount, original.flags]).toEqual(['completed: accepted', 1_000, ['is-test', 'has-captures']]);
+    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 1000']);
+  });
+
+  test('a partial void reduces it: that much less is captured', async () => {
+    const order = await delayed('PT3S');
+    expect(said(await voidPart(shop, order, part(400)))).toEqual([200, 'completed']);
+    expect((await followed(shop, order, 'is-capture')).amount).toBe(600);
+    expect(await details(shop, order)).toEqual({ capturable: 0, captured: 600, refundable: 600, refunded: 0, voidable: 0, voided: 400 });
+    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'void approved 400', 'capture approved 600']);
+  });
+
+  test('a capture that is refused: error, the rest released, the transaction expired', async () => {
+    const order = await delayed('PT2S', { card: 'capture_refused' });
+    expect((await followed(shop, order, 'is-capture')).status).toBe('error');
+    expect(await followed(shop, order, 'is-void')).toMatchObject({ status: 'completed', amount: 1_000 });
+    const lapsed = await once(shop, order, 'has expired', ({ transactions }) => transactions![0]!.status === 'expired');
+    expect([story(lapsed), lapsed.flags]).toEqual(['completed: expired', ['is-test', 'has-voids']]);
+    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture refused 1000', 'void approved 1000']);
+  });
+});
+
+describe('webhooks', () => {
+  test('the capture order tells its own change, the original nothing; also what the service does at the end', async () => {
+    const receiver = await aReceiver();
+    try {
+      const { shop: own } = await aProject({ webhook_url: receiver.url });
+      const order = await authorized(own);
+      await receiver.waitFor(1);
+      const captured = (await capturePart(own, order, part(10))).body;
+      await receiver.waitFor(2);
+      const elsewhere = new URL('/of-the-order', receiver.url).href;
+      const lapsing = await authorized(own, { webhook_url: elsewhere, transaction: { expiration_period: 'PT2S' } });
+      const released = await followed(own, lapsing, 'is-void');
+      expect(released.webhook_url).toBe(elsewhere);
+      await receiver.waitFor(4);
+      const last = await own.paidOrder('approved');
+      await receiver.waitFor(5);
+      const told = receiver.received.map(({ path, body }) => [path, webhookOf(body).order_id]);
+      expect(told).toEqual([['/hook', order.id], ['/hook', captured.id], ['/of-the-order', lapsing.id], ['/of-the-order', released.id], ['/hook', last.id]]);
+    } finally {
+      await receiver.close();
+    }
+  });
+});
+
+test('an order that Temporal has forgotten is captured all the same, within what the record has left', async () => {
+  const order = await forgotten;
+  expect(said(await capturePart(shop, order, part(300)))).toEqual([200, 'completed']);
+  expect(said(await capturePart(shop, order, part(701)))).toEqual([400, 'ValidationError']);
+  expect(said(await capture(shop, order))).toEqual([200, 'completed']);
+  expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 300', 'capture approved 700']);
+}, 90_000);

@@ -1,0 +1,143 @@
+import type { Order } from '../../src/contract/order';
+import { connect, rows, type Database } from '../../src/db/connection';
+import type { LedgerEntry } from '../../src/processor/wire';
+import type { CardName } from '../support/cards';
+import { Merchant, type Answer, type Refusal } from '../support/client';
+import { connectTemporal } from '../../src/temporal/connect';
+import { orderWorkflowId } from '../../workflows/messages';
+import { stack } from '../support/stack';
+import { until } from '../support/until';
+
+/** What the journeys of money that is held, taken, given back and taken back do as a merchant. */
+
+export type OrderAnswer = Answer<Order & { error: Refusal }>;
+export type Sent = { headers?: Record<string, string>; slash?: boolean };
+
+const post = (shop: Merchant, path: string, body: unknown, { headers, slash = true }: Sent = {}): Promise<OrderAnswer> =>
+  shop.send('POST', slash ? path : path.slice(0, -1), { ...(body === undefined ? {} : { body }), ...(headers && { headers }) });
+
+type Payment = { id: string; transactions?: { id: string }[] | undefined };
+/** The transaction that pays: the last attempt. */
+export const payment = (order: Payment) => order.transactions!.at(-1)!.id;
+const transactionPath = (order: Payment, what: string) => `/v1/orders/${order.id}/transactions/${payment(order)}/${what}/`;
+
+export const refund = (shop: Merchant, order: { id: string }, body: unknown, sent?: Sent) => post(shop, `/v1/orders/${order.id}/refunds/`, body, sent);
+/** All that is left; `capturePart` and `voidPart`: a part. */
+export const capture = (shop: Merchant, order: Payment, sent?: Sent, body?: unknown) => post(shop, transactionPath(order, 'captures'), body, sent);
+export const capturePart = (shop: Merchant, order: Payment, body: unknown, sent?: Sent) => post(shop, transactionPath(order, 'captures/amount'), body, sent);
+export const voidAll = (shop: Merchant, order: Payment, sent?: Sent, body?: unknown) => post(shop, transactionPath(order, 'voids'), body, sent);
+export const voidPart = (shop: Merchant, order: Payment, body: unknown, sent?: Sent) => post(shop, transactionPath(order, 'voids/amount'), body, sent);
+
+/** What a part is asked for with. */
+export const part = (amount: number) => ({ amount, description: `a part of ${amount}` });
+
+/** An order whose amount is reserved on a test card; `fields` are the order's, `transaction` the transaction's. */
+export async function authorized(
+  shop: Merchant,
+  { card = 'approved', transaction = {}, ...fields }: { card?: CardName; transaction?: Record<string, unknown> } & Record<string, unknown> = {},
+): Promise<Order> {
+  const { body, status } = await shop.send<Order>('POST', '/v1/orders/', {
+    body: { currency: 'EUR', amount: 1_000, ...fields, transactions: [{ ...(await shop.cardTransaction(card)), capture_mode: 'manual', ...transaction }] },
+  });
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** The whole order as it is now, amount_details included. */
+export async function read(shop: Merchant, { id }: { id: string }): Promise<Order> {
+  return (await shop.send<Order>('GET', `/v1/orders/${id}/?fields[]=amount_details`)).body;
+}
+export const details = async (shop: Merchant, order: { id: string }) => (await read(shop, order)).amount_details!;
+/** The order's ETag. */
+export const etag = async (shop: Merchant, { id }: { id: string }) => (await shop.send('GET', `/v1/orders/${id}/`)).headers.get('etag')!;
+
+/** Status and type of a refusal, or status and order status. */
+export const said = ({ status, body }: OrderAnswer) => (status === 200 ? [200, body.status] : [status, body.error.type]);
+
+/** What the processor did for an order, as `capture approved 300`, oldest first. */
+export async function books(shop: Merchant, { id }: { id: string }): Promise<string[]> {
+  return (await shop.ledger(id)).map(({ operation, result, amount }) => `${operation} ${result} ${amount}`);
+}
+
+export const entriesOf = async (shop: Merchant, { id }: { id: string }, operation: string): Promise<LedgerEntry[]> =>
+  (await shop.ledger(id)).filter((entry) => entry.operation === operation);
+
+/** What waits for its time at the processor happens now: late outcomes, chargebacks. */
+export async function hurry(shop: Merchant, transaction_id: string): Promise<void> {
+  await control(shop, 'due', { transaction_id });
+}
+
+export async function control(shop: Merchant, what: 'due' | 'chargebacks' | 'notifications', body: Record<string, unknown>): Promise<void> {
+  const url = `${shop.place.simulator_url}/control/${what}/`;
+  const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
+/** The order once `is` holds. */
+export async function once(shop: Merchant, order: { id: string }, what: string, is: (order: Order) => boolean, within_ms?: number): Promise<Order> {
+  return await until(`${order.id} ${what}`, async () => {
+    const now = await read(shop, order);
+    return is(now) && now;
+  }, within_ms);
+}
+
+/** The only order of that kind that follows this one, once it is final. */
+export async function followed(shop: Merchant, order: { id: string }, flag: string): Promise<Order> {
+  return await until(`a ${flag} of ${order.id}`, async () => {
+    for (const id of (await read(shop, order)).related_orders ?? []) {
+      const follow_up = await read(shop, { id });
+      if (follow_up.flags.includes(flag) && ['completed', 'error'].includes(follow_up.status)) return follow_up;
+    }
+    return undefined;
+  }, 30_000);
+}
+
+/** Runs the work with the record of the run's stack. */
+export async function withRecord<T>(work: (db: Database) => Promise<T>): Promise<T> {
+  const db = connect(stack().postgres_url, { pool_max: 2 });
+  try {
+    return await work(db);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** As if whoever answers had been killed after the request did its work: its key has no answer. */
+export async function forgetAnswer(key: string): Promise<void> {
+  const updated = await withRecord((db) => rows(db, 'update idempotency_keys set status = null, body = null where key = :key returning key', { key }));
+  if (updated.length !== 1) throw new Error(`no key ${key}`);
+}
+
+let keys = 0;
+export const aKey = () => `follow-${process.pid}-${Date.now()}-${++keys}`;
+
+/** Nothing of the answer is null or an empty array, and no amount of something is 0 (DECISIONS, HTTP surface 3). */
+export function expectNothingEmpty(order: Order): void {
+  const { flags: _, amount_details: __, ...rest } = order;
+  expect(JSON.stringify(rest)).not.toMatch(/\[\]|:null|"\w+_amount":0/);
+}
+
+/** Runs the work for 0…count-1, so many at a time. */
+export async function inLanes<T>(count: number, lanes: number, work: (n: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  let begun = 0;
+  const lane = async () => {
+    while (begun < count) results.push(await work(begun++));
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return results;
+}
+
+/** As months do: the order's workflow is gone from Temporal, with its history. */
+export async function forgetWorkflow(order_id: string): Promise<void> {
+  const { temporal_address: address, temporal_namespace: namespace, payload_keys } = stack();
+  const client = connectTemporal({ address, namespace, payload_keys });
+  const execution = { workflowId: orderWorkflowId(order_id) };
+  try {
+    await client.workflow.getHandle(execution.workflowId).terminate('long ago').catch(() => undefined);
+    await client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: execution });
+    await until(`${execution.workflowId} is forgotten`, () => client.workflow.getHandle(execution.workflowId).describe().then(() => false, () => true), 60_000);
+  } finally {
+    await client.connection.close();
+  }
+}

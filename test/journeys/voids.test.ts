@@ -1,0 +1,181 @@
+import { orderSchema } from '../../src/contract/order';
+import { Merchant, story } from '../support/client';
+import { aProject } from '../support/projects';
+import { aKey, authorized, books, capture, capturePart, details, etag, expectNothingEmpty, forgetAnswer, once, part, payment, read, refund, said, voidAll, voidPart } from './following';
+
+/** Money that is reserved, and released. */
+const shop = new Merchant();
+const NOBODY = '01900000-0000-7000-8000-000000000000';
+const delayed = (fields: Record<string, unknown> = {}) => authorized(shop, { ...fields, transaction: { capture_mode: 'delayed', expiration_period: 'PT2S' } });
+
+describe('a void', () => {
+  test('of all: a void order, and the transaction is cancelled while its order stays completed', async () => {
+    const order = await authorized(shop, { description: 'A chair', merchant_order_id: 'M-8', extra: { mine: 1 } });
+    const { status, body } = await voidAll(shop, order);
+    const voided = orderSchema.parse(body);
+    expect([status, story(voided)]).toEqual([200, 'completed: accepted']);
+    expect(voided).toMatchObject({ amount: 1_000, currency: 'EUR', void_of_order_id: order.id, related_order_id: order.id, description: 'A chair', merchant_order_id: 'M-8', flags: ['is-test', 'is-void'] });
+    expect(voided.transactions).toEqual([expect.objectContaining({ transaction_type: 'void', credit_debit: 'debit', payment_method: 'credit-card', amount: 1_000 })]);
+    for (const field of ['order_url', 'expiration_period', 'extra', 'capture_of_order_id', 'refund_of_order_id']) expect(voided).not.toHaveProperty(field);
+    for (const field of ['capture_mode', 'is_capturable', 'refund_of_transaction_id', 'payment_url']) expect(voided.transactions![0]).not.toHaveProperty(field);
+    expectNothingEmpty(voided);
+
+    const original = orderSchema.parse(await read(shop, order));
+    expect([story(original), original.flags, original.related_orders]).toEqual(['completed: cancelled', ['is-test', 'has-voids'], [voided.id]]);
+    expect(original.completed).toBe(order.completed);
+    expect(original.transactions![0]).toMatchObject({ voided_amount: 1_000, is_capturable: false });
+    expect(original.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'cancelled', source: 'merchant' });
+    expect(original.amount_details).toEqual({ capturable: 0, captured: 0, refundable: 0, refunded: 0, voidable: 0, voided: 1_000 });
+    expectNothingEmpty(original);
+    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
+  });
+
+  test('of a part: the authorization is reduced, the rest stays capturable', async () => {
+    const order = await authorized(shop);
+    expect((await voidPart(shop, order, part(400), { slash: false })).body).toMatchObject({ amount: 400, description: 'a part of 400', status: 'completed' });
+    const reduced = await read(shop, order);
+    expect([story(reduced), reduced.transactions![0]!.is_capturable, reduced.transactions![0]!.voided_amount]).toEqual(['completed: accepted', true, 400]);
+    expect(reduced.amount_details).toMatchObject({ capturable: 600, voidable: 600, voided: 400 });
+    expect(said(await capturePart(shop, order, part(601)))).toEqual([400, 'ValidationError']);
+    expect((await capture(shop, order)).body.amount).toBe(600);
+    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'void approved 400', 'capture approved 600']);
+  });
+
+  test('"not yet captured" is read per amount: after a partial capture the rest is voided, the captured part refunded', async () => {
+    const order = await authorized(shop);
+    await capturePart(shop, order, part(250));
+    expect((await voidAll(shop, order, { slash: false })).body.amount).toBe(750);
+    const original = await read(shop, order);
+    // Something was taken: the transaction stays accepted.
+    expect([story(original), original.transactions![0]!.is_capturable]).toEqual(['completed: accepted', false]);
+    expect(original.amount_details).toEqual({ capturable: 0, captured: 250, refundable: 250, refunded: 0, voidable: 0, voided: 750 });
+    expect(said(await refund(shop, order, { amount: 251 }))).toEqual([400, 'RefundError']);
+    expect(said(await refund(shop, order, { amount: 250 }))).toEqual([200, 'completed']);
+    expect((await read(shop, order)).flags).toEqual(['is-test', 'has-captures', 'has-voids', 'has-refunds']);
+  });
+
+  test('several parts to the last: the transaction is cancelled then', async () => {
+    const order = await authorized(shop);
+    for (const amount of [1, 499]) await voidPart(shop, order, part(amount));
+    expect(story(await read(shop, order))).toBe('completed: accepted');
+    expect(said(await voidPart(shop, order, part(501)))).toEqual([400, 'ValidationError']);
+    await voidPart(shop, order, part(500));
+    expect(story(await read(shop, order))).toBe('completed: cancelled');
+    expect(said(await voidPart(shop, order, part(1)))).toEqual([409, 'CanNotCancelTransaction']);
+    expect(said(await voidAll(shop, order))).toEqual([409, 'CanNotCancelTransaction']);
+    expect(said(await capture(shop, order))).toEqual([409, 'Conflict']);
+    expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
+  });
+
+  test('rule 4: delayed is voided like manual; in full, nothing is captured at the end', async () => {
+    const order = await delayed();
+    expect(said(await voidAll(shop, order))).toEqual([200, 'completed']);
+    expect(story(await read(shop, order))).toBe('completed: cancelled');
+    // The end of this one comes after that of the first.
+    const later = await delayed();
+    await once(shop, later, 'is captured', ({ transactions }) => transactions![0]!.captured_amount === 1_000);
+    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
+  });
+
+  test.each([
+    ['more than is left', part(701), 'amount'],
+    ['an amount of 0', part(0), 'amount'],
+    ['a negative amount', part(-1), 'amount'],
+    ['half a cent', part(0.5), 'amount'],
+    ['an amount as text', { ...part(1), amount: '1' }, 'amount'],
+    ['no amount', { description: 'x' }, 'amount'],
+    ['no description', { amount: 1 }, 'description'],
+  ])('refused with ValidationError: %s', async (_title, body, property_path) => {
+    const order = await authorized(shop);
+    await voidPart(shop, order, part(300));
+    const answer = await voidPart(shop, order, body);
+    expect([answer.status, answer.body.error.type, answer.body.error.property_path]).toEqual([400, 'ValidationError', property_path]);
+    expect(await books(shop, order)).toHaveLength(2);
+  });
+
+  test('refused with CanNotCancelTransaction: a sale, an order nobody paid, all captured, a follow-up order, after the window', async () => {
+    const captured = await authorized(shop);
+    const follow_up = (await capture(shop, captured)).body;
+    const ended = await authorized(shop, { transaction: { expiration_period: 'PT1S' } });
+    await once(shop, ended, 'has lapsed', ({ transactions }) => transactions![0]!.status === 'expired');
+    const unpaid = await shop.createOrder({ transactions: [{ payment_method: 'credit-card', capture_mode: 'manual' }] });
+    for (const order of [await shop.paidOrder('approved'), unpaid, captured, follow_up, ended]) {
+      expect([said(await voidAll(shop, order)), said(await voidPart(shop, order, part(1)))]).toEqual([[409, 'CanNotCancelTransaction'], [409, 'CanNotCancelTransaction']]);
+    }
+  });
+
+  test('404 for an order or transaction that does not exist; 401 for another project', async () => {
+    const order = await authorized(shop);
+    const { shop: stranger } = await aProject();
+    for (const wrong of [{ id: NOBODY, transactions: order.transactions }, { id: order.id, transactions: [{ id: NOBODY }] }]) {
+      expect([said(await voidAll(shop, wrong)), said(await voidPart(shop, wrong, part(1)))]).toEqual([[404, 'NotFound'], [404, 'NotFound']]);
+    }
+    expect([said(await voidAll(stranger, order)), said(await voidPart(stranger, order, part(1)))]).toEqual([[401, 'Unauthorized'], [401, 'Unauthorized']]);
+    expect(await books(shop, order)).toHaveLength(1);
+  });
+});
+
+describe('surface 5: captures/ and voids/ without a body', () => {
+  test.each(['captures', 'voids'])('%s/: no length and no type, a length of 0, {}; with and without the slash', async (what) => {
+    for (const [slash, init] of [
+      ['/', {}],
+      ['', {}],
+      ['/', { headers: { 'content-length': '0' } }],
+      ['/', { headers: { 'content-type': 'application/json' }, body: '{}' }],
+      ['', { headers: { 'content-type': 'application/json' }, body: '{"amount":5}' }],
+    ] as [string, { headers?: Record<string, string>; body?: string }][]) {
+      const order = await authorized(shop);
+      const { status, body } = await shop.send<{ amount: number }>('POST', `/v1/orders/${order.id}/transactions/${payment(order)}/${what}${slash}`, init);
+      expect([status, body.amount]).toEqual([200, 1_000]);
+    }
+  });
+});
+
+describe('the second time', () => {
+  test('with the same Idempotency-Key: the first answer, one void; also at once, and after its answer got lost', async () => {
+    const order = await authorized(shop);
+    const headers = { 'idempotency-key': aKey() };
+    const answers = await Promise.all([1, 2, 3, 4].map(() => voidAll(shop, order, { headers })));
+    expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
+    await forgetAnswer(headers['idempotency-key']);
+    expect(await voidAll(shop, order, { headers })).toMatchObject({ status: 200, body: answers[0]!.body });
+    expect(said(await voidPart(shop, order, part(1_000), { headers }))).toEqual([422, 'IdempotencyKeyReused']);
+    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
+  });
+
+  test('"more than is left" and CanNotCancelTransaction are kept', async () => {
+    const order = await authorized(shop);
+    const [more, over] = [{ 'idempotency-key': aKey() }, { 'idempotency-key': aKey() }];
+    const first = await voidPart(shop, order, part(1_001), { headers: more });
+    expect([first.status, first.body.error.property_path]).toEqual([400, 'amount']);
+    await voidAll(shop, order);
+    expect(await voidPart(shop, order, part(1_001), { headers: more })).toMatchObject({ status: 400, body: first.body });
+    const refused = await voidAll(shop, order, { headers: over });
+    expect(said(refused)).toEqual([409, 'CanNotCancelTransaction']);
+    expect(await voidAll(shop, order, { headers: over })).toMatchObject({ status: 409, body: refused.body });
+  });
+
+  test('capture and void of all at once: one gets it, and the record and the ledger agree', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const order = await authorized(shop);
+      const answers = await Promise.all([capture(shop, order), voidAll(shop, order), capture(shop, order), voidAll(shop, order)]);
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      for (const answer of answers.filter(({ status }) => status !== 200)) expect(['Conflict', 'CanNotCancelTransaction']).toContain(said(answer)[1]);
+      const { captured, voided } = await details(shop, order);
+      expect(captured + voided).toBe(1_000);
+      expect(await books(shop, order)).toEqual(['authorize approved 1000', captured > 0 ? 'capture approved 1000' : 'void approved 1000']);
+    }
+  });
+
+  test('If-Match voids only what was read', async () => {
+    const order = await authorized(shop);
+    const before = await etag(shop, order);
+    await capturePart(shop, order, part(1));
+    expect(said(await voidAll(shop, order, { headers: { 'if-match': before } }))).toEqual([412, 'PreconditionFailed']);
+    expect(said(await voidPart(shop, order, part(1), { headers: { 'if-match': before } }))).toEqual([412, 'PreconditionFailed']);
+    const now = await etag(shop, order);
+    const answers = await Promise.all([1, 2, 3].map(() => voidPart(shop, order, part(100), { headers: { 'if-match': now } })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 412, 412]);
+    expect((await details(shop, order)).voided).toBe(100);
+  });
+});
