@@ -1,16 +1,24 @@
-import { WithStartWorkflowOperation, type WorkflowHandle } from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
 import { findOrderView, type OrderView } from '../../src/db/order-view';
+import type { CaptureMode } from '../../src/domain/amounts';
+import type { FollowUpKind } from '../../src/domain/follow-up';
 import {
   CREATE_UPDATE_ID,
+  FOLLOW_UP_WORKFLOW,
   ORDER_WORKFLOW,
   TASK_QUEUE,
   cancelOrder,
   createOrder,
+  firstAnswer,
+  followOrder,
+  followUpStart,
   orderWorkflowId,
   paymentUpdateId,
   submitPayment,
   type CreateOrderInput,
+  type FollowUpInput,
+  type FollowUpOrderInput,
 } from '../../workflows/messages';
 import { PROJECT } from './database';
 import type { World } from './temporal';
@@ -25,6 +33,8 @@ export interface TestOrder {
   /** Pays attempt `attempt` with a card of the simulator. */
   pay(card_number: string, attempt?: number): Promise<void>;
   cancel(): Promise<void>;
+  /** Captures or voids, all that is left without an amount; answers the id of the follow-up order, which has its first answer. */
+  follow(kind: 'capture' | 'void', amount?: number, over?: Partial<FollowUpInput>): Promise<string>;
 }
 
 export const transactionIdOf = (order_id: string, attempt: number) => uuidv5(`transaction:${attempt}`, order_id);
@@ -37,8 +47,21 @@ export async function vaultToken(world: World, number: string): Promise<string> 
 
 const PERIOD = 30 * MINUTE;
 
-/** Creates an order that lives for half an hour; `card_number`: charged at once. */
-export async function createAnOrder(world: World, options: { card_number?: string; input?: Partial<CreateOrderInput>; id?: string; transaction_period?: number } = {}): Promise<TestOrder> {
+interface TestOrderOptions {
+  /** Charged at once. */
+  card_number?: string;
+  input?: Partial<CreateOrderInput>;
+  id?: string;
+  amount?: number;
+  transaction_period?: number;
+  /** An authorization. */
+  capture_mode?: CaptureMode;
+  /** Its window, ISO 8601; without it an hour. */
+  capture_period?: string;
+}
+
+/** Creates an order that lives for half an hour. */
+export async function createAnOrder(world: World, options: TestOrderOptions = {}): Promise<TestOrder> {
   const id = options.id ?? uuidv7();
   const { client } = world.env;
   const vault_token = options.card_number === undefined ? undefined : await vaultToken(world, options.card_number);
@@ -52,6 +75,7 @@ export async function createAnOrder(world: World, options: { card_number?: strin
           payment_method_details: vault_token === undefined ? {} : { vault_token },
           expiration_period: 'PT30M',
           period: options.transaction_period ?? PERIOD,
+          ...(options.capture_mode && { transaction_type: 'authorization' as const, capture_mode: options.capture_mode, capture_period: options.capture_period ?? 'PT1H' }),
         };
   await client.workflow.executeUpdateWithStart(createOrder, {
     startWorkflowOperation: new WithStartWorkflowOperation(ORDER_WORKFLOW, {
@@ -64,7 +88,7 @@ export async function createAnOrder(world: World, options: { card_number?: strin
     updateId: CREATE_UPDATE_ID,
     args: [
       {
-        order: { id, project_id: PROJECT.id, currency: 'EUR', amount: 500, expiration_period: 'PT30M', attempts_max: vault_token === undefined ? 5 : 1 },
+        order: { id, project_id: PROJECT.id, currency: 'EUR', amount: options.amount ?? 500, expiration_period: 'PT30M', attempts_max: vault_token === undefined ? 5 : 1 },
         period: PERIOD,
         is_test: true,
         transaction,
@@ -105,7 +129,51 @@ export async function createAnOrder(world: World, options: { card_number?: strin
     async cancel() {
       await handle.executeUpdate(cancelOrder, { args: [{ source: 'merchant' }] });
     },
+    async follow(kind, amount, over = {}) {
+      const input = { ...followUpOf(id, kind, { amount, ...over }), kind } satisfies FollowUpOrderInput;
+      await handle.executeUpdate(followOrder, { args: [input] });
+      await awaitFirstAnswer(world, input.order_id);
+      return input.order_id;
+    },
   };
+}
+
+/** What a follow-up order of a payment is asked for with. */
+export function followUpOf(original_order_id: string, kind: FollowUpKind, over: Partial<FollowUpInput> = {}): FollowUpInput {
+  return { order_id: uuidv7(), project_id: PROJECT.id, kind, requested_by: 'merchant', original_order_id, original_transaction_id: transactionIdOf(original_order_id, 1), ...over };
+}
+
+/** Starts a follow-up order's workflow, or joins the one that is under way, and waits for its first answer. */
+export async function carryOut({ env }: World, input: FollowUpInput): Promise<WorkflowHandle> {
+  await env.client.workflow.executeUpdateWithStart(firstAnswer, {
+    startWorkflowOperation: new WithStartWorkflowOperation(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdConflictPolicy: 'USE_EXISTING', workflowIdReusePolicy: 'ALLOW_DUPLICATE' }),
+  });
+  return env.client.workflow.getHandle(orderWorkflowId(input.order_id));
+}
+
+/** A workflow that is over has had it. */
+async function awaitFirstAnswer({ env }: World, order_id: string): Promise<void> {
+  try {
+    await env.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(firstAnswer);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
+
+const AMOUNTS = ['captured', 'voided', 'refunded', 'charged_back', 'won_back', 'capture_pending', 'void_pending', 'refund_pending'] as const;
+
+/** What became of the payment's money, by its first transaction, and of its follow-up orders, oldest first: `300 captured, 200 voided: capture completed, void completed`. */
+export async function moneyStory(order: TestOrder): Promise<string> {
+  const { transactions, follow_ups } = await order.view();
+  const amounts = AMOUNTS.map((name) => ({ name, value: transactions[0]?.[`${name}_amount`] ?? 0 })).filter(({ value }) => value !== 0);
+  const [moved, asked] = [amounts.map(({ name, value }) => `${value} ${name}`), follow_ups.map(({ kind, status }) => `${kind} ${status}`)];
+  return [moved.join(', ') || 'nothing', ...(asked.length === 0 ? [] : [asked.join(', ')])].join(': ');
+}
+
+/** The story of an order the record has, follow-up orders too: `completed: accepted`. */
+export async function storyOf({ database }: World, order_id: string): Promise<string | undefined> {
+  const order = await findOrderView(database.db, order_id);
+  return order && [`${order.status}:`, ...order.transactions.map(({ status }) => status)].join(' ');
 }
 
 /** Statuses of the order and its transactions, as `completed: error accepted`. */

@@ -1,0 +1,362 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { v7 as uuidv7 } from 'uuid';
+import { insertFollowUp, settleFollowUp } from '../../src/db/follow-ups';
+import { closingOrderId, transactionId } from '../../src/ids';
+import { orderWorkflowId, processorAnswered, type CreateOrderInput } from '../../workflows/messages';
+import { CARDS, type CardName } from '../support/cards';
+import { Merchant } from '../support/client';
+import { MINUTE, atTheIssuer, createAnOrder, followUpOf, moneyStory, story, storyOf, transactionIdOf, type TestOrder } from '../support/orders';
+import { aWorld, type World } from '../support/temporal';
+import { until } from '../support/until';
+
+/** Authorizations: what their orders live for after they are completed. All windows last an hour unless a test says otherwise. */
+let world: World;
+const shop = new Merchant();
+beforeAll(async () => {
+  world = await aWorld();
+});
+afterAll(async () => {
+  await world.close();
+});
+
+const refusalOf = (error: unknown) => {
+  const cause = error instanceof WorkflowUpdateFailedError ? (error.cause as { type?: string; cause?: { type?: string } }) : undefined;
+  return cause?.type ?? cause?.cause?.type ?? String(error);
+};
+
+/** Lets workflow time pass; what is due meanwhile happens. */
+const pass = (milliseconds: number) => world.env.sleep(milliseconds);
+
+/** Brings workflow time to exactly `instant`, epoch milliseconds. */
+async function sleepUntil(instant: number): Promise<void> {
+  const left = instant - (await world.now());
+  if (left > 0) await pass(left);
+}
+
+const authorize = (capture_mode: 'manual' | 'delayed' = 'manual', card: CardName = 'approved', over: { amount?: number; capture_period?: string } = {}) =>
+  createAnOrder(world, { card_number: CARDS[card].number, capture_mode, ...over });
+
+const windowEnd = async (order: TestOrder) => Date.parse((await order.view()).transactions[0]?.capture_ends_at ?? '');
+const isRunning = async ({ handle }: TestOrder) => (await handle.describe()).status.name === 'RUNNING';
+/** Everything that became of the payment: `completed: accepted; 300 captured: capture completed`. */
+const all = async (order: TestOrder) => `${await story(order)}; ${await moneyStory(order)}`;
+/** Waits in real time, while workflow time stands still. */
+const becomes = (order: TestOrder, expected: string) => until(`the payment becomes ${expected}`, async () => (await all(order)) === expected);
+const ledger = async (order: TestOrder) => (await shop.ledger(order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
+const isOver = (order: TestOrder) => until('its workflow is over', async () => !(await isRunning(order)));
+
+describe('while the window lasts', () => {
+  test('an accepted authorization is completed, holds the whole amount, and keeps its workflow', async () => {
+    const order = await authorize();
+    expect(await all(order)).toBe('completed: accepted; nothing');
+    const [transaction] = (await order.view()).transactions;
+    const accepted = transaction?.events.find(({ event }) => event === 'accepted');
+    expect((await windowEnd(order)) - Date.parse(accepted?.occurred ?? '')).toBe(60 * MINUTE);
+    expect(transaction).toMatchObject({ transaction_type: 'authorization', capture_mode: 'manual', expiration_period: 'PT1H', response_code: '00', captured_amount: 0 });
+    await pass(59 * MINUTE);
+    expect(await isRunning(order)).toBe(true);
+    expect(await ledger(order)).toEqual(['authorize 500 approved']);
+    await order.follow('void');
+  });
+
+  test.each<[string, ((order: TestOrder) => Promise<unknown>)[], string, string[]]>([
+    ['captured in full', [(order) => order.follow('capture')], 'completed: accepted; 500 captured: capture completed', ['capture 500 approved']],
+    ['voided in full', [(order) => order.follow('void')], 'completed: cancelled; 500 voided: void completed', ['void 500 approved']],
+    [
+      'captured in part, the rest voided',
+      [(order) => order.follow('capture', 300), (order) => order.follow('void')],
+      'completed: accepted; 300 captured, 200 voided: capture completed, void completed',
+      ['capture 300 approved', 'void 200 approved'],
+    ],
+    [
+      'voided in part, the rest captured',
+      [(order) => order.follow('void', 200), (order) => order.follow('capture')],
+      'completed: accepted; 300 captured, 200 voided: void completed, capture completed',
+      ['void 200 approved', 'capture 300 approved'],
+    ],
+    [
+      'two equal captures until nothing is left',
+      [(order) => order.follow('capture', 250), (order) => order.follow('capture', 250)],
+      'completed: accepted; 500 captured: capture completed, capture completed',
+      ['capture 250 approved', 'capture 250 approved'],
+    ],
+    [
+      'voided in two parts',
+      [(order) => order.follow('void', 200), (order) => order.follow('void', 300)],
+      'completed: cancelled; 500 voided: void completed, void completed',
+      ['void 200 approved', 'void 300 approved'],
+    ],
+  ])('%s: nothing is left to wait for', async (_title, steps, expected, moved) => {
+    const order = await authorize();
+    for (const step of steps) {
+      expect(await isRunning(order)).toBe(true);
+      await step(order);
+    }
+    expect(await all(order)).toBe(expected);
+    expect(await ledger(order)).toEqual(['authorize 500 approved', ...moved]);
+    await isOver(order);
+    expect(await order.handle.result()).toBe('completed');
+  });
+
+  test('voided in full by the merchant: the event says by whom', async () => {
+    const order = await authorize();
+    await order.follow('void');
+    expect((await order.view()).transactions[0]?.events.map(({ event, source }) => [event, source])).toEqual([
+      ['new', 'merchant'],
+      ['accepted', 'processor'],
+      ['cancelled', 'merchant'],
+    ]);
+  });
+
+  test('a void in full cancels the delayed capture', async () => {
+    const order = await authorize('delayed');
+    await order.follow('void');
+    await isOver(order);
+    await pass(61 * MINUTE);
+    expect(await ledger(order)).toEqual(['authorize 500 approved', 'void 500 approved']);
+  });
+
+  test('amount 0 is a card check: nothing is held and nobody waits', async () => {
+    const order = await authorize('manual', 'approved', { amount: 0 });
+    expect(await all(order)).toBe('completed: accepted; nothing');
+    expect(await order.handle.result()).toBe('completed');
+  });
+
+  test('paid on the page after a decline: the further attempt is an authorization too', async () => {
+    const order = await createAnOrder(world, { capture_mode: 'manual', transaction_period: 30 * MINUTE });
+    await order.pay(CARDS.do_not_honor.number, 1);
+    expect(await isRunning(order)).toBe(true);
+    await order.cancel();
+    expect(await story(order)).toBe('cancelled: error');
+    await isOver(order);
+  });
+
+  test('after a challenge the window counts from acceptance, not from creation', async () => {
+    const order = await authorize('manual', 'challenge');
+    await pass(10 * MINUTE);
+    await atTheIssuer(order, { code: '0101' });
+    const before = await world.now();
+    await order.handle.signal(processorAnswered);
+    await until('it is accepted', async () => (await story(order)) === 'completed: accepted');
+    expect((await windowEnd(order)) - 60 * MINUTE).toBeGreaterThanOrEqual(before);
+    await order.follow('void');
+  });
+});
+
+describe('refused by the payment locked in the database', () => {
+  test.each<[string, 'manual' | 'delayed', 'capture' | 'void', number | undefined, string]>([
+    ['a capture of more than is left', 'manual', 'capture', 501, 'ValidationError'],
+    ['a void of more than is left', 'manual', 'void', 501, 'ValidationError'],
+    ['rule 4: a capture of delayed', 'delayed', 'capture', undefined, 'Conflict'],
+  ])('%s, and the order goes on', async (_title, mode, kind, amount, type) => {
+    const order = await authorize(mode);
+    await expect(order.follow(kind, amount).catch(refusalOf)).resolves.toBe(type);
+    expect(await all(order)).toBe('completed: accepted; nothing');
+    await order.follow('void');
+  });
+
+  test('a sale holds nothing: its workflow is over', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.approved.number });
+    await expect(order.follow('capture').catch(refusalOf)).resolves.toContain('WorkflowNotFoundError');
+  });
+
+  test('an order that is not paid holds nothing', async () => {
+    const order = await createAnOrder(world, { capture_mode: 'manual', transaction_period: 30 * MINUTE });
+    await expect(order.follow('capture').catch(refusalOf)).resolves.toBe('Conflict');
+    await expect(order.follow('void').catch(refusalOf)).resolves.toBe('CanNotCancelTransaction');
+    await order.cancel();
+  });
+
+  test('at another version than the merchant allows: PreconditionFailed, nothing set aside', async () => {
+    const order = await authorize();
+    await expect(order.follow('capture', 100, { versions: [0] }).catch(refusalOf)).resolves.toBe('PreconditionFailed');
+    expect(await all(order)).toBe('completed: accepted; nothing');
+    await order.follow('void');
+  });
+
+  test('of two captures at once that want the same money one wins', async () => {
+    const order = await authorize();
+    const answers = await Promise.all([order.follow('capture', 300).catch(refusalOf), order.follow('capture', 300).catch(refusalOf)]);
+    expect(answers.filter((answer) => answer === 'ValidationError')).toHaveLength(1);
+    await becomes(order, 'completed: accepted; 300 captured: capture completed');
+    await order.follow('void');
+  });
+
+  test('of a capture and a void of everything at once one wins', async () => {
+    const order = await authorize();
+    const [captured, voided] = await Promise.all([order.follow('capture').catch(refusalOf), order.follow('void').catch(refusalOf)]);
+    expect([captured === 'Conflict', voided === 'CanNotCancelTransaction' || voided.includes('WorkflowNotFoundError')].filter(Boolean)).toHaveLength(1);
+    expect(await ledger(order)).toHaveLength(2);
+  });
+
+  test('the same capture asked for twice is done once', async () => {
+    const order = await authorize();
+    const order_id = uuidv7();
+    await Promise.all([order.follow('capture', 200, { order_id }), order.follow('capture', 200, { order_id })]);
+    await order.follow('capture', 200, { order_id });
+    expect(await ledger(order)).toEqual(['authorize 500 approved', 'capture 200 approved']);
+    expect(await all(order)).toBe('completed: accepted; 200 captured: capture completed');
+    await order.follow('void');
+  });
+});
+
+describe('at the end of the window', () => {
+  test.each<[string, 'manual' | 'delayed', CardName, ['capture' | 'void', number][], string, string[]]>([
+    ['manual, nothing captured: released', 'manual', 'approved', [], 'completed: expired; 500 voided: void completed', ['void 500 approved']],
+    [
+      'manual, captured in part: the rest is released',
+      'manual',
+      'approved',
+      [['capture', 300]],
+      'completed: accepted; 300 captured, 200 voided: capture completed, void completed',
+      ['capture 300 approved', 'void 200 approved'],
+    ],
+    [
+      'manual, voided in part: the rest is released',
+      'manual',
+      'approved',
+      [['void', 200]],
+      'completed: expired; 500 voided: void completed, void completed',
+      ['void 200 approved', 'void 300 approved'],
+    ],
+    ['delayed: captured', 'delayed', 'approved', [], 'completed: accepted; 500 captured: capture completed', ['capture 500 approved']],
+    [
+      'delayed, voided in part: the rest is captured',
+      'delayed',
+      'approved',
+      [['void', 200]],
+      'completed: accepted; 300 captured, 200 voided: void completed, capture completed',
+      ['void 200 approved', 'capture 300 approved'],
+    ],
+    [
+      'delayed, the capture is refused: released',
+      'delayed',
+      'capture_refused',
+      [],
+      'completed: expired; 500 voided: capture error, void completed',
+      ['capture 500 refused', 'void 500 approved'],
+    ],
+  ])('%s', async (_title, mode, card, steps, expected, moved) => {
+    const order = await authorize(mode, card);
+    for (const [kind, amount] of steps) await order.follow(kind, amount);
+    const before = (await order.view()).follow_ups.length;
+    expect(await order.handle.result()).toBe('completed');
+    expect(await all(order)).toBe(expected);
+    expect(await ledger(order)).toEqual(['authorize 500 approved', ...moved]);
+    const { transactions, follow_ups } = await order.view();
+    const end = Date.parse(transactions[0]?.capture_ends_at ?? '');
+    for (const [i, { id }] of follow_ups.slice(before).entries()) {
+      const [own] = await world.database.db('orders').where({ id }).select('requested_by', 'created');
+      expect([id, own.requested_by]).toEqual([closingOrderId(transactionIdOf(order.id, 1), i + 1), 'service']);
+      expect(Math.abs(Date.parse(own.created) - end)).toBeLessThan(5_000);
+    }
+    if (expected.includes('expired')) expect(transactions[0]?.events.at(-1)).toMatchObject({ event: 'expired', source: 'service' });
+  });
+
+  test('what is asked for and not answered is not released; what its refusal frees, is', async () => {
+    const order = await authorize('manual', 'capture_refused', { capture_period: 'PT1M' });
+    await shop.trouble({ kind: 'outage', operation: 'capture', order_id: order.id });
+    const capture = await order.follow('capture', 300);
+    expect(await storyOf(world, capture)).toBe('processing: processing');
+    await sleepUntil((await windowEnd(order)) + 1_000);
+    await becomes(order, 'completed: accepted; 200 voided, 300 capture_pending: capture processing, void completed');
+    expect(await isRunning(order)).toBe(true);
+    await fetch(`${shop.place.simulator_url}/control/faults/`, { method: 'DELETE' });
+    await world.env.client.workflow.getHandle(orderWorkflowId(capture)).signal(processorAnswered);
+    await becomes(order, 'completed: expired; 500 voided: capture error, void completed, void completed');
+    expect((await ledger(order)).toSorted()).toEqual(['authorize 500 approved', 'capture 300 refused', 'void 200 approved', 'void 300 approved']);
+    await isOver(order);
+  });
+
+  test('what is asked for in time counts, however late it is answered', async () => {
+    const order = await authorize('manual', 'approved', { capture_period: 'PT1M' });
+    await shop.trouble({ kind: 'outage', operation: 'capture', order_id: order.id });
+    const capture = await order.follow('capture');
+    await sleepUntil((await windowEnd(order)) + 10_000);
+    expect(await all(order)).toBe('completed: accepted; 500 capture_pending: capture processing');
+    await fetch(`${shop.place.simulator_url}/control/faults/`, { method: 'DELETE' });
+    await world.env.client.workflow.getHandle(orderWorkflowId(capture)).signal(processorAnswered);
+    await becomes(order, 'completed: accepted; 500 captured: capture completed');
+    expect(await ledger(order)).toEqual(['authorize 500 approved', 'capture 500 approved']);
+    await isOver(order);
+  });
+
+  test('a refusal within the window gives back what it asked for: it can be asked for again', async () => {
+    const order = await authorize('manual', 'capture_refused');
+    const refused = await order.follow('capture', 500);
+    expect(await storyOf(world, refused)).toBe('error: error');
+    expect(await all(order)).toBe('completed: accepted; nothing: capture error');
+    await order.follow('void');
+    expect(await all(order)).toBe('completed: cancelled; 500 voided: capture error, void completed');
+    await isOver(order);
+  });
+
+  test('an order that was told nothing of a capture releases only what is left', async () => {
+    const order = await authorize();
+    const { db } = world.database;
+    const { order_id, ...capture } = followUpOf(order.id, 'capture', { amount: 300 });
+    const now = await world.now();
+    const written = await insertFollowUp(db, { ...capture, id: order_id, transaction_id: transactionId(order_id, 1), now });
+    await settleFollowUp(db, written, { ...capture, amount: 300 }, 'accepted', { source: 'processor', now });
+    expect(await order.handle.result()).toBe('completed');
+    expect(await moneyStory(order)).toMatch(/^300 captured, 200 void/);
+  });
+});
+
+describe('one second before, exactly at and one second after', () => {
+  const atTheEnd = /Conflict|CanNotCancelTransaction|WorkflowNotFoundError/;
+
+  test('the capture window: captured, refused, released', async () => {
+    const order = await authorize();
+    const end = await windowEnd(order);
+    await sleepUntil(end - 1_000);
+    await order.follow('capture', 100);
+    expect(await all(order)).toBe('completed: accepted; 100 captured: capture completed');
+    await sleepUntil(end);
+    // Refused by the database, or by Temporal as the workflow has ended meanwhile.
+    await expect(order.follow('capture', 100).catch(refusalOf)).resolves.toMatch(atTheEnd);
+    await sleepUntil(end + 1_000);
+    await becomes(order, 'completed: accepted; 100 captured, 400 voided: capture completed, void completed');
+  });
+
+  test('a void at the end of the window', async () => {
+    const order = await authorize();
+    const end = await windowEnd(order);
+    await sleepUntil(end - 1_000);
+    await order.follow('void', 100);
+    await sleepUntil(end);
+    await expect(order.follow('void', 100).catch(refusalOf)).resolves.toMatch(atTheEnd);
+    await sleepUntil(end + 1_000);
+    await becomes(order, 'completed: expired; 500 voided: void completed, void completed');
+  });
+
+  test('the delayed capture: voided in part, refused, captured', async () => {
+    const order = await authorize('delayed');
+    const end = await windowEnd(order);
+    await sleepUntil(end - 1_000);
+    expect(await all(order)).toBe('completed: accepted; nothing');
+    await order.follow('void', 100);
+    await sleepUntil(end);
+    await expect(order.follow('void', 100).catch(refusalOf)).resolves.toMatch(atTheEnd);
+    await sleepUntil(end + 1_000);
+    await becomes(order, 'completed: accepted; 400 captured, 100 voided: void completed, capture completed');
+  });
+
+  test.each<[string, Partial<CreateOrderInput>, number | undefined]>([
+    ['the transaction', {}, 10 * MINUTE],
+    ['the order', {}, undefined],
+  ])('the time for paying %s', async (_title, input, transaction_period) => {
+    const create = () => createAnOrder(world, { input, ...(transaction_period !== undefined && { transaction_period }) });
+    const endOf = async (order: TestOrder) => Date.parse((await order.view()).transactions[0]?.expires_at ?? (await order.view()).expires_at ?? '');
+    const open = transaction_period === undefined ? 'new:' : 'new: new';
+    const [paid, late] = [await create(), await create()];
+    await sleepUntil((await endOf(paid)) - 1_000);
+    expect(await story(late)).toBe(open);
+    await paid.pay(CARDS.approved.number);
+    expect(await story(paid)).toBe('completed: accepted');
+    await sleepUntil(await endOf(late));
+    await expect(late.pay(CARDS.approved.number).catch(refusalOf)).resolves.toMatch(/TransactionAlreadyStarted|WorkflowNotFoundError/);
+    await sleepUntil((await endOf(late)) + 1_000);
+    expect(await story(late)).toBe(open.replaceAll('new', 'expired'));
+  });
+});
