@@ -18,6 +18,9 @@ interface AtTime {
   now: number;
 }
 
+/** What the processor does of itself, and the kind of order that records it. */
+const OF_THE_PROCESSOR: Partial<Record<OperationResult['operation'], FollowUpKind>> = { chargeback: 'chargeback', chargeback_reversal: 'reversal' };
+
 /** Orders that follow a payment order: written beside it, then carried out at the processor under a derived key. */
 export function followUpActivities({ db, processor, client }: Pick<Services, 'db' | 'processor' | 'client'>) {
   /** Writes the order unless it is there. Throws what the domain refuses with. */
@@ -74,7 +77,9 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
       }
       if (requested_by === 'processor') {
         const done = known(await processor.ask(processor_key ?? ''));
-        if (done === 'never_seen' || done.transaction_id !== original_transaction_id || outcomeOf(done).to !== 'accepted') return null;
+        // The key alone proves nothing: that of the charge is known as well.
+        const is_told = done !== 'never_seen' && OF_THE_PROCESSOR[done.operation] === kind && done.transaction_id === original_transaction_id;
+        if (!is_told || outcomeOf(done).to !== 'accepted') return null;
         const order = await record({ ...input, amount: done.amount });
         return await settle(input, order, done, now);
       }
