@@ -54,6 +54,9 @@ export const etag = async (shop: Merchant, { id }: { id: string }) => (await sho
 /** Status and type of a refusal, or status and order status. */
 export const said = ({ status, body }: OrderAnswer) => (status === 200 ? [200, body.status] : [status, body.error.type]);
 
+/** Their HTTP statuses, the lowest first. */
+export const statuses = (answers: OrderAnswer[]) => answers.map(({ status }) => status).toSorted((a, b) => a - b);
+
 /** What the processor did for an order, as `capture approved 300`, oldest first. */
 export async function books(shop: Merchant, { id }: { id: string }): Promise<string[]> {
   return (await shop.ledger(id)).map(({ operation, result, amount }) => `${operation} ${result} ${amount}`);

@@ -1,0 +1,126 @@
+import { orderSchema } from '../../src/contract/order';
+import { rows } from '../../src/db/connection';
+import { Merchant, story, webhookOf } from '../support/client';
+import { aProject } from '../support/projects';
+import { aReceiver } from '../support/receiver';
+import { authorized, books, capture, capturePart, control, entriesOf, expectNothingEmpty, followed, hurry, once, part, payment, read, refund, said, withRecord } from './following';
+
+/** Money that the issuer takes back, and that is won back. The processor tells of both after the fact. */
+const shop = new Merchant();
+const attentionOf = async (id: string) => (await withRecord((db) => rows<{ attention: string | null }>(db, 'select attention from orders where id = :id', { id })))[0]!.attention;
+
+describe('a chargeback', () => {
+  test('is an order of its own that names the payment, and is named by it; what it took is not refundable', async () => {
+    const order = await shop.paidOrder('chargeback', { amount: 800, description: 'A coat', merchant_order_id: 'M-10' });
+    expect(story(order)).toBe('completed: accepted');
+    await hurry(shop, payment(order));
+    const charged_back = orderSchema.parse(await followed(shop, order, 'is-chargeback'));
+    expect(charged_back).toMatchObject({
+      status: 'completed',
+      amount: 800,
+      currency: 'EUR',
+      flags: ['is-test', 'is-chargeback'],
+      chargeback_of_order_id: order.id,
+      related_order_id: order.id,
+      description: 'A coat',
+      merchant_order_id: 'M-10',
+      transactions: [{ transaction_type: 'chargeback', credit_debit: 'debit', payment_method: 'credit-card', payment_method_brand: 'mastercard', status: 'accepted', events: [{ event: 'new', source: 'processor' }, { event: 'accepted', source: 'processor' }] }],
+    });
+    for (const field of ['order_url', 'refund_of_order_id', 'expiration_period']) expect(charged_back).not.toHaveProperty(field);
+    expectNothingEmpty(charged_back);
+    const original = orderSchema.parse(await read(shop, order));
+    expect(original).toMatchObject({ status: 'completed', flags: ['is-test', 'has-chargebacks'], chargeback_orders: [charged_back.id], related_orders: [charged_back.id] });
+    expect(original).not.toHaveProperty('refunded_amount');
+    expect(original.amount_details).toEqual({ capturable: 0, captured: 800, refundable: 0, refunded: 0, voidable: 0, voided: 0 });
+    expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
+    const wrong = await refund(shop, charged_back, { amount: 1 });
+    expect([said(wrong), wrong.body.error.value.includes(order.id)]).toEqual([[400, 'RefundError'], true]);
+    expect(await attentionOf(charged_back.id)).toBeNull();
+    expect(await books(shop, order)).toEqual(['sale approved 800', 'chargeback approved 800']);
+  });
+
+  test('that is won back: a reversal order of the payment, a credit, and the amount is refundable again', async () => {
+    const order = await shop.paidOrder('chargeback_won', { amount: 600 });
+    await hurry(shop, payment(order));
+    const charged_back = await followed(shop, order, 'is-chargeback');
+    await hurry(shop, payment(order));
+    const won = orderSchema.parse(await followed(shop, order, 'is-reversal'));
+    expect(won).toMatchObject({ status: 'completed', amount: 600, flags: ['is-test', 'is-reversal'], reversal_of_order_id: order.id, related_order_id: order.id });
+    expect(won.transactions).toMatchObject([{ transaction_type: 'reversal', credit_debit: 'credit', payment_method: 'credit-card', status: 'accepted' }]);
+    expectNothingEmpty(won);
+    const original = await read(shop, order);
+    expect(original).toMatchObject({ flags: ['is-test', 'has-chargebacks', 'has-reversals'], chargeback_orders: [charged_back.id], reversal_orders: [won.id], related_orders: [charged_back.id, won.id] });
+    expect(original.amount_details!.refundable).toBe(600);
+    expect(said(await refund(shop, order, { amount: 600 }))).toEqual([200, 'completed']);
+    expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
+    expect(await books(shop, order)).toEqual(['sale approved 600', 'chargeback approved 600', 'chargeback_reversal approved 600', 'refund approved 600']);
+  });
+
+  test('of an authorization: comes after its capture, with the amount captured', async () => {
+    const order = await authorized(shop, { card: 'chargeback' });
+    await capturePart(shop, order, part(300));
+    await hurry(shop, payment(order));
+    expect((await followed(shop, order, 'is-chargeback')).amount).toBe(300);
+    expect((await capture(shop, order)).body.amount).toBe(700);
+    expect((await read(shop, order)).amount_details).toMatchObject({ captured: 1_000, refundable: 700 });
+  });
+
+  test('of a part leaves the rest refundable', async () => {
+    const order = await shop.paidOrder('approved', { amount: 1_000 });
+    await control(shop, 'chargebacks', { transaction_id: payment(order), amount: 250 });
+    expect((await followed(shop, order, 'is-chargeback')).amount).toBe(250);
+    expect(said(await refund(shop, order, { amount: 751 }))).toEqual([400, 'RefundError']);
+    expect(said(await refund(shop, order, { amount: 750 }))).toEqual([200, 'completed']);
+  });
+
+  test('after a full refund is recorded all the same, and flagged for the operator; what is refundable is never below 0', async () => {
+    const order = await shop.paidOrder('chargeback', { amount: 400 });
+    expect(said(await refund(shop, order, { amount: 400 }))).toEqual([200, 'completed']);
+    await hurry(shop, payment(order));
+    const charged_back = await followed(shop, order, 'is-chargeback');
+    expect(charged_back).toMatchObject({ status: 'completed', amount: 400 });
+    expect(await attentionOf(charged_back.id)).toMatch(/\w/);
+    const original = await read(shop, order);
+    expect(original).toMatchObject({ refunded_amount: 400, flags: ['is-test', 'has-refunds', 'has-chargebacks'], amount_details: { captured: 400, refunded: 400, refundable: 0 } });
+    expect(await books(shop, order)).toEqual(['sale approved 400', 'refund approved 400', 'chargeback approved 400']);
+  });
+
+  test('told twice is recorded once; two of them are two orders', async () => {
+    const order = await shop.paidOrder('approved', { amount: 500 });
+    await control(shop, 'chargebacks', { transaction_id: payment(order), amount: 100 });
+    await followed(shop, order, 'is-chargeback');
+    const [entry] = await entriesOf(shop, order, 'chargeback');
+    for (const _ of [1, 2]) await control(shop, 'notifications', { idempotency_key: entry!.idempotency_key });
+    await control(shop, 'chargebacks', { transaction_id: payment(order), amount: 150 });
+    const twice = await once(shop, order, 'has two chargebacks', ({ chargeback_orders = [], amount_details }) => chargeback_orders.length >= 2 && amount_details!.refundable === 250);
+    expect(twice.chargeback_orders).toHaveLength(2);
+  });
+
+  test('sends a webhook of its own, and none of the payment', async () => {
+    const receiver = await aReceiver();
+    try {
+      const { shop: own } = await aProject({ webhook_url: receiver.url });
+      const order = await own.paidOrder('chargeback_won', { amount: 90 });
+      await receiver.waitFor(1);
+      await hurry(own, payment(order));
+      const charged_back = await followed(own, order, 'is-chargeback');
+      await receiver.waitFor(2);
+      await hurry(own, payment(order));
+      const won = await followed(own, order, 'is-reversal');
+      await receiver.waitFor(3);
+      const last = await own.paidOrder('approved');
+      await receiver.waitFor(4);
+      expect(receiver.received.map(({ body }) => webhookOf(body).order_id)).toEqual([order.id, charged_back.id, won.id, last.id]);
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  test('by itself ten seconds after the payment', async () => {
+    const order = await shop.paidOrder('chargeback', { amount: 70 });
+    const charged_back = await followed(shop, order, 'is-chargeback');
+    const after = Date.parse(charged_back.created) - Date.parse(order.completed!);
+    expect(after).toBeGreaterThanOrEqual(9_500);
+    expect(after).toBeLessThan(20_000);
+  });
+});

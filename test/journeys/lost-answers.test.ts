@@ -1,0 +1,96 @@
+import { Merchant, story } from '../support/client';
+import { aKey, authorized, capture, capturePart, details, entriesOf, followed, part, read, refund, said, voidPart, type OrderAnswer, type Sent } from './following';
+import type { Order } from '../../src/contract/order';
+import type { Fault } from '../../src/simulator/faults';
+
+/** Rule 9: an outcome that is not known is no error: 200, processing, and it is asked for until it is known. Done once all the same. */
+const shop = new Merchant();
+
+type Follow = (order: Order, sent?: Sent) => Promise<OrderAnswer>;
+const OPERATIONS: [operation: 'capture' | 'void' | 'refund', follow: Follow, after: Partial<Order['amount_details'] & object>, meanwhile: Partial<Order['amount_details'] & object>][] = [
+  ['capture', (order, sent) => capturePart(shop, order, part(600), sent), { capturable: 400, captured: 600, refundable: 600 }, { capturable: 400, captured: 0, refundable: 0, voidable: 400 }],
+  ['void', (order, sent) => voidPart(shop, order, part(600), sent), { capturable: 400, voidable: 400, voided: 600 }, { capturable: 400, voidable: 400, voided: 0 }],
+  ['refund', (order, sent) => refund(shop, order, { amount: 600 }, sent), { captured: 1_000, refundable: 400, refunded: 600 }, { captured: 1_000, refundable: 400, refunded: 0 }],
+];
+/** The order that each operation follows: for a refund one that is captured. */
+async function original(operation: string): Promise<Order> {
+  const order = await authorized(shop);
+  if (operation === 'refund') await capture(shop, order);
+  return order;
+}
+
+const TROUBLES: [title: string, fault: Omit<Fault, 'operation'>, requests: number][] = [
+  ['the call timed out before anything happened', { kind: 'no_answer', times: 1 }, 1],
+  ['it happened, but the answer was lost', { kind: 'lost_answer', times: 1 }, 1],
+  ['it happened, and the answer was nonsense', { kind: 'garbage', times: 1 }, 1],
+  ['500, then fine', { kind: 'error', times: 1 }, 1],
+  ['the processor was away twice', { kind: 'outage', times: 2 }, 1],
+];
+
+describe.each(OPERATIONS)('a %s', (operation, follow, after, meanwhile) => {
+  test.concurrent.each(TROUBLES)('%s: processing, then completed, one entry in the ledger', async (_title, fault, requests) => {
+    const order = await original(operation);
+    await shop.trouble({ operation, order_id: order.id, ...fault });
+    const headers = { 'idempotency-key': aKey() };
+    const { status, body } = await follow(order, { headers });
+    expect([status, story(body)]).toEqual([200, 'processing: processing']);
+    expect(body.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'processing', source: 'service' });
+    // While it is not known the amount is spoken for, and counts for nothing yet.
+    expect(await details(shop, order)).toMatchObject(meanwhile);
+    expect(await follow(order)).toMatchObject({ status: 400 });
+    const done = await shop.untilStatus(body.id, 'completed', 30_000);
+    expect(done.transactions![0]!.events!.map(({ event }) => event)).toEqual(['new', 'processing', 'accepted']);
+    expect(await details(shop, order)).toMatchObject(after);
+    expect((await follow(order, { headers })).body).toEqual(body);
+    expect(await entriesOf(shop, order, operation)).toEqual([expect.objectContaining({ result: 'approved', amount: 600, follow_up_order_id: body.id, requests })]);
+  }, 60_000);
+
+  test.concurrent('asked for in vain too: it goes on asking, and nothing is done twice', async () => {
+    const order = await original(operation);
+    await shop.trouble({ operation, order_id: order.id, kind: 'lost_answer', times: 1 });
+    await shop.trouble({ operation: 'ask', order_id: order.id, kind: 'error', times: 1 });
+    const { body } = await follow(order);
+    expect(body.status).toBe('processing');
+    await shop.untilStatus(body.id, 'completed', 30_000);
+    expect(await entriesOf(shop, order, operation)).toHaveLength(1);
+  }, 60_000);
+});
+
+test.concurrent('at the end of the window too: the release whose answer was lost is done once, and the transaction expires', async () => {
+  const order = await authorized(shop, { transaction: { expiration_period: 'PT1S' } });
+  await shop.trouble({ operation: 'void', order_id: order.id, kind: 'lost_answer', times: 1 });
+  const released = await followed(shop, order, 'is-void');
+  expect(released.transactions![0]!.events!.map(({ event }) => event)).toEqual(['new', 'processing', 'accepted']);
+  expect(story(await read(shop, order))).toBe('completed: expired');
+  expect(await entriesOf(shop, order, 'void')).toHaveLength(1);
+}, 60_000);
+
+test.concurrent('of a delayed authorization too: its capture is done once', async () => {
+  const order = await authorized(shop, { transaction: { capture_mode: 'delayed', expiration_period: 'PT1S' } });
+  await shop.trouble({ operation: 'capture', order_id: order.id, kind: 'no_answer', milliseconds: 500, times: 1 });
+  expect(await followed(shop, order, 'is-capture')).toMatchObject({ status: 'completed', amount: 1_000 });
+  expect(await entriesOf(shop, order, 'capture')).toHaveLength(1);
+}, 60_000);
+
+test.concurrent('a capture that is unanswered when the window ends: what it holds is not released before its outcome is known', async () => {
+  const order = await authorized(shop, { transaction: { expiration_period: 'PT2S' } });
+  await shop.trouble({ operation: 'capture', order_id: order.id, kind: 'outage', times: 2 });
+  const captured = await capturePart(shop, order, part(600));
+  expect(said(captured)).toEqual([200, 'processing']);
+  expect((await followed(shop, order, 'is-void')).amount).toBe(400);
+  await shop.untilStatus(captured.body.id, 'completed', 30_000);
+  const ended = await read(shop, order);
+  expect([story(ended), ended.amount_details]).toEqual(['completed: accepted', { capturable: 0, captured: 600, refundable: 600, refunded: 0, voidable: 0, voided: 400 }]);
+}, 60_000);
+
+test.concurrent('a capture that is refused after the window: what it frees is released as well', async () => {
+  const order = await authorized(shop, { card: 'capture_refused', transaction: { expiration_period: 'PT2S' } });
+  await shop.trouble({ operation: 'capture', order_id: order.id, kind: 'outage', times: 2 });
+  const captured = await capturePart(shop, order, part(600));
+  expect(said(captured)).toEqual([200, 'processing']);
+  await shop.untilStatus(captured.body.id, 'error', 30_000);
+  await shop.untilStatus(order.id, 'completed');
+  const voids = async () => (await entriesOf(shop, order, 'void')).map(({ amount }) => amount);
+  while ((await read(shop, order)).transactions![0]!.status !== 'expired') await followed(shop, order, 'is-void');
+  expect(await voids()).toEqual([400, 600]);
+}, 60_000);

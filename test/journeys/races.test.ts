@@ -1,0 +1,100 @@
+import { rows } from '../../src/db/connection';
+import { Merchant } from '../support/client';
+import { until } from '../support/until';
+import { authorized, capture, inLanes, payment, refund, said, statuses, voidAll, withRecord } from './following';
+
+/** Who want the same money at the same moment: one gets it. */
+const ORDERS = 500;
+/** Orders under way at a time. */
+const LANES = 25;
+const shop = new Merchant();
+
+/** The ledger of these orders, in one look at the processor's books. */
+async function ledgerOf(ids: Set<string>): Promise<Map<string, string[]>> {
+  const by_order = new Map<string, string[]>();
+  let url: string | undefined = `${shop.place.simulator_url}/ledger/?limit=10000`;
+  while (url !== undefined) {
+    const page: Response = await fetch(url);
+    for (const { order_id, operation, result, amount } of (await page.json()) as { order_id: string; operation: string; result: string; amount: number }[]) {
+      if (ids.has(order_id)) by_order.set(order_id, [...(by_order.get(order_id) ?? []), `${operation} ${result} ${amount}`]);
+    }
+    url = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
+  }
+  return by_order;
+}
+
+interface Money {
+  order_id: string;
+  status: string;
+  captured_amount: number;
+  voided_amount: number;
+  refunded_amount: number;
+  pending_amount: number;
+}
+const moneyOf = (ids: Set<string>) =>
+  withRecord((db) =>
+    rows<Money>(
+      db,
+      `select order_id, status, captured_amount, voided_amount, refunded_amount, capture_pending_amount + void_pending_amount + refund_pending_amount as pending_amount
+       from transactions where order_id = any(:ids)`,
+      { ids: [...ids] },
+    ),
+  );
+
+/** How often each was seen. */
+function counted(values: unknown[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const value of values) counts[JSON.stringify(value)] = (counts[JSON.stringify(value)] ?? 0) + 1;
+  return counts;
+}
+
+test(`${ORDERS} orders, each refunded twice at once with 60 %: one refund each, counted at the processor`, async () => {
+  const transaction = await shop.cardTransaction('approved');
+  const refunded = await inLanes(ORDERS, LANES, async () => {
+    const order = await shop.createOrder({ amount: 1_000, transactions: [transaction] });
+    const answers = await Promise.all([refund(shop, order, { amount: 600 }), refund(shop, order, { amount: 600 })]);
+    return { id: order.id, answers };
+  });
+  expect(counted(refunded.map(({ answers }) => statuses(answers)))).toEqual({ '[200,400]': ORDERS });
+  expect(counted(refunded.flatMap(({ answers }) => answers.map(said)))).toEqual({ '[200,"completed"]': ORDERS, '[400,"RefundError"]': ORDERS });
+  const ids = new Set(refunded.map(({ id }) => id));
+  const ledger = await ledgerOf(ids);
+  expect([ids.size, counted([...ledger.values()])]).toEqual([ORDERS, { '["sale approved 1000","refund approved 600"]': ORDERS }]);
+  expect(counted((await moneyOf(ids)).map(({ refunded_amount, pending_amount }) => [refunded_amount, pending_amount]))).toEqual({ '[600,0]': ORDERS });
+}, 180_000);
+
+test(`${ORDERS} authorizations, captured and voided at the instant their window ends: one winner each, the record equal to the ledger`, async () => {
+  const vaulted = await shop.cardTransaction('approved');
+  const tied = await inLanes(ORDERS, 2 * LANES, async (n) => {
+    const order = await authorized(shop, { transaction: { ...vaulted, expiration_period: 'PT2S' } });
+    const accepted = order.transactions![0]!.events!.at(-1)!;
+    // A little before, at, and a little after the end, which is two seconds from acceptance by the workflow's clock.
+    const end = Date.parse(accepted.noticed) + 2_000 + ((n % 7) - 4) * 15;
+    await new Promise((resolve) => setTimeout(resolve, end - Date.now()));
+    const answers = await Promise.all(n % 2 === 0 ? [capture(shop, order), voidAll(shop, order)] : [voidAll(shop, order), capture(shop, order)]);
+    return { id: order.id, transaction_id: payment(order), answers };
+  });
+  const ids = new Set(tied.map(({ id }) => id));
+  const money = await until('every authorization is over', async () => {
+    const all = await moneyOf(ids);
+    return all.every((one) => one.pending_amount === 0 && one.captured_amount + one.voided_amount === 1_000) && all;
+  });
+  const ledger = await ledgerOf(ids);
+  const ends = money.map(({ order_id, status, captured_amount, voided_amount }) => {
+    const { answers } = tied.find(({ id }) => id === order_id)!;
+    const won = answers.filter((answer) => answer.status === 200).map(({ body }) => body.flags.find((flag) => flag.startsWith('is-') && flag !== 'is-test'));
+    return { won, status, captured_amount, voided_amount, ledger: ledger.get(order_id) };
+  });
+  const captured = { won: ['is-capture'], status: 'accepted', captured_amount: 1_000, voided_amount: 0, ledger: ['authorize approved 1000', 'capture approved 1000'] };
+  const voided = { won: ['is-void'], status: 'cancelled', captured_amount: 0, voided_amount: 1_000, ledger: ['authorize approved 1000', 'void approved 1000'] };
+  const expired = { ...voided, won: [], status: 'expired' };
+  const wins = counted(ends);
+  const [captures, voids, expiries] = [captured, voided, expired].map((end) => wins[JSON.stringify(end)] ?? 0);
+  expect([Object.keys(wins).filter((end) => ![captured, voided, expired].some((known) => JSON.stringify(known) === end)), captures! + voids! + expiries!]).toEqual([[], ORDERS]);
+  // It was a tie: each of them wins now and then.
+  expect(Math.min(captures!, voids!, expiries!)).toBeGreaterThan(0);
+  expect(counted(tied.flatMap(({ answers }) => answers.filter(({ status }) => status !== 200).map(said)))).toEqual({
+    '[409,"Conflict"]': voids! + expiries!,
+    '[409,"CanNotCancelTransaction"]': captures! + expiries!,
+  });
+}, 240_000);
