@@ -1,79 +1,219 @@
-import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { v7 as uuidv7 } from 'uuid';
 import { followUpActivities } from '../../activities/follow-ups';
 import { processorActivities } from '../../activities/processor';
 import { findOrderView } from '../../src/db/order-view';
 import { moveOrder } from '../../src/db/orders';
+import type { FollowUpKind } from '../../src/domain/follow-up';
 import type { OrderRecord } from '../../src/domain/move';
+import { closingOrderId, reversalOrderId } from '../../src/ids';
 import { createProcessor, type Processor } from '../../src/processor/client';
-import { CARDS } from '../support/cards';
+import { orderWorkflowId, type FollowUpInput } from '../../workflows/messages';
+import { NOW, aCharge, anOrder } from '../support/builders';
+import { CARDS, type CardName } from '../support/cards';
+import { Merchant } from '../support/client';
 import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
-import { MINUTE, transactionIdOf } from '../support/orders';
+import { MINUTE, followUpOf, transactionIdOf } from '../support/orders';
 import { stack } from '../support/stack';
 
-const NOW = Date.UTC(2026, 0, 15, 12);
-
+/** Each activity may have been killed anywhere and is run again. */
 let database: TestDatabase;
 let processor: Processor;
-/** Nothing listens there: every call stays without an answer. */
-let nobody: Processor;
+/** What was started and signalled, as `start order:…` and `signal order:…`. */
+const said: string[] = [];
+const shop = new Merchant();
 beforeAll(async () => {
   database = await aDatabase();
   processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000 });
-  nobody = createProcessor({ url: 'http://127.0.0.1:9', key: 'k', timeout_ms: 200 });
 });
 afterAll(async () => {
-  await Promise.all([processor.close(), nobody.close(), database.close()]);
+  await Promise.all([processor.close(), database.close()]);
 });
+beforeEach(() => said.splice(0));
+
+/** Temporal as far as these activities know it; `error`: what every call fails with. */
+const client = (error?: Error) => {
+  const say = (what: string) => (said.push(what), error ? Promise.reject(error) : Promise.resolve());
+  return {
+    workflow: {
+      start: (_name: string, { workflowId }: { workflowId: string }) => say(`start ${workflowId}`),
+      getHandle: (workflowId: string) => ({ signal: () => say(`signal ${workflowId}`) }),
+    },
+  } as unknown as Client;
+};
+const activities = (over: Partial<Processor> = {}, temporal = client()) => followUpActivities({ db: database.db, processor: { ...processor, ...over }, client: temporal });
+/** A processor that says nothing. */
+const deaf = () => activities({ ask: () => Promise.resolve('unknown'), operate: () => Promise.resolve('unknown') });
+/** A worker that is killed after the processor has done it and before anything is written. */
+const killedAfterwards = () =>
+  activities({
+    async operate(...asked) {
+      await processor.operate(...asked);
+      throw new Error('killed');
+    },
+  });
+
+const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
+const ledger = async (order_id: string) => (await shop.ledger(order_id)).map(({ operation, amount, result, requests }) => `${operation} ${amount} ${result} ${requests}`);
+
+async function paid(card: CardName = 'approved', capture?: { capture_mode: 'manual' | 'delayed'; capture_period: string }): Promise<OrderRecord> {
+  const vaulted = await processor.vaultCard({ project_id: PROJECT.id, is_test: true, number: CARDS[card].number, card_expiry: '122034', security_code: '123' });
+  const input = aCharge(vaulted.usable ? vaulted.vault_token : '', { order: anOrder({ attempts_max: 1, description: 'Two books' }) });
+  const transaction = { ...input.transaction, id: transactionIdOf(input.order.id, 1), ...(capture && { transaction_type: 'authorization' as const, ...capture }) };
+  return await processorActivities({ db: database.db, processor, public_url: 'http://pay.test' }).createAndCharge({ ...input, transaction, now: NOW });
+}
+const authorized = (capture_mode: 'manual' | 'delayed' = 'manual', card: CardName = 'approved') => paid(card, { capture_mode, capture_period: 'PT1H' });
 
 /** Approved at the processor while the record says cancelled: what a late approval leaves. */
 async function approvedTooLate(): Promise<OrderRecord> {
-  const id = uuidv7();
-  const card = await processor.vaultCard({ project_id: PROJECT.id, is_test: true, number: CARDS.challenge.number, card_expiry: '122034', security_code: '123' });
-  const vault_token = card.usable ? card.vault_token : '';
-  const pending = await processorActivities({ db: database.db, processor, public_url: 'http://pay.test' }).createAndCharge({
-    order: { id, project_id: PROJECT.id, currency: 'EUR', amount: 700, attempts_max: 1, expiration_period: 'PT30M', description: 'Two books' },
-    transaction: { id: transactionIdOf(id, 1), attempt: 1, payment_method: 'credit-card', payment_method_details: { vault_token }, expiration_period: 'PT30M', period: 30 * MINUTE },
-    period: 30 * MINUTE,
-    is_test: true,
-    charge: true,
-    now: NOW,
-  });
+  const pending = await paid('challenge');
   const cancelled = await moveOrder(database.db, pending, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
-  const challenge_url = (await findOrderView(database.db, id))!.transactions[0]?.challenge_url ?? '';
-  await fetch(challenge_url, { method: 'POST', body: new URLSearchParams({ code: '0101' }), redirect: 'manual' });
+  const { challenge_url } = (await view(pending.order_id)).transactions[0]!;
+  await fetch(challenge_url ?? '', { method: 'POST', body: new URLSearchParams({ code: '0101' }), redirect: 'manual' });
   return cancelled;
 }
 
-test('written and carried out once, however often both are repeated', async () => {
-  const { order_id, version } = await approvedTooLate();
-  const activities = followUpActivities({ db: database.db, processor });
-  const transaction_id = transactionIdOf(order_id, 1);
-  const [first, second] = [await activities.recordReversal({ transaction_id, now: NOW }), await activities.recordReversal({ transaction_id, now: NOW + 1 })];
-  expect(second).toEqual(first);
-  expect(first).toMatchObject({ order_id: uuidv5('reversal', transaction_id), status: 'new', amount: 700, currency: 'EUR' });
-  const done = await activities.reverse({ order: first!, original_transaction_id: transaction_id, now: NOW });
-  expect(await activities.reverse({ order: first!, original_transaction_id: transaction_id, now: NOW })).toEqual(done);
-  expect(done).toMatchObject({ status: 'completed' });
-  const original = (await findOrderView(database.db, order_id))!;
-  expect(original.follow_ups).toEqual([{ id: first!.order_id, kind: 'reversal', status: 'completed' }]);
-  // Its ETag changes with what it shows: once when the reversal is there, once when it is completed.
-  expect(original.version).toBe(version + 2);
-  expect((await findOrderView(database.db, first!.order_id))!.description).toBe('Two books');
+/** A payment of which this kind of order may be asked, and how it is. */
+async function ready(kind: FollowUpKind): Promise<FollowUpInput & { now: number }> {
+  if (kind === 'refund') return { ...followUpOf((await paid()).order_id, kind, { amount: 200 }), now: NOW };
+  if (kind !== 'reversal') return { ...followUpOf((await authorized()).order_id, kind, { amount: 200 }), now: NOW };
+  const { order_id } = await approvedTooLate();
+  return { ...followUpOf(order_id, kind, { order_id: reversalOrderId(transactionIdOf(order_id, 1)), requested_by: 'service' }), now: NOW };
+}
+
+describe.each(['capture', 'void', 'refund', 'reversal'] as const)('recordAndCarryOut: %s', (kind) => {
+  const amount = kind === 'reversal' ? 500 : 200;
+  const tells = kind === 'capture' || kind === 'void';
+
+  test('written and carried out once, however often and however late it is repeated', async () => {
+    const input = await ready(kind);
+    const before = (await view(input.original_order_id)).version;
+    const first = await activities().recordAndCarryOut(input);
+    const again = await activities().recordAndCarryOut({ ...input, now: NOW + 5_000 });
+    expect([first?.status, again?.status]).toEqual(['completed', kind === 'reversal' ? 'completed' : first?.status]);
+    expect((await ledger(input.original_order_id)).slice(1)).toEqual([`${kind} ${amount} approved 1`]);
+    const original = await view(input.original_order_id);
+    expect(original.follow_ups).toEqual([{ id: input.order_id, kind, status: 'completed' }]);
+    // Its ETag changes with what it shows: once when the order is there, once when it is completed.
+    expect(original.version).toBe(before + 2);
+    expect((await view(input.order_id)).description).toBe('Two books');
+    // Told again by the repeat: whoever settled it may have been killed before it told.
+    expect(said).toEqual(tells ? Array(2).fill(`signal ${orderWorkflowId(input.original_order_id)}`) : []);
+  });
+
+  test('two at once, as when a worker counts as dead and is not: done once', async () => {
+    const input = await ready(kind);
+    await Promise.all([1, 2, 3].map(() => activities().recordAndCarryOut(input)));
+    expect((await ledger(input.original_order_id)).slice(1)).toEqual([expect.stringMatching(`^${kind} ${amount} approved`)]);
+    expect((await view(input.order_id)).transactions[0]!.events.map(({ event }) => event)).toEqual(['new', 'accepted']);
+  });
+
+  test('killed between the processor and the record: the next run hears the first answer', async () => {
+    const input = await ready(kind);
+    await expect(killedAfterwards().recordAndCarryOut(input)).rejects.toThrow('killed');
+    expect((await view(input.order_id)).status).toBe('new');
+    expect((await activities().recordAndCarryOut(input))?.status).toBe('completed');
+    expect((await ledger(input.original_order_id)).slice(1)).toEqual([`${kind} ${amount} approved 2`]);
+  });
+
+  test('no answer is processing, never error; asked later, it is done once', async () => {
+    const input = await ready(kind);
+    const order = await activities({ operate: () => Promise.resolve('unknown') }).recordAndCarryOut(input);
+    expect(order).toMatchObject({ status: 'processing' });
+    expect(await deaf().askFollowUp({ ...input, order: order! })).toEqual(order);
+    expect((await activities().askFollowUp({ ...input, order: order! })).status).toBe('completed');
+    expect((await activities().askFollowUp({ ...input, order: order! })).status).toBe('completed');
+    expect((await ledger(input.original_order_id)).slice(1)).toEqual([`${kind} ${amount} approved 1`]);
+  });
 });
 
-test('while the processor does not say whether it was approved nothing is written, and it is asked again', async () => {
-  const { order_id } = await approvedTooLate();
-  const silent = followUpActivities({ db: database.db, processor: nobody });
-  await expect(silent.recordReversal({ transaction_id: transactionIdOf(order_id, 1), now: NOW })).rejects.toThrow('does not answer');
-  expect((await findOrderView(database.db, order_id))!.follow_ups).toEqual([]);
+describe('recordAndCarryOut', () => {
+  test('past not_after nothing is written; what is there goes on', async () => {
+    const input = await ready('refund');
+    const late = { ...input, not_after: Date.now() - 1 };
+    await expect(activities().recordAndCarryOut(late)).rejects.toMatchObject({ type: 'ServiceUnavailable', nonRetryable: true });
+    expect(await findOrderView(database.db, input.order_id)).toBeUndefined();
+    await expect(killedAfterwards().recordAndCarryOut(input)).rejects.toThrow('killed');
+    expect((await activities().recordAndCarryOut(late))?.status).toBe('completed');
+  });
+
+  test('while the processor does not say whether a late payment was approved nothing is written, and it is asked again', async () => {
+    const input = await ready('reversal');
+    await expect(deaf().recordAndCarryOut(input)).rejects.not.toHaveProperty('nonRetryable', true);
+    expect((await view(input.original_order_id)).follow_ups).toEqual([]);
+  });
+
+  test('an order that is over needs no news of its capture; a Temporal that fails is told again', async () => {
+    const input = await ready('capture');
+    await expect(activities({}, client(new Error('no Temporal'))).recordAndCarryOut(input)).rejects.toThrow('no Temporal');
+    expect((await activities({}, client(new WorkflowNotFoundError('over', 'w', undefined))).recordAndCarryOut(input))?.status).toBe('completed');
+    expect(said).toHaveLength(2);
+  });
 });
 
-test('an answer that is lost leaves the reversal processing, never error', async () => {
-  const { order_id } = await approvedTooLate();
-  const transaction_id = transactionIdOf(order_id, 1);
-  const recorded = await followUpActivities({ db: database.db, processor }).recordReversal({ transaction_id, now: NOW });
-  const unknown = await followUpActivities({ db: database.db, processor: nobody }).reverse({ order: recorded!, original_transaction_id: transaction_id, now: NOW });
-  expect(unknown).toMatchObject({ status: 'processing' });
-  const known = await followUpActivities({ db: database.db, processor }).reverse({ order: unknown, original_transaction_id: transaction_id, now: NOW });
-  expect(known).toMatchObject({ status: 'completed' });
+describe('followOrder', () => {
+  test('sets the money aside and starts the workflow, once and again', async () => {
+    const { order_id } = await authorized();
+    const input = { ...followUpOf(order_id, 'capture', { amount: 300 }), kind: 'capture' as const, now: NOW };
+    const first = await activities().followOrder(input);
+    expect(first.transactions[0]!.capture).toMatchObject({ held: 200, unanswered: 300 });
+    const there = new WorkflowExecutionAlreadyStartedError('there', orderWorkflowId(input.order_id), 'followUp');
+    expect(await activities({}, client(there)).followOrder(input)).toEqual(first);
+    expect(said).toEqual(Array(2).fill(`start ${orderWorkflowId(input.order_id)}`));
+    expect(await ledger(order_id)).toEqual(['authorize 500 approved 1']);
+  });
+
+  test('killed before the workflow was started: the next capture starts it too', async () => {
+    const { order_id } = await authorized();
+    const inputs = [100, 200].map((amount) => ({ ...followUpOf(order_id, 'capture', { amount }), kind: 'capture' as const, now: NOW }));
+    await expect(activities({}, client(new Error('killed'))).followOrder(inputs[0]!)).rejects.toThrow('killed');
+    said.splice(0);
+    await activities().followOrder(inputs[1]!);
+    expect(said).toEqual(inputs.map((input) => `start ${orderWorkflowId(input.order_id)}`));
+  });
+
+  test('a refusal sets nothing aside and starts nothing', async () => {
+    const { order_id } = await authorized();
+    await expect(activities().followOrder({ ...followUpOf(order_id, 'capture', { amount: 501 }), kind: 'capture', now: NOW })).rejects.toMatchObject({ type: 'ValidationError', nonRetryable: true });
+    expect(said).toEqual([]);
+  });
+});
+
+describe('closeWindow', () => {
+  const END = NOW + 60 * MINUTE;
+
+  test.each([
+    ['manual', 'void'],
+    ['delayed', 'capture'],
+  ] as const)('%s: one %s of the rest, however often it is repeated', async (mode, kind) => {
+    const { order_id } = await authorized(mode);
+    const first = await activities().closeWindow({ order_id, now: END });
+    expect(await activities().closeWindow({ order_id, now: END + 1 })).toEqual(first);
+    const id = closingOrderId(transactionIdOf(order_id, 1), 1);
+    expect((await view(order_id)).follow_ups).toEqual([{ id, kind, status: 'new' }]);
+    expect(said).toEqual(Array(2).fill(`start ${orderWorkflowId(id)}`));
+    expect(first.transactions[0]!.capture).toMatchObject({ held: 0, unanswered: 500 });
+  });
+
+  test('before the end nothing is done', async () => {
+    const { order_id } = await authorized();
+    await activities().closeWindow({ order_id, now: END - 1 });
+    expect((await view(order_id)).follow_ups).toEqual([]);
+  });
+
+  test('an order that is not there is no refusal: Temporal tries again', async () => {
+    await expect(activities().closeWindow({ order_id: uuidv7(), now: END })).rejects.not.toHaveProperty('nonRetryable', true);
+  });
+});
+
+describe('startReversal', () => {
+  test('only of a payment that ended unpaid', async () => {
+    const late = await approvedTooLate();
+    const transaction_id = transactionIdOf(late.order_id, 1);
+    await activities().startReversal({ order_id: late.order_id, transaction_id });
+    expect(said).toEqual([`start ${orderWorkflowId(reversalOrderId(transaction_id))}`]);
+    const { order_id } = await paid();
+    await activities().startReversal({ order_id, transaction_id: transactionIdOf(order_id, 1) });
+    expect(said).toHaveLength(1);
+  });
 });

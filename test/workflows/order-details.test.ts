@@ -1,6 +1,7 @@
 import type { OrderRecord } from '../../src/domain/move';
 import type { OrderStatus, TransactionStatus } from '../../src/domain/transitions';
-import { describe as inDetail, inWords } from '../../workflows/order-details';
+import type { FollowUpInput } from '../../workflows/messages';
+import { describe as inDetail, describeFollowUp, inWords } from '../../workflows/order-details';
 
 const anOrder = (status: OrderStatus, transactions: TransactionStatus[] = [], attempts_max = 5): OrderRecord => ({
   order_id: 'o',
@@ -29,4 +30,50 @@ test.each<[OrderRecord, string]>([
 test('the details name status, amount and every attempt', () => {
   const text = inDetail(anOrder('see-transactions', ['error', 'pending']), 'payments');
   for (const part of ['**see-transactions**', '1250 EUR (minor units)', 'attempt 1 of 5: error', 'attempt 2 of 5: pending']) expect(text).toContain(part);
+});
+
+describe('an authorization', () => {
+  const held = (mode: 'manual' | 'delayed', held_amount: number, unanswered = 0): OrderRecord => {
+    const order = anOrder('completed', ['accepted']);
+    const capture = { mode, period: 'PT1H', end: Date.UTC(2026, 0, 15, 13), held: held_amount, unanswered };
+    return { ...order, transactions: order.transactions.map((one) => ({ ...one, capture })) };
+  };
+  test.each<[OrderRecord, string]>([
+    [held('manual', 1250), 'Holds 1250, which the merchant captures or voids until 2026-01-15T13:00:00.000Z; then it is released.'],
+    [held('delayed', 1250), 'Holds 1250, which is captured at 2026-01-15T13:00:00.000Z unless it is voided.'],
+    [held('manual', 250, 1000), 'Holds 250, which the merchant captures or voids until 2026-01-15T13:00:00.000Z; then it is released. The processor has not answered about 1000.'],
+    [held('manual', 0), 'Nothing is awaited: completed is final.'],
+  ])('its order says what it holds, and what becomes of it when: %j', (order, words) => {
+    expect(inWords(order)).toBe(words);
+  });
+
+  test('what the service did at the end of the window has a link', () => {
+    const text = inDetail({ ...anOrder('completed', ['expired']), closings: [{ order_id: 'v', kind: 'void', status: 'completed' }] }, 'default');
+    expect(text).toContain('void at the end of the window, [order:v](/namespaces/default/workflows/order:v): completed');
+  });
+});
+
+describe('a follow-up order', () => {
+  const input: FollowUpInput = {
+    order_id: 'f',
+    project_id: 'p',
+    kind: 'refund',
+    requested_by: 'merchant',
+    original_order_id: 'o',
+    original_transaction_id: 't',
+    merchant_order_id: 'Ada 7',
+    description: 'For Ada Lovelace',
+  };
+
+  test('says what it is, of which payment, and what it waits for; nothing of the merchant’s or customer’s own', () => {
+    const text = describeFollowUp(input, anOrder('processing', ['processing'], 1), 'default');
+    expect(text).toBe(
+      "**processing**, 1250 EUR (minor units)\n\nWaits for the processor's outcome; it is asked again and again.\n\nA refund of [order:o](/namespaces/default/workflows/order:o), wanted by the merchant.",
+    );
+  });
+
+  test('what an operator has to look at stands out', () => {
+    const text = describeFollowUp({ ...input, kind: 'chargeback', requested_by: 'processor' }, { ...anOrder('completed', ['accepted'], 1), attention: 'look here' }, 'default');
+    for (const part of ['**Attention: look here.**', 'Nothing is awaited: completed is final.', 'A chargeback of', 'wanted by the processor']) expect(text).toContain(part);
+  });
 });
