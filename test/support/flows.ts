@@ -1,12 +1,15 @@
 import { v7 as uuidv7 } from 'uuid';
-import { reversalOrderId } from '../../src/ids';
+import { processorOrderId, reversalOrderId } from '../../src/ids';
 import { insertOrder } from '../../src/db/orders';
-import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, TASK_QUEUE, deliveryWorkflowId, followUpStart, orderWorkflowId, processorAnswered } from '../../workflows/messages';
-import { CARDS } from './cards';
+import { ORDER_WORKFLOW, TASK_QUEUE, deliveryWorkflowId, orderWorkflowId, processorAnswered, type FollowUpInput } from '../../workflows/messages';
+import { CARDS, type CardName } from './cards';
 import { PROJECT } from './database';
-import { MINUTE, atTheIssuer, createAnOrder, transactionIdOf, vaultToken } from './orders';
+import { Merchant } from './client';
+import { MINUTE, atTheIssuer, carryOut, createAnOrder, followUpOf, storyOf, transactionIdOf, vaultToken, type TestOrder } from './orders';
 import type { Receiver } from './receiver';
+import { stack } from './stack';
 import type { World } from './temporal';
+import { until } from './until';
 
 /** Every way through a workflow, by name; each answers the id of the workflow that went it, which is over by then. */
 export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise<string>> = {
@@ -99,11 +102,110 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
     await startAlone(world, id);
     return await over(world, orderWorkflowId(id));
   },
+  async 'authorization-captured'(world) {
+    const order = await authorize(world);
+    await order.follow('capture', 300);
+    await order.follow('capture');
+    return await over(world, orderWorkflowId(order.id));
+  },
+  async 'authorization-voided'(world) {
+    const order = await authorize(world);
+    await order.follow('void', 200);
+    await order.follow('void');
+    return await over(world, orderWorkflowId(order.id));
+  },
+  async 'authorization-captured-then-lapsed'(world) {
+    const order = await authorize(world);
+    await order.follow('capture', 300);
+    return await over(world, orderWorkflowId(order.id));
+  },
+  async 'authorization-lapsed'(world) {
+    return await over(world, orderWorkflowId((await authorize(world)).id));
+  },
+  async 'authorization-delayed'(world) {
+    const order = await authorize(world, 'delayed');
+    await order.follow('void', 200);
+    return await over(world, orderWorkflowId(order.id));
+  },
+  async 'authorization-delayed-refused'(world) {
+    return await over(world, orderWorkflowId((await authorize(world, 'delayed', 'capture_refused')).id));
+  },
+  async 'authorization-refused-after-its-window'(world) {
+    const order = await authorize(world, 'manual', 'capture_refused', 'PT1M');
+    const capture = await unanswered(order, 'capture', () => order.follow('capture', 300));
+    await world.env.sleep(2 * MINUTE);
+    await answer(world, capture);
+    return await over(world, orderWorkflowId(order.id));
+  },
+  async 'authorization-lost-and-found'(world) {
+    const order = await authorize(world);
+    await order.handle.terminate('lost');
+    await order.follow('capture');
+    return await over(world, orderWorkflowId(order.id));
+  },
+  async 'capture-approved'(world) {
+    const order = await authorize(world);
+    return await over(world, orderWorkflowId(await order.follow('capture')));
+  },
+  async 'capture-refused'(world) {
+    const order = await authorize(world, 'manual', 'capture_refused');
+    return await over(world, orderWorkflowId(await order.follow('capture')));
+  },
+  async 'capture-later'(world) {
+    const order = await authorize(world);
+    const capture = await unanswered(order, 'capture', () => order.follow('capture'));
+    return await answer(world, capture);
+  },
+  async 'void-approved'(world) {
+    const order = await authorize(world);
+    return await over(world, orderWorkflowId(await order.follow('void')));
+  },
+  async 'void-later'(world) {
+    const order = await authorize(world);
+    return await answer(world, await unanswered(order, 'void', () => order.follow('void')));
+  },
+  async 'refund-approved'(world) {
+    return await carriedOut(world, followUpOf((await paid(world)).id, 'refund', { amount: 200 }));
+  },
+  async 'refund-refused-by-the-processor'(world) {
+    return await carriedOut(world, followUpOf((await paid(world, 'refund_refused')).id, 'refund', { amount: 200 }));
+  },
+  async 'refund-refused'(world) {
+    return await carriedOut(world, followUpOf((await paid(world)).id, 'refund', { amount: 501 }));
+  },
+  async 'refund-later'(world) {
+    const order = await paid(world);
+    const input = followUpOf(order.id, 'refund', { amount: 200 });
+    return await answer(world, await unanswered(order, 'refund', async () => (await carryOut(world, input), input.order_id)));
+  },
+  async 'chargeback'(world) {
+    return await carriedOut(world, await ofTheProcessor(await paid(world), 'chargeback', 200));
+  },
+  async 'chargeback-beyond-what-was-captured'(world) {
+    const order = await paid(world);
+    await carriedOut(world, followUpOf(order.id, 'refund', { amount: 500 }));
+    return await carriedOut(world, await ofTheProcessor(order, 'chargeback', 500));
+  },
+  async 'chargeback-unknown'(world) {
+    const { id } = await paid(world);
+    const processor_key = `${transactionIdOf(id, 1)}:forged`;
+    return await carriedOut(world, followUpOf(id, 'chargeback', { order_id: processorOrderId(transactionIdOf(id, 1), processor_key), requested_by: 'processor', processor_key }));
+  },
+  async 'reversal-of-chargeback'(world) {
+    const order = await paid(world);
+    await carriedOut(world, await ofTheProcessor(order, 'chargeback', 500));
+    return await carriedOut(world, await ofTheProcessor(order, 'chargeback_reversal', 500));
+  },
   async 'reversal-of-late-approval'(world) {
-    return await reverse(world, '0101');
+    return await carriedOut(world, reversalOf(await cancelledAtTheIssuer(world, '0101')));
+  },
+  async 'reversal-of-late-approval-later'(world) {
+    const order = await cancelledAtTheIssuer(world, '0101');
+    const input = reversalOf(order);
+    return await answer(world, await unanswered(order, 'reversal', async () => (await carryOut(world, input), input.order_id)));
   },
   async 'reversal-of-nothing'(world) {
-    return await reverse(world, '3333');
+    return await carriedOut(world, reversalOf(await cancelledAtTheIssuer(world, '3333')));
   },
   async 'delivery-received'(world, receiver) {
     return await deliver(world, receiver, () => 200);
@@ -120,15 +222,50 @@ async function startAlone({ env }: World, order_id: string): Promise<void> {
   await env.client.workflow.start(ORDER_WORKFLOW, { workflowId: orderWorkflowId(order_id), taskQueue: TASK_QUEUE, args: [{ order_id }] });
 }
 
+const paid = (world: World, card: CardName = 'approved') => createAnOrder(world, { card_number: CARDS[card].number });
+
+const authorize = (world: World, capture_mode: 'manual' | 'delayed' = 'manual', card: CardName = 'approved', capture_period = 'PT1H') =>
+  createAnOrder(world, { card_number: CARDS[card].number, capture_mode, capture_period });
+
 /** An order that was cancelled while its customer was at the issuer, who then enters this code. */
-async function reverse(world: World, code: string): Promise<string> {
+async function cancelledAtTheIssuer(world: World, code: string): Promise<TestOrder> {
   const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
   await order.cancel();
   await atTheIssuer(order, { code });
-  const original_transaction_id = transactionIdOf(order.id, 1);
-  const order_id = reversalOrderId(original_transaction_id);
-  const input = { order_id, project_id: PROJECT.id, kind: 'reversal', requested_by: 'service', original_order_id: order.id, original_transaction_id } as const;
-  await world.env.client.workflow.start(FOLLOW_UP_WORKFLOW, followUpStart(input));
+  return order;
+}
+
+const reversalOf = ({ id }: TestOrder) => followUpOf(id, 'reversal', { order_id: reversalOrderId(transactionIdOf(id, 1)), requested_by: 'service' });
+
+/** The processor's own doing, as its notification tells it: what is to be recorded. */
+async function ofTheProcessor({ id }: TestOrder, operation: 'chargeback' | 'chargeback_reversal', amount: number): Promise<FollowUpInput> {
+  const transaction_id = transactionIdOf(id, 1);
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${stack().simulator_url}/control/chargebacks/`, { method: 'POST', headers, body: JSON.stringify({ transaction_id, operation, amount }) });
+  const { idempotency_key: processor_key } = (await response.json()) as { idempotency_key: string };
+  const order_id = processorOrderId(transaction_id, processor_key);
+  return followUpOf(id, operation === 'chargeback' ? 'chargeback' : 'reversal', { order_id, requested_by: 'processor', processor_key });
+}
+
+/** Starts a follow-up order's workflow, which may refuse it, and waits until it is over. */
+async function carriedOut(world: World, input: FollowUpInput): Promise<string> {
+  await carryOut(world, input).catch(() => undefined);
+  return await over(world, orderWorkflowId(input.order_id));
+}
+
+/** Asks for it while the processor is away. */
+async function unanswered(order: TestOrder, operation: 'capture' | 'void' | 'refund' | 'reversal', ask: () => Promise<string>): Promise<string> {
+  await new Merchant().trouble({ kind: 'outage', operation, order_id: order.id });
+  return await ask();
+}
+
+/** The processor is back and tells what became of it. */
+async function answer(world: World, order_id: string): Promise<string> {
+  await fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' });
+  const handle = world.env.client.workflow.getHandle(orderWorkflowId(order_id));
+  await handle.signal(processorAnswered);
+  // In real time: while an activity runs, the server's clock must not.
+  await until('its outcome is known', async () => /^(completed|error)/.test((await storyOf(world, order_id)) ?? ''));
   return await over(world, orderWorkflowId(order_id));
 }
 

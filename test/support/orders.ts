@@ -7,12 +7,12 @@ import {
   CREATE_UPDATE_ID,
   FOLLOW_UP_WORKFLOW,
   ORDER_WORKFLOW,
-  TASK_QUEUE,
   cancelOrder,
   createOrder,
   firstAnswer,
   followOrder,
   followUpStart,
+  orderStart,
   orderWorkflowId,
   paymentUpdateId,
   submitPayment,
@@ -79,9 +79,7 @@ export async function createAnOrder(world: World, options: TestOrderOptions = {}
         };
   await client.workflow.executeUpdateWithStart(createOrder, {
     startWorkflowOperation: new WithStartWorkflowOperation(ORDER_WORKFLOW, {
-      workflowId: orderWorkflowId(id),
-      taskQueue: TASK_QUEUE,
-      args: [{ order_id: id }],
+      ...orderStart({ order_id: id, project_id: PROJECT.id }),
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
     }),
@@ -131,7 +129,12 @@ export async function createAnOrder(world: World, options: TestOrderOptions = {}
     },
     async follow(kind, amount, over = {}) {
       const input = { ...followUpOf(id, kind, { amount, ...over }), kind } satisfies FollowUpOrderInput;
-      await handle.executeUpdate(followOrder, { args: [input] });
+      const startWorkflowOperation = new WithStartWorkflowOperation(ORDER_WORKFLOW, {
+        ...orderStart({ order_id: id, project_id: PROJECT.id }),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      });
+      await client.workflow.executeUpdateWithStart(followOrder, { startWorkflowOperation, args: [input] });
       await awaitFirstAnswer(world, input.order_id);
       return input.order_id;
     },
