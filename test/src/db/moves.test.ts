@@ -1,0 +1,257 @@
+import { cancelOrder, voidTransaction } from '../../../src/client';
+import { findOrder, insertTransaction, loadOrder, moveOrder } from '../../../src/db/orders';
+import { ForbiddenMove, lastTransaction, planMove, type Change, type Move, type OrderRecord } from '../../../src/domain/move';
+import type { Ending } from '../../../src/domain/order';
+import { ORDER_MOVES, ORDER_STATUSES, TRANSACTION_MOVES, TRANSACTION_STATUSES, mayMove, sourcesOf, type OrderStatus, type TransactionStatus } from '../../../src/domain/transitions';
+import { CARD, Client } from '../../api/page/hosted-page';
+import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
+import { CARDS, type CardName } from '../../support/cards';
+import { Merchant, answerOf, story, type Refusal } from '../../support/client';
+import { aDatabase, type TestDatabase } from '../../support/database';
+
+/**
+ * Every pair of statuses: the table, the plan made from it, the guard in SQL and the API say the same. That the table itself is
+ * the one of DECISIONS is test/src/domain/transitions.test.ts.
+ */
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await aDatabase();
+});
+afterAll(() => database.close());
+
+const by = { source: 'service', now: NOW } as const;
+const pairsOf = <S extends string>(statuses: readonly S[]) => statuses.flatMap((from) => statuses.map((to): [S, S] => [from, to]));
+const REFUSED = 'the guard refused';
+
+/** What the domain plans; `undefined` when it refuses, or when the order is there already. */
+function planned(order: OrderRecord, change: Change): Move | undefined {
+  try {
+    return planMove(order, change);
+  } catch (error) {
+    if (error instanceof ForbiddenMove) return undefined;
+    throw error;
+  }
+}
+
+/** Whether Postgres writes what was planned from a wrong idea of the order; what it refuses changes nothing. */
+async function isWritten(idea: OrderRecord, change: Change): Promise<boolean> {
+  const before = await findOrder(database.db, idea.order_id);
+  try {
+    await moveOrder(database.db, idea, change, by);
+    return true;
+  } catch (error) {
+    expect(String(error)).toMatch(REFUSED);
+    expect(await findOrder(database.db, idea.order_id)).toEqual(before);
+    return false;
+  }
+}
+
+/** One step of a way: a status for the last transaction, a further attempt, or the order's end. */
+type Step = TransactionStatus | 'next attempt' | `order ${Ending}`;
+
+async function take(order: OrderRecord, step: Step): Promise<OrderRecord> {
+  const { order_id } = order;
+  if (step === 'next attempt') return await insertTransaction(database.db, order, aTransaction(order_id, { attempt: order.transactions.length + 1 }), { created: NOW, end: order.order_end });
+  if (step === 'order cancelled' || step === 'order expired') return await moveOrder(database.db, order, { ended: step === 'order cancelled' ? 'cancelled' : 'expired' }, by);
+  return await moveOrder(database.db, order, { transaction_id: lastTransaction(order)!.transaction_id, to: step }, by);
+}
+
+async function anOrderAfter(steps: readonly Step[], attempts_max = 5): Promise<OrderRecord> {
+  let order = await aStoredOrder(database.db, { attempts_max });
+  for (const step of steps) order = await take(order, step);
+  return order;
+}
+
+/** The shortest way of moves from `new`, without it. */
+function wayTo<S extends string>(moves: { readonly [From in S]: readonly S[] }, to: S, from: S): S[] {
+  const ways = new Map<S, S[]>([[from, []]]);
+  for (const [status, way] of ways) for (const next of moves[status]) if (!ways.has(next)) ways.set(next, [...way, next]);
+  return ways.get(to)!;
+}
+
+describe('a transaction', () => {
+  const at = (status: TransactionStatus) => anOrderAfter(wayTo(TRANSACTION_MOVES, status, 'new'));
+  const statusIn = async ({ order_id }: OrderRecord) => lastTransaction(await loadOrder(database.db, order_id))!.status;
+
+  test.each(TRANSACTION_STATUSES)('gets to %s from new', async (status) => {
+    expect(await statusIn(await at(status))).toBe(status);
+  });
+
+  describe.each(pairsOf(TRANSACTION_STATUSES))('%s → %s', (from, to) => {
+    const allowed = mayMove(TRANSACTION_MOVES, from, to);
+
+    test('is planned and written where the table has it, else nothing changes', async () => {
+      const order = await at(from);
+      const change = { transaction_id: lastTransaction(order)!.transaction_id, to };
+      expect(planned(order, change)?.transaction?.to).toBe(allowed ? to : undefined);
+      if (allowed || from === to) await moveOrder(database.db, order, change, by);
+      else await expect(moveOrder(database.db, order, change, by)).rejects.toThrow(ForbiddenMove);
+      expect(await statusIn(order)).toBe(allowed ? to : from);
+      if (!allowed) expect(await loadOrder(database.db, order.order_id)).toEqual(order);
+    });
+
+    // From an order that stands in nobody's way, so that the transaction's own guard decides.
+    test('is written by SQL where the table has it, whatever is believed of the transaction', async () => {
+      const { order_id } = await at(from);
+      await database.db('orders').where({ id: order_id }).update({ status: 'processing', completed: null, ended: null });
+      const { ended: _, ...order } = await loadOrder(database.db, order_id);
+      const [believed] = sourcesOf(TRANSACTION_MOVES, to);
+      // Nothing leads back to `new`: there is no move to write.
+      if (believed === undefined) return expect([to, allowed]).toEqual(['new', false]);
+      const idea = { ...order, transactions: order.transactions.map((one) => ({ ...one, status: believed })) };
+      expect(await isWritten(idea, { transaction_id: idea.transactions[0]!.transaction_id, to })).toBe(allowed);
+    });
+  });
+});
+
+describe('an order', () => {
+  /** What makes an order so, from transactions that wait to be paid: the attempts before, how many there may be, and the last step. */
+  const MADE_BY: Record<Exclude<OrderStatus, 'new'>, { before?: Step[]; attempts_max?: number; step: Step }> = {
+    processing: { step: 'processing' },
+    'see-transactions': { before: ['error', 'next attempt'], step: 'processing' },
+    completed: { step: 'accepted' },
+    error: { attempts_max: 1, step: 'error' },
+    cancelled: { step: 'order cancelled' },
+    expired: { step: 'order expired' },
+  };
+
+  /** An order whose row has the status, however it came to it, and the change that would make it `to`. */
+  async function aimedAt(from: OrderStatus, to: Exclude<OrderStatus, 'new'>): Promise<{ order: OrderRecord; change: Change }> {
+    const { before = [], attempts_max, step } = MADE_BY[to];
+    const { order_id } = await anOrderAfter(before, attempts_max);
+    const ended = from === 'cancelled' || from === 'expired' ? from : null;
+    await database.db('orders').where({ id: order_id }).update({ status: from, ended, completed: from === 'completed' ? new Date(NOW) : null });
+    const order = await loadOrder(database.db, order_id);
+    const change: Change = step === 'order cancelled' || step === 'order expired' ? { ended: to as Ending } : { transaction_id: lastTransaction(order)!.transaction_id, to: step as TransactionStatus };
+    return { order, change };
+  }
+
+  describe.each(pairsOf(ORDER_STATUSES).filter((pair): pair is [OrderStatus, Exclude<OrderStatus, 'new'>] => pair[1] !== 'new'))('%s → %s', (from, to) => {
+    const allowed = mayMove(ORDER_MOVES, from, to);
+
+    test('is planned and written where the table has it, else the order stays', async () => {
+      const { order, change } = await aimedAt(from, to);
+      const plan = planned(order, change);
+      expect(plan?.status_changed === true && plan.order_to === to).toBe(allowed);
+      await moveOrder(database.db, order, change, by).catch((error: unknown) => expect(error).toBeInstanceOf(ForbiddenMove));
+      expect((await loadOrder(database.db, order.order_id)).status).toBe(allowed ? to : from);
+    });
+
+    // The transaction is as it is believed, so that the order's own guard decides.
+    test('is written by SQL where the table has it, whatever is believed of the order', async () => {
+      const { order, change } = await aimedAt(from, to);
+      const { ended: _, ...idea } = { ...order, status: sourcesOf(ORDER_MOVES, to).find((status) => planned({ ...order, ended: undefined, status } as never, change)?.order_to === to)! };
+      expect(planned(idea, change)).toMatchObject({ status_changed: true, order_to: to });
+      expect(await isWritten(idea, change)).toBe(allowed);
+    });
+  });
+
+  test('nothing leads back to new', async () => {
+    for (const from of ORDER_STATUSES.filter((status) => status !== 'new')) {
+      const { order } = await aimedAt(from, 'processing');
+      const changes: Change[] = [{ ended: 'cancelled' }, { ended: 'expired' }, ...TRANSACTION_STATUSES.map((to) => ({ transaction_id: order.transactions[0]!.transaction_id, to }))];
+      expect(changes.filter((change) => planned(order, change)?.order_to === 'new')).toEqual([]);
+    }
+  });
+
+  /** A way of real moves through each arrow of the table, its last step being the arrow. */
+  const WAYS: [arrow: string, steps: Step[], attempts_max: number][] = [
+    ['new → processing', ['processing'], 5],
+    ['new → completed', ['accepted'], 5],
+    ['new → error', ['error'], 1],
+    ['new → cancelled', ['order cancelled'], 5],
+    ['new → expired', ['order expired'], 5],
+    ['processing → see-transactions', ['error', 'next attempt', 'processing'], 5],
+    ['processing → completed', ['pending', 'accepted'], 5],
+    ['processing → error', ['processing', 'error'], 1],
+    ['processing → cancelled', ['error', 'order cancelled'], 5],
+    ['processing → expired', ['pending', 'order expired'], 5],
+    ['see-transactions → processing', ['error', 'next attempt', 'processing', 'error'], 5],
+    ['see-transactions → completed', ['error', 'next attempt', 'pending', 'accepted'], 5],
+    ['see-transactions → error', ['error', 'next attempt', 'processing', 'error'], 2],
+    ['see-transactions → cancelled', ['error', 'next attempt', 'pending', 'order cancelled'], 5],
+    ['see-transactions → expired', ['error', 'next attempt', 'pending', 'order expired'], 5],
+  ];
+
+  test('there is a way through every arrow', () => {
+    const arrows = pairsOf(ORDER_STATUSES).filter(([from, to]) => mayMove(ORDER_MOVES, from, to));
+    expect(WAYS.map(([arrow]) => arrow).toSorted()).toEqual(arrows.map((pair) => pair.join(' → ')).toSorted());
+  });
+
+  test.each(WAYS)('%s: %j', async (arrow, steps, attempts_max) => {
+    const before = await anOrderAfter(steps.slice(0, -1), attempts_max);
+    const after = await take(before, steps.at(-1)!);
+    expect(`${before.status} → ${after.status}`).toBe(arrow);
+    expect(await loadOrder(database.db, after.order_id)).toEqual(after);
+  });
+});
+
+describe('the API: cancelling and voiding are refused where the table has no way to cancelled', () => {
+  const shop = new Merchant();
+
+  /** Tries to pay on the hosted page with each card in turn. */
+  async function onPage(cards: CardName[], fields: Parameters<Merchant['createOrder']>[0] = {}): Promise<string> {
+    const { id } = await shop.createOrder(fields);
+    const customer = new Client();
+    for (const card of cards) await customer.post(`/pay/${id}/`, { ...CARD, number: CARDS[card].number, ...(await customer.open({ id })) });
+    return id;
+  }
+  const byToken = async (card: CardName, fields: Record<string, unknown> = {}) => (await shop.createOrder({ transactions: [{ ...(await shop.cardTransaction(card)), ...fields }] })).id;
+  const announced = { transactions: [{ payment_method: 'credit-card' }] };
+  const cancelled = async () => {
+    const { id } = await shop.createOrder(announced);
+    await shop.cancelOrder(id);
+    return id;
+  };
+  const expired = async () => {
+    const { id } = await shop.createOrder({ ...announced, expiration_period: 'PT1S' });
+    await shop.untilStatus(id, 'expired');
+    return id;
+  };
+
+  const ORDERS: [story: string, make: () => Promise<string>][] = [
+    ['new: new', () => onPage([], announced)],
+    ['processing: pending', () => onPage(['challenge'])],
+    ['processing: processing', () => byToken('processing_approved')],
+    ['processing: error', () => onPage(['do_not_honor'])],
+    ['see-transactions: error pending', () => onPage(['do_not_honor', 'challenge'])],
+    ['see-transactions: error processing', () => onPage(['do_not_honor', 'processing_declined'])],
+    ['completed: accepted', () => byToken('approved')],
+    ['error: error', () => byToken('do_not_honor')],
+    ['cancelled: cancelled', cancelled],
+    ['expired: expired', expired],
+  ];
+
+  test('names every status of both tables', () => {
+    const named = (statuses: readonly string[], at: (words: string[]) => string[]) => expect(new Set(ORDERS.flatMap(([words]) => at(words.split(/:? /))))).toEqual(new Set(statuses));
+    named(ORDER_STATUSES, ([order]) => [order!]);
+    named(TRANSACTION_STATUSES, ([, ...transactions]) => transactions);
+  });
+
+  test.each(ORDERS)('%s', async (words, make) => {
+    const order = await shop.getOrder(await make());
+    expect(story(order)).toBe(words);
+    const { id, status: transaction } = order.transactions!.at(-1)!;
+    // Only an authorization can be voided; what is accepted here was a sale.
+    const voided = await answerOf<{ error: Refusal }>(voidTransaction({ orderId: order.id, transactionId: id }, shop.project));
+    expect([voided.status, voided.body.error.type]).toEqual([409, 'CanNotCancelTransaction']);
+
+    const answer = await answerOf<{ status: string; error: Refusal }>(cancelOrder({ orderId: order.id }, shop.project));
+    // A declined attempt stays as it is; an open one goes along. Where it is cancelled already, nothing moves.
+    const allowed = mayMove(ORDER_MOVES, order.status, 'cancelled') && (transaction === 'error' || mayMove(TRANSACTION_MOVES, transaction as TransactionStatus, 'cancelled'));
+    if (allowed || order.status === 'cancelled') expect([answer.status, answer.body.status]).toEqual([200, 'cancelled']);
+    else expect([answer.status, answer.body.error.type]).toEqual([409, 'CanNotCancelTransaction']);
+    const after = await shop.getOrder(order.id);
+    if (!allowed) expect(after).toEqual(order);
+    else expect(story(after).replace(/error (?=.)/, '')).toBe(transaction === 'error' ? 'cancelled: error' : 'cancelled: cancelled');
+  });
+
+  test('accepted, an authorization: voided in full it is cancelled, its order stays completed; a second void is refused', async () => {
+    const id = await byToken('approved', { capture_mode: 'manual' });
+    const { transactions } = await shop.getOrder(id);
+    const voidIt = () => answerOf<{ status: string; error: Refusal }>(voidTransaction({ orderId: id, transactionId: transactions![0]!.id }, shop.project));
+    expect((await voidIt()).body.status).toBe('completed');
+    expect(story(await shop.getOrder(id))).toBe('completed: cancelled');
+    expect((await voidIt()).body.error.type).toBe('CanNotCancelTransaction');
+  });
+});
