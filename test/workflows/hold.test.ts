@@ -143,6 +143,24 @@ describe('while the window lasts', () => {
   });
 });
 
+describe('an order that Temporal has lost', () => {
+  test('is found in the record by a capture, and goes on from there', async () => {
+    const order = await authorize();
+    await order.handle.terminate('lost');
+    await order.follow('capture', 200);
+    expect(await all(order)).toBe('completed: accepted; 200 captured: capture completed');
+    expect(await order.handle.result()).toBe('completed');
+    expect(await all(order)).toBe('completed: accepted; 200 captured, 300 voided: capture completed, void completed');
+    expect(await ledger(order)).toEqual(['authorize 500 approved', 'capture 200 approved', 'void 300 approved']);
+  });
+
+  test('one that never was is refused', async () => {
+    const order = await authorize();
+    await order.follow('void');
+    await expect(order.follow('capture', 1, { original_order_id: uuidv7() }).catch(refusalOf)).resolves.toBe('NotFound');
+  });
+});
+
 describe('refused by the payment locked in the database', () => {
   test.each<[string, 'manual' | 'delayed', 'capture' | 'void', number | undefined, string]>([
     ['a capture of more than is left', 'manual', 'capture', 501, 'ValidationError'],
@@ -155,9 +173,12 @@ describe('refused by the payment locked in the database', () => {
     await order.follow('void');
   });
 
-  test('a sale holds nothing: its workflow is over', async () => {
+  test('a sale holds nothing, and its workflow is over', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.approved.number });
-    await expect(order.follow('capture').catch(refusalOf)).resolves.toContain('WorkflowNotFoundError');
+    await expect(order.follow('capture').catch(refusalOf)).resolves.toBe('Conflict');
+    await expect(order.follow('void').catch(refusalOf)).resolves.toBe('CanNotCancelTransaction');
+    expect(await order.handle.result()).toBe('completed');
+    expect(await all(order)).toBe('completed: accepted; 500 captured');
   });
 
   test('an order that is not paid holds nothing', async () => {
@@ -185,7 +206,7 @@ describe('refused by the payment locked in the database', () => {
   test('of a capture and a void of everything at once one wins', async () => {
     const order = await authorize();
     const [captured, voided] = await Promise.all([order.follow('capture').catch(refusalOf), order.follow('void').catch(refusalOf)]);
-    expect([captured === 'Conflict', voided === 'CanNotCancelTransaction' || voided.includes('WorkflowNotFoundError')].filter(Boolean)).toHaveLength(1);
+    expect([captured === 'Conflict', voided === 'CanNotCancelTransaction'].filter(Boolean)).toHaveLength(1);
     expect(await ledger(order)).toHaveLength(2);
   });
 
@@ -304,7 +325,7 @@ describe('at the end of the window', () => {
 });
 
 describe('one second before, exactly at and one second after', () => {
-  const atTheEnd = /Conflict|CanNotCancelTransaction|WorkflowNotFoundError/;
+  const atTheEnd = /Conflict|CanNotCancelTransaction/;
 
   test('the capture window: captured, refused, released', async () => {
     const order = await authorize();
@@ -313,7 +334,6 @@ describe('one second before, exactly at and one second after', () => {
     await order.follow('capture', 100);
     expect(await all(order)).toBe('completed: accepted; 100 captured: capture completed');
     await sleepUntil(end);
-    // Refused by the database, or by Temporal as the workflow has ended meanwhile.
     await expect(order.follow('capture', 100).catch(refusalOf)).resolves.toMatch(atTheEnd);
     await sleepUntil(end + 1_000);
     await becomes(order, 'completed: accepted; 100 captured, 400 voided: capture completed, void completed');
