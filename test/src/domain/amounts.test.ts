@@ -30,7 +30,7 @@ describe('what is left: held, capturable, voidable, refundable', () => {
     ['won back, after refunds', aSale({ refunded_amount: 30, charged_back_amount: 60, won_back_amount: 60 }), [0, 0, 0, 70]],
     ['charged back after a full refund: never below 0', aSale({ refunded_amount: 100, charged_back_amount: 100 }), [0, 0, 0, 0]],
     ['news of a win before those of its chargeback: never above what was captured', aSale({ won_back_amount: 60 }), [0, 0, 0, 100]],
-  ])('%s', (_rule, money, expected, now) => {
+  ])('%s', (_rule, money, expected, now = NOW) => {
     expect(left(money, now)).toEqual(expected);
   });
 
