@@ -2,7 +2,7 @@ import type { Order } from '../../src/contract/order';
 import { connect, rows, type Database } from '../../src/db/connection';
 import type { LedgerEntry } from '../../src/processor/wire';
 import type { CardName } from '../support/cards';
-import { Merchant, type Answer, type Refusal } from '../support/client';
+import type { Answer, Merchant, Refusal } from '../support/client';
 import { connectTemporal } from '../../src/temporal/connect';
 import { orderWorkflowId } from '../../workflows/messages';
 import { stack } from '../support/stack';

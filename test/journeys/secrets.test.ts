@@ -9,6 +9,7 @@ import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { stack } from '../support/stack';
+import { payloadsIn } from './payloads';
 
 /**
  * Card numbers stop at the door, keys are kept as hashes: nothing of either is in the record, in the histories of Temporal or
@@ -108,15 +109,6 @@ test('the histories of Temporal, as they are kept and as an operator reads them'
   expect(leaks).toEqual([]);
   expect(readable.split('\n').filter((line) => /order_id|vault_token|amount/.test(line))).toEqual([]);
 }, 60_000);
-
-type Payload = temporal.api.common.v1.IPayload;
-
-/** Every payload of a history, wherever it is. */
-function payloadsIn(value: unknown): Payload[] {
-  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [];
-  if ('metadata' in value && 'data' in value && value.data instanceof Uint8Array) return [value as Payload];
-  return Object.values(value).flatMap(payloadsIn);
-}
 
 test('the logs of every process', () => {
   const folder = path.join(place.data_dir, 'logs');

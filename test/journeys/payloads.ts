@@ -1,0 +1,10 @@
+import type { temporal } from '@temporalio/proto';
+
+type Payload = temporal.api.common.v1.IPayload;
+
+/** Every payload of a history of Temporal, wherever it is. */
+export function payloadsIn(value: unknown): Payload[] {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [];
+  if ('metadata' in value && 'data' in value && value.data instanceof Uint8Array) return [value as Payload];
+  return Object.values(value).flatMap(payloadsIn);
+}
