@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { answerOf, type Answer } from './client';
+import { readFacts } from './stack';
+
+/** What kill -9 at any moment asks of a test: somebody who kills, and a merchant who sends again what was not answered. */
+
+type Called = Parameters<typeof answerOf>[0];
+
+/** Longer than a killed process takes to come back, however often it was killed before. */
+const PATIENCE_MS = 60_000;
+
+/**
+ * As a merchant does: what the service could not answer (503, or a connection that broke) goes out again with its
+ * Idempotency-Key, after the seconds of Retry-After. Any other answer is the answer.
+ */
+export async function insist<Body = unknown>(call: () => Called): Promise<Answer<Body>> {
+  const give_up = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const answer = await answerOf<Body>(call()).catch((error: unknown) => {
+      if (performance.now() > give_up || !isBrokenConnection(error)) throw error;
+      return undefined;
+    });
+    if (answer !== undefined && (answer.status !== 503 || performance.now() > give_up)) return answer;
+    await sleep(1_000 * Number(answer?.headers.get('retry-after') ?? 1));
+  }
+}
+
+function isBrokenConnection(error: unknown): boolean {
+  return error instanceof TypeError && error.message === 'fetch failed';
+}
+
+export interface Killer {
+  /** Times of the kills so far, in seconds since the first wait. */
+  kills: readonly number[];
+  stop(): Promise<void>;
+}
+
+interface KillerOptions {
+  data_dir: string;
+  /** The same seed waits the same times. */
+  seed: number;
+  /** Of one worker's life, in milliseconds. */
+  least_ms?: number;
+  most_ms?: number;
+  onKill?: (seconds: number) => void;
+}
+
+/** Kills the stack's worker with kill -9 again and again, each a random time after its start. The supervisor starts another each time. */
+export function killWorkerAtRandom({ data_dir, seed, least_ms = 3_000, most_ms = 10_000, onKill }: KillerOptions): Killer {
+  const random = randomFrom(seed);
+  const over = new AbortController();
+  const began = performance.now();
+  const kills: number[] = [];
+  const workerPid = () => readFacts(data_dir).pids['worker']!;
+  const run = async () => {
+    for (;;) {
+      await sleep(least_ms + random() * (most_ms - least_ms), undefined, { signal: over.signal });
+      const pid = workerPid();
+      process.kill(pid, 'SIGKILL');
+      kills.push(Math.round((performance.now() - began) / 100) / 10);
+      onKill?.(kills.at(-1)!);
+      // Its pause grows with every early death.
+      while (workerPid() === pid) await sleep(50, undefined, { signal: over.signal });
+    }
+  };
+  const running = run().catch((error: unknown) => {
+    if (!over.signal.aborted) throw error;
+  });
+  return {
+    kills,
+    async stop() {
+      over.abort();
+      await running;
+    },
+  };
+}
+
+/** Mulberry32: numbers from 0 to 1 that follow from the seed. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The seed of this run: KILL_WORKER_SEED to see one again. */
+export function killingSeed(): number {
+  return Number(process.env['KILL_WORKER_SEED'] || Date.now() % 1_000_000);
+}
