@@ -1,0 +1,148 @@
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Client as TemporalClient } from '@temporalio/client';
+import { Orders } from '../../api/orders';
+import { errorBody } from '../../api/on-error';
+import { errorSchema } from '../../src/contract/error';
+import { connect, type Database } from '../../src/db/connection';
+import { ERRORS, ServiceError, typeOf, type ErrorName } from '../../src/errors';
+import { connectTemporal } from '../../src/temporal/connect';
+import { CARD, Client } from '../api/page/hosted-page';
+import { Merchant, type Answer, type Refusal, type Request } from '../support/client';
+import { discardStack, launchStack, readFacts, stackIn, type LaunchedStack, type RunningStack } from '../support/stack';
+import { until } from '../support/until';
+
+/**
+ * Every row of the table of errors, answered by real servers, on a stack of its own as some are only seen when something is
+ * broken: its limit is low, its deadline short, its worker stopped, its database spoilt.
+ */
+const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-errors-'));
+chmodSync(data_dir, 0o711);
+
+let launched: LaunchedStack;
+let place: RunningStack;
+let shop: Merchant;
+let live: Merchant;
+let temporal: TemporalClient;
+let db: Database;
+beforeAll(async () => {
+  launched = launchStack(data_dir, { env: { API_DEADLINE_MS: '4000', RATE_LIMIT_PER_SECOND: '50' } });
+  await launched.ready;
+  place = stackIn(data_dir);
+  [shop, live] = [new Merchant(place), new Merchant(place, place.live_api_key)];
+  temporal = connectTemporal({ address: place.temporal_address, namespace: place.temporal_namespace, payload_keys: place.payload_keys });
+  db = connect(place.postgres_url, { pool_max: 1 });
+});
+afterAll(async () => {
+  await db.destroy();
+  await temporal.connection.close();
+  await discardStack(launched, data_dir);
+});
+
+type Refused = Answer<{ error: Refusal }>;
+const post = (to: string, body?: unknown, headers: Record<string, string> = {}): Promise<Refused> => shop.send('POST', to, { headers, ...(body === undefined ? {} : { body }) } satisfies Request);
+const ORDER = { currency: 'EUR', amount: 500 };
+const funding = (transaction: Record<string, unknown> = {}) => ({ ...ORDER, transactions: [{ payment_method: 'credit-card', payment_method_details: { receiver_account_number: 'NL00BANK0123456789', receiver_account_number_type: 'iban' }, ...transaction }] });
+
+/** The processor's vault in trouble for the next look-up. */
+async function chargeWhileVaultIs(kind: 'garbage' | 'outage'): Promise<Refused> {
+  const transactions = [await shop.cardTransaction('approved')];
+  await shop.trouble({ operation: 'vault', kind, times: 1 });
+  return await post('/v1/orders/', { ...ORDER, transactions });
+}
+
+async function whileWorkerSleeps<T>(work: () => Promise<T>): Promise<T> {
+  const pid = readFacts(data_dir).pids['worker']!;
+  process.kill(pid, 'SIGSTOP');
+  try {
+    return await work();
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+}
+
+/** How each is reached. */
+const REACHED: Record<ErrorName, () => Promise<Refused>> = {
+  ValidationError: () => post('/v1/orders/', { ...ORDER, amount: -1 }),
+  IdempotencyKeyReused: async () => {
+    const headers = { 'idempotency-key': 'errors-1' };
+    await post('/v1/orders/', ORDER, headers);
+    return await post('/v1/orders/', { ...ORDER, amount: 501 }, headers);
+  },
+  MissingInformationToCreateTransaction: () => post('/v1/orders/', funding()),
+  TransactionAlreadyStarted: payAnAttemptTwice,
+  CanNotCancelTransaction: async () => await shop.send('DELETE', `/v1/orders/${(await shop.paidOrder('approved')).id}/`),
+  RefundError: async () => await post(`/v1/orders/${(await shop.paidOrder('approved', { amount: 500 })).id}/refunds/`, { amount: 501 }),
+  FailedToFetchTransactionInformation: () => chargeWhileVaultIs('garbage'),
+  GatewayTimeout: () => chargeWhileVaultIs('outage'),
+  ServerError: async () => {
+    const { id } = await shop.createOrder();
+    await db.raw('alter table transactions rename to gone');
+    try {
+      return await shop.send('GET', `/v1/orders/${id}/`);
+    } finally {
+      await db.raw('alter table gone rename to transactions');
+    }
+  },
+  ServiceUnavailable: () => whileWorkerSleeps(() => post('/v1/orders/', ORDER)),
+  Unauthorized: () => new Merchant(place, 'test_0').send('GET', '/v1/merchants/self/projects/self/'),
+  // The live project of the demo is not enabled for account funding.
+  Forbidden: () => live.send('POST', '/v1/orders/', { body: funding() }),
+  NotFound: () => shop.send('GET', '/v1/orders/01900000-0000-7000-8000-000000000000/'),
+  MethodNotAllowed: () => shop.send('PATCH', '/v1/orders/'),
+  Conflict: async () => {
+    const { id, transactions } = await shop.paidOrder('approved');
+    return await post(`/v1/orders/${id}/transactions/${transactions![0]!.id}/captures/`);
+  },
+  PreconditionFailed: async () => await shop.send('DELETE', `/v1/orders/${(await shop.createOrder()).id}/`, { headers: { 'if-match': '"99"' } }),
+  TooManyRequests: async () => {
+    const answers = await Promise.all(Array.from({ length: 150 }, () => live.send<{ error: Refusal }>('GET', '/v1/merchants/self/projects/self/')));
+    return answers.find(({ status }) => status !== 200)!;
+  },
+  PayloadTooLarge: () => post('/v1/orders/', { ...ORDER, unknown: 'x'.repeat(262_144) }),
+  UnsupportedMediaType: () => post('/v1/orders/', 'currency=EUR', { 'content-type': 'application/x-www-form-urlencoded' }),
+};
+
+/**
+ * No request of a merchant starts an attempt that is there: only the hosted page does, which shows the customer what became of the
+ * first instead. So the last step is taken without the page: the API's own door to the order.
+ */
+async function payAnAttemptTwice(): Promise<Refused> {
+  const order = await shop.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+  const customer = new Client(place.api_url);
+  const form = { ...CARD, ...(await customer.open(order)) };
+  await shop.trouble({ operation: 'sale', order_id: order.id, kind: 'no_answer', milliseconds: 1, times: 1 });
+  await customer.post(`/pay/${order.id}/`, form);
+  expect((await shop.getOrder(order.id)).status).toBe('processing');
+  expect(await (await customer.post(`/pay/${order.id}/`, form)).text()).not.toContain('cc-number');
+
+  const transaction = { id: order.transactions![0]!.id!, attempt: 2, payment_method: 'credit-card', payment_method_details: {}, expiration_period: 'PT30M', period: 1_800_000 };
+  const refused: unknown = await new Orders(temporal, db).pay(order.id, { project_id: order.project_id!, is_test: true, transaction }, Date.now() + 5_000).catch((error: unknown) => error);
+  if (!(refused instanceof ServiceError)) throw refused;
+  return { status: ERRORS[refused.error].status, headers: new Headers(), body: errorBody(refused) };
+}
+
+test.each(Object.entries(REACHED) as [ErrorName, () => Promise<Refused>][])('%s', async (name, reach) => {
+  const { status, headers, body } = await reach();
+  const { error } = errorSchema.parse(body);
+  expect([status, error.status, error.type]).toEqual([ERRORS[name].status, ERRORS[name].status, typeOf(name)]);
+  expect(Object.keys(body)).toEqual(['error']);
+  if (status === 429 || status === 503) expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  if (name === 'ServerError') expect(error.value).toBe(ERRORS.ServerError.meaning);
+}, 30_000);
+
+test('no row of the table is left out', () => {
+  expect(Object.keys(REACHED).toSorted()).toEqual(Object.keys(ERRORS).toSorted());
+});
+
+test('each is on the page of the documentation, with what it means and what to do, and so is nothing else', async () => {
+  const page = await (await fetch(`${place.api_url}/docs/`)).text();
+  const listed = [...page.matchAll(/id="error-(\w+)-(\d+)"/g)].map(([, type, status]) => `${type} ${status}`);
+  expect(listed.toSorted()).toEqual((Object.keys(ERRORS) as ErrorName[]).map((name) => `${typeOf(name)} ${ERRORS[name].status}`).toSorted());
+  for (const { meaning, remedy } of Object.values(ERRORS)) expect([page.includes(meaning), page.includes(remedy)]).toEqual([true, true]);
+});
+
+test('after all of it the service is well', async () => {
+  await until('the worker works again', async () => (await shop.paidOrder('approved')).status === 'completed');
+});
