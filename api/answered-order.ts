@@ -57,7 +57,10 @@ export function isOver(error: unknown): boolean {
 export function isSilence(error: unknown): boolean {
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return isGrpcServiceError(cause) && [1, 4, 8, 14].includes(Number(cause.code)); // cancelled, deadline exceeded, exhausted, unavailable
+  if (!isGrpcServiceError(cause)) return false;
+  // Three workers were killed at the same task of this workflow: Temporal takes no update until one has done it.
+  const notReady = Number(cause.code) === 9 && cause.message.includes('Workflow Task in failed state');
+  return notReady || [1, 4, 8, 14].includes(Number(cause.code)); // cancelled, deadline exceeded, exhausted, unavailable
 }
 
 function refusalOf(error: unknown, order_id: string): unknown {
