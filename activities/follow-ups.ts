@@ -1,6 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { insertFollowUp, openFollowUps, settleFollowUp, type FollowUp } from '../src/db/follow-ups';
-import { loadOrder } from '../src/db/orders';
+import { findOrder, loadOrder } from '../src/db/orders';
 import { endedUnpaid, findPayment } from '../src/db/transactions';
 import { FOLLOW_UPS, followUpKey, type FollowUpKind } from '../src/domain/follow-up';
 import { closingOf, holdOf } from '../src/domain/hold';
@@ -9,9 +9,8 @@ import { chargeKey, outcomeOf } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { closingOrderId, reversalOrderId, transactionId } from '../src/ids';
 import type { Operation, OperationResult } from '../src/processor/wire';
-import { FOLLOW_UP_WORKFLOW, followUpAnswered, followUpStart, orderWorkflowId, type FollowUpInput, type FollowUpOrderInput } from '../workflows/messages';
+import { FOLLOW_UP_WORKFLOW, followUpStart, recordChanged, orderWorkflowId, type FollowUpInput, type FollowUpOrderInput } from '../workflows/messages';
 import { withFailures } from './failure';
-import { refuseWhenLate } from './records';
 import type { Services } from './services';
 
 interface AtTime {
@@ -25,8 +24,7 @@ const OF_THE_PROCESSOR: Partial<Record<OperationResult['operation'], FollowUpKin
 export function followUpActivities({ db, processor, client }: Pick<Services, 'db' | 'processor' | 'client'>) {
   /** Writes the order unless it is there. Throws what the domain refuses with. */
   async function record(input: FollowUpInput & AtTime): Promise<OrderRecord> {
-    const { order_id, not_after, project_id: _, processor_key: __, ...follow_up } = input;
-    await refuseWhenLate(db, order_id, not_after);
+    const { order_id, project_id: _, processor_key: __, ask_after_ms: ___, ...follow_up } = input;
     return await insertFollowUp(db, { ...follow_up, id: order_id, transaction_id: transactionId(order_id, 1) });
   }
 
@@ -58,32 +56,35 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
 
   /** Every capture and void of a payment that is not final has a workflow, or gets one now. */
   async function startOpen(original_order_id: string): Promise<OrderRecord> {
-    for (const open of await openFollowUps(db, original_order_id)) await start(client, open, 'REJECT_DUPLICATE');
+    for (const open of await openFollowUps(db, original_order_id)) await startFollowUp(client, open);
     return await loadOrder(db, original_order_id);
   }
 
   return withFailures({
     /**
      * Writes a follow-up order and carries it out at the processor: one activity, as every step of it is safe to repeat. Null
-     * when there is nothing to do: an approval that never was, a chargeback the processor knows nothing of. Throws what the
-     * domain refuses with, and while the processor does not say what it has done already.
+     * when there is nothing to do: an approval that never was, a chargeback the processor knows nothing of; `unanswered` while
+     * the processor does not say what it has done. Throws what the domain refuses with.
      */
-    async recordAndCarryOut(input: FollowUpInput & AtTime): Promise<OrderRecord | null> {
+    async recordAndCarryOut(input: FollowUpInput & AtTime): Promise<OrderRecord | 'unanswered' | null> {
       const { kind, requested_by, processor_key, original_transaction_id, now } = input;
       if (kind === 'reversal' && requested_by === 'service') {
         if ((await endedUnpaid(db, original_transaction_id)) === undefined) return null;
-        const answer = known(await processor.ask(chargeKey(original_transaction_id)));
+        const answer = await processor.ask(chargeKey(original_transaction_id));
+        if (answer === 'unknown') return 'unanswered';
         if (answer === 'never_seen' || outcomeOf(answer).to !== 'accepted') return null;
       }
       if (requested_by === 'processor') {
-        const done = known(await processor.ask(processor_key ?? ''));
+        const done = await processor.ask(processor_key ?? '');
+        if (done === 'unknown') return 'unanswered';
         // The key alone proves nothing: that of the charge is known as well.
         const is_told = done !== 'never_seen' && OF_THE_PROCESSOR[done.operation] === kind && done.transaction_id === original_transaction_id;
         if (!is_told || outcomeOf(done).to !== 'accepted') return null;
         const order = await record({ ...input, amount: done.amount });
         return await settle(input, order, done, now);
       }
-      const order = await record(input);
+      // The order that holds the money has written it before it started this.
+      const order = (kind === 'capture' || kind === 'void' ? await findOrder(db, input.order_id) : undefined) ?? (await record(input));
       // Told once more when whoever settled it was killed before it had.
       if (isFinal(ORDER_MOVES, order.status)) await tellPayment(client, input);
       if (order.status !== 'new') return order;
@@ -103,10 +104,10 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
     },
 
     /** Captures or releases what an authorization still holds at the end of its window. Answers the payment order. */
-    async closeWindow({ order_id, now }: { order_id: string } & AtTime): Promise<OrderRecord> {
+    async closeWindow({ order_id, closed, now }: { order_id: string; closed: boolean } & AtTime): Promise<OrderRecord> {
       const order = await loadOrder(db, order_id);
       const hold = holdOf(order);
-      const kind = hold && closingOf(hold, now);
+      const kind = hold && closingOf(hold, now, closed);
       if (hold !== undefined && kind !== undefined) {
         const id = closingOrderId(hold.transaction_id, hold.closings.length + 1);
         const payment = { original_order_id: order_id, original_transaction_id: hold.transaction_id };
@@ -115,25 +116,20 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
       return await startOpen(order_id);
     },
 
-    /** Gives back a payment that may have been approved after its end: its workflow asks the processor whether it was. */
-    async startReversal({ transaction_id }: { order_id: string; transaction_id: string }): Promise<void> {
+    /** Gives back a payment that may have been approved after its end: its workflow asks the processor whether it was, now or after a while. */
+    async startReversal({ transaction_id, ask_after_ms }: { transaction_id: string; ask_after_ms?: number }): Promise<void> {
       const payment = await endedUnpaid(db, transaction_id);
       if (payment === undefined) return;
       const { order_id: original_order_id, project_id } = payment;
-      // One that found nothing to give back leaves room for news that come later.
-      await start(client, { order_id: reversalOrderId(transaction_id), project_id, kind: 'reversal', requested_by: 'service', original_order_id, original_transaction_id: transaction_id }, 'ALLOW_DUPLICATE');
+      await startFollowUp(client, { order_id: reversalOrderId(transaction_id), project_id, kind: 'reversal', requested_by: 'service', original_order_id, original_transaction_id: transaction_id, ask_after_ms });
     },
   });
 }
 
-function known<T>(answer: T | 'unknown'): T {
-  if (answer === 'unknown') throw new Error('the processor does not answer');
-  return answer;
-}
-
-async function start(client: Client, input: FollowUpInput, workflowIdReusePolicy: 'ALLOW_DUPLICATE' | 'REJECT_DUPLICATE'): Promise<void> {
+/** Starts its workflow unless it has one; a reversal that found nothing leaves room for one that comes later. */
+export async function startFollowUp(client: Client, input: FollowUpInput): Promise<void> {
   try {
-    await client.workflow.start(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdReusePolicy });
+    await client.workflow.start(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdReusePolicy: 'ALLOW_DUPLICATE' });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
@@ -143,7 +139,7 @@ async function start(client: Client, input: FollowUpInput, workflowIdReusePolicy
 async function tellPayment(client: Client, { kind, original_order_id }: FollowUpInput): Promise<void> {
   if (FOLLOW_UPS[kind].pending === null || kind === 'refund') return;
   try {
-    await client.workflow.getHandle(orderWorkflowId(original_order_id)).signal(followUpAnswered);
+    await client.workflow.getHandle(orderWorkflowId(original_order_id)).signal(recordChanged);
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }

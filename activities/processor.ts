@@ -1,4 +1,4 @@
-import { findOrder, insertTransaction, moveOrder, type PaymentMethodDetails } from '../src/db/orders';
+import { findOrder, insertTransaction, loadOrder, moveOrder, type PaymentMethodDetails } from '../src/db/orders';
 import type { CaptureMode } from '../src/domain/amounts';
 import { parseDuration } from '../src/domain/duration';
 import { hasEnded, transactionEnd, type Ending } from '../src/domain/order';
@@ -7,10 +7,10 @@ import { chargeKey, outcomeOf, type EventSource } from '../src/domain/transactio
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { findPayment } from '../src/db/transactions';
 import type { Operation, OperationResult } from '../src/processor/wire';
-import { ServiceError } from '../src/errors';
+import { preconditionFailed, tooLate } from '../src/errors';
 import type { CreateOrderInput, SubmitPaymentInput } from '../workflows/messages';
 import { withFailures } from './failure';
-import { refuseWhenLate, rowOf, writeOrder } from './records';
+import { isLate, rowOf, writeOrder } from './records';
 import type { Services } from './services';
 
 interface AtTime {
@@ -69,8 +69,11 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     known: { payment_method?: string; payment_method_brand?: string | undefined; payment_method_details?: PaymentMethodDetails } = {},
   ): Promise<OrderRecord> {
     const { to, result, authorization_iso_response_code } = outcomeOf(answer);
-    const capture = order.transactions.find((one) => one.transaction_id === transaction_id)?.capture;
-    return await moveOrder(
+    // Not to know is no news of what is known.
+    if (answer === 'unknown' && statusOf(order, transaction_id) !== 'new') return order;
+    const transaction = order.transactions.find((one) => one.transaction_id === transaction_id);
+    const capture = transaction?.capture;
+    const after = await moveOrder(
       db,
       order,
       {
@@ -92,6 +95,9 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
         },
       },
     );
+    // The lost answer was a challenge, and there is no time left for it.
+    const is_over = to === 'pending' && transaction !== undefined && hasEnded(transaction.end, now);
+    return is_over ? await moveOrder(db, after, { ended: 'expired' }, { source: 'service', now }) : after;
   }
 
   return withFailures({
@@ -122,13 +128,15 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       const { transaction, now } = input;
       const announced = input.order.transactions.find((one) => one.attempt === transaction.attempt);
       const id = announced?.transaction_id ?? transaction.id;
-      if (!announced) await refuseWhenLate(db, input.order.order_id, input.not_after, id);
       const order = announced
-        ? input.order
+        ? await loadOrder(db, input.order.order_id)
         : await insertTransaction(db, input.order, rowOf({ ...transaction, id }), {
             created: now,
             end: transactionEnd({ order_end: input.order.order_end, created: now, period: transaction.period }),
+            not_after: input.not_after,
           });
+      // The row of an announced attempt says nothing of this request: only the processor knows whether it has begun.
+      if (announced && isLate(input.not_after) && typeof (await processor.ask(chargeKey(id))) === 'string') throw tooLate();
       if (statusOf(order, id) !== 'new') return order;
       return await chargeAndSettle({ ...input, ...transaction, order, transaction_id: id }, now);
     },
@@ -162,7 +170,8 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
      */
     async endOrder({ order, ended, source, versions, now }: { order: OrderRecord; ended: Ending; source: EventSource; versions?: number[] | undefined } & AtTime): Promise<OrderRecord> {
       let present = (await findOrder(db, order.order_id)) ?? order;
-      if (versions?.includes(present.version) === false) throw new ServiceError('PreconditionFailed', 'The order has changed since the version named in If-Match.');
+      if (isFinal(ORDER_MOVES, present.status)) return present;
+      if (versions?.includes(present.version) === false) throw preconditionFailed();
       const last = lastTransaction(present);
       if (last?.status === 'new' || last?.status === 'pending') {
         const answer = await processor.ask(chargeKey(last.transaction_id));
@@ -170,7 +179,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
         if (answer !== 'never_seen') present = await settle(present, last.transaction_id, answer, now);
       }
       if (isFinal(ORDER_MOVES, present.status) || awaitsOutcome(present)) return present;
-      return await moveOrder(db, present, { ended }, { source, now });
+      return await moveOrder(db, present, { ended }, { source, now, versions: versions && [present.version] });
     },
   });
 }

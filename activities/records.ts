@@ -1,7 +1,6 @@
 import { findOrder, insertOrder, type NewTransaction } from '../src/db/orders';
 import { transactionEnd } from '../src/domain/order';
 import type { OrderRecord } from '../src/domain/move';
-import { ServiceError } from '../src/errors';
 import type { CreateOrderInput, TransactionInput } from '../workflows/messages';
 import { withFailures } from './failure';
 import type { Services } from './services';
@@ -25,21 +24,17 @@ export function recordActivities(services: Pick<Services, 'db'>) {
 /** The insert behind createOrder and createAndCharge; repeat-safe. */
 export async function writeOrder({ db }: Pick<Services, 'db'>, input: CreateOrderInput & AtTime): Promise<OrderRecord> {
   const { order, transaction, period, now } = input;
-  await refuseWhenLate(db, order.id, input.not_after);
   const order_end = now + period;
   const transaction_end = transactionEnd({ order_end, created: now, period: transaction?.period ?? period });
-  return await insertOrder(db, order, transaction && rowOf(transaction), { created: now, order_end, transaction_end });
+  return await insertOrder(db, order, transaction && rowOf(transaction), { created: now, order_end, transaction_end, not_after: input.not_after });
 }
 
 /**
- * A request whose sender was told "nothing was stored" must store nothing afterwards; what is there already goes on
- * (DECISIONS, HTTP surface 10). The clock is the machine's, as the deadline is the sender's.
+ * A request whose sender was told "nothing was stored" must store nothing afterwards (DECISIONS, HTTP surface 10). The clock is
+ * the machine's, as the deadline is the sender's.
  */
-export async function refuseWhenLate(db: Services['db'], order_id: string, not_after: number | undefined, transaction_id?: string): Promise<void> {
-  if (not_after === undefined || Date.now() <= not_after) return;
-  const order = await findOrder(db, order_id);
-  const there = transaction_id === undefined ? order !== undefined : order?.transactions.some((one) => one.transaction_id === transaction_id);
-  if (!there) throw new ServiceError('ServiceUnavailable', 'The request came too late to be carried out; nothing was stored or charged.');
+export function isLate(not_after: number | undefined): boolean {
+  return not_after !== undefined && Date.now() > not_after;
 }
 
 /** The transaction without what only says how long it lives: the row says when it ends. */

@@ -35,7 +35,8 @@ export function webhookActivities({ db, client, postWebhook, webhook_private_add
   });
 }
 
-async function startDelivery(client: Client, id: DeliveryId): Promise<void> {
+/** Starts the workflow of a delivery unless it has, or had, one. */
+export async function startDelivery(client: Client, id: DeliveryId): Promise<void> {
   try {
     await client.workflow.start(DELIVERY_WORKFLOW, {
       workflowId: deliveryWorkflowId(id),

@@ -7,6 +7,7 @@ import {
   type Client,
 } from '@temporalio/client';
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
+import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../src/db/connection';
 import { findOrderView, type OrderView } from '../src/db/order-view';
 import { ServiceError, isErrorName, type ErrorProperty } from '../src/errors';
@@ -28,7 +29,7 @@ interface Call {
 export async function answeredOrder({ client, db, order_id, deadline_at, may_run_late }: Call, call: () => Promise<void>): Promise<OrderView> {
   let silent = false;
   try {
-    await client.withDeadline(deadline_at, call);
+    await client.withDeadline(deadline_at, () => untilProcessed(call, deadline_at));
   } catch (error) {
     if (!isSilence(error)) throw withReason(refusalOf(error, order_id), may_run_late);
     silent = true;
@@ -37,6 +38,22 @@ export async function answeredOrder({ client, db, order_id, deadline_at, may_run
   if (order !== undefined) return order;
   throw silent ? withReason(unavailable(), may_run_late) : new ServiceError('NotFound', 'The order does not exist.');
 }
+
+/** A server that is busy with the workflow may drop an update before anybody has seen it: the same one is sent again. */
+async function untilProcessed(call: () => Promise<void>, deadline_at: number): Promise<void> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      const dropped = error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure && error.cause.type === 'UnprocessedUpdate';
+      if (!dropped || Date.now() >= deadline_at) throw error;
+      await setTimeout(DROPPED_AGAIN_AFTER_MS);
+    }
+  }
+}
+
+/** Milliseconds. */
+const DROPPED_AGAIN_AFTER_MS = 100;
 
 /** "Nothing was stored or charged" is not promised to who may send the request again by its key. */
 function withReason(error: unknown, may_run_late: boolean | undefined): unknown {

@@ -45,15 +45,15 @@ export async function followTransaction(
 export async function followUp(services: Services, context: Context, order: OrderView, transaction: TransactionView, wanted: Wanted<'capture' | 'void' | 'refund'>): Promise<Order> {
   const { project, idempotency_key, is_repeat, deadline_at } = context;
   const { db, follow_ups, public_url } = services;
-  requireVersion(context, order.version);
   const order_id = orderId(wanted.kind, { idempotency_key, id_namespace: project.id_namespace });
+  // A repeat must not be refused for what its first run has moved.
+  const is_there = is_repeat && (await findOrderView(db, order_id)) !== undefined;
+  if (!is_there) requireVersion({ ...context, is_repeat: false }, order.version);
   // A ValidationError about what is left depends on state, so it is this key's answer.
   await context.claim();
-  // A repeat must not be refused for what its first run has moved.
-  const isThere = is_repeat && (await findOrderView(db, order_id)) !== undefined;
-  if (!isThere) amountToMove(moneyOf(transaction), { ...wanted, requested_by: 'merchant', now: Date.now() });
+  if (!is_there) amountToMove(moneyOf(transaction), { ...wanted, requested_by: 'merchant', now: Date.now() });
   const { kind, ...said } = wanted;
-  const versions = is_repeat ? undefined : allowedVersions(context);
+  const versions = is_there ? undefined : allowedVersions(context);
   const input = {
     ...said,
     order_id,

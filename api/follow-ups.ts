@@ -1,10 +1,10 @@
-import { WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Database } from '../src/db/connection';
 import { findOrderView, type OrderView } from '../src/db/order-view';
 import { endedUnpaid } from '../src/db/transactions';
 import { processorOrderId, reversalOrderId } from '../src/ids';
 import type { OperationResult } from '../src/processor/wire';
-import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, firstAnswer, followOrder, followUpStart, orderStart, orderWorkflowId, type FollowUpInput, type FollowUpOrderInput } from '../workflows/messages';
+import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, firstAnswer, followOrder, followUpStart, orderStart, orderWorkflowId, processorAnswered, type FollowUpInput, type FollowUpOrderInput } from '../workflows/messages';
 import { answeredOrder, isOver, isSilence, unavailable } from './answered-order';
 import type { Orders } from './orders';
 
@@ -96,13 +96,9 @@ export class FollowUps {
     await this.startAlone(input);
   }
 
+  /** One that waits asks now. One that found nothing to do leaves room for news that come later, one that did it does nothing again. */
   private async startAlone(input: FollowUpInput): Promise<void> {
-    try {
-      // One that found nothing to do leaves room for news that come later; one that did it does nothing again.
-      await this.client.workflow.start(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdReusePolicy: 'ALLOW_DUPLICATE' });
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    }
+    await this.client.workflow.signalWithStart(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdReusePolicy: 'ALLOW_DUPLICATE', signal: processorAnswered, signalArgs: [] });
   }
 
   private async startOrJoin(input: FollowUpInput, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<void> {

@@ -62,6 +62,8 @@ export async function answerOnce(keys: KeyStore, request: KeyedRequest, work: (u
         const first = await keys.find(request);
         if (first) refuseOther(first, request);
         if (first?.answer) throw new AnsweredAlready(first.answer);
+        // What was checked so far may have been turned by the very request that has the key.
+        throw new IsRepeat('claimed meanwhile');
       }
       claimed = true;
     };
@@ -71,6 +73,7 @@ export async function answerOnce(keys: KeyStore, request: KeyedRequest, work: (u
       answer = await work({ is_repeat, claim });
     } catch (error) {
       if (error instanceof AnsweredAlready) return error.answer;
+      if (error instanceof IsRepeat) continue;
       // What refuses a repeat before it came to the point says nothing of what the first one did.
       if (!(error instanceof ServiceError) || !isKept(error.error, claimed) || (is_repeat && !claimed)) throw error;
       answer = { status: ERRORS[error.error].status, body: errorBody(error) };
@@ -80,6 +83,9 @@ export async function answerOnce(keys: KeyStore, request: KeyedRequest, work: (u
     return await keys.keep(request, answer);
   }
 }
+
+/** Two at once, and the other one is still at work: this one begins again as its repeat. */
+class IsRepeat extends Error {}
 
 /** Two at once, and the other one has its answer by now. */
 class AnsweredAlready extends Error {

@@ -1,4 +1,4 @@
-import { ServiceError } from '../src/errors';
+import { preconditionFailed } from '../src/errors';
 import type { Context } from './context';
 
 /**
@@ -21,10 +21,6 @@ export function allowedVersions({ if_match }: Pick<Context, 'if_match'>): number
  */
 export function requireVersion(context: Pick<Context, 'if_match' | 'is_repeat'>, version: number): void {
   if (!context.is_repeat && allowedVersions(context)?.includes(version) === false) throw preconditionFailed();
-}
-
-export function preconditionFailed(): ServiceError {
-  return new ServiceError('PreconditionFailed', 'The order has changed since the version named in If-Match.');
 }
 
 /** Whether who sends If-None-Match has this version already. */

@@ -153,6 +153,15 @@ export function invalid(property_path: string, property_description: string): Se
   });
 }
 
+/** Nobody waits for the answer any more, and was told so (DECISIONS, HTTP surface 10). */
+export function tooLate(): ServiceError {
+  return new ServiceError('ServiceUnavailable', 'The request came too late to be carried out; nothing was stored or charged.');
+}
+
+export function preconditionFailed(): ServiceError {
+  return new ServiceError('PreconditionFailed', 'The order has changed since the version named in If-Match.');
+}
+
 /** The type of an error on the wire. */
 export function typeOf(name: ErrorName): string {
   const row: ErrorRow = ERRORS[name];

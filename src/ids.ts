@@ -22,7 +22,7 @@ export function reversalOrderId(transaction_id: string): string {
 
 /** What the processor has done of itself is recorded once per key of its own. */
 export function processorOrderId(transaction_id: string, processor_key: string): string {
-  return uuidv5(processor_key, transaction_id);
+  return uuidv5(`processor:${processor_key}`, transaction_id);
 }
 
 /** The nth capture or void that the service makes because the capture window is over. */

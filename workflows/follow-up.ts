@@ -1,6 +1,6 @@
-import { ActivityFailure, allHandlersFinished, condition, setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, allHandlersFinished, condition, continueAsNew, setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { OrderRecord } from '../src/domain/move';
-import { askAgainAfter } from '../src/domain/transaction';
+import { ASKED_TOO_OFTEN, askAgainAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { answering, asking } from './activities';
 import { firstAnswer, processorAnswered, type FollowUpInput } from './messages';
@@ -16,6 +16,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
   let refusal: unknown;
   let answered = false;
   let toldToAsk = false;
+  let asked = 0;
 
   const became = (after: OrderRecord) => {
     // It starts with `new`, which costs no event.
@@ -33,15 +34,26 @@ export async function followUp(input: FollowUpInput): Promise<string> {
     toldToAsk = true;
   });
 
+  const news = async (milliseconds: number, summary: string) => {
+    await condition(() => toldToAsk, milliseconds, { summary });
+    asked += 1;
+  };
+
+  if (input.ask_after_ms !== undefined) await news(input.ask_after_ms, 'until the processor is asked whether it approved after all');
   try {
-    const recorded = await answering.recordAndCarryOut({ ...input, now: Date.now() });
+    let recorded: OrderRecord | 'unanswered' | null;
+    do {
+      toldToAsk = false;
+      recorded = await answering.recordAndCarryOut({ ...input, now: Date.now() });
+      if (recorded === 'unanswered') await news(askAgainAfter(asked), 'until the processor is asked again what it has done');
+      // News that came meanwhile may tell what was not known a moment ago.
+    } while (recorded === 'unanswered' || (recorded === null && toldToAsk));
     if (recorded !== null) became(recorded);
   } catch (error) {
     refusal = error instanceof ActivityFailure && error.cause ? error.cause : error;
   }
   answered = true;
 
-  let asked = 0;
   while (present !== undefined) {
     const current: OrderRecord = present;
     if (current.deliveries.length > 0) {
@@ -50,10 +62,14 @@ export async function followUp(input: FollowUpInput): Promise<string> {
     } else if (isFinal(ORDER_MOVES, current.status)) {
       break;
     } else {
-      await condition(() => toldToAsk, askAgainAfter(asked), { summary: 'until the processor is asked for the outcome again' });
+      await news(askAgainAfter(asked), 'until the processor is asked for the outcome again');
       toldToAsk = false;
-      asked += 1;
+      if (asked === ASKED_TOO_OFTEN) upsertSearchAttributes([{ key: ATTENTION, value: 'the processor does not tell the outcome' }]);
       became(await asking.askFollowUp({ ...input, order: current, now: Date.now() }));
+      if (workflowInfo().continueAsNewSuggested) {
+        await condition(allHandlersFinished);
+        await continueAsNew<typeof followUp>({ ...input, ask_after_ms: undefined });
+      }
     }
   }
   await condition(allHandlersFinished);

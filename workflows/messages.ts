@@ -26,6 +26,8 @@ export interface FollowUpInput extends Omit<NewFollowUp, 'id' | 'transaction_id'
   project_id: string;
   /** Only of a chargeback, or of one that was won back. */
   processor_key?: string | undefined;
+  /** Only of a late approval: nobody has told of one yet, so the processor is asked after this long. Milliseconds. */
+  ask_after_ms?: number | undefined;
   /** Epoch milliseconds after which a row that is not there yet is not made any more (DECISIONS, HTTP surface 10). */
   not_after?: number | undefined;
 }
@@ -105,8 +107,8 @@ export const cancelOrder = defineUpdate<void, [CancelOrderInput]>('cancelOrder')
 export const followOrder = defineUpdate<void, [FollowUpOrderInput]>('followOrder');
 /** Answers a follow-up order's first answer of the processor: it is carried out, refused, or its outcome is awaited. */
 export const firstAnswer = defineUpdate<void, []>('firstAnswer');
-/** A capture or void of the order has its outcome. */
-export const followUpAnswered = defineSignal<[]>('followUpAnswered');
+/** The record knows more than the workflow: a capture or void has its outcome, or a server has lost what it was told. */
+export const recordChanged = defineSignal<[]>('recordChanged');
 /** The processor told an outcome, or the customer came back from the issuer: ask now instead of later. */
 export const processorAnswered = defineSignal<[]>('processorAnswered');
 

@@ -1,13 +1,13 @@
-import { ApplicationFailure, allHandlersFinished, condition, setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, allHandlersFinished, condition, continueAsNew, patched, setCurrentDetails, setHandler, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { closingOf, holdOf, isClosed, type Hold } from '../src/domain/hold';
 import { awaitsOutcome, isDue, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
-import { mayCancel, paymentObstacle } from '../src/domain/order';
+import { hasEnded, mayCancel, paymentObstacle } from '../src/domain/order';
 import { askAgainAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { answering, asking } from './activities';
 import { oneAtATime } from './one-at-a-time';
 import { describe, inWords } from './order-details';
-import { cancelOrder, createOrder, followOrder, followUpAnswered, processorAnswered, submitPayment, type OrderInput } from './messages';
+import { cancelOrder, createOrder, followOrder, processorAnswered, recordChanged, submitPayment, type OrderInput } from './messages';
 import { ORDER_STATUS } from './search-attributes';
 
 /**
@@ -21,7 +21,10 @@ export async function order({ order_id }: OrderInput): Promise<string> {
   let refused = false;
   let creating = false;
   let toldToAsk = false;
-  let holdChanged = false;
+  let behind = false;
+  let windowClosed = false;
+  let unsettled: string | undefined;
+  let windowTimer: Promise<void> | undefined;
   const inTurn = oneAtATime();
 
   /** Every change ends here: what the operator sees follows the record. */
@@ -29,6 +32,10 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     // It starts with `new`, which costs no event.
     if ((present?.status ?? 'new') !== after.status) upsertSearchAttributes([{ key: ORDER_STATUS, value: after.status }]);
     present = after;
+    // Whoever is at the issuer may pay there after the order has ended here.
+    const last = lastTransaction(after);
+    if (last?.status === 'pending') unsettled = last.transaction_id;
+    else if (last?.status === 'error') unsettled = undefined;
     setCurrentDetails(describe(after, workflowInfo().namespace));
   };
 
@@ -86,16 +93,23 @@ export async function order({ order_id }: OrderInput): Promise<string> {
   setHandler(processorAnswered, () => {
     toldToAsk = true;
   });
-  setHandler(followUpAnswered, () => {
-    holdChanged = true;
+  setHandler(recordChanged, () => {
+    behind = true;
   });
 
   // A creation that came with the start has begun by now, and ends: only one that did not come needs a timer.
   const settled = () => present !== undefined || refused;
   if (creating) await condition(settled);
-  else if (!(await condition(settled, CREATION_LOST_AFTER_MS, { summary: 'until its creation counts as lost' }))) await inTurn(goOnFromRecord);
+  else {
+    await condition(() => settled() || behind, CREATION_LOST_AFTER_MS, { summary: 'until its creation counts as lost' });
+    if (!settled()) await inTurn(goOnFromRecord);
+  }
   let asked = 0;
   while (present !== undefined) {
+    if (behind) {
+      behind = false;
+      await inTurn(async () => became((await answering.findOrder({ order_id })) ?? existing()));
+    }
     const current: OrderRecord = present;
     if (current.deliveries.length > 0) {
       await answering.startDeliveries({ order_id, deliveries: current.deliveries });
@@ -124,8 +138,15 @@ export async function order({ order_id }: OrderInput): Promise<string> {
         if (lastTransaction(before)?.transaction_id === transaction_id && (awaitsOutcome(before) || isPending(before))) {
           toldToAsk = false;
           became(await asking.askOutcome({ order: before, transaction_id, now: Date.now() }));
+          // Given up because the time was over, not because the processor said so.
+          const after = lastTransaction(existing());
+          if (after?.status === 'error' && hasEnded(after.end, Date.now())) unsettled = transaction_id;
         }
       });
+      if (workflowInfo().continueAsNewSuggested) {
+        await condition(allHandlersFinished);
+        await continueAsNew<typeof order>({ order_id });
+      }
     } else {
       toldToAsk = false;
       await waitForNews(paymentEnd(current) - Date.now(), inWords(current));
@@ -133,7 +154,10 @@ export async function order({ order_id }: OrderInput): Promise<string> {
   }
   // News that came while it ended may tell of an approval that came too late; what comes from now on finds it ended (Orders.askNow).
   const last = present && lastTransaction(present);
-  if (toldToAsk && (last?.status === 'cancelled' || last?.status === 'expired')) await answering.startReversal({ order_id, transaction_id: last.transaction_id });
+  if (toldToAsk && (last?.status === 'cancelled' || last?.status === 'expired')) await answering.startReversal({ transaction_id: last.transaction_id });
+  else if (last !== undefined && last.transaction_id === unsettled && last.status !== 'accepted' && patched('ask-after-the-end')) {
+    await answering.startReversal({ transaction_id: unsettled, ask_after_ms: ASK_AFTER_END_MS });
+  }
   await condition(allHandlersFinished);
   return present?.status ?? 'refused';
 
@@ -163,27 +187,30 @@ export async function order({ order_id }: OrderInput): Promise<string> {
   /** Money that is reserved: kept for the merchant until its window ends, then captured or released. */
   async function keep(hold: Hold): Promise<void> {
     const now = Date.now();
-    if (holdChanged) {
-      holdChanged = false;
-      await inTurn(async () => became((await answering.findOrder({ order_id })) ?? existing()));
-    } else if (closingOf(hold, now) !== undefined) {
-      await inTurn(async () => became(await answering.closeWindow({ order_id, now: Date.now() })));
+    const closed = windowClosed;
+    windowClosed ||= hasEnded(hold.end, now);
+    if (closingOf(hold, now, closed) !== undefined) {
+      await inTurn(async () => became(await answering.closeWindow({ order_id, closed, now: Date.now() })));
     } else {
+      // One timer for the whole window: what is asked for meanwhile does not start it anew.
       const version = present?.version;
-      const changed = () => holdChanged || present?.version !== version;
-      if (now < hold.end) await condition(changed, hold.end - now, { summary: inWords(existing()) });
-      else await condition(changed);
+      if (now < hold.end) windowTimer ??= sleep(hold.end - now, { summary: 'until the capture window ends' }).finally(() => (windowTimer = undefined)).catch(() => undefined);
+      const timer = windowTimer;
+      await condition(() => behind || present?.version !== version || windowTimer !== timer);
     }
   }
 
   async function waitForNews(milliseconds: number, summary: string): Promise<void> {
     const version = present?.version;
-    await condition(() => toldToAsk || present?.version !== version, milliseconds, { summary });
+    await condition(() => toldToAsk || behind || present?.version !== version, milliseconds, { summary });
   }
 }
 
 /** A customer at the issuer is told of by a notification; this is for the case that it is lost. Milliseconds. */
 const ASK_PENDING_AFTER_MS = 5 * 60_000;
+
+/** A customer may still be at the issuer when the order has ended; this long after it nobody is. Milliseconds. */
+const ASK_AFTER_END_MS = 15 * 60_000;
 
 /** Longer than an API waits for its first answer; in milliseconds. */
 const CREATION_LOST_AFTER_MS = 15_000;

@@ -16,6 +16,7 @@ export const cancelOrder =
   async (context, { params }) => {
     const order = await orderOfProject(services, context, params.order_id);
     requireVersion(context, order.version);
+    if (order.kind !== 'payment') throw new ServiceError('CanNotCancelTransaction', `A ${order.kind} order cannot be cancelled.`);
     if (order.status === 'cancelled') return presentVersion(order, services.public_url);
     if (isFinal(ORDER_MOVES, order.status) || !mayCancel(order.transactions.map((one) => one.status), order.status)) {
       throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);

@@ -1,12 +1,12 @@
 import type { OrderView } from '../../src/db/order-view';
 import { updateOrder as writeChanges } from '../../src/db/update-order';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
-import { ServiceError, invalid } from '../../src/errors';
+import { ServiceError, invalid, preconditionFailed } from '../../src/errors';
 import type { Input } from '../../src/contract/routes';
 import type { Operation } from '../context';
 import { presentVersion } from '../present';
 import type { Services } from '../services';
-import { allowedVersions, preconditionFailed, requireVersion } from '../version';
+import { allowedVersions, requireVersion } from '../version';
 import { orderOfProject } from './get-order';
 
 /** Changes fields of an order that is not final (DECISIONS, Change an order). Throws Conflict when it is final, ValidationError for another amount or currency. */

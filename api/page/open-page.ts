@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
-import type { OrderView } from '../../src/db/order-view';
+import type { OrderView, TransactionView } from '../../src/db/order-view';
 import { ServiceError } from '../../src/errors';
 import type { Doors } from './doors';
 
@@ -20,13 +20,17 @@ export function openPage({ services, orderOf, show }: Doors): RequestHandler {
       throw new ServiceError('NotFound', 'The order has no such transaction.');
     }
     const from_issuer = request.query['from'] === 'issuer';
-    if (from_issuer && order.transactions.at(-1)?.status === 'pending') {
-      await services.follow_ups.askNow({ order_id: order.id, transaction_id: String(transaction_id) }, Date.now() + services.deadline_ms);
-      order = await settled(() => orderOf(request), order);
+    const last = order.transactions.at(-1);
+    // Whoever was at the issuer may have paid there, also after the order has ended here.
+    if (from_issuer && last !== undefined && last.challenge_url !== null && isUnpaid(last)) {
+      await services.follow_ups.askNow({ order_id: order.id, transaction_id: last.id }, Date.now() + services.deadline_ms);
+      if (last.status === 'pending') order = await settled(() => orderOf(request), order);
     }
     await show(request, response, order, { after_form: from_issuer, from_issuer });
   };
 }
+
+const isUnpaid = ({ status }: TransactionView) => status === 'pending' || status === 'cancelled' || status === 'expired';
 
 /** The order once it moved on, or as it is when that takes longer. */
 async function settled(look: () => Promise<OrderView>, before: OrderView): Promise<OrderView> {

@@ -13,7 +13,7 @@ import {
 } from '../domain/follow-up';
 import { lastTransaction, type OrderRecord } from '../domain/move';
 import { ORDER_MOVES, isFinal, type TransactionStatus } from '../domain/transitions';
-import { ServiceError } from '../errors';
+import { ServiceError, preconditionFailed, tooLate } from '../errors';
 import { rows, type Database } from './connection';
 import { findOrder, loadOrder, moveOrder, type MoveDetails } from './orders';
 
@@ -33,6 +33,8 @@ export interface NewFollowUp extends FollowUpRequest, PaymentId {
   extra?: unknown;
   /** The versions of the payment order that its sender allows; absent: any. */
   versions?: readonly number[] | undefined;
+  /** Epoch milliseconds by the machine's clock: its sender was told that nothing is done afterwards (DECISIONS, HTTP surface 10). */
+  not_after?: number | undefined;
   /** Epoch milliseconds. */
   now: number;
 }
@@ -59,16 +61,18 @@ async function lockPayment(trx: Database, { original_order_id, original_transact
 
 /**
  * Writes a follow-up order and sets aside what it is to move, in one SQL transaction that holds the payment. Repeat-safe: one
- * that is there is answered as it is. Throws what amountToMove refuses with, and PreconditionFailed.
+ * that is there is answered as it is. Throws what amountToMove refuses with, PreconditionFailed, and ServiceUnavailable past `not_after`.
  */
 export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Promise<OrderRecord> {
   return await db.transaction(async (trx) => {
-    const { id, kind, versions, now } = follow_up;
+    const { id, kind, versions, not_after, now } = follow_up;
     const payment = await lockPayment(trx, follow_up);
     const there = await findOrder(trx, id);
     if (there !== undefined) return there;
+    // Read with the payment locked: waiting for it may have taken long.
+    if (not_after !== undefined && Date.now() > not_after) throw tooLate();
     if (payment === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
-    if (versions?.includes(payment.version) === false) throw new ServiceError('PreconditionFailed', 'The order has changed since the version named in If-Match.');
+    if (versions?.includes(payment.version) === false) throw preconditionFailed();
     const amount = amountToMove(payment.money, follow_up);
     await rows(
       trx,

@@ -2,6 +2,7 @@ import type { CaptureMode } from '../domain/amounts';
 import { afterMove, planMove, type Change, type OrderRecord, type TransactionRecord } from '../domain/move';
 import type { EventResult, EventSource } from '../domain/transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, sourcesOf, type OrderStatus } from '../domain/transitions';
+import { preconditionFailed, tooLate } from '../errors';
 import { preparedRows, rows, type Database } from './connection';
 
 /** What is known of the card, wallet or account, outside any vault; never a card number. */
@@ -59,6 +60,9 @@ function orderRow(order: NewOrder, times: { created: number; end: number }) {
   };
 }
 
+/** Whether somebody still waits for the row. By the clock, when the statement runs: it may have waited for a connection or a lock. */
+const IN_TIME = '(:not_after::bigint is null or clock_timestamp() <= to_timestamp(:not_after::bigint / 1000.0))';
+
 /** Columns of amounts, which a row made from JSON has to name. */
 const NOTHING_MOVED = {
   captured_amount: 0,
@@ -99,19 +103,21 @@ function transactionRow(transaction: NewTransaction, order: { id: string; amount
 
 /**
  * Writes the order and the transaction it came with, in one statement.
- * Repeat-safe: an order that is there stays as it is, and what is there is returned.
+ * Repeat-safe: an order that is there stays as it is, and what is there is returned. Throws ServiceUnavailable when it is not there
+ * and `not_after` has passed.
  */
 export async function insertOrder(
   db: Database,
   order: NewOrder,
   transaction: NewTransaction | undefined,
-  times: { created: number; order_end: number; transaction_end: number },
+  times: { created: number; order_end: number; transaction_end: number; not_after?: number | undefined },
 ): Promise<OrderRecord> {
   const [result] = await preparedRows<{ inserted: number }>(
     db,
     'insert order',
     `with o as (
        insert into orders select * from json_populate_record(null::orders, :order::json)
+       where ${IN_TIME}
        on conflict (id) do nothing returning id
      ), t as (
        insert into transactions select row.* from json_populate_record(null::transactions, :transaction::json) row, o
@@ -128,9 +134,14 @@ export async function insertOrder(
         transaction ? transactionRow(transaction, order, { created: times.created, end: times.transaction_end }) : {},
       ),
       created: iso(times.created),
+      not_after: times.not_after ?? null,
     },
   );
-  if (result?.inserted !== 1) return await loadOrder(db, order.id);
+  if (result?.inserted !== 1) {
+    const there = await findOrder(db, order.id);
+    if (there === undefined) throw tooLate();
+    return there;
+  }
   return {
     order_id: order.id,
     status: 'new',
@@ -148,20 +159,20 @@ export async function insertOrder(
 /**
  * Adds a payment attempt to an order, when the order is still the one `order` describes; a version that only counts changed
  * fields (updateOrder) does not matter.
- * Answers the order with it; repeat-safe: an attempt that is there stays as it is.
+ * Answers the order with it; repeat-safe: an attempt that is there stays as it is. Throws ServiceUnavailable as insertOrder does.
  */
 export async function insertTransaction(
   db: Database,
   order: OrderRecord,
   transaction: NewTransaction,
-  times: { created: number; end: number },
+  times: { created: number; end: number; not_after?: number | undefined },
 ): Promise<OrderRecord> {
   const [result] = await preparedRows<{ inserted: number }>(
     db,
     'insert transaction',
     `with o as (
        update orders set version = version + 1, modified = :created
-       where id = :order_id and version = :version and not exists (select 1 from transactions where id = :transaction_id)
+       where id = :order_id and version = :version and ${IN_TIME} and not exists (select 1 from transactions where id = :transaction_id)
        returning id
      ), t as (
        insert into transactions select row.* from json_populate_record(null::transactions, :transaction::json) row, o
@@ -179,10 +190,12 @@ export async function insertTransaction(
         transactionRow(transaction, { id: order.order_id, amount: order.amount, currency: order.currency }, times),
       ),
       created: iso(times.created),
+      not_after: times.not_after ?? null,
     },
   );
   if (result?.inserted !== 1) {
     const present = await loadOrder(db, order.order_id);
+    if (present.version === order.version && !present.transactions.some((one) => one.transaction_id === transaction.id)) throw tooLate();
     const onlyFieldsChanged = present.version !== order.version && present.moves === order.moves && statusesOf(present) === statusesOf(order);
     return onlyFieldsChanged ? await insertTransaction(db, present, transaction, times) : present;
   }
@@ -202,6 +215,8 @@ export interface MoveDetails {
   now: number;
   result?: EventResult | undefined;
   authorization_iso_response_code?: string | undefined;
+  /** The versions it may be moved from; absent: any. */
+  versions?: readonly number[] | undefined;
   /** Columns of the transaction that became known with this move. */
   transaction?: {
     payment_method?: string | undefined;
@@ -307,6 +322,7 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
   if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined);
   // Somebody was first: most often this very move, whose answer was lost. Plan again from what is there now.
   const present = await loadOrder(db, order.order_id);
+  if (details.versions?.includes(present.version) === false && planMove(present, change) !== undefined) throw preconditionFailed();
   if (present.version === order.version) throw new Error(`order ${order.order_id}: the guard refused ${order.status} → ${move.order_to}`);
   return await moveOrder(db, present, change, details);
 }

@@ -27,12 +27,18 @@ export async function findPayment(db: Database, transaction_id: string): Promise
   return row;
 }
 
-/** Whether a transaction expired or was cancelled without being paid, and the project it belongs to; `undefined` otherwise. */
+/**
+ * The order and project of a transaction that ended without the processor's word that it was not paid: it expired, was cancelled,
+ * or was given up while no outcome was known. `undefined` for any other: an approval that comes for this one came too late.
+ */
 export async function endedUnpaid(db: Database, transaction_id: string): Promise<{ order_id: string; project_id: string } | undefined> {
   const [found] = await rows<{ order_id: string; project_id: string }>(
     db,
     `select t.order_id, o.project_id from transactions t join orders o on o.id = t.order_id
-     where t.id = :transaction_id and o.kind = 'payment' and o.status <> 'completed' and t.status in ('expired', 'cancelled')`,
+     where t.id = :transaction_id and o.kind = 'payment'
+       and not exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted')
+       and (t.status in ('expired', 'cancelled')
+         or t.status = 'error' and exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'error' and e.source = 'service'))`,
     { transaction_id },
   );
   return found;

@@ -1,6 +1,6 @@
 import { ServiceError, invalid } from '../errors';
 import { capturableAmount, heldAmount, isOverdrawn, refundableAmount, voidableAmount, type TransactionMoney } from './amounts';
-import { hasEnded } from './order';
+import { hasEnded, isOpen } from './order';
 import type { TransactionStatus } from './transitions';
 
 /**
@@ -120,7 +120,8 @@ function whyNoRefund(money: TransactionMoney): string {
  */
 export function attentionTo(kind: FollowUpKind, to: TransactionStatus, money: TransactionMoney): string | undefined {
   const gives_back = kind === 'chargeback' || kind === 'refund';
-  return gives_back && to === 'accepted' && isOverdrawn(money) ? 'refunded and charged back beyond what was captured' : undefined;
+  // Of a payment whose own outcome we still wait for, nothing is known to be captured.
+  return gives_back && !isOpen(money.status) && to === 'accepted' && isOverdrawn(money) ? 'refunded and charged back beyond what was captured' : undefined;
 }
 
 /** How the columns of the payment's transaction change when a follow-up order's outcome is known. */

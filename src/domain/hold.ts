@@ -27,10 +27,11 @@ export function holdOf(order: OrderRecord): Hold | undefined {
 /**
  * What the service does with the money that is left at the end of the window: a delayed authorization is captured, once; all
  * else is released, what a later refusal frees as well. A processor that refuses to release is not asked for ever.
+ * `closed`: the end has been dealt with, so that what is held now has been freed since.
  */
-export function closingOf({ mode, end, held, closings }: Hold, now: number): Closing['kind'] | undefined {
+export function closingOf({ mode, end, held, closings }: Hold, now: number, closed = false): Closing['kind'] | undefined {
   if (!hasEnded(end, now) || held === 0) return undefined;
-  if (mode === 'delayed' && !closings.some(({ kind }) => kind === 'capture')) return 'capture';
+  if (mode === 'delayed' && !closed && !closings.some(({ kind }) => kind === 'capture')) return 'capture';
   return closings.some(({ kind, status }) => kind === 'void' && status === 'error') ? undefined : 'void';
 }
 

@@ -43,8 +43,13 @@ export function chargeKey(transaction_id: string): string {
 }
 
 const ASK_AGAIN_AFTER_MS = [2_000, 5_000, 10_000, 20_000, 30_000];
+/** For half an hour once a minute; banks take days for some refunds. */
+const ASKED_EVERY_MINUTE = 30;
 
 /** Milliseconds until the processor is asked again for an outcome that is open; `asked` counts the times before. */
 export function askAgainAfter(asked: number): number {
-  return ASK_AGAIN_AFTER_MS[asked] ?? 60_000;
+  return ASK_AGAIN_AFTER_MS[asked] ?? (asked < ASKED_EVERY_MINUTE ? 60_000 : 10 * 60_000);
 }
+
+/** Asked so often without an outcome, it is something for an operator to look at: about a day. */
+export const ASKED_TOO_OFTEN = 170;

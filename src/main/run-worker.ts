@@ -1,5 +1,6 @@
 import { NativeConnection, Runtime, Worker, makeTelemetryFilterString, type LogLevel, type LogMetadata, type Logger as SdkLogger } from '@temporalio/worker';
 import { createActivities } from '../../activities';
+import { Caretaker } from '../../activities/caretaker';
 import { TASK_QUEUE } from '../../workflows/messages';
 import { required, type Config } from '../config';
 import { connect } from '../db/connection';
@@ -44,11 +45,14 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     shutdownGraceTime: '5 seconds',
   });
   const running = worker.run();
+  const caretaker = new Caretaker({ db, client, log });
+  caretaker.start();
   // A worker that fails for good ends the process: the supervisor starts another.
   running.catch(() => process.exit(1));
   log.info({ task_queue: TASK_QUEUE }, 'worker runs');
   return {
     async close() {
+      await caretaker.stop();
       if (worker.getState() === 'RUNNING') worker.shutdown();
       await running;
       await client.connection.close();

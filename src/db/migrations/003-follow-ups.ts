@@ -42,11 +42,17 @@ export async function up(knex: Knex): Promise<void> {
       add check (refunded_amount + refund_pending_amount <= captured_amount),
       add check (capture_mode is not null or voided_amount + capture_pending_amount + void_pending_amount = 0),
       add check (capture_mode is null or (capture_period is not null and (status not in ('accepted') or capture_ends_at is not null)));
+
+    -- What the caretaker looks for: orders, windows and webhooks that somebody has to bring to their end.
+    create index orders_open on orders (modified) where status in ('new', 'processing', 'see-transactions');
+    create index transactions_windows on transactions (capture_ends_at) where capture_mode is not null;
+    create index webhook_deliveries_open on webhook_deliveries (created) where status = 'new';
   `);
 }
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
+    drop index orders_open, transactions_windows, webhook_deliveries_open;
     alter table transactions
       drop column capture_mode, drop column capture_period, drop column capture_ends_at, drop column original_transaction_id,
       drop column receiver_account_token, drop column voided_amount, drop column refunded_amount, drop column charged_back_amount,

@@ -214,7 +214,7 @@ class Subject {
     let decided: ReturnType<typeof closing>;
     return {
       real: async () => {
-        await this.activities.closeWindow({ order_id: this.payment.order_id, now });
+        await this.activities.closeWindow({ order_id: this.payment.order_id, closed: false, now });
         return 'closed';
       },
       parts: [

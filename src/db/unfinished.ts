@@ -1,0 +1,60 @@
+import { ORDER_MOVES, ORDER_STATUSES, isFinal } from '../domain/transitions';
+import { rows, type Database } from './connection';
+import type { DeliveryId } from './deliveries';
+import type { OpenFollowUp } from './follow-ups';
+
+/** What was last touched in a period, epoch milliseconds: its end is outside. */
+interface Touched {
+  since: number;
+  before: number;
+}
+
+const OPEN = ORDER_STATUSES.filter((status) => !isFinal(ORDER_MOVES, status));
+/** More than one round brings to an end; the next goes on. */
+const LIMIT = 5_000;
+/** Windows are five days at most, and closed at their end. */
+const WINDOW_AGE_MS = 30 * 24 * 60 * 60 * 1_000;
+
+const instants = ({ since, before }: Touched) => ({ since: new Date(since).toISOString(), before: new Date(before).toISOString(), open: OPEN, limit: LIMIT });
+
+/** Follow-up orders that are not final. What the processor did of itself is done when it is written. */
+export async function unfinishedFollowUps(db: Database, before: number): Promise<OpenFollowUp[]> {
+  return await rows<OpenFollowUp>(
+    db,
+    `select f.id as order_id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id, t.original_transaction_id
+     from orders f join transactions t on t.order_id = f.id
+     where f.status = any(:open::text[]) and f.modified < :before and f.kind <> 'payment' and f.requested_by <> 'processor' and t.original_transaction_id is not null
+     order by f.modified limit :limit`,
+    instants({ since: 0, before }),
+  );
+}
+
+/**
+ * Payment orders that a workflow has to bring to their end and that something was done to: an attempt that began, or money that
+ * is held. An order that only waits to be paid has nothing its workflow could have missed.
+ */
+export async function unfinishedOrders(db: Database, touched: Touched): Promise<{ order_id: string; project_id: string }[]> {
+  return await rows(
+    db,
+    `select id as order_id, project_id from orders o
+     where o.status = any(:open::text[]) and o.kind = 'payment' and o.modified >= :since and o.modified < :before
+       and exists (select 1 from transactions t where t.order_id = o.id and (t.status <> 'new' or o.attempts_max = 1))
+     union
+     select o.id, o.project_id from transactions t join orders o on o.id = t.order_id
+     where t.capture_mode is not null and t.status = 'accepted' and t.capture_ends_at > :oldest and o.modified >= :since and o.modified < :before
+       and t.captured_amount + t.voided_amount < t.amount
+     limit :limit`,
+    { ...instants(touched), oldest: new Date(touched.before - WINDOW_AGE_MS).toISOString() },
+  );
+}
+
+/** Webhooks that nobody has tried to send. */
+export async function unsentDeliveries(db: Database, before: number): Promise<DeliveryId[]> {
+  return await rows<DeliveryId>(
+    db,
+    `select d.order_id, d.n from webhook_deliveries d
+     where d.status = 'new' and d.created < :before and not exists (select 1 from webhook_attempts a where a.order_id = d.order_id and a.n = d.n)
+     order by d.created limit :limit`,
+    { before: new Date(before).toISOString(), limit: LIMIT },
+  );
+}
