@@ -1,0 +1,177 @@
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cancelOrder, captureTransactionAmount, createOrder, refundOrder, voidTransaction, type Order, type OrderRequest } from '../../src/client';
+import { connect, rows } from '../../src/db/connection';
+import { CARD, Client } from '../api/page/hosted-page';
+import { CARDS, type CardName } from '../support/cards';
+import { Merchant, story, type Answer } from '../support/client';
+import { insist, killWorkerAtRandom, killingSeed, type Killer } from '../support/killing';
+import { discardStack, launchStack, stackIn, type LaunchedStack } from '../support/stack';
+import { until } from '../support/until';
+
+/** Everything a merchant and a customer do, on a stack of its own, while its worker is killed with kill -9 at any moment. */
+const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-killed-'));
+chmodSync(data_dir, 0o711);
+
+let launched: LaunchedStack;
+let killer: Killer | undefined;
+let shop: Merchant;
+let token: string;
+
+beforeAll(async () => {
+  launched = launchStack(data_dir);
+  await launched.ready;
+  shop = new Merchant(stackIn(data_dir));
+  token = await shop.vaultToken(CARDS.approved.number);
+});
+afterAll(async () => {
+  await killer?.stop();
+  await discardStack(launched, data_dir);
+});
+
+const AMOUNT = 1_000;
+/** What is under way when the worker is killed waits for Temporal's task time limit, 10 s, and maybe for that of the next one. */
+const WITHIN_MS = 90_000;
+
+let keysMade = 0;
+const aKey = () => `killed-${(keysMade += 1)}`;
+
+/** The order of an answer: every answer is one, whatever was killed. */
+function orderOf({ status, body }: Answer<Order>): Order {
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+async function create(fields: Partial<OrderRequest> = {}): Promise<Order> {
+  const idempotencyKey = aKey();
+  return orderOf(await insist(() => createOrder({ idempotencyKey, orderRequest: { currency: 'EUR', amount: AMOUNT, ...fields } }, shop.project)));
+}
+
+/** Charged at once; the answer may come before the outcome. */
+async function paid(over: Record<string, unknown> = {}): Promise<Order> {
+  const { id } = await create({ transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token: token }, ...over }] });
+  return await shop.untilStatus(id, 'completed', WITHIN_MS);
+}
+
+/** As a customer does: what was not answered is sent again, the same form. */
+async function payOnPage(id: string, card: CardName): Promise<void> {
+  const customer = new Client(shop.place.api_url);
+  const form = { ...CARD, number: CARDS[card].number, ...(await customer.open({ id })) };
+  await until('the page answers', async () => (await customer.post(`/pay/${id}/`, form)).status !== 503 || (await sleep(1_000)), WITHIN_MS);
+}
+
+async function follow(call: (idempotencyKey: string) => ReturnType<typeof refundOrder | typeof captureTransactionAmount | typeof voidTransaction>): Promise<void> {
+  const idempotencyKey = aKey();
+  const { id } = orderOf(await insist(() => call(idempotencyKey)));
+  await shop.untilStatus(id, 'completed', WITHIN_MS);
+}
+const refund = (orderId: string, amount: number) => follow((idempotencyKey) => refundOrder({ orderId, idempotencyKey, body: { amount } }, shop.project));
+const capture = ({ id, transactions }: Order, amount: number) =>
+  follow((idempotencyKey) => captureTransactionAmount({ orderId: id, transactionId: transactions![0]!.id!, idempotencyKey, body: { amount, description: 'a parcel' } }, shop.project));
+const voidRest = ({ id, transactions }: Order) => follow((idempotencyKey) => voidTransaction({ orderId: id, transactionId: transactions![0]!.id!, idempotencyKey }, shop.project));
+
+/** What is done with an order, how it ends, and everything the processor may have done for it. */
+const STORIES: [title: string, act: () => Promise<string>, ends: string, ledger: string[]][] = [
+  ['a sale, refunded in two parts', async () => {
+    const { id } = await paid();
+    await refund(id, 300);
+    await refund(id, 700);
+    return id;
+  }, 'completed: accepted', ['refund approved 300', 'refund approved 700', 'sale approved 1000']],
+  ['paid on the page, refunded at once from two sides', async () => {
+    const { id } = await create();
+    await payOnPage(id, 'approved');
+    await shop.untilStatus(id, 'completed', WITHIN_MS);
+    await Promise.all([refund(id, 400), refund(id, 600)]);
+    return id;
+  }, 'completed: accepted', ['refund approved 400', 'refund approved 600', 'sale approved 1000']],
+  ['declined on the page, then paid', async () => {
+    const { id } = await create();
+    await payOnPage(id, 'do_not_honor');
+    await until('the decline is known', async () => story(await shop.getOrder(id)) === 'processing: error', WITHIN_MS);
+    await payOnPage(id, 'approved');
+    return id;
+  }, 'completed: error accepted', ['sale approved 1000', 'sale declined 1000']],
+  ['reserved, captured in two parts, the rest voided', async () => {
+    const order = await paid({ capture_mode: 'manual' });
+    await Promise.all([capture(order, 500), capture(order, 200)]);
+    await voidRest(order);
+    return order.id;
+  }, 'completed: accepted', ['authorize approved 1000', 'capture approved 200', 'capture approved 500', 'void approved 300']],
+  ['reserved and voided', async () => {
+    const order = await paid({ capture_mode: 'manual' });
+    await voidRest(order);
+    return order.id;
+  }, 'completed: cancelled', ['authorize approved 1000', 'void approved 1000']],
+  ['reserved, its window ends', async () => (await paid({ capture_mode: 'manual', expiration_period: 'PT2S' })).id, 'completed: expired', ['authorize approved 1000', 'void approved 1000']],
+  ['captured by the service at the end of its window', async () => (await paid({ capture_mode: 'delayed', expiration_period: 'PT2S' })).id, 'completed: accepted', ['authorize approved 1000', 'capture approved 1000']],
+  ['cancelled by the merchant', async () => {
+    const { id } = await create({ transactions: [{ payment_method: 'credit-card' }] });
+    // An order that does not answer in time is shown as it is: the merchant asks again.
+    await until('cancelled', async () => orderOf(await insist(() => cancelOrder({ orderId: id }, shop.project))).status === 'cancelled', WITHIN_MS);
+    return id;
+  }, 'cancelled: cancelled', []],
+  ['never paid', async () => (await create({ expiration_period: 'PT2S' })).id, 'expired:', []],
+];
+
+interface MoneyRow {
+  captured: number;
+  voided: number;
+  refunded: number;
+  pending: number;
+  follow_ups: string | null;
+}
+
+/** What Postgres has of the payment's money and of the orders that followed it. */
+async function recordOf(order_id: string): Promise<MoneyRow | undefined> {
+  const db = connect(shop.place.postgres_url, { pool_max: 1 });
+  try {
+    const [row] = await rows<MoneyRow>(
+      db,
+      `select sum(captured_amount)::bigint as captured, sum(voided_amount)::bigint as voided, sum(refunded_amount)::bigint as refunded,
+         sum(capture_pending_amount + void_pending_amount + refund_pending_amount)::bigint as pending,
+         (select string_agg(f.kind || ' ' || f.status || ' ' || f.amount, ', ' order by f.kind, f.amount) from orders f where f.related_order_id = :order_id) as follow_ups
+       from transactions where order_id = :order_id`,
+      { order_id },
+    );
+    return row;
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** The sum of what the processor approved of these operations. */
+const sumOf = (ledger: Awaited<ReturnType<Merchant['ledger']>>, ...operations: string[]) =>
+  ledger.filter(({ operation, result }) => operations.includes(operation) && result === 'approved').reduce((sum, { amount }) => sum + amount, 0);
+
+const TIMES = 6;
+const LANES = 9;
+const seed = killingSeed();
+
+test(`${STORIES.length * TIMES} orders while the worker is killed at random (KILL_WORKER_SEED=${seed}): each ends as it should, and nothing moves twice`, async () => {
+  const waiting = Array.from({ length: TIMES }, () => STORIES).flat();
+  const acted: { id: string; story: (typeof STORIES)[number] }[] = [];
+  const lane = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) acted.push({ id: await next[1](), story: next });
+  };
+  killer = killWorkerAtRandom({ data_dir, seed, least_ms: 1_500, most_ms: 6_000 });
+  await Promise.all(Array.from({ length: LANES }, lane));
+  await killer.stop();
+  process.stdout.write(`MEASURE acted ${performance.now()} kills ${killer.kills.join(' ')}\n`);
+  expect(killer.kills.length).toBeGreaterThanOrEqual(2);
+
+  expect(acted).toHaveLength(STORIES.length * TIMES);
+  for (const { id, story: [title, , ends, expected] } of acted) {
+    await until(`${title}: ${ends}`, async () => story(await shop.getOrder(id)) === ends, WITHIN_MS);
+    const { ledger, record } = await until(`${title}: nothing is under way`, async () => {
+      const found = await recordOf(id);
+      return (found?.pending ?? 0) === 0 && !/ (new|processing) /.test(found?.follow_ups ?? '') && { ledger: await shop.ledger(id), record: found };
+    }, WITHIN_MS);
+    expect([title, ledger.map(({ operation, result, amount }) => `${operation} ${result} ${amount}`).toSorted()]).toEqual([title, expected]);
+    const followed = ledger.filter(({ operation }) => !['sale', 'authorize'].includes(operation)).map(({ operation, amount }) => `${operation} completed ${amount}`);
+    expect([title, record?.captured ?? 0, record?.voided ?? 0, record?.refunded ?? 0]).toEqual([title, sumOf(ledger, 'sale', 'capture'), sumOf(ledger, 'void'), sumOf(ledger, 'refund')]);
+    expect([title, record?.follow_ups?.split(', ').toSorted() ?? []]).toEqual([title, followed.toSorted()]);
+  }
+}, 240_000);
