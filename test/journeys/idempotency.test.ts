@@ -9,6 +9,7 @@ import { connectTemporal } from '../../src/temporal/connect';
 import { orderWorkflowId } from '../../workflows/messages';
 import { Merchant, answerOf, story, type Answer, type Refusal } from '../support/client';
 import { insist as insistOn } from '../support/killing';
+import { ledgerDifferences } from '../support/ledger';
 import { discardStack, launchStack, readFacts, stack, stackIn, type LaunchedStack, type RunningStack } from '../support/stack';
 import { until } from '../support/until';
 
@@ -268,4 +269,8 @@ describe('crashes and silence', () => {
     expect([answer.status, story(answer.body)]).toEqual([200, 'completed: accepted']);
     expect(await merchant.ledger(answer.body.id)).toHaveLength(1);
   }, 60_000);
+
+  test('after all of that the ledger of the processor equals the record', async () => {
+    expect(await ledgerDifferences(place)).toEqual([]);
+  });
 });

@@ -558,7 +558,7 @@ describe('when a part of the service is away', () => {
     const customer = new Client(url);
     const response = await customer.post(`/pay/${order.id}/wallet/`, { ...(await customer.open(order)), payment_method });
     const html = await response.text();
-    expect([response.status, hidden(html, 'attempt')]).toEqual([502, '1']);
+    expect([response.status, hidden(html, 'attempt')]).toEqual([504, '1']);
     expect(html).toContain('Nothing was charged');
     expect(await story(order.id)).toBe('new:');
   });
@@ -569,7 +569,7 @@ describe('when a part of the service is away', () => {
     const customer = new Client(url);
     const response = await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
     const html = await response.text();
-    expect(response.status).toBe(502);
+    expect(response.status).toBe(504);
     expect(html).toContain('Nothing was charged');
     expect(html).toContain('value="Ada Lovelace"');
     expect(hidden(html, 'attempt')).toBe('1');
