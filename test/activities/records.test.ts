@@ -1,6 +1,6 @@
-import { recordActivities, refuseWhenLate } from '../../activities/records';
+import { isLate, recordActivities } from '../../activities/records';
 import { findOrderView } from '../../src/db/order-view';
-import { NOW, aStoredOrder, aTransaction, anOrder } from '../support/builders';
+import { NOW, aTransaction, anOrder } from '../support/builders';
 import { aDatabase, type TestDatabase } from '../support/database';
 import { MINUTE } from '../support/orders';
 
@@ -37,12 +37,14 @@ test('surface 10: past not_after nothing is written, and the clock is the machin
   expect((await activities.createOrder(inTime)).status).toBe('new');
 });
 
-test('surface 10: what is there goes on; another attempt that is not there does not', async () => {
-  const { order_id, transactions } = await aStoredOrder(database.db);
-  const late = Date.now() - 1;
-  await expect(refuseWhenLate(database.db, order_id, late)).resolves.toBeUndefined();
-  await expect(refuseWhenLate(database.db, order_id, late, transactions[0]!.transaction_id)).resolves.toBeUndefined();
-  await expect(refuseWhenLate(database.db, order_id, late, aTransaction(order_id, { attempt: 2 }).id)).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+test('surface 10: what is there goes on, however late the repeat comes', async () => {
+  const request = input();
+  const first = await activities.createOrder(request);
+  expect(await activities.createOrder({ ...request, not_after: Date.now() - 1 })).toEqual(first);
+});
+
+test('surface 10: nobody is late without a deadline, nor at it', () => {
+  expect([isLate(undefined), isLate(Date.now() + MINUTE), isLate(Date.now() - 1)]).toEqual([false, false, true]);
 });
 
 test('a database that fails is no refusal: Temporal tries again', async () => {

@@ -1,10 +1,12 @@
+import type { Order } from '../../src/client';
 import { deliveryWorkflowId, orderWorkflowId } from '../../workflows/messages';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { eventsOf } from '../support/histories';
-import { createAnOrder } from '../support/orders';
+import { carryOut, createAnOrder, followUpOf } from '../support/orders';
 import { aReceiver, type Receiver } from '../support/receiver';
 import { aWorld, type World } from '../support/temporal';
+import { until } from '../support/until';
 
 /** What an order may cost: every event is written and kept, every workflow task is a round trip somebody waits for. */
 const shop = new Merchant();
@@ -61,6 +63,41 @@ test('a delivery that succeeds at once: 6 events and 1 workflow task', async () 
   expect([events.length <= 6, tasks(events)]).toEqual([true, 1]);
 });
 
+describe('what follows a payment', () => {
+  const post = async (path: string, body?: unknown) => (await shop.send<Order>('POST', `/v1/orders/${path}`, body === undefined ? {} : { body })).body;
+
+  test('a refund: 9 events and 1 workflow task, with a webhook 10 and 1', async () => {
+    for (const [webhook_url, length] of [[undefined, 9], [receiver.url, 10]] as const) {
+      const { id } = await shop.paidOrder('approved', webhook_url === undefined ? {} : { webhook_url });
+      const refund = await post(`${id}/refunds/`, { amount: 100 });
+      expect(refund.status).toBe('completed');
+      const events = await eventsOf(orderWorkflowId(refund.id));
+      expect([events.length <= length, tasks(events)]).toEqual([true, 1]);
+    }
+  });
+
+  test('a capture: 7 to 10 events and 1 workflow task of its own, 11 and 2 of the order that holds the money; one timer for the whole window', async () => {
+    const order = await shop.createOrder({ transactions: [{ ...(await shop.cardTransaction('approved')), capture_mode: 'manual' }] });
+    const path = `${order.id}/transactions/${order.transactions![0]!.id}/captures/`;
+    const held = await until('it waits for the end of its window', async () => {
+      const events = await eventsOf(orderWorkflowId(order.id), { open: true });
+      return events.includes('TIMER_STARTED') && events;
+    });
+    // As any payment that is charged at once, and the timer of its window.
+    expect([held.length <= 10, tasks(held)]).toEqual([true, 1]);
+    const captures = [await post(`${path}amount/`, { amount: 100, description: 'A part' }), await post(path)];
+    for (const capture of captures) {
+      expect(capture.status).toBe('completed');
+      const events = await eventsOf(orderWorkflowId(capture.id));
+      // The first answer is asked for before its end, or comes too late to be asked for.
+      expect([events.length <= 10, tasks(events)]).toEqual([true, 1]);
+    }
+    const events = await eventsOf(orderWorkflowId(order.id));
+    expect(events.filter((name) => name.startsWith('TIMER_'))).toEqual(['TIMER_STARTED']);
+    expect([events.length - held.length <= 2 * 11 + 1, tasks(events) - 1 <= 2 * 2]).toEqual([true, true]);
+  });
+});
+
 describe('statements', () => {
   let world: World;
   beforeAll(async () => {
@@ -85,6 +122,24 @@ describe('statements', () => {
     const order = await createAnOrder(world);
     expect(await counted(() => order.pay(CARDS.do_not_honor.number, 1))).toBe(2);
     expect(await counted(() => order.pay(CARDS.approved.number, 2))).toBe(2);
+  });
+
+  test('a refund: 16, of them two SQL transactions that hold the payment', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.approved.number });
+    expect(await counted(async () => await (await carryOut(world, followUpOf(order.id, 'refund', { amount: 100 }))).result())).toBe(16);
+    expect(world.database.statements.filter((sql) => sql.startsWith('BEGIN'))).toHaveLength(2);
+  });
+
+  test('a capture: 20, of them two SQL transactions that hold the payment', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.approved.number, capture_mode: 'manual' });
+    const statements = await counted(async () => {
+      await order.follow('capture');
+      await order.handle.result();
+    });
+    // A look at the order more for each time its first answer was asked for in the moment it ended: the test server has the task done again.
+    const repeats = statements - 20;
+    expect([repeats >= 0 && repeats <= 4, world.database.statements.filter((sql) => !sql.trim().startsWith('select o.id as order_id')).length]).toEqual([true, 14]);
+    expect(world.database.statements.filter((sql) => sql.startsWith('BEGIN'))).toHaveLength(2);
   });
 
   test('the end of an order: one to see what is there, one to write it', async () => {
