@@ -19,6 +19,7 @@ module.exports = {
   transformIgnorePatterns: ['node_modules/(?!(uuid|preact|preact-render-to-string|temporal-polyfill|temporal-spec|temporal-utils)/)'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  setupFiles: ['<rootDir>/test/support/patience.ts'],
   setupFilesAfterEnv: [],
   maxWorkers: 2,
   testTimeout: 60_000,

@@ -1,18 +1,19 @@
 import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createOrder } from '../../src/client';
+import { captureTransactionAmount, createOrder, refundOrder, type Order } from '../../src/client';
 import { connect } from '../../src/db/connection';
 import { connectTemporal } from '../../src/temporal/connect';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
-import { Merchant, story, webhookOf } from '../support/client';
+import { Merchant, story, webhookOf, type Answer } from '../support/client';
+import { insist } from '../support/killing';
 import { aReceiver, type Receiver } from '../support/receiver';
 import { discardStack, launchStack, readFacts, stackIn, type LaunchedStack } from '../support/stack';
 import { until } from '../support/until';
 
 /**
- * kill -9 in the middle of a payment, on a stack of its own. The processor is slow on purpose, so that the kill comes when
+ * kill -9 while money moves, on a stack of its own. The processor is slow on purpose, so that the kill comes when
  * it has the charge and nobody has its answer.
  */
 const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-kill-'));
@@ -91,6 +92,55 @@ async function orderBeingPaidOnPage(): Promise<string> {
   return order.id;
 }
 
+/** Orders whose money moves at this moment: the processor has each request, nobody its answer. */
+interface MovingMoney {
+  refunded: string;
+  captured: string;
+  /** Its capture window has just ended. */
+  closing: string;
+  /** Of the merchant, who asks again by the key of the request until there is one: the refund and the capture order. */
+  answers: Promise<Answer<Order>[]>;
+}
+
+let keysMade = 0;
+
+async function moneyOnItsWay(): Promise<MovingMoney> {
+  const token = await merchant.cardTransaction('approved');
+  const slow = (order: Order, operation: 'capture' | 'refund', milliseconds: number) => merchant.trouble({ operation, order_id: order.id!, kind: 'latency', milliseconds, times: 1 });
+  const paid = await merchant.createOrder({ amount: 990, transactions: [token] });
+  const reserved = await merchant.createOrder({ amount: 990, transactions: [{ ...token, capture_mode: 'manual' }] });
+  const closing = await merchant.createOrder({ amount: 990, transactions: [{ ...token, capture_mode: 'delayed', expiration_period: 'PT2S' }] });
+  const troubles = await Promise.all([slow(closing, 'capture', 3_000), slow(paid, 'refund', 2_000), slow(reserved, 'capture', 2_000)]);
+  await troubles[0]!.hit;
+  const [refundKey, captureKey] = [`refund-${(keysMade += 1)}`, `capture-${keysMade}`];
+  const answers = Promise.all([
+    insist<Order>(() => refundOrder({ orderId: paid.id!, idempotencyKey: refundKey, body: { amount: 400 } }, merchant.project)),
+    insist<Order>(() => captureTransactionAmount({ orderId: reserved.id!, transactionId: reserved.transactions![0]!.id!, idempotencyKey: captureKey, body: { amount: 600, description: 'a parcel' } }, merchant.project)),
+  ]);
+  answers.catch(() => undefined);
+  await Promise.all(troubles.map(({ hit }) => hit));
+  return { refunded: paid.id!, captured: reserved.id!, closing: closing.id!, answers };
+}
+
+/** Each moved once, at the processor and in the record; the merchant has the answers. */
+async function expectMovedOnce({ refunded, captured, closing, answers }: MovingMoney): Promise<void> {
+  for (const { status, body } of await answers) {
+    expect(status).toBe(200);
+    expect(story(await merchant.untilStatus(body.id!, 'completed', 40_000))).toBe('completed: accepted');
+  }
+  const moved = async (id: string, amounts: Partial<Order & NonNullable<Order['transactions']>[number]>) => {
+    const order = await until(`${JSON.stringify(amounts)} of ${id}`, async () => {
+      const now = await merchant.getOrder(id);
+      const shown = { ...now.transactions![0], refunded_amount: now.refunded_amount };
+      return Object.entries(amounts).every(([name, amount]) => shown[name as keyof typeof shown] === amount) && now;
+    }, 40_000);
+    return [story(order), order.related_orders?.length, (await merchant.ledger(id)).map(({ operation, result, amount }) => `${operation} ${result} ${amount}`)];
+  };
+  expect(await moved(refunded, { refunded_amount: 400 })).toEqual(['completed: accepted', 1, ['sale approved 990', 'refund approved 400']]);
+  expect(await moved(captured, { captured_amount: 600 })).toEqual(['completed: accepted', 1, ['authorize approved 990', 'capture approved 600']]);
+  expect(await moved(closing, { captured_amount: 990 })).toEqual(['completed: accepted', 1, ['authorize approved 990', 'capture approved 990']]);
+}
+
 async function orders(): Promise<{ id: string }[]> {
   const db = connect(merchant.place.postgres_url, { pool_max: 1 });
   try {
@@ -119,27 +169,33 @@ async function expectPaidOnce(id: string, within_ms = 30_000): Promise<void> {
 }
 
 // One after the other on one stack: each goes on where the one before it stopped.
-describe('kill -9 in the middle of a payment: one charge, and the right end', () => {
+describe('kill -9 in the middle of a payment, a refund, a capture and a window’s end: each happens once', () => {
   test('of the worker: the merchant gets the outcome all the same', async () => {
+    const moving = await moneyOnItsWay();
     const { id, answer } = await orderBeingCharged(2_000);
     await kill('worker');
     expect((await answer).status).toBe(200);
     await expectPaidOnce(id);
+    await expectMovedOnce(moving);
   });
 
   test('of the api: the order goes on without it', async () => {
+    const moving = await moneyOnItsWay();
     const { id, answer } = await orderBeingCharged(1_000);
     await kill('api');
     await expect(answer).rejects.toThrow('fetch failed');
     await ready();
     await expectPaidOnce(id);
+    await expectMovedOnce(moving);
   });
 
   test('of the Temporal server', async () => {
+    const moving = await moneyOnItsWay();
     const { id, answer } = await orderBeingCharged(1_000);
     await kill('temporal');
     await expectPaidOnce(id);
     expect((await answer).status).toBe(200);
+    await expectMovedOnce(moving);
   });
 
   test('of the api and the Temporal server, so that nobody is left who asked for the payment', async () => {
@@ -168,7 +224,8 @@ describe('kill -9 in the middle of a payment: one charge, and the right end', ()
   }, 100_000);
 
   test('of everything: payments and timers go on at the next start', async () => {
-    const waiting = await merchant.createOrder({ expiration_period: 'PT2S' });
+    const waiting = await merchant.createOrder({ expiration_period: 'PT6S' });
+    const moving = await moneyOnItsWay();
     const { id, answer } = await orderBeingCharged(1_500);
     await killEverything();
     await expect(answer).rejects.toThrow('fetch failed');
@@ -177,6 +234,7 @@ describe('kill -9 in the middle of a payment: one charge, and the right end', ()
     await merchant.untilStatus(waiting.id, 'expired');
     await until('the webhook of the expiry is delivered', () => webhooksOf(waiting.id).length > 0);
     await expectPaidOnce(id, 40_000);
+    await expectMovedOnce(moving);
   }, 100_000);
 
   test('a delivery that waits for its second attempt outlives all of that', async () => {

@@ -5,6 +5,7 @@ import { parseConfig } from '../../src/config';
 import { createProgress } from '../../src/stack/progress';
 import { timeSkippingTool } from '../../src/stack/time-skipping';
 import { findTool } from '../../src/stack/tools';
+import { isKillingRun, killWorkerAtRandom, killingSeed } from './killing';
 import { DATA_DIR_OF_RUN, discardStack, launchStack } from './stack';
 
 /** Real servers, once for the whole run: a stack of its own beside a running `npm start`, and the time-skipping server's program. */
@@ -27,7 +28,13 @@ export default async function globalSetup(): Promise<void> {
     const [test_server] = await Promise.all([findTool(timeSkippingTool(config.TEMPORAL_TEST_SERVER_PATH), tools), launched.ready]);
     process.env['TEMPORAL_TEST_SERVER_PATH'] = test_server;
     process.env[DATA_DIR_OF_RUN] = data_dir;
-    (globalThis as { discardTestStack?: () => Promise<void> }).discardTestStack = discard;
+    const seed = killingSeed();
+    const onKill = (seconds: number) => void process.stdout.write(`KILL_WORKER_SEED=${seed}: worker killed at ${seconds} s\n`);
+    const killer = isKillingRun() ? killWorkerAtRandom({ data_dir, seed, onKill }) : undefined;
+    (globalThis as { discardTestStack?: () => Promise<void> }).discardTestStack = async () => {
+      await killer?.stop();
+      await discard();
+    };
   } catch (error) {
     await discard();
     throw error;
