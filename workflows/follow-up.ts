@@ -13,7 +13,7 @@ import { ATTENTION, ORDER_STATUS } from './search-attributes';
  */
 export async function followUp(input: FollowUpInput): Promise<string> {
   let present: OrderRecord | undefined;
-  let refusal: unknown;
+  let refusal: Error | undefined;
   let answered = false;
   let toldToAsk = false;
   let asked = 0;
@@ -50,7 +50,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
     } while (recorded === 'unanswered' || (recorded === null && toldToAsk));
     if (recorded !== null) became(recorded);
   } catch (error) {
-    refusal = error instanceof ActivityFailure && error.cause ? error.cause : error;
+    refusal = error instanceof ActivityFailure && error.cause ? error.cause : (error as Error);
   }
   answered = true;
 

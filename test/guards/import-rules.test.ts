@@ -12,6 +12,7 @@ const BROKEN: [rule: string, file: string, source: string][] = [
   ['declared-packages', 'src/db/undeclared.ts', `import 'undeclared';`],
   ['no-dev-packages-in-production', 'src/db/dev.ts', `import 'jest';`],
   ['errors-import-nothing', 'src/errors.ts', `import { z } from 'zod';`],
+  ['ids-import-nothing', 'src/ids.ts', `import './errors';`],
   ['config-stands-alone', 'src/log.ts', `import './db/orders';`],
   ['domain-is-pure', 'src/domain/clock.ts', `import { hrtime } from 'node:process';`],
   ['domain-is-pure', 'src/domain/shapes.ts', `import type { Order } from '../contract/order';`],
