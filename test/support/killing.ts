@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answerOf, type Answer } from './client';
+import type { Answer } from './client';
 import { readFacts } from './stack';
 
 /** What kill -9 at any moment asks of a test: somebody who kills, and a merchant who sends again what was not answered. */
 
-type Called = Parameters<typeof answerOf>[0];
+type Called = Promise<{ status: number; headers: Headers; data: unknown }>;
 
 /** Longer than a killed process takes to come back, however often it was killed before. */
 const PATIENCE_MS = 120_000;
@@ -16,11 +16,13 @@ const PATIENCE_MS = 120_000;
 export async function insist<Body = unknown>(call: () => Called): Promise<Answer<Body>> {
   const give_up = performance.now() + PATIENCE_MS;
   for (;;) {
-    const answer = await answerOf<Body>(call()).catch((error: unknown) => {
+    const answer = await call().catch((error: unknown) => {
       if (performance.now() > give_up || !isBrokenConnection(error)) throw error;
       return undefined;
     });
-    if (answer !== undefined && (answer.status !== 503 || performance.now() > give_up)) return answer;
+    if (answer !== undefined && (answer.status !== 503 || performance.now() > give_up)) {
+      return { status: answer.status, headers: answer.headers, body: answer.data as Body };
+    }
     await sleep(1_000 * Number(answer?.headers.get('retry-after') ?? 1));
   }
 }
