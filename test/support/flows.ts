@@ -5,7 +5,7 @@ import { ORDER_WORKFLOW, TASK_QUEUE, deliveryWorkflowId, orderWorkflowId, proces
 import { CARDS, type CardName } from './cards';
 import { PROJECT } from './database';
 import { Merchant } from './client';
-import { MINUTE, atTheIssuer, carryOut, createAnOrder, followUpOf, storyOf, transactionIdOf, vaultToken, type TestOrder } from './orders';
+import { MINUTE, atTheIssuer, carryOut, createAnOrder, followUpOf, storyOf, tellNews, transactionIdOf, vaultToken, type TestOrder } from './orders';
 import type { Receiver } from './receiver';
 import { stack } from './stack';
 import type { World } from './temporal';
@@ -179,33 +179,39 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
     return await answer(world, await unanswered(order, 'refund', async () => (await carryOut(world, input), input.order_id)));
   },
   async 'chargeback'(world) {
-    return await carriedOut(world, await ofTheProcessor(await paid(world), 'chargeback', 200));
+    return await toldOf(world, await ofTheProcessor(await paid(world), 'chargeback', 200));
   },
   async 'chargeback-beyond-what-was-captured'(world) {
     const order = await paid(world);
     await carriedOut(world, followUpOf(order.id, 'refund', { amount: 500 }));
-    return await carriedOut(world, await ofTheProcessor(order, 'chargeback', 500));
+    return await toldOf(world, await ofTheProcessor(order, 'chargeback', 500));
   },
   async 'chargeback-unknown'(world) {
     const { id } = await paid(world);
     const processor_key = `${transactionIdOf(id, 1)}:forged`;
-    return await carriedOut(world, followUpOf(id, 'chargeback', { order_id: processorOrderId(transactionIdOf(id, 1), processor_key), requested_by: 'processor', processor_key }));
+    return await toldOf(world, followUpOf(id, 'chargeback', { order_id: processorOrderId(transactionIdOf(id, 1), processor_key), requested_by: 'processor', processor_key }));
   },
   async 'reversal-of-chargeback'(world) {
     const order = await paid(world);
-    await carriedOut(world, await ofTheProcessor(order, 'chargeback', 500));
-    return await carriedOut(world, await ofTheProcessor(order, 'chargeback_reversal', 500));
+    await toldOf(world, await ofTheProcessor(order, 'chargeback', 500));
+    return await toldOf(world, await ofTheProcessor(order, 'chargeback_reversal', 500));
+  },
+  async 'order-cancelled-at-the-issuer'(world) {
+    return await over(world, orderWorkflowId((await cancelledAtTheIssuer(world, '3333')).id));
+  },
+  async 'reversal-asked-for-after-the-end'(world) {
+    return await over(world, orderWorkflowId(reversalOf(await cancelledAtTheIssuer(world, '0101')).order_id));
   },
   async 'reversal-of-late-approval'(world) {
-    return await carriedOut(world, reversalOf(await cancelledAtTheIssuer(world, '0101')));
+    return await toldOf(world, reversalOf(await cancelledAtTheIssuer(world, '0101')));
   },
   async 'reversal-of-late-approval-later'(world) {
     const order = await cancelledAtTheIssuer(world, '0101');
     const input = reversalOf(order);
-    return await answer(world, await unanswered(order, 'reversal', async () => (await carryOut(world, input), input.order_id)));
+    return await answer(world, await unanswered(order, 'reversal', async () => (await tellNews(world, input), input.order_id)));
   },
   async 'reversal-of-nothing'(world) {
-    return await carriedOut(world, reversalOf(await cancelledAtTheIssuer(world, '3333')));
+    return await toldOf(world, reversalOf(await cancelledAtTheIssuer(world, '3333')));
   },
   async 'delivery-received'(world, receiver) {
     return await deliver(world, receiver, () => 200);
@@ -250,6 +256,12 @@ async function ofTheProcessor({ id }: TestOrder, operation: 'chargeback' | 'char
 /** Starts a follow-up order's workflow, which may refuse it, and waits until it is over. */
 async function carriedOut(world: World, input: FollowUpInput): Promise<string> {
   await carryOut(world, input).catch(() => undefined);
+  return await over(world, orderWorkflowId(input.order_id));
+}
+
+/** As carriedOut, of news the processor tells. */
+async function toldOf(world: World, input: FollowUpInput): Promise<string> {
+  await tellNews(world, input);
   return await over(world, orderWorkflowId(input.order_id));
 }
 

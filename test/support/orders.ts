@@ -15,6 +15,7 @@ import {
   orderStart,
   orderWorkflowId,
   paymentUpdateId,
+  processorAnswered,
   submitPayment,
   type CreateOrderInput,
   type FollowUpInput,
@@ -152,6 +153,14 @@ export async function carryOut({ env }: World, input: FollowUpInput): Promise<Wo
     startWorkflowOperation: new WithStartWorkflowOperation(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdConflictPolicy: 'USE_EXISTING', workflowIdReusePolicy: 'ALLOW_DUPLICATE' }),
   });
   return env.client.workflow.getHandle(orderWorkflowId(input.order_id));
+}
+
+/** As the API takes news of the processor: a workflow that waits asks now, otherwise one is started; waits for its first answer. */
+export async function tellNews(world: World, input: FollowUpInput): Promise<WorkflowHandle> {
+  const { client } = world.env;
+  await client.workflow.signalWithStart(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdReusePolicy: 'ALLOW_DUPLICATE', signal: processorAnswered, signalArgs: [] });
+  await awaitFirstAnswer(world, input.order_id);
+  return client.workflow.getHandle(orderWorkflowId(input.order_id));
 }
 
 /** A workflow that is over has had it. */
