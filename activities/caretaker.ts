@@ -1,12 +1,10 @@
-import type { Client } from '@temporalio/client';
-import { unfinishedFollowUps, unfinishedOrders, unsentDeliveries } from '../src/db/unfinished';
+import { LIMIT, unfinishedFollowUps, unfinishedOrders, unsentDeliveries } from '../src/db/unfinished';
 import { ORDER_WORKFLOW, orderStart, recordChanged } from '../workflows/messages';
 import { startFollowUp } from './follow-ups';
 import type { Services } from './services';
 import { startDelivery } from './webhooks';
 
 /** A server that does not answer must not hold up the end of the process. */
-const inTime = (client: Client, call: () => Promise<unknown>) => client.withDeadline(Date.now() + DEADLINE_MS, call);
 const DEADLINE_MS = 5_000;
 
 /** What was touched so long ago would be done, had its workflow heard of it. Milliseconds. */
@@ -23,6 +21,7 @@ export class Caretaker {
   private round: Promise<void> = Promise.resolve();
   /** Everything before has been looked at; at first, whatever was left behind when nobody was there. */
   private since = 0;
+  private stopping = false;
 
   constructor(private readonly services: Pick<Services, 'db' | 'client' | 'log'>) {}
 
@@ -33,6 +32,7 @@ export class Caretaker {
   }
 
   async stop(): Promise<void> {
+    this.stopping = true;
     clearInterval(this.timer);
     await this.round;
   }
@@ -42,19 +42,30 @@ export class Caretaker {
     const { db, client, log } = this.services;
     const before = now - SETTLE_MS;
     const follow_ups = await unfinishedFollowUps(db, before);
-    for (const follow_up of follow_ups) await inTime(client, () => startFollowUp(client, follow_up));
+    await this.each(follow_ups, (follow_up) => startFollowUp(client, follow_up));
     const orders = await unfinishedOrders(db, { since: this.since, before });
-    for (const order of orders) {
-      const start = { ...orderStart(order), workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const, signal: recordChanged };
-      await inTime(client, () => client.workflow.signalWithStart(ORDER_WORKFLOW, start));
-    }
+    await this.each(orders, async (order) => {
+      await client.workflow.signalWithStart(ORDER_WORKFLOW, { ...orderStart(order), workflowIdReusePolicy: 'ALLOW_DUPLICATE', signal: recordChanged });
+    });
     const deliveries = await unsentDeliveries(db, before);
-    for (const delivery of deliveries) await inTime(client, () => startDelivery(client, delivery));
-    this.since = before;
+    await this.each(deliveries, (delivery) => startDelivery(client, delivery));
+    // Of more than one round looks after, the rest is for the next.
+    this.since = orders.length < LIMIT ? before : Date.parse(orders.at(-1)!.modified);
     log.debug({ follow_ups: follow_ups.length, orders: orders.length, deliveries: deliveries.length }, 'looked after what is not finished');
   }
 
+  /** One after the other, as nobody waits for it; none any more once the process ends. */
+  private async each<Item>(items: Item[], tell: (item: Item) => Promise<void>): Promise<void> {
+    for (const item of items) {
+      if (this.stopping) return;
+      await this.services.client.withDeadline(Date.now() + DEADLINE_MS, () => tell(item));
+    }
+  }
+
   private next(): void {
-    this.round = this.round.then(() => this.look(Date.now())).catch((error: unknown) => this.services.log.warn({ err: error }, 'the caretaker could not look'));
+    const round = async () => {
+      if (!this.stopping) await this.look(Date.now());
+    };
+    this.round = this.round.then(round).catch((error: unknown) => this.services.log.warn({ err: error }, 'the caretaker could not look'));
   }
 }

@@ -4,7 +4,7 @@ import { parseDuration } from '../src/domain/duration';
 import { hasEnded, transactionEnd, type Ending } from '../src/domain/order';
 import { awaitsOutcome, lastTransaction, type OrderRecord, type TransactionRecord } from '../src/domain/move';
 import { chargeKey, outcomeOf, type EventSource } from '../src/domain/transaction';
-import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
+import { ORDER_MOVES, TRANSACTION_MOVES, isFinal, mayMove } from '../src/domain/transitions';
 import { findPayment } from '../src/db/transactions';
 import type { Operation, OperationResult } from '../src/processor/wire';
 import { preconditionFailed, tooLate } from '../src/errors';
@@ -69,9 +69,15 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     known: { payment_method?: string; payment_method_brand?: string | undefined; payment_method_details?: PaymentMethodDetails } = {},
   ): Promise<OrderRecord> {
     const { to, result, authorization_iso_response_code } = outcomeOf(answer);
-    // Not to know is no news of what is known.
-    if (answer === 'unknown' && statusOf(order, transaction_id) !== 'new') return order;
     const transaction = order.transactions.find((one) => one.transaction_id === transaction_id);
+    // The lost answer was a challenge, and there is no time left for it.
+    const is_over = to === 'pending' && transaction !== undefined && hasEnded(transaction.end, now);
+    if (answer === 'unknown' || is_over) {
+      // Not to know is no news of what somebody else has settled meanwhile, nor is this step once it is done.
+      const present = await loadOrder(db, order.order_id);
+      const status = statusOf(present, transaction_id) ?? 'new';
+      if (answer === 'unknown' ? status !== 'new' : status !== 'pending' && !mayMove(TRANSACTION_MOVES, status, 'pending')) return present;
+    }
     const capture = transaction?.capture;
     const after = await moveOrder(
       db,
@@ -95,8 +101,6 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
         },
       },
     );
-    // The lost answer was a challenge, and there is no time left for it.
-    const is_over = to === 'pending' && transaction !== undefined && hasEnded(transaction.end, now);
     return is_over ? await moveOrder(db, after, { ended: 'expired' }, { source: 'service', now }) : after;
   }
 

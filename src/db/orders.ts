@@ -170,10 +170,14 @@ export async function insertTransaction(
   const [result] = await preparedRows<{ inserted: number }>(
     db,
     'insert transaction',
-    `with o as (
-       update orders set version = version + 1, modified = :created
-       where id = :order_id and version = :version and ${IN_TIME} and not exists (select 1 from transactions where id = :transaction_id)
-       returning id
+    `with locked as (
+       select id from orders
+       where id = :order_id and version = :version and not exists (select 1 from transactions where id = :transaction_id)
+       for update
+     ), o as (
+       -- Asked once the row is ours, not before: waiting for it may have taken long.
+       update orders set version = version + 1, modified = :created from locked where orders.id = locked.id and ${IN_TIME}
+       returning orders.id
      ), t as (
        insert into transactions select row.* from json_populate_record(null::transactions, :transaction::json) row, o
        returning id

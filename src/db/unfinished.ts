@@ -10,8 +10,8 @@ interface Touched {
 }
 
 const OPEN = ORDER_STATUSES.filter((status) => !isFinal(ORDER_MOVES, status));
-/** More than one round brings to an end; the next goes on. */
-const LIMIT = 5_000;
+/** More than one round looks after; the next goes on. */
+export const LIMIT = 5_000;
 /** Windows are five days at most, and closed at their end. */
 const WINDOW_AGE_MS = 30 * 24 * 60 * 60 * 1_000;
 
@@ -31,19 +31,19 @@ export async function unfinishedFollowUps(db: Database, before: number): Promise
 
 /**
  * Payment orders that a workflow has to bring to their end and that something was done to: an attempt that began, or money that
- * is held. An order that only waits to be paid has nothing its workflow could have missed.
+ * is held. An order that only waits to be paid has nothing its workflow could have missed. Oldest touch first.
  */
-export async function unfinishedOrders(db: Database, touched: Touched): Promise<{ order_id: string; project_id: string }[]> {
+export async function unfinishedOrders(db: Database, touched: Touched): Promise<{ order_id: string; project_id: string; modified: string }[]> {
   return await rows(
     db,
-    `select id as order_id, project_id from orders o
+    `select id as order_id, project_id, modified from orders o
      where o.status = any(:open::text[]) and o.kind = 'payment' and o.modified >= :since and o.modified < :before
        and exists (select 1 from transactions t where t.order_id = o.id and (t.status <> 'new' or o.attempts_max = 1))
      union
-     select o.id, o.project_id from transactions t join orders o on o.id = t.order_id
+     select o.id, o.project_id, o.modified from transactions t join orders o on o.id = t.order_id
      where t.capture_mode is not null and t.status = 'accepted' and t.capture_ends_at > :oldest and o.modified >= :since and o.modified < :before
        and t.captured_amount + t.voided_amount < t.amount
-     limit :limit`,
+     order by modified limit :limit`,
     { ...instants(touched), oldest: new Date(touched.before - WINDOW_AGE_MS).toISOString() },
   );
 }

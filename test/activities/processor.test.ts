@@ -2,6 +2,7 @@ import { processorActivities } from '../../activities/processor';
 import { findOrderView } from '../../src/db/order-view';
 import { findOrder } from '../../src/db/orders';
 import { createProcessor, type Processor } from '../../src/processor/client';
+import type { OperationResult } from '../../src/processor/wire';
 import { CARDS, type CardName } from '../support/cards';
 import { Merchant } from '../support/client';
 import { aCharge, aStoredOrder, NOW } from '../support/builders';
@@ -129,6 +130,23 @@ describe('charge', () => {
     await expect(activities.charge(late)).rejects.toMatchObject({ type: 'ServiceUnavailable' });
     expect([await statuses(order.order_id), await shop.ledger(order.order_id)]).toEqual(['new', []]);
   });
+
+  test('a late attempt that was announced and that the processor never saw is refused, and nothing is charged', async () => {
+    const order = await aStoredOrder(database.db);
+    const late = { ...(await payment(order.order_id, 1)), not_after: Date.now() - 1, order };
+    await expect(activities.charge(late)).rejects.toMatchObject({ type: 'ServiceUnavailable', nonRetryable: true });
+    await expect(deaf().charge(late)).rejects.toMatchObject({ type: 'ServiceUnavailable', nonRetryable: true });
+    expect([await statuses(order.order_id), await shop.ledger(order.order_id)]).toEqual(['new new', []]);
+    expect((await activities.charge({ ...late, not_after: Date.now() + MINUTE })).status).toBe('completed');
+  });
+
+  test('a late attempt that was announced and that the processor knows goes on: it had begun in time', async () => {
+    const order = await aStoredOrder(database.db);
+    const input = { ...(await payment(order.order_id, 1)), order };
+    await expect(killedAtTheCharge().charge(input)).rejects.toThrow('killed');
+    expect((await activities.charge({ ...input, not_after: Date.now() - 1 })).status).toBe('completed');
+    expect(await shop.ledger(order.order_id)).toEqual([expect.objectContaining({ requests: 2, result: 'approved' })]);
+  });
 });
 
 describe('askOutcome', () => {
@@ -151,6 +169,83 @@ describe('askOutcome', () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
     expect(await deaf().askOutcome({ order, transaction_id: order.transactions[0]!.transaction_id, now: NOW })).toEqual(order);
   });
+});
+
+describe('not to know is no news', () => {
+  /** Asks the processor, lets somebody else run the same activity to its end, and is told nothing. */
+  const beatenTo = (other: () => Promise<unknown>) =>
+    withProcessor({
+      async operate() {
+        await other();
+        return 'unknown';
+      },
+    });
+
+  test.each([
+    ['approved', 'completed accepted'],
+    ['do_not_honor', 'error error'],
+    ['challenge', 'processing pending'],
+  ] as const)('a charge that somebody else settled meanwhile stays settled (%s)', async (card, expected) => {
+    const input = { ...aCharge(await tokenOf(card)), now: NOW };
+    const order = await beatenTo(() => activities.createAndCharge(input)).createAndCharge(input);
+    expect(await statuses(input.order.id)).toBe(expected);
+    expect(order).toEqual(await findOrder(database.db, input.order.id));
+  });
+
+  test('a further attempt that somebody else settled meanwhile stays settled', async () => {
+    const order = await aStoredOrder(database.db);
+    const transaction = { id: transactionIdOf(order.order_id, 1), attempt: 1, payment_method: 'credit-card', payment_method_details: { vault_token: await tokenOf('approved') }, expiration_period: 'PT30M', period: 30 * MINUTE };
+    const input = { project_id: PROJECT.id, is_test: true, now: NOW, transaction, order };
+    expect((await beatenTo(() => activities.charge(input)).charge(input)).status).toBe('completed');
+    expect(await statuses(order.order_id)).toBe('completed accepted');
+  });
+
+  test('of an attempt that is new it makes one that is awaited', async () => {
+    const { order_id } = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
+    expect(await statuses(order_id)).toBe('processing processing');
+  });
+});
+
+describe('a challenge that is told when the time is over', () => {
+  /** The answer that told of the challenge was lost. */
+  const lostChallenge = async () => {
+    const silent = withProcessor({ operate: async (...charge) => (await processor.operate(...charge), 'unknown') });
+    const order = await silent.createAndCharge({ ...aCharge(await tokenOf('challenge')), now: NOW });
+    expect(order.transactions[0]!.status).toBe('processing');
+    return { order, ...order.transactions[0]! };
+  };
+
+  test('before the end the customer may still go there', async () => {
+    const { order, transaction_id, end } = await lostChallenge();
+    await activities.askOutcome({ order, transaction_id, now: end - 1 });
+    expect(await statuses(order.order_id)).toBe('processing pending');
+  });
+
+  test.each([0, 5_000])('%s ms after it the transaction and its order expire in the same step, however often it is repeated', async (after) => {
+    const { order, transaction_id, end } = await lostChallenge();
+    const ask = () => activities.askOutcome({ order, transaction_id, now: end + after });
+    const first = await ask();
+    expect(first).toEqual(await findOrder(database.db, order.order_id));
+    expect(await statuses(order.order_id)).toBe('expired expired');
+    const { transactions } = await view(order.order_id);
+    expect(transactions[0]!.events.map(({ event, source }) => [event, source])).toEqual([
+      ['new', 'merchant'],
+      ['processing', 'service'],
+      ['pending', 'processor'],
+      ['expired', 'service'],
+    ]);
+    expect(await ask()).toEqual(first);
+  });
+});
+
+test('a move that the tables forbid is not tried again: it would end the same', async () => {
+  const order = await activities.createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
+  const key = (await shop.ledger(order.order_id))[0]!.idempotency_key;
+  const answer = (await processor.ask(key)) as OperationResult;
+  const lying = withProcessor({ ask: () => Promise.resolve({ ...answer, result: 'declined' }) });
+  const asked = lying.askOutcome({ order, transaction_id: order.transactions[0]!.transaction_id, now: NOW });
+  await expect(asked).rejects.toMatchObject({ type: 'ServerError', nonRetryable: true, message: expect.stringContaining('accepted → error') as string });
+  expect(await statuses(order.order_id)).toBe('completed accepted');
 });
 
 describe('endOrder', () => {
@@ -184,6 +279,36 @@ describe('endOrder', () => {
   test('while the processor does not say, nothing ends', async () => {
     const order = await aStoredOrder(database.db);
     expect((await deaf().endOrder({ order, ...ending })).status).toBe('new');
+    expect(await statuses(order.order_id)).toBe('new new');
+  });
+
+  test('If-Match: a repeat after it committed answers the order as it is; three at once are one', async () => {
+    const order = await aStoredOrder(database.db);
+    const cancel = () => activities.endOrder({ order, ended: 'cancelled', source: 'merchant', versions: [0], now: NOW });
+    const [after] = await Promise.all([cancel(), cancel(), cancel()]);
+    expect(after).toMatchObject({ status: 'cancelled', version: 1 });
+    expect(await cancel()).toEqual(after);
+    expect((await view(order.order_id)).transactions[0]!.events).toHaveLength(2);
+  });
+
+  test('If-Match: another version is refused, and nothing ends', async () => {
+    const order = await aStoredOrder(database.db);
+    await database.db('orders').where({ id: order.order_id }).update({ version: 1, description: 'changed' });
+    const cancel = activities.endOrder({ order, ended: 'cancelled', source: 'merchant', versions: [0], now: NOW });
+    await expect(cancel).rejects.toMatchObject({ type: 'PreconditionFailed', nonRetryable: true });
+    expect(await statuses(order.order_id)).toBe('new new');
+  });
+
+  test('If-Match: changed while the processor is asked, it is refused', async () => {
+    const order = await aStoredOrder(database.db);
+    const slow = withProcessor({
+      async ask() {
+        await database.db('orders').where({ id: order.order_id }).update({ version: 1, description: 'changed' });
+        return 'never_seen';
+      },
+    });
+    const cancel = slow.endOrder({ order, ended: 'cancelled', source: 'merchant', versions: [0], now: NOW });
+    await expect(cancel).rejects.toMatchObject({ type: 'PreconditionFailed' });
     expect(await statuses(order.order_id)).toBe('new new');
   });
 });

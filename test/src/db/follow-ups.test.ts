@@ -7,6 +7,7 @@ import type { OrderRecord } from '../../../src/domain/move';
 import { ServiceError } from '../../../src/errors';
 import { NOW, aStoredOrder } from '../../support/builders';
 import { aDatabase, PROJECT, type TestDatabase } from '../../support/database';
+import { heldUpPast } from '../../support/locks';
 import { CAPTURE_END, aFollowUp, aSettledFollowUp, anAcceptedPayment, answerFollowUp, everythingOf, paymentOf, type PaymentMode, type ProcessorAnswer } from '../../support/payments';
 
 let database: TestDatabase;
@@ -442,5 +443,27 @@ describe('the schema holds what must hold whatever the code does', () => {
   test('chargebacks are in no CHECK', async () => {
     const { order_id } = await accepted();
     await expect(database.db.raw(`update transactions set refunded_amount = 100, charged_back_amount = 1000 where order_id = '${order_id}'`)).resolves.toBeDefined();
+  });
+});
+
+describe('surface 10: past not_after nothing is written', () => {
+  test.each(FOLLOW_UP_KINDS)('%s: refused while it is not there; what is there goes on', async (kind) => {
+    const payment = await accepted(kind === 'capture' || kind === 'void' ? 'manual' : 'sale');
+    const follow_up = aFollowUp(payment, { kind, amount: 40 });
+    const before = await everything(payment);
+    await expect(insertFollowUp(database.db, { ...follow_up, not_after: Date.now() - 1 })).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+    expect(await everything(payment)).toEqual(before);
+    const record = await insertFollowUp(database.db, { ...follow_up, not_after: Date.now() + 10_000 });
+    expect(await insertFollowUp(database.db, { ...follow_up, not_after: Date.now() - 1 })).toEqual(record);
+  });
+
+  test.each(['orders', 'transactions'])('the payment was somebody else’s until then (its row of %s)', async (table) => {
+    const payment = await accepted();
+    const before = await everything(payment);
+    const column = table === 'orders' ? 'id' : 'order_id';
+    const lock = `select 1 from ${table} where ${column} = '${payment.order_id}' for update`;
+    const held = heldUpPast(database.db, lock, (not_after) => request(payment, { kind: 'refund', amount: 40, not_after }));
+    await expect(held).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+    expect(await everything(payment)).toEqual(before);
   });
 });

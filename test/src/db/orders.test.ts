@@ -1,8 +1,10 @@
 import { findOrder, insertOrder, insertTransaction, moveOrder } from '../../../src/db/orders';
 import { findOrderView } from '../../../src/db/order-view';
+import type { OrderRecord } from '../../../src/domain/move';
 import { ORDER_MOVES, TRANSACTION_MOVES, mayMove, TRANSACTION_STATUSES, type TransactionStatus } from '../../../src/domain/transitions';
 import { NOW, aStoredOrder, aTransaction, anOrder } from '../../support/builders';
 import { aDatabase, type TestDatabase } from '../../support/database';
+import { heldUpPast } from '../../support/locks';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -129,6 +131,89 @@ describe('insertTransaction', () => {
     await moveOrder(database.db, order, { ended: 'cancelled' }, by);
     const after = await insertTransaction(database.db, order, aTransaction(order.order_id), times);
     expect([after.status, after.transactions]).toEqual(['cancelled', []]);
+  });
+});
+
+describe('surface 10: past not_after nothing is written', () => {
+  const times = { created: NOW, order_end: NOW + 1, transaction_end: NOW + 1 };
+  const tooLate = { error: 'ServiceUnavailable' };
+  const insert = (order: ReturnType<typeof anOrder>, not_after?: number) => insertOrder(database.db, order, aTransaction(order.id), { ...times, not_after });
+  const attempt = (order: OrderRecord, not_after?: number, n = 1) =>
+    insertTransaction(database.db, order, aTransaction(order.order_id, { attempt: n }), { created: NOW, end: NOW + 1, not_after });
+  const counts = async (order_id: string) => {
+    const of = (table: string, column: string) => database.db(table).where({ [column]: order_id }).count({ n: '*' });
+    const [[orders], [transactions]] = (await Promise.all([of('orders', 'id'), of('transactions', 'order_id')])) as [[{ n: number }], [{ n: number }]];
+    return [orders.n, transactions.n];
+  };
+
+  test('an order: refused, in time it is written, and late again it goes on', async () => {
+    const order = anOrder();
+    await expect(insert(order, Date.now() - 1)).rejects.toMatchObject(tooLate);
+    expect(await counts(order.id)).toEqual([0, 0]);
+    const record = await insert(order, Date.now() + 10_000);
+    expect(await insert(order, Date.now() - 1)).toEqual(record);
+    expect(await counts(order.id)).toEqual([1, 1]);
+  });
+
+  test('an order whose statement was held up until then', async () => {
+    const order = anOrder();
+    await expect(heldUpPast(database.db, 'lock table orders', (not_after) => insert(order, not_after))).rejects.toMatchObject(tooLate);
+    expect(await counts(order.id)).toEqual([0, 0]);
+  });
+
+  test('an attempt: refused, in time it is written, and late again it goes on', async () => {
+    const order = await aStoredOrder(database.db, { transaction: false });
+    await expect(attempt(order, Date.now() - 1)).rejects.toMatchObject(tooLate);
+    expect(await findOrder(database.db, order.order_id)).toEqual(order);
+    const record = await attempt(order, Date.now() + 10_000);
+    expect(await attempt(order, Date.now() - 1)).toEqual(record);
+    expect(await counts(order.order_id)).toEqual([1, 1]);
+  });
+
+  test.each([
+    ['the table', 'lock table orders'],
+    ['the row of its order', 'select 1 from orders where id = :id for update'],
+  ])('an attempt whose statement waited for %s until then', async (_title, lock) => {
+    const order = await aStoredOrder(database.db, { transaction: false });
+    const held = heldUpPast(database.db, lock.replace(':id', `'${order.order_id}'`), (not_after) => attempt(order, not_after));
+    await expect(held).rejects.toMatchObject(tooLate);
+    expect(await findOrder(database.db, order.order_id)).toEqual(order);
+  });
+
+  test('an attempt at an order whose fields were changed meanwhile', async () => {
+    const order = await aStoredOrder(database.db, { transaction: false });
+    await database.db('orders').where({ id: order.order_id }).increment('version', 1);
+    await expect(attempt(order, Date.now() - 1)).rejects.toMatchObject(tooLate);
+    expect(await counts(order.order_id)).toEqual([1, 0]);
+    expect((await attempt(order, Date.now() + 10_000)).transactions).toHaveLength(1);
+  });
+});
+
+describe('moveOrder from the versions its sender allows', () => {
+  const cancel = (order: OrderRecord, versions?: number[]) => moveOrder(database.db, order, { ended: 'cancelled' }, { ...by, source: 'merchant', versions });
+
+  test('somebody was first: PreconditionFailed, and nothing moves', async () => {
+    const order = await aStoredOrder(database.db);
+    await database.db('orders').where({ id: order.order_id }).update({ version: 1, description: 'changed' });
+    await expect(cancel(order, [0])).rejects.toMatchObject({ error: 'PreconditionFailed' });
+    expect(await view(order.order_id)).toMatchObject({ status: 'new', version: 1 });
+  });
+
+  test.each([
+    ['a version that is allowed too', [0, 1]],
+    ['any version', undefined],
+  ])('somebody was first with %s: it moves', async (_title, versions) => {
+    const order = await aStoredOrder(database.db);
+    await database.db('orders').where({ id: order.order_id }).update({ version: 1 });
+    expect(await cancel(order, versions)).toMatchObject({ status: 'cancelled', version: 2 });
+  });
+
+  test('the repeat of the very move, whose answer was lost, is no failure; three at once are one', async () => {
+    const order = await aStoredOrder(database.db);
+    const [first] = await Promise.all([1, 2, 3].map(() => cancel(order, [0])));
+    expect(first).toMatchObject({ status: 'cancelled', version: 1 });
+    expect(await cancel(order, [0])).toEqual(first);
+    expect((await view(order.order_id)).transactions[0]!.events).toHaveLength(2);
   });
 });
 

@@ -1,0 +1,372 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import { Caretaker } from '../../activities/caretaker';
+import { processorActivities } from '../../activities/processor';
+import { connect, rows } from '../../src/db/connection';
+import { insertFollowUp } from '../../src/db/follow-ups';
+import { insertOrder, loadOrder, moveOrder } from '../../src/db/orders';
+import { LIMIT } from '../../src/db/unfinished';
+import { createLog } from '../../src/log';
+import { transactionId } from '../../src/ids';
+import { connectTemporal } from '../../src/temporal/connect';
+import { deliveryWorkflowId, orderWorkflowId, processorAnswered } from '../../workflows/messages';
+import { NOW, aStoredOrder, anOrder, aTransaction } from '../support/builders';
+import { CARDS, type CardName } from '../support/cards';
+import { Merchant } from '../support/client';
+import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
+import { MINUTE, createAnOrder, followUpOf, moneyStory, carryOut, story, storyOf, transactionIdOf, vaultToken, type TestOrder } from '../support/orders';
+import { aFollowUp, anAcceptedPayment } from '../support/payments';
+import { aReceiver, type Receiver } from '../support/receiver';
+import { stack } from '../support/stack';
+import { aWorld, type World } from '../support/temporal';
+import { until } from '../support/until';
+
+const log = createLog({ process: 'test', level: 'silent' });
+/** Long enough for what was touched to count as left behind. */
+const SETTLED = MINUTE + 1;
+
+describe('in a world where Temporal has lost what it was told', () => {
+  let world: World;
+  let receiver: Receiver;
+  const shop = new Merchant();
+  beforeAll(async () => {
+    receiver = await aReceiver();
+    world = await aWorld({ webhook_url: receiver.url });
+  });
+  afterAll(async () => {
+    await world.close();
+    await receiver.close();
+  });
+  afterEach(async () => {
+    await fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' });
+    // What one test leaves behind must not be found by the next.
+    await world.database.db.raw('truncate orders cascade');
+  });
+
+  const caretaker = () => new Caretaker({ db: world.database.db, client: world.env.client, log });
+  const look = async (by = caretaker()) => await by.look((await world.now()) + SETTLED);
+  const ledger = async ({ id }: TestOrder) => (await shop.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
+  const becomes = (order_id: string, expected: string) => until(`the order becomes ${expected}`, async () => (await storyOf(world, order_id)) === expected);
+  const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
+  const runOf = async (order_id: string) => {
+    const { runId, historyLength, status } = await handleOf(order_id).describe();
+    return { runId, historyLength, status: status.name };
+  };
+  const isOver = (order_id: string) => until('its workflow is over', async () => (await runOf(order_id)).status === 'COMPLETED');
+  const authorized = (card: CardName = 'approved', capture_period = 'PT1H') => createAnOrder(world, { card_number: CARDS[card].number, capture_mode: 'manual', capture_period });
+  /** Lets workflow time pass; nothing else may be under way. */
+  const pass = (milliseconds: number) => world.env.sleep(milliseconds);
+
+  const KINDS = ['capture', 'void', 'refund'] as const;
+  const MOVED = { capture: '200 captured', void: '200 voided', refund: '500 captured, 200 refunded' };
+  const paymentFor = (kind: (typeof KINDS)[number]) => (kind === 'refund' ? createAnOrder(world, { card_number: CARDS.approved.number }) : authorized());
+  const isCarriedOutOnce = async (kind: (typeof KINDS)[number], order: TestOrder, order_id: string) => {
+    await becomes(order_id, 'completed: accepted');
+    expect(await moneyStory(order)).toBe(`${MOVED[kind]}: ${kind} completed`);
+    expect((await ledger(order)).slice(1)).toEqual([`${kind} 200 approved`]);
+    await isOver(order_id);
+    if (kind !== 'refund') await order.follow('void');
+  };
+
+  test.each(KINDS)('a %s that was written, and whose workflow was never started, is carried out once', async (kind) => {
+    const order = await paymentFor(kind);
+    const { order_id, project_id: _, ...follow_up } = followUpOf(order.id, kind, { amount: 200 });
+    await insertFollowUp(world.database.db, { ...follow_up, id: order_id, transaction_id: transactionId(order_id, 1), now: await world.now() });
+    await look();
+    await isCarriedOutOnce(kind, order, order_id);
+    await look();
+    expect((await ledger(order)).filter((entry) => entry.startsWith(`${kind} 200`))).toHaveLength(1);
+  });
+
+  test.each(KINDS)('a %s whose workflow was lost while its outcome was open is asked for, and done once', async (kind) => {
+    const order = await paymentFor(kind);
+    const input = followUpOf(order.id, kind, { amount: 200 });
+    // It happened, but nobody was told.
+    await shop.trouble({ kind: 'lost_answer', operation: kind, order_id: order.id, times: 1 });
+    if (kind === 'refund') await carryOut(world, input);
+    else await order.follow(kind, 200, input);
+    expect(await storyOf(world, input.order_id)).toBe('processing: processing');
+    await handleOf(input.order_id).terminate('lost');
+    await look();
+    await handleOf(input.order_id).signal(processorAnswered);
+    await isCarriedOutOnce(kind, order, input.order_id);
+  });
+
+  test.each(KINDS)('a %s that runs is left alone, at every look', async (kind) => {
+    const order = await paymentFor(kind);
+    const input = followUpOf(order.id, kind, { amount: 200 });
+    await shop.trouble({ kind: 'outage', operation: kind, order_id: order.id, times: 1 });
+    if (kind === 'refund') await carryOut(world, input);
+    else await order.follow(kind, 200, input);
+    await becomes(input.order_id, 'processing: processing');
+    const before = await runOf(input.order_id);
+    await look();
+    await look();
+    expect(await runOf(input.order_id)).toEqual(before);
+    await handleOf(input.order_id).signal(processorAnswered);
+    await isCarriedOutOnce(kind, order, input.order_id);
+  });
+
+  /** An order that waits to be paid, of which the record alone knows that it was: ten minutes from now its window ends. */
+  async function paidBehindItsBack(): Promise<TestOrder> {
+    const order = await createAnOrder(world, { transaction_period: 20 * MINUTE, capture_mode: 'manual', capture_period: 'PT10M', input: { charge: false } });
+    expect(await story(order)).toBe('new: new');
+    const activities = processorActivities({ db: world.database.db, processor: world.processor, public_url: 'http://pay.test' });
+    const transaction = {
+      id: transactionIdOf(order.id, 1), attempt: 1, payment_method: 'credit-card', payment_method_details: { vault_token: await vaultToken(world, CARDS.approved.number) },
+      expiration_period: 'PT30M', period: 20 * MINUTE, capture_mode: 'manual' as const, capture_period: 'PT10M',
+    };
+    await activities.charge({ project_id: PROJECT.id, is_test: true, transaction, order: await loadOrder(world.database.db, order.id), now: await world.now() });
+    expect(await story(order)).toBe('completed: accepted');
+    return order;
+  }
+
+  async function closesOnTime(order: TestOrder): Promise<void> {
+    const end = Date.parse((await order.view()).transactions[0]?.capture_ends_at ?? '');
+    await pass(end - (await world.now()) - 30_000);
+    expect([await story(order), await moneyStory(order)]).toEqual(['completed: accepted', 'nothing']);
+    await pass(31_000);
+    await until('the rest was released', async () => (await moneyStory(order)) === '500 voided: void completed');
+    const { follow_ups } = await order.view();
+    const [released] = await rows<{ created: string }>(world.database.db, 'select created from orders where id = :id', { id: follow_ups[0]!.id });
+    expect(Date.parse(released!.created) - end).toBeLessThan(5_000);
+    expect(await ledger(order)).toEqual(['authorize 500 approved', 'void 500 approved']);
+  }
+
+  test('an order that was paid behind its workflow’s back closes its capture window on time', async () => {
+    const order = await paidBehindItsBack();
+    await look();
+    await closesOnTime(order);
+  });
+
+  test('an order whose workflow was lost closes its capture window on time', async () => {
+    const order = await authorized('approved', 'PT10M');
+    await handleOf(order.id).terminate('lost');
+    await look();
+    await closesOnTime(order);
+  });
+
+  test('an order that was charged, and whose workflow was never started, is brought to its end', async () => {
+    const now = await world.now();
+    const order = anOrder({ attempts_max: 1 });
+    const details = { vault_token: await vaultToken(world, CARDS.approved.number) };
+    await insertOrder(world.database.db, order, aTransaction(order.id, { payment_method_details: details }), { created: now, order_end: now + 30 * MINUTE, transaction_end: now + 30 * MINUTE });
+    await look();
+    await handleOf(order.id).signal(processorAnswered);
+    await becomes(order.id, 'completed: accepted');
+    expect(await shop.ledger(order.id)).toEqual([expect.objectContaining({ operation: 'sale', requests: 1, result: 'approved' })]);
+  });
+
+  test('a webhook that was written, and whose workflow was never started, is delivered once', async () => {
+    const now = await world.now();
+    const order = anOrder();
+    const record = await insertOrder(world.database.db, order, undefined, { created: now, order_end: now + MINUTE, transaction_end: now + MINUTE });
+    await moveOrder(world.database.db, record, { ended: 'cancelled' }, { source: 'merchant', now });
+    const mine = () => receiver.received.filter(({ body }) => body.includes(order.id));
+    await look();
+    await until('it came', () => mine().length === 1);
+    expect(mine()[0]!.headers['webhook-id']).toBe(deliveryWorkflowId({ order_id: order.id, n: 1 }));
+    await until('its workflow is over', async () => (await world.env.client.workflow.getHandle(deliveryWorkflowId({ order_id: order.id, n: 1 })).describe()).status.name === 'COMPLETED');
+    await look();
+    expect(mine()).toHaveLength(1);
+  });
+
+  test('the second look tells no order again what it has told it', async () => {
+    const order = await authorized();
+    const by = caretaker();
+    await look(by);
+    await until('it has read the record', async () => (await runOf(order.id)).historyLength > 0);
+    const settled = async () => {
+      const before = await runOf(order.id);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const after = await runOf(order.id);
+      return before.historyLength === after.historyLength && after;
+    };
+    const before = await until('it rests', settled);
+    await look(by);
+    await by.look((await world.now()) + 10 * MINUTE);
+    expect(await until('it rests', settled)).toEqual(before);
+    await order.follow('void');
+  });
+});
+
+describe('what it asks Temporal for', () => {
+  let database: TestDatabase;
+  const said: string[] = [];
+  beforeEach(async () => {
+    said.splice(0);
+    database = await aDatabase({ webhook_url: 'https://shop.example/hook' });
+  });
+  afterEach(() => database.close());
+
+  /** Temporal as far as the caretaker knows it; `fails`: what it does instead of an answer. */
+  const temporal = (fails?: (what: string) => Error | undefined | Promise<undefined>) => {
+    const say = async (verb: string, { workflowId }: { workflowId: string }) => {
+      const what = `${verb} ${workflowId}`;
+      said.push(what);
+      const error = await fails?.(what);
+      if (error) throw error;
+    };
+    return {
+      withDeadline: (_deadline: number, call: () => Promise<unknown>) => call(),
+      workflow: {
+        start: (_name: string, options: { workflowId: string }) => say('start', options),
+        signalWithStart: (_name: string, options: { workflowId: string }) => say('tell', options),
+      },
+    } as unknown as Client;
+  };
+  /** A caretaker whose Temporal may be exchanged. */
+  const aCaretaker = (client = temporal()) => {
+    const services = { db: database.db, client, log };
+    return { caretaker: new Caretaker(services), services };
+  };
+  const pending = async () => {
+    const order = await aStoredOrder(database.db);
+    return await moveOrder(database.db, order, { transaction_id: order.transactions[0]!.transaction_id, to: 'pending' }, { source: 'processor', now: NOW });
+  };
+  /** One of each: a refund, an order that holds money, a webhook that was not sent. */
+  async function leftBehind(): Promise<string[]> {
+    const refund = aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund', amount: 40 });
+    await insertFollowUp(database.db, refund);
+    const { order_id } = await anAcceptedPayment(database.db, { mode: 'manual' });
+    const paid = (await database.db('webhook_deliveries').orderBy('created').orderBy('order_id').select('order_id')) as { order_id: string }[];
+    return [
+      `start ${orderWorkflowId(refund.id)}`,
+      `tell ${orderWorkflowId(order_id)}`,
+      ...paid.map((one) => `start ${deliveryWorkflowId({ order_id: one.order_id, n: 1 })}`),
+    ].toSorted();
+  }
+
+  test('all that was left behind, once it was left for a minute', async () => {
+    const expected = await leftBehind();
+    const { caretaker } = aCaretaker();
+    await caretaker.look(NOW + MINUTE);
+    expect(said).toEqual([]);
+    await caretaker.look(NOW + SETTLED);
+    expect(said.toSorted()).toEqual(expected);
+  });
+
+  test('nothing of what is final, nor of orders that only wait to be paid', async () => {
+    await database.db('projects').update({ webhook_url: null });
+    await aStoredOrder(database.db);
+    await aStoredOrder(database.db, { transaction: false });
+    await moveOrder(database.db, await aStoredOrder(database.db), { ended: 'cancelled' }, { source: 'merchant', now: NOW });
+    const paid = await aStoredOrder(database.db);
+    await moveOrder(database.db, paid, { transaction_id: paid.transactions[0]!.transaction_id, to: 'accepted' }, { source: 'processor', now: NOW });
+    await aCaretaker().caretaker.look(NOW + SETTLED);
+    expect(said).toEqual([]);
+  });
+
+  test('the second look: of an order only what was touched since', async () => {
+    const [one, other] = [await pending(), await pending()];
+    await database.db('webhook_deliveries').delete();
+    const { caretaker } = aCaretaker();
+    await caretaker.look(NOW + SETTLED);
+    expect(said.splice(0).toSorted()).toEqual([one, other].map(({ order_id }) => `tell ${orderWorkflowId(order_id)}`).toSorted());
+    await caretaker.look(NOW + SETTLED + MINUTE);
+    expect(said).toEqual([]);
+    await database.db('orders').where({ id: other.order_id }).update({ modified: new Date(NOW + MINUTE + 1) });
+    await caretaker.look(NOW + SETTLED + 2 * MINUTE);
+    expect(said).toEqual([`tell ${orderWorkflowId(other.order_id)}`]);
+  });
+
+  test('what runs already is as good as started', async () => {
+    const expected = await leftBehind();
+    const runs = (what: string) => (what.startsWith('start') ? new WorkflowExecutionAlreadyStartedError('runs', what, 'any') : undefined);
+    await aCaretaker(temporal(runs)).caretaker.look(NOW + SETTLED);
+    expect(said.toSorted()).toEqual(expected);
+  });
+
+  test.each(['refund', 'order', 'webhook'])('a round that fails at a %s: the next looks at the same again', async (at) => {
+    const expected = await leftBehind();
+    const where = { refund: /^start order:/, order: /^tell/, webhook: /^start webhook/ }[at]!;
+    const { caretaker, services } = aCaretaker(temporal((what) => (where.test(what) ? new Error('away') : undefined)));
+    await expect(caretaker.look(NOW + SETTLED)).rejects.toThrow('away');
+    said.splice(0);
+    services.client = temporal();
+    await caretaker.look(NOW + SETTLED + MINUTE);
+    expect(said.toSorted()).toEqual(expected);
+  });
+
+  test('a Postgres that does not answer: the same', async () => {
+    const expected = await leftBehind();
+    const away = connect('postgres://nobody@127.0.0.1:1/nothing', { quiet: true });
+    const { caretaker, services } = aCaretaker();
+    services.db = away;
+    await expect(caretaker.look(NOW + SETTLED)).rejects.toThrow();
+    await away.destroy();
+    expect(said).toEqual([]);
+    services.db = database.db;
+    await caretaker.look(NOW + SETTLED + MINUTE);
+    expect(said.toSorted()).toEqual(expected);
+  });
+
+  test('of more than one round looks after, the next rounds tell the rest', async () => {
+    await rows(
+      database.db,
+      `with o as (
+         insert into orders (id, project_id, currency, amount, status, attempts_max, expiration_period, expires_at, created, modified)
+         select gen_random_uuid(), :project_id, 'EUR', 1, 'processing', 5, 'PT30M', :now, :now, :now::timestamptz + n * interval '1 microsecond' from generate_series(1, :count) n returning id
+       )
+       insert into transactions (id, order_id, attempt, amount, currency, payment_method, credit_debit, status, created, modified)
+       select gen_random_uuid(), id, 1, 1, 'EUR', 'credit-card', 'credit', 'pending', :now, :now from o`,
+      { project_id: PROJECT.id, now: new Date(NOW).toISOString(), count: LIMIT + 1_000 },
+    );
+    const { caretaker } = aCaretaker();
+    await caretaker.look(NOW + SETTLED + 10);
+    expect(new Set(said).size).toBe(LIMIT);
+    await caretaker.look(NOW + SETTLED + MINUTE);
+    expect(new Set(said).size).toBe(LIMIT + 1_000);
+    said.splice(0);
+    await caretaker.look(NOW + SETTLED + 2 * MINUTE);
+    expect(said).toEqual([]);
+  });
+
+  test('start looks at once; stop waits for no more than the call that is under way', async () => {
+    const [one] = [await pending(), await pending()];
+    let release = () => {};
+    const held = new Promise<undefined>((resolve) => (release = () => resolve(undefined)));
+    const { caretaker } = aCaretaker(temporal(() => held));
+    await database.db('orders').update({ modified: new Date(Date.now() - 2 * MINUTE) });
+    await database.db('orders').where({ id: one.order_id }).update({ modified: new Date(Date.now() - 3 * MINUTE) });
+    caretaker.start();
+    await until('it looks', () => said.length === 1);
+    const stopped = caretaker.stop();
+    release();
+    await stopped;
+    expect(said).toEqual([`tell ${orderWorkflowId(one.order_id)}`]);
+  });
+});
+
+describe('a Temporal that takes every call and never says a word', () => {
+  let database: TestDatabase;
+  let silent: Server;
+  let client: Client;
+  const sockets = new Set<Socket>();
+  beforeAll(async () => {
+    database = await aDatabase();
+    silent = createServer((socket) => void sockets.add(socket.on('error', () => undefined)));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    client = connectTemporal({ address: `127.0.0.1:${(silent.address() as AddressInfo).port}`, namespace: 'default', payload_keys: undefined });
+  });
+  afterAll(async () => {
+    await client.connection.close();
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => silent.close(resolve));
+    await database.close();
+  });
+
+  test('the round fails within seconds, whatever is left to be done; stop returns', async () => {
+    for (let n = 0; n < 3; n += 1) await insertFollowUp(database.db, aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund', amount: 40, now: Date.now() - 5 * MINUTE }));
+    const began = Date.now();
+    await expect(new Caretaker({ db: database.db, client, log }).look(Date.now())).rejects.toThrow();
+    expect(Date.now() - began).toBeLessThan(9_000);
+    const caretaker = new Caretaker({ db: database.db, client, log });
+    database.forget();
+    caretaker.start();
+    await until('it looks', () => database.statements.length > 0);
+    const stopping = Date.now();
+    await caretaker.stop();
+    expect(Date.now() - stopping).toBeLessThan(9_000);
+  });
+});

@@ -1,0 +1,179 @@
+import { Client } from 'pg';
+import { rows } from '../../../src/db/connection';
+import { insertFollowUp } from '../../../src/db/follow-ups';
+import { insertTransaction, moveOrder } from '../../../src/db/orders';
+import { LIMIT, unfinishedFollowUps, unfinishedOrders, unsentDeliveries } from '../../../src/db/unfinished';
+import type { FollowUpKind } from '../../../src/domain/follow-up';
+import type { OrderRecord } from '../../../src/domain/move';
+import type { OrderStatus, TransactionStatus } from '../../../src/domain/transitions';
+import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
+import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
+import { CAPTURE_END, aFollowUp, aSettledFollowUp, anAcceptedPayment, answerFollowUp } from '../../support/payments';
+
+/** What the caretaker looks for: rows that somebody has to bring to their end, touched at NOW. */
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await aDatabase({ webhook_url: 'https://shop.example/hook' });
+});
+afterEach(() => database.close());
+
+const LATER = NOW + 1;
+const followUps = async (before = LATER) => (await unfinishedFollowUps(database.db, before)).map(({ order_id }) => order_id);
+const orders = async (before = LATER, since = 0) => (await unfinishedOrders(database.db, { since, before })).map(({ order_id }) => order_id);
+const deliveries = async (before = LATER) => (await unsentDeliveries(database.db, before)).map(({ order_id, n }) => `${order_id} ${n}`);
+
+const by = { source: 'processor', now: NOW } as const;
+/** Moves the order's present attempt along these statuses. */
+async function along(order: OrderRecord, ...statuses: TransactionStatus[]): Promise<OrderRecord> {
+  let present = order;
+  for (const to of statuses) present = await moveOrder(database.db, present, { transaction_id: present.transactions.at(-1)!.transaction_id, to }, by);
+  return present;
+}
+const attempted = async (...statuses: TransactionStatus[]) => await along(await aStoredOrder(database.db), ...statuses);
+
+describe('unfinishedOrders', () => {
+  test.each<[string, () => Promise<OrderRecord>]>([
+    ['its customer is at the issuer', () => attempted('pending')],
+    ['its outcome is not known', () => attempted('processing')],
+    ['declined, with attempts left', () => attempted('error')],
+    ['a further attempt after a decline', async () => {
+      const declined = await attempted('error');
+      return await insertTransaction(database.db, declined, aTransaction(declined.order_id, { attempt: 2 }), { created: NOW, end: LATER });
+    }],
+    ['charged at once, and nobody knows what came of it', () => aStoredOrder(database.db, { attempts_max: 1 })],
+    ['money is held', () => anAcceptedPayment(database.db, { mode: 'manual' })],
+    ['held, to be captured at the end', () => anAcceptedPayment(database.db, { mode: 'delayed' })],
+    ['some of it is still held', async () => {
+      const payment = await anAcceptedPayment(database.db, { mode: 'manual' });
+      await aSettledFollowUp(database.db, payment, { kind: 'capture', amount: 60 });
+      await aSettledFollowUp(database.db, payment, { kind: 'void', amount: 39 });
+      return payment;
+    }],
+    ['all of it is asked for, and not answered', async () => {
+      const payment = await anAcceptedPayment(database.db, { mode: 'manual' });
+      await insertFollowUp(database.db, aFollowUp(payment, { kind: 'capture' }));
+      return payment;
+    }],
+  ])('%s', async (_title, make) => {
+    const { order_id } = await make();
+    expect(await orders()).toEqual([order_id]);
+  });
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['waits to be paid', () => aStoredOrder(database.db, { transaction: false })],
+    ['waits to be paid, with an announced transaction', () => aStoredOrder(database.db)],
+    ['was paid', () => anAcceptedPayment(database.db)],
+    ['was declined for good', async () => await along(await aStoredOrder(database.db, { attempts_max: 1 }), 'error')],
+    ['was cancelled', async () => await moveOrder(database.db, await aStoredOrder(database.db), { ended: 'cancelled' }, by)],
+    ['expired at the issuer', async () => await moveOrder(database.db, await attempted('pending'), { ended: 'expired' }, by)],
+    ['was captured', async () => await aSettledFollowUp(database.db, await anAcceptedPayment(database.db, { mode: 'manual' }), { kind: 'capture' })],
+    ['was voided', async () => await aSettledFollowUp(database.db, await anAcceptedPayment(database.db, { mode: 'manual' }), { kind: 'void' })],
+    ['a refund is open', async () => await insertFollowUp(database.db, aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund' }))],
+  ])('not one that %s', async (_title, make) => {
+    await make();
+    expect(await orders()).toEqual([]);
+  });
+
+  test('touched in the period: its beginning is inside, its end is not', async () => {
+    const ids = [(await attempted('pending')).order_id, (await anAcceptedPayment(database.db, { mode: 'manual' })).order_id].toSorted();
+    expect([await orders(NOW), await orders(LATER, LATER), (await orders(LATER, NOW)).toSorted()]).toEqual([[], [], ids]);
+  });
+
+  test('a window that ended long ago is nobody’s any more', async () => {
+    const { order_id } = await anAcceptedPayment(database.db, { mode: 'manual' });
+    const day = 24 * 60 * 60_000;
+    expect([await orders(CAPTURE_END + 29 * day), await orders(CAPTURE_END + 31 * day)]).toEqual([[order_id], []]);
+  });
+
+  test('no more than one round looks after, those touched first', async () => {
+    await manyOrders(LIMIT + 10);
+    const found = await unfinishedOrders(database.db, { since: 0, before: NOW + LIMIT * 2 });
+    expect([found.length, Date.parse(found[0]!.modified), Date.parse(found.at(-1)!.modified)]).toEqual([LIMIT, NOW + 1, NOW + LIMIT]);
+  });
+});
+
+describe('unfinishedFollowUps', () => {
+  const payment = (kind: FollowUpKind) => anAcceptedPayment(database.db, { mode: kind === 'capture' || kind === 'void' ? 'manual' : 'sale' });
+
+  test.each(['capture', 'void', 'refund', 'reversal'] as const)('%s: while it is new or processing, with all that its workflow needs', async (kind) => {
+    const original = await payment(kind);
+    const follow_up = aFollowUp(original, { kind, amount: 40, requested_by: kind === 'reversal' ? 'service' : 'merchant' });
+    const order = await insertFollowUp(database.db, follow_up);
+    const { requested_by, original_order_id, original_transaction_id } = follow_up;
+    const expected = [{ order_id: follow_up.id, project_id: PROJECT.id, kind, requested_by, amount: 40, original_order_id, original_transaction_id }];
+    expect([await followUps(NOW), await unfinishedFollowUps(database.db, LATER)]).toEqual([[], expected]);
+    const asked = await answerFollowUp(database.db, follow_up, order, 'processing', NOW + 1_000);
+    expect([await followUps(NOW + 1_000), await followUps(NOW + 1_001)]).toEqual([[], [follow_up.id]]);
+    await answerFollowUp(database.db, follow_up, asked, 'approved', NOW + 2_000);
+    expect(await followUps(NOW + 9_000)).toEqual([]);
+  });
+
+  test('not what the processor did of itself: its workflow records it, and was told durably', async () => {
+    await insertFollowUp(database.db, aFollowUp(await payment('chargeback'), { kind: 'chargeback' }));
+    expect(await followUps()).toEqual([]);
+  });
+
+  test('no payment order', async () => {
+    await attempted('processing');
+    expect(await followUps()).toEqual([]);
+  });
+});
+
+describe('unsentDeliveries', () => {
+  const attempt = (order_id: string, over: object = {}) => database.db('webhook_attempts').insert({ order_id, n: 1, attempt: 1, time_limit_ms: 1, started: new Date(NOW), duration_ms: 1, ...over });
+
+  test('those that nobody has tried to send, each by its number', async () => {
+    const { order_id } = await attempted('pending', 'accepted');
+    expect([await deliveries(NOW), await deliveries()]).toEqual([[], [`${order_id} 1`, `${order_id} 2`]]);
+    await attempt(order_id);
+    expect(await deliveries()).toEqual([`${order_id} 2`]);
+  });
+
+  test.each(['delivered', 'failed'])('not one that is %s', async (status) => {
+    const { order_id } = await attempted('accepted');
+    await database.db('webhook_deliveries').where({ order_id }).update({ status });
+    expect(await deliveries()).toEqual([]);
+  });
+});
+
+test.each<[string, () => Promise<unknown>, string[]]>([
+  ['unfinishedFollowUps', () => followUps(), ['orders_open']],
+  ['unfinishedOrders', () => orders(), ['orders_open', 'transactions_windows']],
+  ['unsentDeliveries', () => deliveries(), ['webhook_deliveries_open']],
+])('what is done costs %s nothing: an index of its own holds what is not', async (_title, ask, indexes) => {
+  await manyOrders(3_000, 'completed');
+  await database.db.raw(`insert into webhook_deliveries (order_id, n, url, status, created) select id, 1, 'https://shop.example/', 'delivered', created from orders`);
+  await attempted('processing');
+  await anAcceptedPayment(database.db, { mode: 'manual' });
+  await database.db.raw('analyze');
+  const plan = await planOf(ask);
+  for (const index of indexes) expect(plan).toContain(`"${index}"`);
+  expect(plan).not.toMatch(/"Seq Scan"[^}]*"Relation Name":"(orders|webhook_deliveries)"/);
+});
+
+/** How Postgres reads what this asks for, as JSON. */
+async function planOf(ask: () => Promise<unknown>): Promise<string> {
+  const asked: { sql: string; bindings: unknown[] }[] = [];
+  database.db.on('query', (query: { sql: string; bindings: unknown[] }) => asked.push(query));
+  await ask();
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  const { rows: plan } = await client.query(`explain (format json) ${asked[0]!.sql}`, asked[0]!.bindings);
+  await client.end();
+  return JSON.stringify(plan);
+}
+
+/** Orders that somebody has to look after, one touched in each millisecond after NOW; or as many that are done. */
+async function manyOrders(count: number, status: OrderStatus = 'processing'): Promise<void> {
+  await rows(
+    database.db,
+    `with o as (
+       insert into orders (id, project_id, currency, amount, status, attempts_max, expiration_period, expires_at, created, modified, completed)
+       select gen_random_uuid(), :project_id, 'EUR', 1, :status, 5, 'PT30M', :now, :now, :now::timestamptz + n * interval '1 millisecond', case when :status = 'completed' then :now::timestamptz end
+       from generate_series(1, :count) n returning id
+     )
+     insert into transactions (id, order_id, attempt, amount, currency, payment_method, credit_debit, status, created, modified)
+     select gen_random_uuid(), id, 1, 1, 'EUR', 'credit-card', 'credit', case when :status = 'completed' then 'accepted' else 'pending' end, :now, :now from o`,
+    { project_id: PROJECT.id, status, count, now: new Date(NOW).toISOString() },
+  );
+}
