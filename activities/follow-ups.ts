@@ -9,7 +9,7 @@ import { chargeKey, outcomeOf } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { closingOrderId, reversalOrderId, transactionId } from '../src/ids';
 import type { Operation, OperationResult } from '../src/processor/wire';
-import { FOLLOW_UP_WORKFLOW, followUpStart, recordChanged, orderWorkflowId, type FollowUpInput, type FollowUpOrderInput } from '../workflows/messages';
+import { FOLLOW_UP_WORKFLOW, followUpStart, orderWorkflowId, processorAnswered, recordChanged, type FollowUpInput, type FollowUpOrderInput } from '../workflows/messages';
 import { withFailures } from './failure';
 import type { Services } from './services';
 
@@ -121,7 +121,10 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
       const payment = await endedUnpaid(db, transaction_id);
       if (payment === undefined) return;
       const { order_id: original_order_id, project_id } = payment;
-      await startFollowUp(client, { order_id: reversalOrderId(transaction_id), project_id, kind: 'reversal', requested_by: 'service', original_order_id, original_transaction_id: transaction_id, ask_after_ms });
+      const input = { order_id: reversalOrderId(transaction_id), project_id, kind: 'reversal', requested_by: 'service', original_order_id, original_transaction_id: transaction_id, ask_after_ms } as const;
+      if (ask_after_ms !== undefined) return await startFollowUp(client, input);
+      // One that waits to ask of itself, started before the news came, asks now.
+      await client.workflow.signalWithStart(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdReusePolicy: 'ALLOW_DUPLICATE', signal: processorAnswered, signalArgs: [] });
     },
   });
 }

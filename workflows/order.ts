@@ -157,6 +157,7 @@ export async function order({ order_id }: OrderInput): Promise<string> {
   if (toldToAsk && (last?.status === 'cancelled' || last?.status === 'expired')) await answering.startReversal({ transaction_id: last.transaction_id });
   else if (last !== undefined && last.transaction_id === unsettled && last.status !== 'accepted' && patched('ask-after-the-end')) {
     await answering.startReversal({ transaction_id: unsettled, ask_after_ms: ASK_AFTER_END_MS });
+    if (toldToAsk) await answering.startReversal({ transaction_id: unsettled });
   }
   await condition(allHandlersFinished);
   return present?.status ?? 'refused';

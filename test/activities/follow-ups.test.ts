@@ -19,7 +19,7 @@ import { stack } from '../support/stack';
 /** Each activity may have been killed anywhere and is run again. */
 let database: TestDatabase;
 let processor: Processor;
-/** What was started and signalled, as `start order:…` and `signal order:…`. */
+/** What was started, signalled or both: `start order:…`, `signal order:…`, `tell order:…`. */
 const said: string[] = [];
 const shop = new Merchant();
 beforeAll(async () => {
@@ -37,6 +37,7 @@ const client = (error?: Error) => {
   return {
     workflow: {
       start: (_name: string, { workflowId }: { workflowId: string }) => say(`start ${workflowId}`),
+      signalWithStart: (_name: string, { workflowId }: { workflowId: string }) => say(`tell ${workflowId}`),
       getHandle: (workflowId: string) => ({ signal: () => say(`signal ${workflowId}`) }),
     },
   } as unknown as Client;
@@ -222,9 +223,11 @@ describe('startReversal', () => {
     const late = await approvedTooLate();
     const transaction_id = transactionIdOf(late.order_id, 1);
     await activities().startReversal({ transaction_id });
-    expect(said).toEqual([`start ${orderWorkflowId(reversalOrderId(transaction_id))}`]);
+    await activities().startReversal({ transaction_id, ask_after_ms: MINUTE });
+    // News are told to the one that waits to ask of itself.
+    expect(said.splice(0)).toEqual(['tell', 'start'].map((what) => `${what} ${orderWorkflowId(reversalOrderId(transaction_id))}`));
     const { order_id } = await paid();
     await activities().startReversal({ transaction_id: transactionIdOf(order_id, 1), ask_after_ms: MINUTE });
-    expect(said).toHaveLength(1);
+    expect(said).toEqual([]);
   });
 });

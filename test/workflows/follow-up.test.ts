@@ -11,7 +11,7 @@ import { ATTENTION, ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, deliveryWorkflow
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { PROJECT } from '../support/database';
-import { atTheIssuer, carryOut, createAnOrder, followUpOf, moneyStory, story, storyOf, transactionIdOf, type TestOrder } from '../support/orders';
+import { MINUTE, atTheIssuer, carryOut, createAnOrder, followUpOf, moneyStory, story, storyOf, tellNews, transactionIdOf, type TestOrder } from '../support/orders';
 import { aReceiver, type Receiver } from '../support/receiver';
 import { stack } from '../support/stack';
 import { aWorld, type World } from '../support/temporal';
@@ -21,7 +21,7 @@ let world: World;
 let receiver: Receiver;
 const shop = new Merchant();
 /** What happens between the processor's answer and what the service makes of it. */
-let afterAsking: () => Promise<void> = () => Promise.resolve();
+let afterAsking: (key: string) => Promise<void> = () => Promise.resolve();
 afterEach(async () => {
   afterAsking = () => Promise.resolve();
   await fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' });
@@ -33,7 +33,7 @@ beforeAll(async () => {
     ...processor,
     async ask(key) {
       const answer = await processor.ask(key);
-      await afterAsking();
+      await afterAsking(key);
       return answer;
     },
   };
@@ -70,7 +70,7 @@ async function cancelledAtTheIssuer(): Promise<TestOrder> {
 const reversalOf = ({ id }: TestOrder) => followUpOf(id, 'reversal', { order_id: reversalOrderId(transactionIdOf(id, 1)), requested_by: 'service' });
 
 async function reverse(order: TestOrder): Promise<unknown> {
-  return await (await carryOut(world, reversalOf(order))).result();
+  return await (await tellNews(world, reversalOf(order))).result();
 }
 
 /** The processor's own doing, as its notification tells it: what is to be recorded. */
@@ -101,7 +101,7 @@ async function ready(kind: AskedFor): Promise<{ order: TestOrder; order_id: stri
     const order = await cancelledAtTheIssuer();
     await atTheIssuer(order, { code: '0101' });
     const input = reversalOf(order);
-    return { order, order_id: input.order_id, ask: () => carryOut(world, input) };
+    return { order, order_id: input.order_id, ask: () => tellNews(world, input) };
   }
   const order = await createAnOrder(world, { card_number: CARDS.approved.number, capture_mode: 'manual' });
   const order_id = uuidv7();
@@ -262,7 +262,7 @@ describe('what the processor did of itself', () => {
     const input = await ofTheProcessor(order, 'chargeback', 200);
     await Promise.all([carryOut(world, input), carryOut(world, input)]);
     expect(await handleOf(input.order_id).result()).toBe('completed');
-    expect(await (await carryOut(world, input)).result()).toBe('completed');
+    expect(await (await tellNews(world, input)).result()).toBe('completed');
     expect(await moneyStory(order)).toBe('500 captured, 200 charged_back: chargeback completed');
     const shown = presentOrder((await findOrderView(world.database.db, input.order_id))!, 'http://shop.test');
     expect(shown).toMatchObject({ amount: 200, chargeback_of_order_id: order.id, flags: ['is-test', 'is-chargeback'] });
@@ -273,16 +273,16 @@ describe('what the processor did of itself', () => {
 
   test('two chargebacks of one payment are two orders', async () => {
     const order = await paid();
-    for (const amount of [100, 100]) await carryOut(world, await ofTheProcessor(order, 'chargeback', amount));
+    for (const amount of [100, 100]) await tellNews(world, await ofTheProcessor(order, 'chargeback', amount));
     expect(await moneyStory(order)).toBe('500 captured, 200 charged_back: chargeback completed, chargeback completed');
   });
 
   test('won back: a reversal of the payment, which brings the money back', async () => {
     const order = await paid();
-    await carryOut(world, await ofTheProcessor(order, 'chargeback'));
+    await tellNews(world, await ofTheProcessor(order, 'chargeback'));
     await expect(carryOut(world, followUpOf(order.id, 'refund', { amount: 1 })).catch(refusalOf)).resolves.toBe('RefundError');
     const won = await ofTheProcessor(order, 'chargeback_reversal');
-    await carryOut(world, won);
+    await tellNews(world, won);
     expect(await moneyStory(order)).toBe('500 captured, 500 charged_back, 500 won_back: chargeback completed, reversal completed');
     const shown = presentOrder((await findOrderView(world.database.db, won.order_id))!, 'http://shop.test');
     expect(shown).toMatchObject({ reversal_of_order_id: order.id, transactions: [{ transaction_type: 'reversal', credit_debit: 'credit' }] });
@@ -298,7 +298,7 @@ describe('what the processor did of itself', () => {
   ])('forged news record nothing: %s', async (_title, forge) => {
     const order = await paid();
     const input = await forge(order);
-    expect(await (await carryOut(world, input)).result()).toBe('refused');
+    expect(await (await tellNews(world, input)).result()).toBe('refused');
     expect(await storyOf(world, input.order_id)).toBeUndefined();
     expect(await moneyStory(order)).toBe('500 captured');
   });
@@ -307,7 +307,7 @@ describe('what the processor did of itself', () => {
     const order = await paid();
     const input = await ofTheProcessor(order, 'chargeback');
     await shop.trouble({ kind: 'outage', operation: 'ask', idempotency_key: input.processor_key, times: 2 });
-    expect(await (await carryOut(world, input)).result()).toBe('completed');
+    expect(await (await tellNews(world, input)).result()).toBe('completed');
     expect(await moneyStory(order)).toBe('500 captured, 500 charged_back: chargeback completed');
   });
 });
@@ -324,7 +324,8 @@ describe('a payment that was approved after its end', () => {
 
   test('approved in the very moment the order is cancelled, and told while it ends: given back all the same', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
-    afterAsking = async () => {
+    afterAsking = async (key) => {
+      if (!key.startsWith(transactionIdOf(order.id, 1))) return;
       afterAsking = () => Promise.resolve();
       await atTheIssuer(order, { code: '0101' });
       await order.handle.signal(processorAnswered);
@@ -334,6 +335,16 @@ describe('a payment that was approved after its end', () => {
     await until('it is given back', async () => (await ledger(order)).length === 2);
     expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
     await until('the record says so', async () => (await order.view()).follow_ups[0]?.status === 'completed');
+  });
+
+  test('nobody tells of it: it is asked for a quarter of an hour after the end', async () => {
+    const order = await cancelledAtTheIssuer();
+    await atTheIssuer(order, { code: '0101' });
+    await world.env.sleep(14 * MINUTE);
+    expect(await ledger(order)).toEqual(['sale 500 approved']);
+    await world.env.sleep(2 * MINUTE);
+    await until('it is given back', async () => (await storyOf(world, reversalOf(order).order_id)) === 'completed: accepted');
+    expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
   });
 
   test('an authorization is given back too', async () => {
