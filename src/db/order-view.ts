@@ -1,5 +1,5 @@
-import type { CaptureMode, TransactionMoney } from '../domain/amounts';
-import type { OrderStatus, TransactionStatus } from '../domain/transitions';
+import type { TransactionMoney } from '../domain/amounts';
+import type { OrderStatus } from '../domain/transitions';
 import type { FollowUpKind, OrderKind } from '../domain/follow-up';
 import type { EventResult, EventSource } from '../domain/transaction';
 import { rows, type Database } from './connection';
@@ -48,17 +48,15 @@ export interface OrderView {
   transactions: TransactionView[];
 }
 
-export interface TransactionView {
+export interface TransactionView extends Omit<TransactionMoney, 'capture_end'> {
   id: string;
   attempt: number;
-  amount: number;
   currency: string;
   credit_debit: 'credit' | 'debit';
   payment_method: string;
   payment_method_brand: string | null;
   payment_method_details: PaymentMethodDetails | null;
   transaction_type: 'authorization' | 'aft' | FollowUpKind | null;
-  capture_mode: CaptureMode | null;
   /** From acceptance to the end of the capture window, and that end once it is known. */
   capture_period: string | null;
   capture_ends_at: string | null;
@@ -67,15 +65,6 @@ export interface TransactionView {
   receiver_account_token: string | null;
   expiration_period: string | null;
   expires_at: string | null;
-  status: TransactionStatus;
-  captured_amount: number;
-  voided_amount: number;
-  refunded_amount: number;
-  charged_back_amount: number;
-  won_back_amount: number;
-  capture_pending_amount: number;
-  void_pending_amount: number;
-  refund_pending_amount: number;
   response_code: string | null;
   response_code_description: string | null;
   /** Where the issuer waits for the customer while the transaction is pending. */
