@@ -38,7 +38,7 @@ test('every operation has a call to copy, every error what to do about it', () =
   for (const [path, methods] of Object.entries(openApi().paths)) {
     for (const operation of Object.values(methods)) expect(text).toContain(operation.summary);
     expect(text).toContain(`curl -u "$API_KEY:"`);
-    expect(text).toContain(`"$API_URL${path.replace('{order_id}', '$ORDER_ID')}"`);
+    expect(text).toContain(`"$API_URL${path.replace('{order_id}', '$ORDER_ID').replace('{transaction_id}', '$TRANSACTION_ID')}"`);
   }
   for (const name of Object.keys(ERRORS) as ErrorName[]) {
     expect(text).toContain(`id="error-${typeOf(name)}-${ERRORS[name].status}"`);
