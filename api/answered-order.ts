@@ -45,12 +45,13 @@ async function untilProcessed(call: () => Promise<void>, deadline_at: number): P
     try {
       return await call();
     } catch (error) {
-      const dropped = error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure && error.cause.type === 'UnprocessedUpdate';
-      if (!dropped || Date.now() >= deadline_at) throw error;
+      if (!isDropped(error) || Date.now() >= deadline_at) throw error;
       await setTimeout(DROPPED_AGAIN_AFTER_MS);
     }
   }
 }
+
+const isDropped = (error: unknown) => error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure && error.cause.type === 'UnprocessedUpdate';
 
 /** Milliseconds. */
 const DROPPED_AGAIN_AFTER_MS = 100;
@@ -72,7 +73,7 @@ export function isOver(error: unknown): boolean {
 
 /** Whether nobody answered: no worker, or Temporal is slow or away. */
 export function isSilence(error: unknown): boolean {
-  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isDropped(error)) return true;
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (!isGrpcServiceError(cause)) return false;
   // Three workers were killed at the same task of this workflow: Temporal takes no update until one has done it.

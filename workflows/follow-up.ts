@@ -1,4 +1,4 @@
-import { ActivityFailure, allHandlersFinished, condition, continueAsNew, setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, allHandlersFinished, condition, continueAsNew, patched, setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { OrderRecord } from '../src/domain/move';
 import { ASKED_TOO_OFTEN, askAgainAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
@@ -39,15 +39,22 @@ export async function followUp(input: FollowUpInput): Promise<string> {
     asked += 1;
   };
 
-  if (input.ask_after_ms !== undefined) await news(input.ask_after_ms, 'until the processor is asked whether it approved after all');
+  const asked_last_at = Date.now() + (input.ask_after_ms ?? 0);
+  if (input.ask_after_ms !== undefined) await news(input.ask_after_ms, UNTIL_ASKED_LAST);
   try {
     let recorded: OrderRecord | 'unanswered' | null;
-    do {
+    for (;;) {
       toldToAsk = false;
       recorded = await answering.recordAndCarryOut({ ...input, now: Date.now() });
       if (recorded === 'unanswered') await news(askAgainAfter(asked), 'until the processor is asked again what it has done');
+      // Told to ask while the customer is still at the issuer: it may be approved yet.
+      else if (recorded === null && Date.now() < asked_last_at && patched('ask-again-at-the-end')) {
+        answered = true;
+        await news(asked_last_at - Date.now(), UNTIL_ASKED_LAST);
+      }
       // News that came meanwhile may tell what was not known a moment ago.
-    } while (recorded === 'unanswered' || (recorded === null && toldToAsk));
+      else if (recorded !== null || !toldToAsk) break;
+    }
     if (recorded !== null) became(recorded);
   } catch (error) {
     refusal = error instanceof ActivityFailure && error.cause ? error.cause : (error as Error);
@@ -75,3 +82,5 @@ export async function followUp(input: FollowUpInput): Promise<string> {
   await condition(allHandlersFinished);
   return present?.status ?? 'refused';
 }
+
+const UNTIL_ASKED_LAST = 'until the processor is asked whether it approved after all';

@@ -56,6 +56,7 @@ export async function order({ order_id }: OrderInput): Promise<string> {
 
   setHandler(submitPayment, async (input) =>
     inTurn(async () => {
+      await goOnFromRecord();
       const current = await endIfDue(existing());
       const obstacle = paymentObstacle({
         ...facts(current),
@@ -70,6 +71,7 @@ export async function order({ order_id }: OrderInput): Promise<string> {
 
   setHandler(cancelOrder, async ({ source, versions }) =>
     inTurn(async () => {
+      await goOnFromRecord();
       const current = await endIfDue(existing());
       if (current.status === 'cancelled') return;
       if (!mayCancel(current.transactions.map((one) => one.status), current.status)) {
@@ -140,7 +142,12 @@ export async function order({ order_id }: OrderInput): Promise<string> {
           became(await asking.askOutcome({ order: before, transaction_id, now: Date.now() }));
           // Given up because the time was over, not because the processor said so.
           const after = lastTransaction(existing());
-          if (after?.status === 'error' && hasEnded(after.end, Date.now())) unsettled = transaction_id;
+          if (after?.status === 'error' && hasEnded(after.end, Date.now())) {
+            if (isFinal(ORDER_MOVES, existing().status)) unsettled = transaction_id;
+            // A further attempt may follow, and be what the order ends with.
+            else if (patched('ask-after-giving-up')) await answering.startReversal({ transaction_id, ask_after_ms: ASK_AFTER_END_MS });
+            else unsettled = transaction_id;
+          }
         }
       });
       if (workflowInfo().continueAsNewSuggested) {
@@ -154,10 +161,11 @@ export async function order({ order_id }: OrderInput): Promise<string> {
   }
   // News that came while it ended may tell of an approval that came too late; what comes from now on finds it ended (Orders.askNow).
   const last = present && lastTransaction(present);
-  if (toldToAsk && (last?.status === 'cancelled' || last?.status === 'expired')) await answering.startReversal({ transaction_id: last.transaction_id });
-  else if (last !== undefined && last.transaction_id === unsettled && last.status !== 'accepted' && patched('ask-after-the-end')) {
+  if (last !== undefined && last.transaction_id === unsettled && last.status !== 'accepted' && patched('ask-after-the-end')) {
     await answering.startReversal({ transaction_id: unsettled, ask_after_ms: ASK_AFTER_END_MS });
     if (toldToAsk) await answering.startReversal({ transaction_id: unsettled });
+  } else if (toldToAsk && (last?.status === 'cancelled' || last?.status === 'expired')) {
+    await answering.startReversal({ transaction_id: last.transaction_id });
   }
   await condition(allHandlersFinished);
   return present?.status ?? 'refused';

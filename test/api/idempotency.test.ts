@@ -93,6 +93,46 @@ describe('the same request', () => {
     expect([answer, seen]).toEqual([answering('as a repeat'), [false, true]]);
   });
 
+  test('whose check the winner of the claim has turned: it answers what the winner answered, and nothing else is kept', async () => {
+    const request = aRequest();
+    const [begun, end] = [gate(), gate()];
+    const winner = answerOnce(keys, request, async (use) => {
+      await use.claim();
+      begun.open();
+      await end.passed;
+      return answering('the winner');
+    });
+    await begun.passed;
+    const seen: boolean[] = [];
+    // It came before the winner claimed, so nobody told it that it is a repeat.
+    const blind: KeyStore = { ...keys, find: (() => { let first = true; return async (one) => (first ? ((first = false), undefined) : await keys.find(one)); })() };
+    const loser = answerOnce(blind, request, async (use) => {
+      seen.push(use.is_repeat);
+      if (use.is_repeat) {
+        end.open();
+        await winner;
+        return answering('the same, read again');
+      }
+      await use.claim();
+      throw new ServiceError('Conflict', 'The winner has changed it.');
+    });
+    expect(await loser).toEqual(answering('the winner'));
+    expect([await winner, seen]).toEqual([answering('the winner'), [false, true]]);
+    expect((await keys.find(request))?.answer).toEqual(answering('the winner'));
+  });
+
+  test('whose check the winner has turned, and who refuses after its claim: no refusal of its own is kept', async () => {
+    const request = aRequest();
+    const answer = await answerOnce(keys, request, async (use) => {
+      if (use.is_repeat) return answering('as a repeat');
+      await keys.claim(request);
+      await use.claim();
+      throw new ServiceError('ValidationError', 'Less is left by now.');
+    });
+    expect(answer).toEqual(answering('as a repeat'));
+    expect((await keys.find(request))?.answer).toEqual(answering('as a repeat'));
+  });
+
   test('after a crash it goes on as a repeat', async () => {
     const request = aRequest();
     await expect(answerOnce(keys, request, async (use) => (await use.claim(), Promise.reject(new Error('killed'))))).rejects.toThrow('killed');

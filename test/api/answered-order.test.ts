@@ -1,0 +1,68 @@
+import { WorkflowUpdateFailedError, type Client } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { v7 as uuidv7 } from 'uuid';
+import { answeredOrder } from '../../api/answered-order';
+import { aStoredOrder } from '../support/builders';
+import { aDatabase, type TestDatabase } from '../support/database';
+
+/** What a call makes of a Temporal that drops an update, or of a workflow that refuses it. */
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await aDatabase();
+});
+afterAll(() => database.close());
+
+/** Temporal as far as this door knows it: `deadlines` are those it was asked to keep. */
+function temporal() {
+  const deadlines: (number | Date)[] = [];
+  const client = { withDeadline: (deadline: number | Date, call: () => Promise<void>) => (deadlines.push(deadline), call()) } as unknown as Client;
+  return { client, deadlines };
+}
+const failed = (type: string) => new WorkflowUpdateFailedError('update failed', ApplicationFailure.create({ type, message: 'Why.', nonRetryable: true }));
+/** A server that drops an update so often, and then takes it. */
+function dropping(times: number, then: () => Promise<void> = () => Promise.resolve()) {
+  const sent: number[] = [];
+  const call = async () => {
+    sent.push(Date.now());
+    if (sent.length <= times) throw failed('UnprocessedUpdate');
+    await then();
+  };
+  return { sent, call };
+}
+
+test('an update that the server dropped is sent again, until it is taken', async () => {
+  const { order_id } = await aStoredOrder(database.db);
+  const { sent, call } = dropping(3);
+  const { client, deadlines } = temporal();
+  const deadline_at = Date.now() + 5_000;
+  expect(await answeredOrder({ client, db: database.db, order_id, deadline_at }, call)).toMatchObject({ id: order_id });
+  expect([sent.length, deadlines]).toEqual([4, [deadline_at]]);
+  // Not at once: the server is busy with the workflow.
+  expect(sent.at(-1)! - sent[0]!).toBeGreaterThanOrEqual(250);
+});
+
+test('surface 10: dropped until the deadline is no answer: the order as it is, or 503', async () => {
+  const { order_id } = await aStoredOrder(database.db);
+  const { sent, call } = dropping(Number.POSITIVE_INFINITY);
+  const began = Date.now();
+  expect(await answeredOrder({ client: temporal().client, db: database.db, order_id, deadline_at: began + 350 }, call)).toMatchObject({ id: order_id, status: 'new' });
+  expect(Date.now() - began).toBeLessThan(2_000);
+  expect(sent.length).toBeGreaterThanOrEqual(3);
+  expect(sent.length).toBeLessThanOrEqual(6);
+  const nothing = answeredOrder({ client: temporal().client, db: database.db, order_id: uuidv7(), deadline_at: Date.now() }, call);
+  await expect(nothing).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+});
+
+test.each(['Conflict', 'CanNotCancelTransaction', 'ServiceUnavailable'])('a refusal (%s) is an answer: it is not sent again', async (type) => {
+  const { order_id } = await aStoredOrder(database.db);
+  const { sent, call } = dropping(1, () => Promise.reject(failed(type)));
+  const refused = answeredOrder({ client: temporal().client, db: database.db, order_id, deadline_at: Date.now() + 5_000 }, call);
+  await expect(refused).rejects.toMatchObject({ error: type, value: 'Why.' });
+  expect(sent).toHaveLength(2);
+});
+
+test('taken at last, and nothing is there: NotFound', async () => {
+  const { call } = dropping(1);
+  const asked = answeredOrder({ client: temporal().client, db: database.db, order_id: uuidv7(), deadline_at: Date.now() + 5_000 }, call);
+  await expect(asked).rejects.toMatchObject({ error: 'NotFound' });
+});

@@ -1,0 +1,259 @@
+import { v7 as uuidv7 } from 'uuid';
+import { FollowUps } from '../../api/follow-ups';
+import { Orders } from '../../api/orders';
+import type { Doors } from '../../api/page/doors';
+import { openPage } from '../../api/page/open-page';
+import { findPayment } from '../../src/db/transactions';
+import { chargeKey } from '../../src/domain/transaction';
+import { reversalOrderId } from '../../src/ids';
+import type { OperationResult } from '../../src/processor/wire';
+import { orderWorkflowId } from '../../workflows/messages';
+import { CARDS } from '../support/cards';
+import { Merchant } from '../support/client';
+import { MINUTE, atTheIssuer, createAnOrder, moneyStory, story, storyOf, transactionIdOf, type TestOrder } from '../support/orders';
+import { stack } from '../support/stack';
+import { aWorld, type World } from '../support/temporal';
+import { until } from '../support/until';
+
+/** A payment that the processor approves after it has ended here is given back, once, whether anybody tells of it or not. */
+let world: World;
+let door: FollowUps;
+const shop = new Merchant();
+beforeAll(async () => {
+  world = await aWorld();
+  door = new FollowUps(world.env.client, world.database.db, new Orders(world.env.client, world.database.db));
+});
+afterAll(() => world.close());
+afterEach(() => fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' }));
+
+const soon = () => Date.now() + 8_000;
+/** Lets workflow time pass; nothing else may be under way. */
+const pass = (milliseconds: number) => world.env.sleep(milliseconds);
+const sleepUntil = async (instant: number) => await pass(Math.max(0, instant - (await world.now())));
+const endOf = async (order: TestOrder) => Date.parse((await order.view()).expires_at ?? '');
+
+const ledger = async ({ id }: TestOrder) => (await shop.ledger(id)).map(({ operation, amount, result, requests }) => `${operation} ${amount} ${result} ${requests}`);
+const reversalOf = ({ id }: TestOrder, attempt = 1) => reversalOrderId(transactionIdOf(id, attempt));
+/** Where the workflow of its reversal stands; undefined when there never was one. */
+async function watchOf(order: TestOrder, attempt = 1): Promise<string | undefined> {
+  try {
+    return (await world.env.client.workflow.getHandle(orderWorkflowId(reversalOf(order, attempt))).describe()).status.name;
+  } catch {
+    return undefined;
+  }
+}
+const watches = (order: TestOrder, attempt = 1) => until('its reversal waits to ask', async () => (await watchOf(order, attempt)) === 'RUNNING');
+const isOver = (order: TestOrder, attempt = 1) => until('nobody watches it any more', async () => (await watchOf(order, attempt)) === 'COMPLETED');
+
+/** What the processor knows of the charge, as its notification tells it. */
+async function newsOf({ id }: TestOrder, attempt = 1): Promise<OperationResult> {
+  const known = await world.processor.ask(chargeKey(transactionIdOf(id, attempt)));
+  if (typeof known === 'string') throw new Error(known);
+  return known;
+}
+const tell = async (order: TestOrder, attempt = 1) => await door.tell(await newsOf(order, attempt), soon());
+
+async function isGivenBack(order: TestOrder, expected: string, attempt = 1): Promise<void> {
+  await until('it is given back', async () => (await storyOf(world, reversalOf(order, attempt))) === 'completed: accepted');
+  await isOver(order, attempt);
+  expect(await story(order)).toBe(expected);
+  expect((await order.view()).follow_ups).toEqual([{ id: reversalOf(order, attempt), kind: 'reversal', status: 'completed' }]);
+  expect((await shop.ledger(order.id)).filter(({ operation }) => operation === 'reversal')).toEqual([
+    expect.objectContaining({ transaction_id: transactionIdOf(order.id, attempt), amount: 500, result: 'approved', requests: 1 }),
+  ]);
+}
+
+async function nothingIsGivenBack(order: TestOrder): Promise<void> {
+  expect((await order.view()).follow_ups.filter(({ kind }) => kind === 'reversal')).toEqual([]);
+  expect((await ledger(order)).filter((entry) => entry.startsWith('reversal'))).toEqual([]);
+}
+
+const ENDINGS: Record<'cancelled' | 'expired', (order: TestOrder) => Promise<unknown>> = {
+  cancelled: (order) => order.cancel(),
+  expired: async (order) => {
+    await sleepUntil((await endOf(order)) - 1_000);
+    await pass(2_000);
+    await until('it expires', async () => (await story(order)) === 'expired: expired');
+  },
+};
+
+/** An order that ended while its customer was at the issuer. */
+async function endedAtTheIssuer(ending: keyof typeof ENDINGS): Promise<TestOrder> {
+  const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
+  await ENDINGS[ending](order);
+  expect(await story(order)).toBe(`${ending}: ${ending}`);
+  await watches(order);
+  return order;
+}
+
+describe.each(['cancelled', 'expired'] as const)('%s while its customer is at the issuer', (ending) => {
+  test('approved there, and nobody tells: a quarter of an hour later it is asked about once and given back', async () => {
+    const order = await endedAtTheIssuer(ending);
+    await atTheIssuer(order, { code: '0101' });
+    await pass(14 * MINUTE);
+    expect(await watchOf(order)).toBe('RUNNING');
+    await nothingIsGivenBack(order);
+    await pass(90_000);
+    await isGivenBack(order, `${ending}: ${ending}`);
+  });
+
+  test('approved there and told while it waits to ask: given back at once, and told again it stays so', async () => {
+    const order = await endedAtTheIssuer(ending);
+    await atTheIssuer(order, { code: '0101' });
+    const before = await world.now();
+    await tell(order);
+    await isGivenBack(order, `${ending}: ${ending}`);
+    expect((await world.now()) - before).toBeLessThan(MINUTE);
+    await tell(order);
+    await isGivenBack(order, `${ending}: ${ending}`);
+  });
+
+  test('declined there: nothing is given back', async () => {
+    const order = await endedAtTheIssuer(ending);
+    await atTheIssuer(order, { code: '3333' });
+    await pass(16 * MINUTE);
+    await isOver(order);
+    await nothingIsGivenBack(order);
+  });
+
+  test('never finished there: nothing is given back, and nobody asks for ever', async () => {
+    const order = await endedAtTheIssuer(ending);
+    await pass(16 * MINUTE);
+    await isOver(order);
+    await nothingIsGivenBack(order);
+    // Told after all, when nobody watches any more.
+    await atTheIssuer(order, { code: '0101' });
+    await tell(order);
+    await isGivenBack(order, `${ending}: ${ending}`);
+  });
+
+  test('asked about too early, as by a customer who only looks: it is still asked about at the end', async () => {
+    const order = await endedAtTheIssuer(ending);
+    const transaction_id = transactionIdOf(order.id, 1);
+    await door.askNow({ order_id: order.id, transaction_id }, soon());
+    await world.env.client.workflow.getHandle(orderWorkflowId(reversalOf(order))).executeUpdate('firstAnswer').catch(() => undefined);
+    await atTheIssuer(order, { code: '0101' });
+    await pass(16 * MINUTE);
+    await isGivenBack(order, `${ending}: ${ending}`);
+  });
+});
+
+describe('a customer who comes back from the issuer to an order that has ended', () => {
+  /** The page as the API opens it, on this world. */
+  async function open(order: TestOrder, query: Record<string, string>): Promise<string[]> {
+    const shown: string[] = [];
+    const page = openPage({
+      services: { follow_ups: door, deadline_ms: 5_000 },
+      orderOf: () => order.view(),
+      show: async (_request: unknown, _response: unknown, { status }: { status: string }) => void shown.push(status),
+    } as unknown as Doors);
+    await page({ params: { transaction_id: transactionIdOf(order.id, 1).toUpperCase() }, query } as never, {} as never, () => undefined);
+    return shown;
+  }
+
+  test.each(['cancelled', 'expired'] as const)('%s, and paid there: it is given back', async (ending) => {
+    const order = await endedAtTheIssuer(ending);
+    await atTheIssuer(order, { code: '0101' });
+    expect(await open(order, {})).toEqual([ending]);
+    await nothingIsGivenBack(order);
+    expect(await open(order, { from: 'issuer' })).toEqual([ending]);
+    await isGivenBack(order, `${ending}: ${ending}`);
+  });
+
+  test('also when nobody watches any more', async () => {
+    const order = await endedAtTheIssuer('cancelled');
+    await pass(16 * MINUTE);
+    await isOver(order);
+    await atTheIssuer(order, { code: '0101' });
+    await open(order, { from: 'issuer' });
+    await isGivenBack(order, 'cancelled: cancelled');
+  });
+});
+
+/** A charge that goes out again and again, and never arrives; `arrive` lets it, at last. */
+async function chargedIntoTheVoid(options: { transaction_period?: number } = {}): Promise<{ order: TestOrder; arrive: () => Promise<void> }> {
+  const id = uuidv7();
+  await shop.trouble({ kind: 'outage', operation: 'sale', order_id: id });
+  const paid_on_page = options.transaction_period !== undefined;
+  const order = await createAnOrder(world, { id, ...(paid_on_page ? options : { card_number: CARDS.approved.number }) });
+  if (paid_on_page) await order.pay(CARDS.approved.number);
+  expect(await story(order)).toBe('processing: processing');
+  const { payment_method_details, project_id, is_test } = await findPayment(world.database.db, transactionIdOf(id, 1));
+  const arrive = async () => {
+    await fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' });
+    const transaction_id = transactionIdOf(id, 1);
+    const charge = { operation: 'sale', order_id: id, transaction_id, project_id, is_test, amount: 500, currency: 'EUR', vault_token: payment_method_details.vault_token ?? '', return_url: 'http://127.0.0.1:1/' } as const;
+    expect(await world.processor.operate(charge, chargeKey(transaction_id))).toMatchObject({ result: 'approved' });
+  };
+  return { order, arrive };
+}
+
+/** Lets time pass bit by bit until the story is so: it asks on the way, and no activity may run while time passes. */
+async function passUntil(order: TestOrder, expected: string): Promise<void> {
+  for (let minutes = 0; minutes < 40 && (await story(order)) !== expected; minutes += 1) {
+    await pass(MINUTE);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(await story(order)).toBe(expected);
+}
+
+describe('given up at its end, as the processor never saw it', () => {
+  test('the charge arrives afterwards, and nobody tells: it is given back', async () => {
+    const { order, arrive } = await chargedIntoTheVoid();
+    await passUntil(order, 'expired: error');
+    expect(await ledger(order)).toEqual([]);
+    await watches(order);
+    await arrive();
+    await pass(16 * MINUTE);
+    await isGivenBack(order, 'expired: error');
+  });
+
+  test('it never arrives: nothing is given back', async () => {
+    const { order } = await chargedIntoTheVoid();
+    await passUntil(order, 'expired: error');
+    await pass(16 * MINUTE);
+    await isOver(order);
+    await nothingIsGivenBack(order);
+  });
+
+  test.each([
+    ['told', async (order: TestOrder) => await tell(order)],
+    ['not told', async () => await pass(16 * MINUTE)],
+  ])('a later attempt paid, and the charge of the earlier one arrives (%s): the earlier one is given back, the later one is not', async (_title, happens) => {
+    const { order, arrive } = await chargedIntoTheVoid({ transaction_period: 10 * MINUTE });
+    await passUntil(order, 'processing: error');
+    await fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' });
+    await order.pay(CARDS.approved.number, 2);
+    expect(await story(order)).toBe('completed: error accepted');
+    await arrive();
+    await happens(order);
+    await isGivenBack(order, 'completed: error accepted');
+    expect((await ledger(order)).toSorted()).toEqual(['reversal 500 approved 1', 'sale 500 approved 1', 'sale 500 approved 1']);
+  });
+});
+
+describe('what was approved in time is never taken for a late approval', () => {
+  test.each([
+    ['voided', 'completed: cancelled', async (order: TestOrder) => void (await order.follow('void'))],
+    ['released at its end', 'completed: expired', async () => await pass(61 * MINUTE)],
+    ['captured in part', 'completed: accepted', async (order: TestOrder) => void (await order.follow('capture', 100))],
+  ])('an authorization that was %s', async (_title, expected, happens) => {
+    const order = await createAnOrder(world, { card_number: CARDS.challenge.number, capture_mode: 'manual' });
+    await atTheIssuer(order, { code: '0101' });
+    await tell(order);
+    await until('it is paid', async () => (await story(order)) === 'completed: accepted');
+    await happens(order);
+    await until(`it becomes ${expected}`, async () => (await story(order)) === expected);
+    const before = await moneyStory(order);
+    await tell(order);
+    await door.askNow({ order_id: order.id, transaction_id: transactionIdOf(order.id, 1) }, soon());
+    expect([await watchOf(order), await moneyStory(order)]).toEqual([undefined, before]);
+    await nothingIsGivenBack(order);
+  });
+
+  test('a decline by the issuer, however late anybody asks', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.do_not_honor.number });
+    await tell(order);
+    expect(await watchOf(order)).toBeUndefined();
+  });
+});

@@ -1,0 +1,52 @@
+import type { Client } from '@temporalio/client';
+import { connectTemporal } from '../../src/temporal/connect';
+import { orderWorkflowId, processorAnswered } from '../../workflows/messages';
+import { Merchant, story } from '../support/client';
+import { stack } from '../support/stack';
+import { until } from '../support/until';
+import { books, refund } from './following';
+
+/** An outcome that stays out for days: a history that is long goes on as a new one. */
+const shop = new Merchant();
+let client: Client;
+beforeAll(() => {
+  client = connectTemporal({ address: stack().temporal_address, namespace: stack().temporal_namespace, payload_keys: stack().payload_keys });
+});
+afterAll(() => client.connection.close());
+afterEach(() => fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' }));
+
+/** News that tell nothing, so many that Temporal suggests to continue as new: from 4,096 events on. Answers the run it began in. */
+async function untilItGoesOnAsNew(order_id: string): Promise<string> {
+  const handle = client.workflow.getHandle(orderWorkflowId(order_id));
+  const { runId } = await handle.describe();
+  for (let sent = 0; sent < 4_200; sent += 100) {
+    await Promise.all(Array.from({ length: 100 }, () => handle.signal(processorAnswered)));
+  }
+  await until('it goes on in a new run', async () => {
+    // What came while the suggestion was on its way.
+    await handle.signal(processorAnswered);
+    return (await handle.describe()).runId !== runId;
+  }, 30_000);
+  expect((await client.workflow.getHandle(orderWorkflowId(order_id), runId).describe()).status.name).toBe('CONTINUED_AS_NEW');
+  return runId;
+}
+
+test('a refund whose outcome stays out goes on in a new run, and is done once', async () => {
+  const order = await shop.paidOrder('approved');
+  await shop.trouble({ kind: 'outage', operation: 'refund', order_id: order.id });
+  const { body } = await refund(shop, order, { amount: 200 });
+  expect(body.status).toBe('processing');
+  await untilItGoesOnAsNew(body.id);
+  expect((await shop.getOrder(body.id)).status).toBe('processing');
+  await fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' });
+  await shop.untilStatus(body.id, 'completed', 30_000);
+  expect((await books(shop, order)).filter((entry) => JSON.stringify(entry).includes('refund'))).toHaveLength(1);
+  expect(await client.workflow.getHandle(orderWorkflowId(body.id)).result()).toBe('completed');
+}, 120_000);
+
+test('an order whose customer is at the issuer goes on in a new run, which knows it at once', async () => {
+  const order = await shop.paidOrder('challenge');
+  expect(story(order)).toBe('processing: pending');
+  await untilItGoesOnAsNew(order.id);
+  expect(story(await shop.cancelOrder(order.id))).toBe('cancelled: cancelled');
+}, 120_000);
