@@ -1,3 +1,4 @@
+import { isGrpcServiceError } from '@temporalio/client';
 import { LIMIT, unfinishedFollowUps, unfinishedOrders, unsentDeliveries } from '../src/db/unfinished';
 import { ORDER_WORKFLOW, orderStart, recordChanged } from '../workflows/messages';
 import { startFollowUp } from './follow-ups';
@@ -6,6 +7,12 @@ import { startDelivery } from './webhooks';
 
 /** A server that does not answer must not hold up the end of the process. */
 const DEADLINE_MS = 5_000;
+
+/** Whether it is not the single order that fails: the deadline is over, or nobody is there. */
+function isAway(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return isGrpcServiceError(cause) && [4, 14].includes(Number(cause.code));
+}
 
 /** What was touched so long ago would be done, had its workflow heard of it. Milliseconds. */
 const SETTLE_MS = 60_000;
@@ -42,24 +49,32 @@ export class Caretaker {
     const { db, client, log } = this.services;
     const before = now - SETTLE_MS;
     const follow_ups = await unfinishedFollowUps(db, before);
-    await this.each(follow_ups, (follow_up) => startFollowUp(client, follow_up));
+    const failures = await this.each(follow_ups, (follow_up) => startFollowUp(client, follow_up));
     const orders = await unfinishedOrders(db, { since: this.since, before });
-    await this.each(orders, async (order) => {
-      await client.workflow.signalWithStart(ORDER_WORKFLOW, { ...orderStart(order), workflowIdReusePolicy: 'ALLOW_DUPLICATE', signal: recordChanged });
-    });
+    failures.push(
+      ...(await this.each(orders, async (order) => {
+        await client.workflow.signalWithStart(ORDER_WORKFLOW, { ...orderStart(order), workflowIdReusePolicy: 'ALLOW_DUPLICATE', signal: recordChanged });
+      })),
+    );
     const deliveries = await unsentDeliveries(db, before);
-    await this.each(deliveries, (delivery) => startDelivery(client, delivery));
+    failures.push(...(await this.each(deliveries, (delivery) => startDelivery(client, delivery))));
+    if (failures.length > 0) throw failures[0];
     // Of more than one round looks after, the rest is for the next.
     this.since = orders.length < LIMIT ? before : Date.parse(orders.at(-1)!.modified);
     log.debug({ follow_ups: follow_ups.length, orders: orders.length, deliveries: deliveries.length }, 'looked after what is not finished');
   }
 
-  /** One after the other, as nobody waits for it; none any more once the process ends. */
-  private async each<Item>(items: Item[], tell: (item: Item) => Promise<void>): Promise<void> {
+  /**
+   * One after the other, as nobody waits for it; none any more once the process ends. Answers what failed: one that cannot be told
+   * does not keep the others from it, a server that is away does.
+   */
+  private async each<Item>(items: Item[], tell: (item: Item) => Promise<void>): Promise<unknown[]> {
+    const failures: unknown[] = [];
     for (const item of items) {
-      if (this.stopping) return;
-      await this.services.client.withDeadline(Date.now() + DEADLINE_MS, () => tell(item));
+      if (this.stopping || failures.some(isAway)) break;
+      await this.services.client.withDeadline(Date.now() + DEADLINE_MS, () => tell(item)).catch((error: unknown) => failures.push(error));
     }
+    return failures;
   }
 
   private next(): void {

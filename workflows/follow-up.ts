@@ -1,4 +1,4 @@
-import { ActivityFailure, allHandlersFinished, condition, continueAsNew, patched, setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, allHandlersFinished, condition, continueAsNew, setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { OrderRecord } from '../src/domain/move';
 import { ASKED_TOO_OFTEN, askAgainAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
@@ -48,7 +48,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
       recorded = await answering.recordAndCarryOut({ ...input, now: Date.now() });
       if (recorded === 'unanswered') await news(askAgainAfter(asked), 'until the processor is asked again what it has done');
       // Told to ask while the customer is still at the issuer: it may be approved yet.
-      else if (recorded === null && Date.now() < asked_last_at && patched('ask-again-at-the-end')) {
+      else if (recorded === null && Date.now() < asked_last_at) {
         answered = true;
         await news(asked_last_at - Date.now(), UNTIL_ASKED_LAST);
       }

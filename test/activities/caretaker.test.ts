@@ -356,17 +356,14 @@ describe('a Temporal that takes every call and never says a word', () => {
     await database.close();
   });
 
-  test('the round fails within seconds, whatever is left to be done; stop returns', async () => {
+  test('the round fails at the first call, whatever is left to be done; stop returns', async () => {
     for (let n = 0; n < 3; n += 1) await insertFollowUp(database.db, aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund', amount: 40, now: Date.now() - 5 * MINUTE }));
-    const began = Date.now();
     await expect(new Caretaker({ db: database.db, client, log }).look(Date.now())).rejects.toThrow();
-    expect(Date.now() - began).toBeLessThan(9_000);
     const caretaker = new Caretaker({ db: database.db, client, log });
     database.forget();
     caretaker.start();
     await until('it looks', () => database.statements.length > 0);
-    const stopping = Date.now();
+    // It would hang here, and jest with it.
     await caretaker.stop();
-    expect(Date.now() - stopping).toBeLessThan(9_000);
   });
 });
