@@ -21,10 +21,13 @@ export async function order({ order_id }: OrderInput): Promise<string> {
   let refused = false;
   let creating = false;
   let toldToAsk = false;
+  /** The record knows more than this workflow. */
   let behind = false;
+  /** The end of the capture window has been dealt with. */
   let windowClosed = false;
-  let unsettled: string | undefined;
   let windowTimer: Promise<void> | undefined;
+  /** A transaction that ended here without the processor's word that it was not paid. */
+  let unsettled: string | undefined;
   const inTurn = oneAtATime();
 
   /** Every change ends here: what the operator sees follows the record. */

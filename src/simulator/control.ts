@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from './context';
-import { faultSchema } from './faults';
+import { faultFactsSchema, faultSchema } from './faults';
 import { parse } from './parse';
 import { presentLedgerEntry } from './present';
 import { Refusal } from './refusal';
@@ -18,7 +18,7 @@ const notificationSchema = z.object({ idempotency_key: z.string().min(1) });
 /**
  * The hand of the test on the processor; nothing a real one has, and without a key.
  *
- * - `POST/GET/DELETE /control/faults/` trouble on purpose (Fault)
+ * - `POST/GET/DELETE /control/faults/` trouble on purpose (Fault); DELETE ends that about the facts of its query, or all
  * - `POST /control/due/`              what waits for its time happens now: late outcomes, chargebacks
  * - `POST /control/chargebacks/`      a chargeback, or its reversal, of any charge
  * - `POST /control/notifications/`    tells again how an operation stands
@@ -31,8 +31,8 @@ export function control({ store, faults, doDue, wake }: Context): Router {
     res.status(201).json(faults.list());
   });
   router.get('/faults/', (_req, res) => void res.json(faults.list()));
-  router.delete('/faults/', (_req, res) => {
-    faults.clear();
+  router.delete('/faults/', (req, res) => {
+    faults.clear(parse(faultFactsSchema, req.query));
     res.json(faults.list());
   });
 

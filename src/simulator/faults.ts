@@ -23,6 +23,8 @@ export const faultSchema = z.object({
   times: z.int().min(1).optional(),
 });
 export type Fault = z.infer<typeof faultSchema>;
+/** Which troubles to end. */
+export const faultFactsSchema = faultSchema.pick({ order_id: true, transaction_id: true, project_id: true, vault_token: true, idempotency_key: true });
 export type FaultTarget = NonNullable<Fault['operation']>;
 
 /** What a call is about. */
@@ -41,8 +43,9 @@ export class Faults {
     this.faults.push(fault);
   }
 
-  clear(): void {
-    this.faults = [];
+  /** Ends those about the given facts; without any, all. */
+  clear(facts: Facts): void {
+    this.faults = this.faults.filter((fault) => FACTS.some((fact) => facts[fact] !== undefined && fault[fact] !== facts[fact]));
   }
 
   /** The oldest fault that hits this call, used up once. */

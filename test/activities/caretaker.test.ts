@@ -17,7 +17,6 @@ import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
 import { MINUTE, createAnOrder, followUpOf, moneyStory, carryOut, story, storyOf, transactionIdOf, vaultToken, type TestOrder } from '../support/orders';
 import { aFollowUp, anAcceptedPayment } from '../support/payments';
 import { aReceiver, type Receiver } from '../support/receiver';
-import { stack } from '../support/stack';
 import { aWorld, type World } from '../support/temporal';
 import { until } from '../support/until';
 
@@ -38,11 +37,16 @@ describe('in a world where Temporal has lost what it was told', () => {
     await receiver.close();
   });
   afterEach(async () => {
-    await fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' });
+    await shop.endTrouble();
     // What one test leaves behind must not be found by the next.
     await world.database.db.raw('truncate orders cascade');
   });
 
+  /** Where time is to pass, nothing that an earlier test left may be under way. */
+  const anew = async () => {
+    await world.close();
+    world = await aWorld({ webhook_url: receiver.url });
+  };
   const caretaker = () => new Caretaker({ db: world.database.db, client: world.env.client, log });
   const look = async (by = caretaker()) => await by.look((await world.now()) + SETTLED);
   const ledger = async ({ id }: TestOrder) => (await shop.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
@@ -134,12 +138,14 @@ describe('in a world where Temporal has lost what it was told', () => {
   }
 
   test('an order that was paid behind its workflow’s back closes its capture window on time', async () => {
+    await anew();
     const order = await paidBehindItsBack();
     await look();
     await closesOnTime(order);
   });
 
   test('an order whose workflow was lost closes its capture window on time', async () => {
+    await anew();
     const order = await authorized('approved', 'PT10M');
     await handleOf(order.id).terminate('lost');
     await look();

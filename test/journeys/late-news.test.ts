@@ -11,7 +11,6 @@ import { orderWorkflowId } from '../../workflows/messages';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { MINUTE, atTheIssuer, createAnOrder, moneyStory, story, storyOf, transactionIdOf, type TestOrder } from '../support/orders';
-import { stack } from '../support/stack';
 import { aWorld, type World } from '../support/temporal';
 import { until } from '../support/until';
 
@@ -24,7 +23,7 @@ beforeAll(async () => {
   door = new FollowUps(world.env.client, world.database.db, new Orders(world.env.client, world.database.db));
 });
 afterAll(() => world.close());
-afterEach(() => fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' }));
+afterEach(() => shop.endTrouble());
 
 const soon = () => Date.now() + 8_000;
 /** Lets workflow time pass; nothing else may be under way. */
@@ -180,7 +179,7 @@ async function chargedIntoTheVoid(options: { transaction_period?: number } = {})
   expect(await story(order)).toBe('processing: processing');
   const { payment_method_details, project_id, is_test } = await findPayment(world.database.db, transactionIdOf(id, 1));
   const arrive = async () => {
-    await fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' });
+    await shop.endTrouble();
     const transaction_id = transactionIdOf(id, 1);
     const charge = { operation: 'sale', order_id: id, transaction_id, project_id, is_test, amount: 500, currency: 'EUR', vault_token: payment_method_details.vault_token ?? '', return_url: 'http://127.0.0.1:1/' } as const;
     expect(await world.processor.operate(charge, chargeKey(transaction_id))).toMatchObject({ result: 'approved' });
@@ -222,7 +221,7 @@ describe('given up at its end, as the processor never saw it', () => {
   ])('a later attempt paid, and the charge of the earlier one arrives (%s): the earlier one is given back, the later one is not', async (_title, happens) => {
     const { order, arrive } = await chargedIntoTheVoid({ transaction_period: 10 * MINUTE });
     await passUntil(order, 'processing: error');
-    await fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' });
+    await shop.endTrouble();
     await order.pay(CARDS.approved.number, 2);
     expect(await story(order)).toBe('completed: error accepted');
     await arrive();

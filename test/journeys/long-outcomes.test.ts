@@ -13,7 +13,7 @@ beforeAll(() => {
   client = connectTemporal({ address: stack().temporal_address, namespace: stack().temporal_namespace, payload_keys: stack().payload_keys });
 });
 afterAll(() => client.connection.close());
-afterEach(() => fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' }));
+afterEach(() => shop.endTrouble());
 
 /** News that tell nothing, so many that Temporal suggests to continue as new: from 4,096 events on. Answers the run it began in. */
 async function untilItGoesOnAsNew(order_id: string): Promise<string> {
@@ -38,7 +38,7 @@ test('a refund whose outcome stays out goes on in a new run, and is done once', 
   expect(body.status).toBe('processing');
   await untilItGoesOnAsNew(body.id);
   expect((await shop.getOrder(body.id)).status).toBe('processing');
-  await fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' });
+  await shop.endTrouble();
   await shop.untilStatus(body.id, 'completed', 30_000);
   expect((await books(shop, order)).filter((entry) => JSON.stringify(entry).includes('refund'))).toHaveLength(1);
   expect(await client.workflow.getHandle(orderWorkflowId(body.id)).result()).toBe('completed');

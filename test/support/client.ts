@@ -25,6 +25,7 @@ type Fields = Partial<client.OrderRequest>;
 export class Merchant {
   /** For the operations of the client. */
   readonly project: ReturnType<typeof client.project>;
+  private readonly troubles: Fault[] = [];
 
   constructor(
     readonly place: RunningStack = stack(),
@@ -107,7 +108,19 @@ export class Merchant {
       const left = (await (await fetch(faults)).json()) as Fault[];
       return !left.some((one) => one.vault_token === fault.vault_token && one.order_id === fault.order_id);
     };
-    return { hit: until(`the processor's trouble hits: ${fault.kind}`, async () => await isOver()).then(() => undefined) };
+    this.troubles.push(fault);
+    const hit = until(`the processor's trouble hits: ${fault.kind}`, async () => await isOver()).then(() => undefined);
+    // Not every test waits for it, and some trouble lasts until it is ended.
+    hit.catch(() => undefined);
+    return { hit };
+  }
+
+  /** Ends what `trouble` has begun, and leaves alone what other tests have. */
+  async endTrouble(): Promise<void> {
+    for (const { order_id, vault_token, project_id, idempotency_key } of this.troubles.splice(0)) {
+      const facts = Object.entries({ order_id, vault_token, project_id, idempotency_key }).flatMap(([fact, value]) => (value === undefined ? [] : [[fact, value]]));
+      await fetch(`${this.place.simulator_url}/control/faults/?${new URLSearchParams(facts)}`, { method: 'DELETE' });
+    }
   }
 }
 

@@ -24,7 +24,7 @@ const shop = new Merchant();
 let afterAsking: (key: string) => Promise<void> = () => Promise.resolve();
 afterEach(async () => {
   afterAsking = () => Promise.resolve();
-  await fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' });
+  await shop.endTrouble();
 });
 beforeAll(async () => {
   receiver = await aReceiver();
@@ -220,7 +220,7 @@ describe('asked for more than once', () => {
     const handle = await carryOut(world, input);
     await handle.executeUpdate(firstAnswer);
     expect(await storyOf(world, input.order_id)).toBe('processing: processing');
-    await fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' });
+    await shop.endTrouble();
     await tell(input.order_id);
     await becomes(input.order_id, 'completed: accepted');
     await until('its workflow is over', async () => (await handle.describe()).status.name === 'COMPLETED');
@@ -389,7 +389,7 @@ describe('what an operator sees in the Web UI', () => {
     const waiting = await details(input.order_id);
     for (const part of ['**processing**', '200 EUR', "Waits for the processor's outcome", orderWorkflowId(order.id), 'wanted by the merchant']) expect(waiting).toContain(part);
     expect(waiting).not.toMatch(/Ada|example\.com|4111|vt_/);
-    await fetch(`${stack().simulator_url}/control/faults/`, { method: 'DELETE' });
+    await shop.endTrouble();
     await tell(input.order_id);
     await becomes(input.order_id, 'completed: accepted');
     await until('it is over', async () => (await handle.describe()).typedSearchAttributes.get(ORDER_STATUS) === 'completed');

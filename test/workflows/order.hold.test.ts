@@ -282,7 +282,7 @@ describe('at the end of the window', () => {
     await sleepUntil((await windowEnd(order)) + 1_000);
     await becomes(order, 'completed: accepted; 200 voided, 300 capture_pending: capture processing, void completed');
     expect(await isRunning(order)).toBe(true);
-    await fetch(`${shop.place.simulator_url}/control/faults/`, { method: 'DELETE' });
+    await shop.endTrouble();
     await world.env.client.workflow.getHandle(orderWorkflowId(capture)).signal(processorAnswered);
     await becomes(order, 'completed: expired; 500 voided: capture error, void completed, void completed');
     expect((await ledger(order)).toSorted()).toEqual(['authorize 500 approved', 'capture 300 refused', 'void 200 approved', 'void 300 approved']);
@@ -295,7 +295,7 @@ describe('at the end of the window', () => {
     const capture = await order.follow('capture');
     await sleepUntil((await windowEnd(order)) + 10_000);
     expect(await all(order)).toBe('completed: accepted; 500 capture_pending: capture processing');
-    await fetch(`${shop.place.simulator_url}/control/faults/`, { method: 'DELETE' });
+    await shop.endTrouble();
     await world.env.client.workflow.getHandle(orderWorkflowId(capture)).signal(processorAnswered);
     await becomes(order, 'completed: accepted; 500 captured: capture completed');
     expect(await ledger(order)).toEqual(['authorize 500 approved', 'capture 500 approved']);

@@ -95,6 +95,14 @@ test.each([
   expect(await bench.ledger(`?order_id=${charge.order_id}`)).toHaveLength(1);
 });
 
+test('a fault that is ended leaves those about others as they are', async () => {
+  const [ended, stays] = [await bench.charge('approved'), await bench.charge('approved')];
+  for (const { order_id } of [ended, stays]) await bench.control('faults', { kind: 'error', order_id });
+  await fetch(`${bench.simulator.url}/control/faults/?order_id=${ended.order_id}`, { method: 'DELETE' });
+  expect(word(await bench.processor.operate(ended, ended.transaction_id))).toBe('approved');
+  expect(word(await bench.processor.operate(stays, stays.transaction_id))).toBe('unknown');
+});
+
 test('a fault hits only what it is about', async () => {
   const [hit, spared] = [await bench.charge('approved'), await bench.charge('approved')];
   await bench.control('faults', { kind: 'error', vault_token: hit.vault_token });
