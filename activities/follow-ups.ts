@@ -2,23 +2,20 @@ import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Clien
 import { insertFollowUp, openFollowUps, settleFollowUp, type FollowUp } from '../src/db/follow-ups';
 import { findOrder, loadOrder } from '../src/db/orders';
 import { endedUnpaid, findPayment } from '../src/db/transactions';
-import { FOLLOW_UPS, followUpKey, type FollowUpKind } from '../src/domain/follow-up';
+import { OF_THE_PROCESSOR, followUpKey, movesHeldMoney, type FollowUpKind } from '../src/domain/follow-up';
 import { closingOf, holdOf } from '../src/domain/hold';
 import type { OrderRecord } from '../src/domain/move';
 import { chargeKey, outcomeOf } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { closingOrderId, reversalOrderId, transactionId } from '../src/ids';
 import type { Operation, OperationResult } from '../src/processor/wire';
-import { FOLLOW_UP_WORKFLOW, followUpStart, orderWorkflowId, processorAnswered, recordChanged, type FollowUpInput, type FollowUpOrderInput } from '../workflows/messages';
+import { FOLLOW_UP_WORKFLOW, followUpNews, followUpStart, orderWorkflowId, recordChanged, type FollowUpInput, type FollowUpOrderInput } from '../workflows/messages';
 import { withFailures } from './failure';
 import type { Services } from './services';
 
 interface AtTime {
   now: number;
 }
-
-/** What the processor does of itself, and the kind of order that records it. */
-const OF_THE_PROCESSOR: Partial<Record<OperationResult['operation'], FollowUpKind>> = { chargeback: 'chargeback', chargeback_reversal: 'reversal' };
 
 /** Orders that follow a payment order: written beside it, then carried out at the processor under a derived key. */
 export function followUpActivities({ db, processor, client }: Pick<Services, 'db' | 'processor' | 'client'>) {
@@ -78,13 +75,14 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
         const done = await processor.ask(processor_key ?? '');
         if (done === 'unknown') return 'unanswered';
         // The key alone proves nothing: that of the charge is known as well.
-        const is_told = done !== 'never_seen' && OF_THE_PROCESSOR[done.operation] === kind && done.transaction_id === original_transaction_id;
+        const recorded_as: Partial<Record<OperationResult['operation'], FollowUpKind>> = OF_THE_PROCESSOR;
+        const is_told = done !== 'never_seen' && recorded_as[done.operation] === kind && done.transaction_id === original_transaction_id;
         if (!is_told || outcomeOf(done).to !== 'accepted') return null;
         const order = await record({ ...input, amount: done.amount });
         return await settle(input, order, done, now);
       }
       // The order that holds the money has written it before it started this.
-      const order = (kind === 'capture' || kind === 'void' ? await findOrder(db, input.order_id) : undefined) ?? (await record(input));
+      const order = (movesHeldMoney(kind) ? await findOrder(db, input.order_id) : undefined) ?? (await record(input));
       // Told once more when whoever settled it was killed before it had.
       if (isFinal(ORDER_MOVES, order.status)) await tellPayment(client, input);
       if (order.status !== 'new') return order;
@@ -120,11 +118,10 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
     async startReversal({ transaction_id, ask_after_ms }: { transaction_id: string; ask_after_ms?: number }): Promise<void> {
       const payment = await endedUnpaid(db, transaction_id);
       if (payment === undefined) return;
-      const { order_id: original_order_id, project_id } = payment;
-      const input = { order_id: reversalOrderId(transaction_id), project_id, kind: 'reversal', requested_by: 'service', original_order_id, original_transaction_id: transaction_id, ask_after_ms } as const;
+      const input = { ...payment, order_id: reversalOrderId(transaction_id), kind: 'reversal', requested_by: 'service', ask_after_ms } as const;
       if (ask_after_ms !== undefined) return await startFollowUp(client, input);
       // One that waits to ask of itself, started before the news came, asks now.
-      await client.workflow.signalWithStart(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdReusePolicy: 'ALLOW_DUPLICATE', signal: processorAnswered, signalArgs: [] });
+      await client.workflow.signalWithStart(FOLLOW_UP_WORKFLOW, followUpNews(input));
     },
   });
 }
@@ -140,7 +137,7 @@ export async function startFollowUp(client: Client, input: FollowUpInput): Promi
 
 /** An order that holds money waits for what becomes of it; one that is over does not. */
 async function tellPayment(client: Client, { kind, original_order_id }: FollowUpInput): Promise<void> {
-  if (FOLLOW_UPS[kind].pending === null || kind === 'refund') return;
+  if (!movesHeldMoney(kind)) return;
   try {
     await client.workflow.getHandle(orderWorkflowId(original_order_id)).signal(recordChanged);
   } catch (error) {

@@ -2,14 +2,12 @@ import { WithStartWorkflowOperation, WorkflowNotFoundError, type Client } from '
 import type { Database } from '../src/db/connection';
 import { findOrderView, type OrderView } from '../src/db/order-view';
 import { endedUnpaid } from '../src/db/transactions';
+import { OF_THE_PROCESSOR } from '../src/domain/follow-up';
 import { processorOrderId, reversalOrderId } from '../src/ids';
 import type { OperationResult } from '../src/processor/wire';
-import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, firstAnswer, followOrder, followUpStart, orderStart, orderWorkflowId, processorAnswered, type FollowUpInput, type FollowUpOrderInput } from '../workflows/messages';
+import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, firstAnswer, followOrder, followUpNews, followUpStart, orderStart, orderWorkflowId, type FollowUpInput, type FollowUpOrderInput } from '../workflows/messages';
 import { answeredOrder, isOver, isSilence, unavailable } from './answered-order';
 import type { Orders } from './orders';
-
-/** What the processor does of itself, and the kind of order that records it. */
-const OF_THE_PROCESSOR = { chargeback: 'chargeback', chargeback_reversal: 'reversal' } as const;
 
 /**
  * The API's door to what follows a payment: captures and voids pass through the order that holds the money, everything else
@@ -84,8 +82,7 @@ export class FollowUps {
   private async giveBackIfLate(transaction_id: string): Promise<void> {
     const payment = await endedUnpaid(this.db, transaction_id);
     if (payment === undefined) return;
-    const { order_id: original_order_id, project_id } = payment;
-    await this.startAlone({ order_id: reversalOrderId(transaction_id), project_id, kind: 'reversal', requested_by: 'service', original_order_id, original_transaction_id: transaction_id });
+    await this.startAlone({ ...payment, order_id: reversalOrderId(transaction_id), kind: 'reversal', requested_by: 'service' });
   }
 
   /** News of a payment that is not ours are nobody's. */
@@ -96,9 +93,8 @@ export class FollowUps {
     await this.startAlone(input);
   }
 
-  /** One that waits asks now. One that found nothing to do leaves room for news that come later, one that did it does nothing again. */
   private async startAlone(input: FollowUpInput): Promise<void> {
-    await this.client.workflow.signalWithStart(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdReusePolicy: 'ALLOW_DUPLICATE', signal: processorAnswered, signalArgs: [] });
+    await this.client.workflow.signalWithStart(FOLLOW_UP_WORKFLOW, followUpNews(input));
   }
 
   private async startOrJoin(input: FollowUpInput, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<void> {

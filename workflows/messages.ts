@@ -28,8 +28,6 @@ export interface FollowUpInput extends Omit<NewFollowUp, 'id' | 'transaction_id'
   processor_key?: string | undefined;
   /** Only of a late approval: nobody has told of one yet, so the processor is asked after this long. Milliseconds. */
   ask_after_ms?: number | undefined;
-  /** Epoch milliseconds after which a row that is not there yet is not made any more (DECISIONS, HTTP surface 10). */
-  not_after?: number | undefined;
 }
 
 /** How an order's workflow is started, and found by operators. */
@@ -111,6 +109,14 @@ export const firstAnswer = defineUpdate<void, []>('firstAnswer');
 export const recordChanged = defineSignal<[]>('recordChanged');
 /** The processor told an outcome, or the customer came back from the issuer: ask now instead of later. */
 export const processorAnswered = defineSignal<[]>('processorAnswered');
+
+/**
+ * How a follow-up order's workflow is told that there is news, and started unless it runs: one that waits asks now, one that found
+ * nothing to do leaves room for news that come later, one that did it does nothing again.
+ */
+export function followUpNews(input: FollowUpInput) {
+  return { ...followUpStart(input), workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const, signal: processorAnswered, signalArgs: [] as [] };
+}
 
 export const paymentUpdateId = (attempt: number) => `pay:${attempt}`;
 export const CREATE_UPDATE_ID = 'create';

@@ -6,13 +6,14 @@ import {
   attentionTo,
   creditDebitOf,
   endOfHold,
+  movesHeldMoney,
   paymentMethodOf,
   type FollowUpKind,
   type FollowUpRequest,
   type RequestedBy,
 } from '../domain/follow-up';
 import { lastTransaction, type OrderRecord } from '../domain/move';
-import { ORDER_MOVES, isFinal, type TransactionStatus } from '../domain/transitions';
+import { OPEN_ORDER_STATUSES, ORDER_MOVES, isFinal, type TransactionStatus } from '../domain/transitions';
 import { ServiceError, preconditionFailed, tooLate } from '../errors';
 import { rows, type Database } from './connection';
 import { findOrder, loadOrder, moveOrder, type MoveDetails } from './orders';
@@ -140,7 +141,7 @@ export async function settleFollowUp(db: Database, order: OrderRecord, follow_up
     await changeAmounts(trx, follow_up, changes, details.now);
     const money = { ...payment.money };
     for (const [column, change] of Object.entries(changes) as [keyof typeof changes, number][]) money[column] += change;
-    if (FOLLOW_UPS[follow_up.kind].pending !== null) await endHold(trx, follow_up, money, details.now);
+    if (movesHeldMoney(follow_up.kind)) await endHold(trx, follow_up, money, details.now);
     const attention = attentionTo(follow_up.kind, to, money);
     if (attention === undefined) return moved;
     await rows(trx, 'update orders set attention = :attention where id = :order_id', { attention, order_id: order.order_id });
@@ -175,14 +176,18 @@ export interface OpenFollowUp extends FollowUp {
   project_id: string;
 }
 
+/** Reads OpenFollowUp; a query goes on with `where`. */
+export const FOLLOW_UP = `
+     select f.id as order_id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id, t.original_transaction_id
+     from orders f join transactions t on t.order_id = f.id`;
+
 /** Captures and voids of a payment that are not final: each has a workflow, or gets one. */
 export async function openFollowUps(db: Database, original_order_id: string): Promise<OpenFollowUp[]> {
   return await rows<OpenFollowUp>(
     db,
-    `select f.id as order_id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id, t.original_transaction_id
-     from orders f join transactions t on t.order_id = f.id
-     where f.related_order_id = :original_order_id and f.kind in ('capture', 'void') and f.status <> all(:final::text[])
+    `${FOLLOW_UP}
+     where f.related_order_id = :original_order_id and f.kind in ('capture', 'void') and f.status = any(:open::text[])
      order by f.created, f.id`,
-    { original_order_id, final: Object.keys(ORDER_MOVES).filter((status) => isFinal(ORDER_MOVES, status as keyof typeof ORDER_MOVES)) },
+    { original_order_id, open: OPEN_ORDER_STATUSES },
   );
 }

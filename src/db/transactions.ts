@@ -1,5 +1,6 @@
 import type { CaptureMode } from '../domain/amounts';
 import { rows, type Database } from './connection';
+import type { PaymentId } from './follow-ups';
 import type { PaymentMethodDetails } from './orders';
 
 /** What the processor is asked with: always the ids of the payment order, for its follow-up orders too. */
@@ -31,10 +32,10 @@ export async function findPayment(db: Database, transaction_id: string): Promise
  * The order and project of a transaction that ended without the processor's word that it was not paid: it expired, was cancelled,
  * or was given up while no outcome was known. `undefined` for any other: an approval that comes for this one came too late.
  */
-export async function endedUnpaid(db: Database, transaction_id: string): Promise<{ order_id: string; project_id: string } | undefined> {
-  const [found] = await rows<{ order_id: string; project_id: string }>(
+export async function endedUnpaid(db: Database, transaction_id: string): Promise<(PaymentId & { project_id: string }) | undefined> {
+  const [found] = await rows<PaymentId & { project_id: string }>(
     db,
-    `select t.order_id, o.project_id from transactions t join orders o on o.id = t.order_id
+    `select t.order_id as original_order_id, t.id as original_transaction_id, o.project_id from transactions t join orders o on o.id = t.order_id
      where t.id = :transaction_id and o.kind = 'payment'
        and not exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted')
        and (t.status in ('expired', 'cancelled')

@@ -1,7 +1,7 @@
-import { ORDER_MOVES, ORDER_STATUSES, isFinal } from '../domain/transitions';
+import { OPEN_ORDER_STATUSES } from '../domain/transitions';
 import { rows, type Database } from './connection';
 import type { DeliveryId } from './deliveries';
-import type { OpenFollowUp } from './follow-ups';
+import { FOLLOW_UP, type OpenFollowUp } from './follow-ups';
 
 /** What was last touched in a period, epoch milliseconds: its end is outside. */
 interface Touched {
@@ -9,20 +9,18 @@ interface Touched {
   before: number;
 }
 
-const OPEN = ORDER_STATUSES.filter((status) => !isFinal(ORDER_MOVES, status));
 /** More than one round looks after; the next goes on. */
 export const LIMIT = 5_000;
 /** Windows are five days at most, and closed at their end. */
 const WINDOW_AGE_MS = 30 * 24 * 60 * 60 * 1_000;
 
-const instants = ({ since, before }: Touched) => ({ since: new Date(since).toISOString(), before: new Date(before).toISOString(), open: OPEN, limit: LIMIT });
+const instants = ({ since, before }: Touched) => ({ since: new Date(since).toISOString(), before: new Date(before).toISOString(), open: OPEN_ORDER_STATUSES, limit: LIMIT });
 
 /** Follow-up orders that are not final. What the processor did of itself is done when it is written. */
 export async function unfinishedFollowUps(db: Database, before: number): Promise<OpenFollowUp[]> {
   return await rows<OpenFollowUp>(
     db,
-    `select f.id as order_id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id, t.original_transaction_id
-     from orders f join transactions t on t.order_id = f.id
+    `${FOLLOW_UP}
      where f.status = any(:open::text[]) and f.modified < :before and f.kind <> 'payment' and f.requested_by <> 'processor' and t.original_transaction_id is not null
      order by f.modified limit :limit`,
     instants({ since: 0, before }),

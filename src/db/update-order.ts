@@ -1,4 +1,4 @@
-import { ORDER_MOVES, ORDER_STATUSES, isFinal } from '../domain/transitions';
+import { OPEN_ORDER_STATUSES } from '../domain/transitions';
 import { rows, type Database } from './connection';
 
 /** What a merchant may change of an order; an absent field stays as it is, a present one is replaced as a whole. */
@@ -11,8 +11,6 @@ export interface OrderChanges {
   customer?: unknown;
   extra?: unknown;
 }
-
-const OPEN = ORDER_STATUSES.filter((status) => !isFinal(ORDER_MOVES, status));
 
 /**
  * Changes fields of an order that is not final, at one of `versions` when they are given. Answers whether it did.
@@ -39,7 +37,7 @@ export async function updateOrder(
        modified = greatest(modified, :now::timestamptz)
      where id = :order_id and status = any(:open::text[]) and (:versions::int[] is null or version = any(:versions::int[]))
      returning id`,
-    { order_id, changes: JSON.stringify(changes), open: OPEN, versions: versions ?? null, now: new Date(now).toISOString() },
+    { order_id, changes: JSON.stringify(changes), open: OPEN_ORDER_STATUSES, versions: versions ?? null, now: new Date(now).toISOString() },
   );
   return updated.length === 1;
 }

@@ -43,6 +43,14 @@ export type FollowUpKind = keyof typeof FOLLOW_UPS;
 export type OrderKind = 'payment' | FollowUpKind;
 export const FOLLOW_UP_KINDS = Object.keys(FOLLOW_UPS) as FollowUpKind[];
 
+/** What the processor does of itself, and the kind of order that records it. */
+export const OF_THE_PROCESSOR = { chargeback: 'chargeback', chargeback_reversal: 'reversal' } as const satisfies Record<string, FollowUpKind>;
+
+/** Whether it moves money that an authorization holds, and so passes through the order that holds it. */
+export function movesHeldMoney(kind: FollowUpKind): kind is 'capture' | 'void' {
+  return kind === 'capture' || kind === 'void';
+}
+
 /** Who wants a follow-up order: the merchant by the API, the service itself, or the processor, which has done it already. */
 export type RequestedBy = 'merchant' | 'service' | 'processor';
 

@@ -60,6 +60,9 @@ export function isFinal<S extends string>(moves: Moves<S>, status: S): boolean {
   return moves[status].length === 0;
 }
 
+/** The statuses of an order that something may still happen to. */
+export const OPEN_ORDER_STATUSES: readonly OrderStatus[] = ORDER_STATUSES.filter((status) => !isFinal(ORDER_MOVES, status));
+
 /** The table as a Mermaid state diagram, for README. */
 export function toMermaid<S extends string>(moves: Moves<S>): string {
   const name = (status: S) => status.replace('-', '_');
