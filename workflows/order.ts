@@ -1,6 +1,7 @@
 import { ApplicationFailure, allHandlersFinished, condition, continueAsNew, patched, setCurrentDetails, setHandler, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import { closingOf, holdOf, isClosed, type Hold } from '../src/domain/hold';
-import { awaitsOutcome, isDue, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
+import { closingOf, holdOf } from '../src/domain/hold';
+import { isDue, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
+import { isAtIssuer, isOutcomeOpen, nextStep } from '../src/domain/next-step';
 import { hasEnded, mayCancel, paymentObstacle } from '../src/domain/order';
 import { askAgainAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
@@ -26,6 +27,8 @@ export async function order({ order_id }: OrderInput): Promise<string> {
   /** The end of the capture window has been dealt with. */
   let windowClosed = false;
   let windowTimer: Promise<void> | undefined;
+  /** Times the processor was asked for an outcome that is open. */
+  let asked = 0;
   /** A transaction that ended here without the processor's word that it was not paid. */
   let unsettled: string | undefined;
   const inTurn = oneAtATime();
@@ -102,76 +105,96 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     behind = true;
   });
 
-  // A creation that came with the start has begun by now, and ends: only one that did not come needs a timer.
-  const settled = () => present !== undefined || refused;
-  if (creating) await condition(settled);
-  else {
+  await untilCreated();
+  while (present !== undefined) {
+    if (behind) await readAgain();
+    const step = nextStep(present, Date.now());
+    if (step === 'deliver') await startDeliveries();
+    else if (step === 'keep') await keepMoney();
+    else if (step === 'end') await endUnpaid();
+    else if (step === 'ask') await askForOutcome();
+    else if (step === 'wait') await waitForPayment();
+    else break;
+  }
+  await watchWhatMayStillBePaid();
+  await condition(allHandlersFinished);
+  return present?.status ?? 'refused';
+
+  /** A creation that came with the start has begun by now, and ends: only one that did not come needs a timer. */
+  async function untilCreated(): Promise<void> {
+    const settled = () => present !== undefined || refused;
+    if (creating) return await condition(settled);
     await condition(() => settled() || behind, CREATION_LOST_AFTER_MS, { summary: 'until its creation counts as lost' });
     if (!settled()) await inTurn(goOnFromRecord);
   }
-  let asked = 0;
-  while (present !== undefined) {
-    if (behind) {
-      behind = false;
-      await inTurn(async () => became((await answering.findOrder({ order_id })) ?? existing()));
-    }
-    const current: OrderRecord = present;
-    if (current.deliveries.length > 0) {
-      await answering.startDeliveries({ order_id, deliveries: current.deliveries });
-      // A change meanwhile may have added one: only those that were started are off the list.
-      present = { ...present, deliveries: present.deliveries.filter((n) => !current.deliveries.includes(n)) };
-    } else if (isFinal(ORDER_MOVES, current.status)) {
-      const hold = holdOf(current);
-      if (hold === undefined || isClosed(hold, Date.now())) break;
-      await keep(hold);
-    } else if (isDue(current, Date.now())) {
-      // Whoever ends an order asks first: news that came before are answered by that.
+
+  async function readAgain(): Promise<void> {
+    behind = false;
+    await inTurn(async () => became((await answering.findOrder({ order_id })) ?? existing()));
+  }
+
+  async function startDeliveries(): Promise<void> {
+    const { deliveries } = existing();
+    await answering.startDeliveries({ order_id, deliveries });
+    // A change meanwhile may have added one: only those that were started are off the list.
+    present = { ...existing(), deliveries: existing().deliveries.filter((n) => !deliveries.includes(n)) };
+  }
+
+  async function waitForPayment(): Promise<void> {
+    toldToAsk = false;
+    await waitForNews(paymentEnd(existing()) - Date.now(), inWords(existing()));
+  }
+
+  /** Cancelled or expired, unless the processor says that it was paid; while it says nothing, it is asked again. */
+  async function endUnpaid(): Promise<void> {
+    // Whoever ends an order asks first: news that came before are answered by that.
+    toldToAsk = false;
+    await inTurn(() => endIfDue(existing()));
+    if (isFinal(ORDER_MOVES, existing().status) || !isDue(existing(), Date.now())) return;
+    await waitForNews(askAgainAfter(asked), 'until the processor is asked again whether it has charged');
+    asked += 1;
+  }
+
+  /** Asks what became of the charge: at once when there are news, else after a while. */
+  async function askForOutcome(): Promise<void> {
+    const current = existing();
+    const { transaction_id } = lastTransaction(current)!;
+    const pause = isAtIssuer(current) ? Math.min(ASK_PENDING_AFTER_MS, paymentEnd(current) - Date.now()) : askAgainAfter(asked);
+    if (!toldToAsk) await waitForNews(pause, 'until the processor is asked for the outcome again');
+    if (isDue(existing(), Date.now())) return;
+    asked += 1;
+    await inTurn(async () => {
+      const before = existing();
+      // The customer or merchant may have ended it meanwhile, or a further attempt may be under way.
+      if (lastTransaction(before)?.transaction_id !== transaction_id || !isOutcomeOpen(before)) return;
       toldToAsk = false;
-      await inTurn(() => endIfDue(existing()));
-      if (isFinal(ORDER_MOVES, existing().status) || !isDue(existing(), Date.now())) continue;
-      await waitForNews(askAgainAfter(asked), 'until the processor is asked again whether it has charged');
-      asked += 1;
-    } else if (awaitsOutcome(current) || isPending(current)) {
-      const { transaction_id } = lastTransaction(current)!;
-      const wait = isPending(current) ? Math.min(ASK_PENDING_AFTER_MS, paymentEnd(current) - Date.now()) : askAgainAfter(asked);
-      if (!toldToAsk) await waitForNews(wait, 'until the processor is asked for the outcome again');
-      if (isDue(existing(), Date.now())) continue;
-      asked += 1;
-      await inTurn(async () => {
-        const before = existing();
-        // The customer or merchant may have ended it meanwhile, or a further attempt may be under way.
-        if (lastTransaction(before)?.transaction_id === transaction_id && (awaitsOutcome(before) || isPending(before))) {
-          toldToAsk = false;
-          became(await asking.askOutcome({ order: before, transaction_id, now: Date.now() }));
-          // Given up because the time was over, not because the processor said so.
-          const after = lastTransaction(existing());
-          if (after?.status === 'error' && hasEnded(after.end, Date.now())) {
-            if (isFinal(ORDER_MOVES, existing().status)) unsettled = transaction_id;
-            // A further attempt may follow, and be what the order ends with.
-            else if (patched('ask-after-giving-up')) await answering.startReversal({ transaction_id, ask_after_ms: ASK_AFTER_END_MS });
-            else unsettled = transaction_id;
-          }
-        }
-      });
-      if (workflowInfo().continueAsNewSuggested) {
-        await condition(allHandlersFinished);
-        await continueAsNew<typeof order>({ order_id });
-      }
-    } else {
-      toldToAsk = false;
-      await waitForNews(paymentEnd(current) - Date.now(), inWords(current));
+      became(await asking.askOutcome({ order: before, transaction_id, now: Date.now() }));
+      // Given up because the time was over, not because the processor said so.
+      const after = lastTransaction(existing());
+      if (after?.status !== 'error' || !hasEnded(after.end, Date.now())) return;
+      // While the order goes on, a further attempt may follow, and be what it ends with.
+      if (!isFinal(ORDER_MOVES, existing().status) && patched('ask-after-giving-up')) await answering.startReversal({ transaction_id, ask_after_ms: ASK_AFTER_END_MS });
+      else unsettled = transaction_id;
+    });
+    if (workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof order>({ order_id });
     }
   }
-  // News that came while it ended may tell of an approval that came too late; what comes from now on finds it ended (Orders.askNow).
-  const last = present && lastTransaction(present);
-  if (last !== undefined && last.transaction_id === unsettled && last.status !== 'accepted' && patched('ask-after-the-end')) {
-    await answering.startReversal({ transaction_id: unsettled, ask_after_ms: ASK_AFTER_END_MS });
-    if (toldToAsk) await answering.startReversal({ transaction_id: unsettled });
-  } else if (toldToAsk && (last?.status === 'cancelled' || last?.status === 'expired')) {
-    await answering.startReversal({ transaction_id: last.transaction_id });
+
+  /** What ended here may be approved there all the same: what the processor took then is given back. */
+  async function watchWhatMayStillBePaid(): Promise<void> {
+    const last = present && lastTransaction(present);
+    if (last === undefined) return;
+    const { transaction_id, status } = last;
+    if (transaction_id === unsettled && status !== 'accepted' && patched('ask-after-the-end')) {
+      await answering.startReversal({ transaction_id, ask_after_ms: ASK_AFTER_END_MS });
+      if (toldToAsk) await answering.startReversal({ transaction_id });
+    } else if (toldToAsk && (status === 'cancelled' || status === 'expired')) {
+      // News that came while it ended; what comes from now on finds it ended (Orders.askNow).
+      await answering.startReversal({ transaction_id });
+    }
   }
-  await condition(allHandlersFinished);
-  return present?.status ?? 'refused';
 
   function existing(): OrderRecord {
     if (present === undefined) throw refusal('NotFound', 'The order does not exist.');
@@ -196,8 +219,10 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     return existing();
   }
 
-  /** Money that is reserved: kept for the merchant until its window ends, then captured or released. */
-  async function keep(hold: Hold): Promise<void> {
+  /** Money that is reserved is kept for the merchant until its window ends, then captured or released. */
+  async function keepMoney(): Promise<void> {
+    const hold = holdOf(existing());
+    if (hold === undefined) return;
     const now = Date.now();
     const closed = windowClosed;
     windowClosed ||= hasEnded(hold.end, now);
@@ -241,8 +266,6 @@ function facts(current: OrderRecord) {
     ...(current.ended === undefined ? {} : { ended: current.ended }),
   };
 }
-
-const isPending = (current: OrderRecord) => lastTransaction(current)?.status === 'pending';
 
 function canNotCancel(current: OrderRecord): ApplicationFailure {
   const why = isFinal(ORDER_MOVES, current.status) ? '' : ' and the outcome of its payment is awaited';

@@ -60,20 +60,61 @@ function orderRow(order: NewOrder, times: { created: number; end: number }) {
   };
 }
 
+/** The columns an insert names, as `a, b`; those it does not name have the database's defaults, also ones that a later migration adds. */
+const columns = <Row>(names: Record<keyof Row, true>) => Object.keys(names).join(', ');
+
+const ORDER_COLUMNS = columns<ReturnType<typeof orderRow>>({
+  id: true,
+  project_id: true,
+  merchant_order_id: true,
+  description: true,
+  currency: true,
+  amount: true,
+  attempts_max: true,
+  expiration_period: true,
+  payment_methods: true,
+  return_url: true,
+  failure_url: true,
+  webhook_url: true,
+  locale: true,
+  customer: true,
+  client: true,
+  extra: true,
+  order_lines: true,
+  kind: true,
+  status: true,
+  expires_at: true,
+  version: true,
+  moves: true,
+  created: true,
+  modified: true,
+});
+
+const TRANSACTION_COLUMNS = columns<ReturnType<typeof transactionRow>>({
+  id: true,
+  order_id: true,
+  attempt: true,
+  amount: true,
+  currency: true,
+  payment_method: true,
+  payment_method_brand: true,
+  payment_method_details: true,
+  credit_debit: true,
+  transaction_type: true,
+  capture_mode: true,
+  capture_period: true,
+  receiver_account_token: true,
+  status: true,
+  expiration_period: true,
+  expires_at: true,
+  created: true,
+  modified: true,
+});
+
+const ROW_OF_JSON = `select ${TRANSACTION_COLUMNS} from json_populate_record(null::transactions, :transaction::json)`;
+
 /** Whether somebody still waits for the row. By the clock, when the statement runs: it may have waited for a connection or a lock. */
 const IN_TIME = '(:not_after::bigint is null or clock_timestamp() <= to_timestamp(:not_after::bigint / 1000.0))';
-
-/** Columns of amounts, which a row made from JSON has to name. */
-const NOTHING_MOVED = {
-  captured_amount: 0,
-  voided_amount: 0,
-  refunded_amount: 0,
-  charged_back_amount: 0,
-  won_back_amount: 0,
-  capture_pending_amount: 0,
-  void_pending_amount: 0,
-  refund_pending_amount: 0,
-};
 
 function newTransactionRecord({ id, attempt, capture_mode, capture_period }: NewTransaction, end: number): TransactionRecord {
   const authorization = capture_mode !== undefined && capture_period !== undefined;
@@ -94,7 +135,6 @@ function transactionRow(transaction: NewTransaction, order: { id: string; amount
     currency: order.currency,
     credit_debit: 'credit',
     status: 'new',
-    ...NOTHING_MOVED,
     expires_at: iso(times.end),
     created: iso(times.created),
     modified: iso(times.created),
@@ -116,11 +156,11 @@ export async function insertOrder(
     db,
     'insert order',
     `with o as (
-       insert into orders select * from json_populate_record(null::orders, :order::json)
+       insert into orders (${ORDER_COLUMNS}) select ${ORDER_COLUMNS} from json_populate_record(null::orders, :order::json)
        where ${IN_TIME}
        on conflict (id) do nothing returning id
      ), t as (
-       insert into transactions select row.* from json_populate_record(null::transactions, :transaction::json) row, o
+       insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
        where row.id is not null
        returning id
      ), e as (
@@ -179,7 +219,7 @@ export async function insertTransaction(
        update orders set version = version + 1, modified = :created from locked where orders.id = locked.id and ${IN_TIME}
        returning orders.id
      ), t as (
-       insert into transactions select row.* from json_populate_record(null::transactions, :transaction::json) row, o
+       insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
        returning id
      ), e as (
        insert into transaction_events (transaction_id, n, event, source, occurred, noticed)

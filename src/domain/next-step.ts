@@ -1,0 +1,39 @@
+import { holdOf, isClosed } from './hold';
+import { awaitsOutcome, isDue, lastTransaction, type OrderRecord } from './move';
+import { ORDER_MOVES, isFinal } from './transitions';
+
+/** What an order asks of its workflow, one thing at a time. */
+export type Step =
+  /** Webhooks of status changes have to be started. */
+  | 'deliver'
+  /** Money is reserved: it is kept until its window ends, then captured or released. */
+  | 'keep'
+  /** The time for paying is over. */
+  | 'end'
+  /** The processor has to be asked what became of a charge. */
+  | 'ask'
+  /** The customer has to pay. */
+  | 'wait'
+  /** Nothing is left to do. */
+  | 'leave';
+
+/** What is done next for an order; `now` in epoch milliseconds. */
+export function nextStep(order: OrderRecord, now: number): Step {
+  if (order.deliveries.length > 0) return 'deliver';
+  if (isFinal(ORDER_MOVES, order.status)) {
+    const hold = holdOf(order);
+    return hold === undefined || isClosed(hold, now) ? 'leave' : 'keep';
+  }
+  if (isDue(order, now)) return 'end';
+  return isOutcomeOpen(order) ? 'ask' : 'wait';
+}
+
+/** Whether the customer is in 3-D Secure, where a payment may be made that we are not told of. */
+export function isAtIssuer(order: OrderRecord): boolean {
+  return lastTransaction(order)?.status === 'pending';
+}
+
+/** Whether a charge is under way of which only the processor knows what becomes of it. */
+export function isOutcomeOpen(order: OrderRecord): boolean {
+  return awaitsOutcome(order) || isAtIssuer(order);
+}

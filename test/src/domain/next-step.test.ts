@@ -1,0 +1,51 @@
+import type { OrderRecord, TransactionRecord } from '../../../src/domain/move';
+import { nextStep, type Step } from '../../../src/domain/next-step';
+import type { TransactionStatus } from '../../../src/domain/transitions';
+
+const END = 1_000;
+const WINDOW_END = 5_000;
+
+const attempt = (status: TransactionStatus, over: Partial<TransactionRecord> = {}): TransactionRecord => ({ transaction_id: 't', attempt: 1, status, end: END, ...over });
+const held = (amount: number): Partial<TransactionRecord> => ({ capture: { mode: 'manual', period: 'P5D', end: WINDOW_END, held: amount, unanswered: 0 } });
+
+const anOrder = (over: Partial<OrderRecord>): OrderRecord => ({
+  order_id: 'o',
+  status: 'new',
+  version: 0,
+  moves: 0,
+  amount: 100,
+  currency: 'EUR',
+  attempts_max: 5,
+  order_end: END,
+  transactions: [],
+  deliveries: [],
+  ...over,
+});
+
+test.each<[what: string, order: Partial<OrderRecord>, now: number, step: Step]>([
+  ['a webhook is due, whatever else is', { status: 'completed', deliveries: [1], transactions: [attempt('accepted')] }, END, 'deliver'],
+  ['nobody has tried to pay', {}, END - 1, 'wait'],
+  ['announced and not paid', { transactions: [attempt('new')] }, END - 1, 'wait'],
+  ['declined, with attempts left', { status: 'processing', transactions: [attempt('error')] }, END - 1, 'wait'],
+  ['the time is over, exactly at the end', {}, END, 'end'],
+  ['declined, and the time is over', { status: 'processing', transactions: [attempt('error')] }, END, 'end'],
+  ["the transaction's own time is over before its order's", { transactions: [attempt('new', { end: END - 10 })] }, END - 10, 'end'],
+  ['at the issuer', { status: 'processing', transactions: [attempt('pending')] }, END - 1, 'ask'],
+  ['at the issuer when the time is over', { status: 'processing', transactions: [attempt('pending')] }, END, 'end'],
+  ['the outcome is not known', { status: 'processing', transactions: [attempt('processing')] }, END - 1, 'ask'],
+  ['the outcome is not known: expiry waits for it', { status: 'processing', transactions: [attempt('processing')] }, END + 1, 'ask'],
+  ['charged at once, and nobody wrote what came of it', { attempts_max: 1, transactions: [attempt('new')] }, END + 1, 'ask'],
+  ['paid', { status: 'completed', transactions: [attempt('accepted')] }, 1, 'leave'],
+  ['cancelled', { status: 'cancelled', ended: 'cancelled', transactions: [attempt('cancelled')] }, 1, 'leave'],
+  ['money is reserved', { status: 'completed', transactions: [attempt('accepted', held(100))] }, WINDOW_END - 1, 'keep'],
+  ['money is reserved when its window ends: it has to be released', { status: 'completed', transactions: [attempt('accepted', held(100))] }, WINDOW_END, 'keep'],
+  ['everything was captured', { status: 'completed', transactions: [attempt('accepted', held(0))] }, WINDOW_END - 1, 'leave'],
+  [
+    'what the processor refused to release is nobody’s to ask for',
+    { status: 'completed', transactions: [attempt('accepted', held(100))], closings: [{ order_id: 'v', kind: 'void', status: 'error' }] },
+    WINDOW_END,
+    'leave',
+  ],
+])('%s', (_what, order, now, step) => {
+  expect(nextStep(anOrder(order), now)).toBe(step);
+});
