@@ -2,8 +2,8 @@ import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Clien
 import { insertFollowUp, openFollowUps, settleFollowUp, type FollowUp } from '../src/db/follow-ups';
 import { findOrder, loadOrder } from '../src/db/orders';
 import { endedUnpaid, findPayment } from '../src/db/transactions';
-import { OF_THE_PROCESSOR, followUpKey, movesHeldMoney, type FollowUpKind } from '../src/domain/follow-up';
-import { closingOf, holdOf } from '../src/domain/hold';
+import { OF_THE_PROCESSOR, followUpKey, movesReservedMoney, type FollowUpKind } from '../src/domain/follow-up';
+import { closingOf, openAuthorization } from '../src/domain/authorization';
 import type { OrderRecord } from '../src/domain/move';
 import { chargeKey, outcomeOf } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
@@ -82,7 +82,7 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
         return await settle(input, order, done, now);
       }
       // The order that holds the money has written it before it started this.
-      const order = (movesHeldMoney(kind) ? await findOrder(db, input.order_id) : undefined) ?? (await record(input));
+      const order = (movesReservedMoney(kind) ? await findOrder(db, input.order_id) : undefined) ?? (await record(input));
       // Told once more when whoever settled it was killed before it had.
       if (isFinal(ORDER_MOVES, order.status)) await tellPayment(client, input);
       if (order.status !== 'new') return order;
@@ -104,11 +104,11 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
     /** Captures or releases what an authorization still holds at the end of its window. Answers the payment order. */
     async closeWindow({ order_id, closed, now }: { order_id: string; closed: boolean } & AtTime): Promise<OrderRecord> {
       const order = await loadOrder(db, order_id);
-      const hold = holdOf(order);
-      const kind = hold && closingOf(hold, now, closed);
-      if (hold !== undefined && kind !== undefined) {
-        const id = closingOrderId(hold.transaction_id, hold.closings.length + 1);
-        const payment = { original_order_id: order_id, original_transaction_id: hold.transaction_id };
+      const authorization = openAuthorization(order);
+      const kind = authorization && closingOf(authorization, now, closed);
+      if (authorization !== undefined && kind !== undefined) {
+        const id = closingOrderId(authorization.transaction_id, authorization.closings.length + 1);
+        const payment = { original_order_id: order_id, original_transaction_id: authorization.transaction_id };
         await insertFollowUp(db, { ...payment, id, transaction_id: transactionId(id, 1), kind, requested_by: 'service', now });
       }
       return await startOpen(order_id);
@@ -137,7 +137,7 @@ export async function startFollowUp(client: Client, input: FollowUpInput): Promi
 
 /** An order that holds money waits for what becomes of it; one that is over does not. */
 async function tellPayment(client: Client, { kind, original_order_id }: FollowUpInput): Promise<void> {
-  if (!movesHeldMoney(kind)) return;
+  if (!movesReservedMoney(kind)) return;
   try {
     await client.workflow.getHandle(orderWorkflowId(original_order_id)).signal(recordChanged);
   } catch (error) {

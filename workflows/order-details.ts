@@ -1,4 +1,4 @@
-import { holdOf, type Hold } from '../src/domain/hold';
+import { openAuthorization, type Authorization } from '../src/domain/authorization';
 import { awaitsOutcome, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { orderWorkflowId, type FollowUpInput } from './messages';
@@ -24,8 +24,8 @@ const linkTo = (order_id: string, namespace: string) => `[${orderWorkflowId(orde
 const headline = ({ status, amount, currency }: OrderRecord) => `**${status}**, ${amount} ${currency} (minor units)`;
 
 export function inWords(order: OrderRecord): string {
-  const hold = holdOf(order);
-  if (hold !== undefined) return holdInWords(hold);
+  const authorization = openAuthorization(order);
+  if (authorization !== undefined) return authorizationInWords(authorization);
   if (isFinal(ORDER_MOVES, order.status)) return `Nothing is awaited: ${order.status} is final.`;
   const last = lastTransaction(order);
   const until = new Date(paymentEnd(order)).toISOString();
@@ -35,9 +35,9 @@ export function inWords(order: OrderRecord): string {
   return `Waits for the customer to pay, until ${until}.`;
 }
 
-function holdInWords({ mode, end, held, unanswered }: Hold): string {
+function authorizationInWords({ mode, end, reserved, unanswered }: Authorization): string {
   const until = new Date(end).toISOString();
   const asked = unanswered === 0 ? '' : ` The processor has not answered about ${unanswered}.`;
-  const rest = mode === 'manual' ? `Holds ${held}, which the merchant captures or voids until ${until}; then it is released.` : `Holds ${held}, which is captured at ${until} unless it is voided.`;
+  const rest = mode === 'manual' ? `Holds ${reserved}, which the merchant captures or voids until ${until}; then it is released.` : `Holds ${reserved}, which is captured at ${until} unless it is voided.`;
   return `${rest}${asked}`;
 }

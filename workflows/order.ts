@@ -1,5 +1,5 @@
 import { ApplicationFailure, allHandlersFinished, condition, continueAsNew, patched, setCurrentDetails, setHandler, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import { closingOf, holdOf } from '../src/domain/hold';
+import { closingOf, openAuthorization } from '../src/domain/authorization';
 import { isDue, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
 import { isAtIssuer, isOutcomeOpen, nextStep } from '../src/domain/next-step';
 import { hasEnded, mayCancel, paymentObstacle } from '../src/domain/order';
@@ -110,7 +110,7 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     if (behind) await readAgain();
     const step = nextStep(present, Date.now());
     if (step === 'deliver') await startDeliveries();
-    else if (step === 'keep') await keepMoney();
+    else if (step === 'keep') await keepReserved();
     else if (step === 'end') await endUnpaid();
     else if (step === 'ask') await askForOutcome();
     else if (step === 'wait') await waitForPayment();
@@ -220,18 +220,18 @@ export async function order({ order_id }: OrderInput): Promise<string> {
   }
 
   /** Money that is reserved is kept for the merchant until its window ends, then captured or released. */
-  async function keepMoney(): Promise<void> {
-    const hold = holdOf(existing());
-    if (hold === undefined) return;
+  async function keepReserved(): Promise<void> {
+    const authorization = openAuthorization(existing());
+    if (authorization === undefined) return;
     const now = Date.now();
     const closed = windowClosed;
-    windowClosed ||= hasEnded(hold.end, now);
-    if (closingOf(hold, now, closed) !== undefined) {
+    windowClosed ||= hasEnded(authorization.end, now);
+    if (closingOf(authorization, now, closed) !== undefined) {
       await inTurn(async () => became(await answering.closeWindow({ order_id, closed, now: Date.now() })));
     } else {
       // One timer for the whole window: what is asked for meanwhile does not start it anew.
       const version = present?.version;
-      if (now < hold.end) windowTimer ??= sleep(hold.end - now, { summary: 'until the capture window ends' }).finally(() => (windowTimer = undefined)).catch(() => undefined);
+      if (now < authorization.end) windowTimer ??= sleep(authorization.end - now, { summary: 'until the capture window ends' }).finally(() => (windowTimer = undefined)).catch(() => undefined);
       const timer = windowTimer;
       await condition(() => behind || present?.version !== version || windowTimer !== timer);
     }

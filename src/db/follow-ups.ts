@@ -5,8 +5,8 @@ import {
   amountToMove,
   attentionTo,
   creditDebitOf,
-  endOfHold,
-  movesHeldMoney,
+  endOfAuthorization,
+  movesReservedMoney,
   paymentMethodOf,
   type FollowUpKind,
   type FollowUpRequest,
@@ -141,7 +141,7 @@ export async function settleFollowUp(db: Database, order: OrderRecord, follow_up
     await changeAmounts(trx, follow_up, changes, details.now);
     const money = { ...payment.money };
     for (const [column, change] of Object.entries(changes) as [keyof typeof changes, number][]) money[column] += change;
-    if (movesHeldMoney(follow_up.kind)) await endHold(trx, follow_up, money, details.now);
+    if (movesReservedMoney(follow_up.kind)) await endAuthorization(trx, follow_up, money, details.now);
     const attention = attentionTo(follow_up.kind, to, money);
     if (attention === undefined) return moved;
     await rows(trx, 'update orders set attention = :attention where id = :order_id', { attention, order_id: order.order_id });
@@ -150,10 +150,10 @@ export async function settleFollowUp(db: Database, order: OrderRecord, follow_up
 }
 
 /** An authorization that was voided or released in full ends; its order stays completed (DECISIONS, Authorization). */
-async function endHold(trx: Database, { original_order_id, original_transaction_id }: PaymentId, money: TransactionMoney, now: number): Promise<void> {
-  if (endOfHold(money, false) === undefined) return;
+async function endAuthorization(trx: Database, { original_order_id, original_transaction_id }: PaymentId, money: TransactionMoney, now: number): Promise<void> {
+  if (endOfAuthorization(money, false) === undefined) return;
   const released = await rows(trx, `select 1 from orders where related_order_id = :original_order_id and kind = 'void' and requested_by = 'service' limit 1`, { original_order_id });
-  const to = endOfHold(money, released.length > 0);
+  const to = endOfAuthorization(money, released.length > 0);
   if (to === undefined) return;
   const source = to === 'expired' ? 'service' : 'merchant';
   await moveOrder(trx, await loadOrder(trx, original_order_id), { transaction_id: original_transaction_id, to }, { source, now });

@@ -123,7 +123,7 @@ function newTransactionRecord({ id, attempt, capture_mode, capture_period }: New
     attempt,
     status: 'new',
     end,
-    ...(authorization && { capture: { mode: capture_mode, period: capture_period, held: 0, unanswered: 0 } }),
+    ...(authorization && { capture: { mode: capture_mode, period: capture_period, reserved: 0, unanswered: 0 } }),
   };
 }
 
@@ -391,7 +391,7 @@ export async function findOrder(db: Database, order_id: string): Promise<OrderRe
     `select o.id as order_id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.ended, o.expires_at as order_end, o.attention,
        (select json_agg(json_build_object('transaction_id', t.id, 'attempt', t.attempt, 'status', t.status, 'end', t.expires_at,
                  'capture', case when t.capture_mode is not null then json_build_object('mode', t.capture_mode, 'period', t.capture_period, 'end', t.capture_ends_at,
-                   'held', case when t.status = 'accepted' then t.amount - t.captured_amount - t.voided_amount - t.capture_pending_amount - t.void_pending_amount else 0 end,
+                   'reserved', case when t.status = 'accepted' then t.amount - t.captured_amount - t.voided_amount - t.capture_pending_amount - t.void_pending_amount else 0 end,
                    'unanswered', t.capture_pending_amount + t.void_pending_amount) end)
                order by t.attempt) from transactions t where t.order_id = o.id) as transactions,
        (select json_agg(json_build_object('order_id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id) from orders f

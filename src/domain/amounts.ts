@@ -37,14 +37,14 @@ export interface AmountDetails {
 }
 
 /** What an authorization still reserves and nobody has asked for. 0 for a sale, and before it is accepted. */
-export function heldAmount(money: TransactionMoney): number {
+export function reservedAmount(money: TransactionMoney): number {
   if (money.capture_mode === null || money.status !== 'accepted') return 0;
   return money.amount - money.captured_amount - money.voided_amount - money.capture_pending_amount - money.void_pending_amount;
 }
 
 /** What may be voided now: what is held, within the window. */
 export function voidableAmount(money: TransactionMoney, now: number): number {
-  return money.capture_end !== null && !hasEnded(money.capture_end, now) ? heldAmount(money) : 0;
+  return money.capture_end !== null && !hasEnded(money.capture_end, now) ? reservedAmount(money) : 0;
 }
 
 /** What the merchant may capture now; a delayed capture is the service's own. */

@@ -1,5 +1,5 @@
 import { ServiceError, invalid } from '../errors';
-import { capturableAmount, heldAmount, isOverdrawn, refundableAmount, voidableAmount, type TransactionMoney } from './amounts';
+import { capturableAmount, reservedAmount, isOverdrawn, refundableAmount, voidableAmount, type TransactionMoney } from './amounts';
 import { hasEnded, isOpen } from './order';
 import type { TransactionStatus } from './transitions';
 
@@ -47,7 +47,7 @@ export const FOLLOW_UP_KINDS = Object.keys(FOLLOW_UPS) as FollowUpKind[];
 export const OF_THE_PROCESSOR = { chargeback: 'chargeback', chargeback_reversal: 'reversal' } as const satisfies Record<string, FollowUpKind>;
 
 /** Whether it moves money that an authorization holds, and so passes through the order that holds it. */
-export function movesHeldMoney(kind: FollowUpKind): kind is 'capture' | 'void' {
+export function movesReservedMoney(kind: FollowUpKind): kind is 'capture' | 'void' {
   return kind === 'capture' || kind === 'void';
 }
 
@@ -84,7 +84,7 @@ export function followUpKey(transaction_id: string, kind: FollowUpKind, follow_u
  */
 export function amountToMove(money: TransactionMoney, { kind, requested_by, amount, now }: FollowUpRequest & { now: number }): number {
   if (requested_by === 'processor' || kind === 'reversal') return amount ?? money.amount;
-  if (requested_by === 'service') return amount ?? heldAmount(money);
+  if (requested_by === 'service') return amount ?? reservedAmount(money);
   if (kind === 'refund') return refundOf(money, amount);
   const left = kind === 'capture' ? capturableAmount(money, now) : voidableAmount(money, now);
   if (left === 0) {
@@ -148,7 +148,7 @@ export function amountChanges(follow_up: { kind: FollowUpKind; credit_debit: 'cr
  * Where an authorization goes of which nothing is left and nothing was taken: voided in full it is cancelled, released by the
  * service at the end of its window it has expired. `undefined`: it stays accepted.
  */
-export function endOfHold(money: TransactionMoney, released_by_service: boolean): 'cancelled' | 'expired' | undefined {
+export function endOfAuthorization(money: TransactionMoney, released_by_service: boolean): 'cancelled' | 'expired' | undefined {
   if (money.capture_mode === null || money.status !== 'accepted' || money.captured_amount > 0) return undefined;
   if (money.voided_amount === 0 || money.voided_amount < money.amount) return undefined;
   return released_by_service ? 'expired' : 'cancelled';

@@ -17,7 +17,7 @@ export interface TransactionRecord {
     /** Known once it is accepted. */
     end?: number;
     /** Reserved, and nobody has asked for it; minor units. */
-    held: number;
+    reserved: number;
     /** Asked of the processor and not answered; minor units. */
     unanswered: number;
   };
@@ -132,7 +132,7 @@ export function afterMove(order: OrderRecord, move: Move, delivery: number | und
 function movedTransaction(order: OrderRecord, transaction: TransactionRecord, { to, capture_end }: NonNullable<Move['transaction']>): TransactionRecord {
   const { capture } = transaction;
   if (capture === undefined || capture_end === undefined) return { ...transaction, status: to };
-  return { ...transaction, status: to, capture: { ...capture, end: capture_end, held: order.amount } };
+  return { ...transaction, status: to, capture: { ...capture, end: capture_end, reserved: order.amount } };
 }
 
 /** When the customer's time is over: the order's end or, earlier, that of the transaction that waits to be paid. */

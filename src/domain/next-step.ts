@@ -1,4 +1,4 @@
-import { holdOf, isClosed } from './hold';
+import { isClosed, openAuthorization } from './authorization';
 import { awaitsOutcome, isDue, lastTransaction, type OrderRecord } from './move';
 import { ORDER_MOVES, isFinal } from './transitions';
 
@@ -21,8 +21,8 @@ export type Step =
 export function nextStep(order: OrderRecord, now: number): Step {
   if (order.deliveries.length > 0) return 'deliver';
   if (isFinal(ORDER_MOVES, order.status)) {
-    const hold = holdOf(order);
-    return hold === undefined || isClosed(hold, now) ? 'leave' : 'keep';
+    const authorization = openAuthorization(order);
+    return authorization === undefined || isClosed(authorization, now) ? 'leave' : 'keep';
   }
   if (isDue(order, now)) return 'end';
   return isOutcomeOpen(order) ? 'ask' : 'wait';

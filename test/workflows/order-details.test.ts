@@ -35,7 +35,7 @@ test('the details name status, amount and every attempt', () => {
 describe('an authorization', () => {
   const held = (mode: 'manual' | 'delayed', held_amount: number, unanswered = 0): OrderRecord => {
     const order = anOrder('completed', ['accepted']);
-    const capture = { mode, period: 'PT1H', end: Date.UTC(2026, 0, 15, 13), held: held_amount, unanswered };
+    const capture = { mode, period: 'PT1H', end: Date.UTC(2026, 0, 15, 13), reserved: held_amount, unanswered };
     return { ...order, transactions: order.transactions.map((one) => ({ ...one, capture })) };
   };
   test.each<[OrderRecord, string]>([

@@ -249,7 +249,7 @@ class Subject {
       transaction: transaction.status as Seen['transaction'],
       amounts: amounts as Seen['amounts'],
       details: amountDetails([moneyOf(transaction)], this.now),
-      held: capture?.held ?? 0,
+      held: capture?.reserved ?? 0,
       unanswered: capture?.unanswered ?? 0,
       ledger: ledger
         .map(({ id, kind, by, amount, status, attention, transaction: of_it }) => ({

@@ -1,9 +1,9 @@
-import { CAPTURE_MODES, amountDetails, capturableAmount, heldAmount, isOverdrawn, refundableAmount, voidableAmount, type TransactionMoney } from '../../../src/domain/amounts';
+import { CAPTURE_MODES, amountDetails, capturableAmount, reservedAmount, isOverdrawn, refundableAmount, voidableAmount, type TransactionMoney } from '../../../src/domain/amounts';
 import { TRANSACTION_STATUSES } from '../../../src/domain/transitions';
 import { CAPTURE_END, aSale, anAuthorization } from '../../support/money';
 
 const NOW = CAPTURE_END - 1;
-const left = (money: TransactionMoney, now = NOW) => [heldAmount(money), capturableAmount(money, now), voidableAmount(money, now), refundableAmount(money)];
+const left = (money: TransactionMoney, now = NOW) => [reservedAmount(money), capturableAmount(money, now), voidableAmount(money, now), refundableAmount(money)];
 
 describe('what is left: held, capturable, voidable, refundable', () => {
   test.each<[rule: string, money: TransactionMoney, left: number[], now?: number]>([

@@ -6,7 +6,7 @@ import {
   amountToMove,
   attentionTo,
   creditDebitOf,
-  endOfHold,
+  endOfAuthorization,
   followUpKey,
   paymentMethodOf,
   type FollowUpKind,
@@ -179,7 +179,7 @@ describe('a sum over captured is flagged for the operator, on the order that mad
 });
 
 describe('where an authorization goes of which nothing is left (DECISIONS, Statuses)', () => {
-  test.each<[rule: string, money: TransactionMoney, by_service: boolean, ReturnType<typeof endOfHold>]>([
+  test.each<[rule: string, money: TransactionMoney, by_service: boolean, ReturnType<typeof endOfAuthorization>]>([
     ['voided in full on request, nothing captured', anAuthorization({ voided_amount: 100 }), false, 'cancelled'],
     ['its window ended, nothing captured, the rest released', anAuthorization({ voided_amount: 100 }), true, 'expired'],
     ['delayed, voided in full', anAuthorization({ capture_mode: 'delayed', voided_amount: 100 }), false, 'cancelled'],
@@ -193,6 +193,6 @@ describe('where an authorization goes of which nothing is left (DECISIONS, Statu
     ['a sale', aSale(), false, undefined],
     ['it has ended already', anAuthorization({ status: 'cancelled', voided_amount: 100 }), true, undefined],
   ])('%s', (_rule, money, by_service, expected) => {
-    expect(endOfHold(money, by_service)).toBe(expected);
+    expect(endOfAuthorization(money, by_service)).toBe(expected);
   });
 });

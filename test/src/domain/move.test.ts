@@ -69,7 +69,7 @@ describe('planMove', () => {
 describe('an authorization (DECISIONS, Statuses)', () => {
   const authorized = (status: TransactionStatus, fields: Partial<OrderRecord> = {}): OrderRecord => {
     const order = anOrder([status], fields);
-    return { ...order, transactions: order.transactions.map((one) => ({ ...one, capture: { mode: 'manual', period: 'P5D', held: 0, unanswered: 0 } })) };
+    return { ...order, transactions: order.transactions.map((one) => ({ ...one, capture: { mode: 'manual', period: 'P5D', reserved: 0, unanswered: 0 } })) };
   };
 
   test('its window begins with acceptance, and holds the whole amount', () => {
@@ -79,14 +79,14 @@ describe('an authorization (DECISIONS, Statuses)', () => {
     expect(afterMove(order, move, 1)).toMatchObject({
       status: 'completed',
       deliveries: [1],
-      transactions: [{ status: 'accepted', capture: { mode: 'manual', period: 'P5D', end: 9_000, held: 500, unanswered: 0 } }],
+      transactions: [{ status: 'accepted', capture: { mode: 'manual', period: 'P5D', end: 9_000, reserved: 500, unanswered: 0 } }],
     });
   });
 
   test('one that is declined holds nothing and has no window', () => {
     const order = authorized('new');
     const { transactions } = afterMove(order, planMove(order, { transaction_id: 't1', to: 'error' })!, undefined);
-    expect(transactions[0]).toMatchObject({ status: 'error', capture: { mode: 'manual', period: 'P5D', held: 0, unanswered: 0 } });
+    expect(transactions[0]).toMatchObject({ status: 'error', capture: { mode: 'manual', period: 'P5D', reserved: 0, unanswered: 0 } });
   });
 
   test('a sale has no window', () => {

@@ -6,7 +6,7 @@ const END = 1_000;
 const WINDOW_END = 5_000;
 
 const attempt = (status: TransactionStatus, over: Partial<TransactionRecord> = {}): TransactionRecord => ({ transaction_id: 't', attempt: 1, status, end: END, ...over });
-const held = (amount: number): Partial<TransactionRecord> => ({ capture: { mode: 'manual', period: 'P5D', end: WINDOW_END, held: amount, unanswered: 0 } });
+const held = (amount: number): Partial<TransactionRecord> => ({ capture: { mode: 'manual', period: 'P5D', end: WINDOW_END, reserved: amount, unanswered: 0 } });
 
 const anOrder = (over: Partial<OrderRecord>): OrderRecord => ({
   order_id: 'o',

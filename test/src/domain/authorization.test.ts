@@ -1,0 +1,76 @@
+import { closingOf, openAuthorization, isClosed, type Authorization } from '../../../src/domain/authorization';
+import type { Closing, OrderRecord, TransactionRecord } from '../../../src/domain/move';
+import type { TransactionStatus } from '../../../src/domain/transitions';
+
+const END = 10_000;
+
+const aTransaction = (status: TransactionStatus, capture: Partial<NonNullable<TransactionRecord['capture']>> | 'sale' = {}, attempt = 1): TransactionRecord => ({
+  transaction_id: `t${attempt}`,
+  attempt,
+  status,
+  end: 800,
+  ...(capture !== 'sale' && { capture: { mode: 'manual', period: 'P5D', end: END, reserved: 100, unanswered: 0, ...capture } }),
+});
+
+const anOrder = (...transactions: TransactionRecord[]): OrderRecord => ({
+  order_id: 'o',
+  status: 'completed',
+  version: 0,
+  moves: 1,
+  amount: 100,
+  currency: 'EUR',
+  attempts_max: 5,
+  order_end: 1_000,
+  transactions,
+  deliveries: [],
+});
+
+const anAuthorization = (over: Partial<Authorization> = {}): Authorization => ({ transaction_id: 't1', mode: 'manual', end: END, reserved: 100, unanswered: 0, closings: [], ...over });
+
+/** Closings written as `capture error, void new`. */
+const closings = (text: string): Closing[] =>
+  text === '' ? [] : text.split(', ').map((one, i) => ({ order_id: `f${i + 1}`, kind: one.split(' ')[0], status: one.split(' ')[1] }) as Closing);
+
+describe('what an order holds', () => {
+  test.each<[string, OrderRecord, Partial<Authorization> | undefined]>([
+    ['an authorization holds its amount', anOrder(aTransaction('accepted')), { transaction_id: 't1', mode: 'manual', end: END, reserved: 100, unanswered: 0, closings: [] }],
+    ['the one that was accepted, after declines', anOrder(aTransaction('error', { reserved: 0 }, 1), aTransaction('accepted', { mode: 'delayed' }, 2)), { transaction_id: 't2', mode: 'delayed' }],
+    ['money that is only awaited is held too', anOrder(aTransaction('accepted', { reserved: 0, unanswered: 40 })), { reserved: 0, unanswered: 40 }],
+    ['nothing left', anOrder(aTransaction('accepted', { reserved: 0 })), undefined],
+    ['a sale', anOrder(aTransaction('accepted', 'sale')), undefined],
+    ['not accepted yet', anOrder(aTransaction('processing')), undefined],
+    ['voided in full', anOrder(aTransaction('cancelled', { reserved: 0 })), undefined],
+    ['lapsed', anOrder(aTransaction('expired', { reserved: 0 })), undefined],
+    ['no transaction', anOrder(), undefined],
+  ])('%s', (_title, order, expected) => {
+    if (expected === undefined) expect(openAuthorization(order)).toBeUndefined();
+    else expect(openAuthorization(order)).toMatchObject(expected);
+  });
+
+  test('with what the service has done at its end', () => {
+    const done = closings('capture error');
+    expect(openAuthorization({ ...anOrder(aTransaction('accepted')), closings: done })?.closings).toEqual(done);
+  });
+});
+
+describe('rule 4 and DECISIONS, Money: what the service does at the end of the window', () => {
+  test.each<[rule: string, hold: Partial<Authorization>, now: number, done: string, closing: Closing['kind'] | undefined, closed: boolean]>([
+    ['before its end nothing', {}, END - 1, '', undefined, false],
+    ['manual: what is left is released, exactly at the end', {}, END, '', 'void', false],
+    ['delayed: captured automatically at the end', { mode: 'delayed' }, END, '', 'capture', false],
+    ['delayed, before its end nothing', { mode: 'delayed' }, END - 1, '', undefined, false],
+    ['less what is asked and not answered: that is waited for', { reserved: 0, unanswered: 40 }, END, '', undefined, false],
+    ['the rest is released while a capture is awaited', { reserved: 60, unanswered: 40 }, END, '', 'void', false],
+    ['what a later refusal frees is released the same way', { reserved: 40 }, END + 1, 'void completed', 'void', false],
+    ['a refused automatic capture: the rest is released', { mode: 'delayed' }, END + 1, 'capture error', 'void', false],
+    ['an automatic capture is asked for once, also when it is not answered', { mode: 'delayed', reserved: 40, unanswered: 60 }, END + 1, 'capture new', 'void', false],
+    ['a release that is not answered is waited for', { reserved: 0, unanswered: 100 }, END + 1, 'void processing', undefined, false],
+    ['a release that is refused is not asked for again', {}, END + 1, 'void error', undefined, true],
+    ['nor after a refused capture', { mode: 'delayed' }, END + 1, 'capture error, void error', undefined, true],
+    ['but what is unanswered is waited for', { reserved: 60, unanswered: 40 }, END + 1, 'void error', undefined, false],
+    ['all is told: closed', { reserved: 0 }, END + 1, 'void completed', undefined, true],
+  ])('%s', (_rule, over, now, done, closing, closed) => {
+    const hold = anAuthorization({ ...over, closings: closings(done) });
+    expect([closingOf(hold, now), isClosed(hold, now)]).toEqual([closing, closed]);
+  });
+});
