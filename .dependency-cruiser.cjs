@@ -56,6 +56,10 @@ module.exports = {
       ...run_time,
       pathNot: ['^workflows/', folders(...BASE), packages('@temporalio/workflow', '@temporalio/common')],
     }),
+    rule('workflows-above-domain', 'Types too: what the database or another company looks like is no business of theirs; activities are named to be called.', { path: '^workflows/' }, {
+      path: OURS,
+      pathNot: ['^workflows/', '^activities/', folders(...BASE, 'src/contract')],
+    }),
     rule('activities-below-api', 'Activities touch the world; they know neither api nor, but for the messages, the workflows that call them.', { path: '^activities/' }, {
       path: OURS,
       pathNot: ['^activities/', '^workflows/messages\\.ts$', folders(...ADAPTERS, ...BELOW_ADAPTERS)],

@@ -1,4 +1,4 @@
-import { findOrder, insertTransaction, loadOrder, moveOrder, type PaymentMethodDetails } from '../src/db/orders';
+import { findOrder, insertTransaction, loadOrder, moveOrder } from '../src/db/orders';
 import type { CaptureMode } from '../src/domain/amounts';
 import { parseDuration } from '../src/domain/duration';
 import { hasEnded, transactionEnd, type Ending } from '../src/domain/order';
@@ -6,6 +6,7 @@ import { awaitsOutcome, lastTransaction, type OrderRecord, type TransactionRecor
 import { chargeKey, outcomeOf, type EventSource } from '../src/domain/transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, isFinal, mayMove } from '../src/domain/transitions';
 import { findPayment } from '../src/db/transactions';
+import type { PaymentMethodDetails } from '../src/domain/new-order';
 import type { Operation, OperationResult } from '../src/processor/wire';
 import { preconditionFailed, tooLate } from '../src/errors';
 import type { CreateOrderInput, SubmitPaymentInput } from '../workflows/messages';

@@ -1,6 +1,7 @@
-import { findOrder, insertOrder, type NewTransaction } from '../src/db/orders';
+import { findOrder, insertOrder } from '../src/db/orders';
 import { transactionEnd } from '../src/domain/order';
 import type { OrderRecord } from '../src/domain/move';
+import type { NewTransaction } from '../src/domain/new-order';
 import type { CreateOrderInput, TransactionInput } from '../workflows/messages';
 import { withFailures } from './failure';
 import type { Services } from './services';

@@ -1,5 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
-import { findDelivery, recordAttempt, type DeliveryId } from '../src/db/deliveries';
+import { findDelivery, recordAttempt } from '../src/db/deliveries';
+import type { DeliveryId } from '../src/domain/delivery';
 import { WEBHOOK_ATTEMPTS_MAX, webhookTimeLimit } from '../src/domain/webhook-schedule';
 import type { DeliveryStatus } from '../src/domain/transitions';
 import { DELIVERY_WORKFLOW, TASK_QUEUE, deliveryWorkflowId } from '../workflows/messages';

@@ -1,7 +1,7 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { NewFollowUp } from '../src/db/follow-ups';
-import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../src/db/orders';
-import type { DeliveryId } from '../src/db/deliveries';
+import type { DeliveryId } from '../src/domain/delivery';
+import type { NewFollowUp } from '../src/domain/follow-up';
+import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../src/domain/new-order';
 import { ATTENTION, ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID } from './search-attributes';
 
 /** Ids, inputs, updates, signals and search attributes of the workflows: all that the API and activities may know of them. */

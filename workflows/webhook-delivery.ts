@@ -1,5 +1,5 @@
 import { setCurrentDetails, sleep } from '@temporalio/workflow';
-import type { DeliveryId } from '../src/db/deliveries';
+import type { DeliveryId } from '../src/domain/delivery';
 import type { DeliveryStatus } from '../src/domain/transitions';
 import { WEBHOOK_ATTEMPTS_MAX, WEBHOOK_RETRY_AFTER_MS } from '../src/domain/webhook-schedule';
 import { answering, delivering } from './activities';

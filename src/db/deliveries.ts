@@ -1,11 +1,6 @@
+import type { DeliveryId } from '../domain/delivery';
 import { DELIVERY_MOVES, sourcesOf, type DeliveryStatus } from '../domain/transitions';
 import { rows, type Database } from './connection';
-
-/** Names one webhook: the order and the number of its status change. */
-export interface DeliveryId {
-  order_id: string;
-  n: number;
-}
 
 export interface Delivery extends DeliveryId {
   url: string;

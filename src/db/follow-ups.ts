@@ -9,7 +9,8 @@ import {
   movesReservedMoney,
   paymentMethodOf,
   type FollowUpKind,
-  type FollowUpRequest,
+  type NewFollowUp,
+  type PaymentId,
   type RequestedBy,
 } from '../domain/follow-up';
 import { lastTransaction, type OrderRecord } from '../domain/move';
@@ -17,28 +18,6 @@ import { OPEN_ORDER_STATUSES, ORDER_MOVES, isFinal, type TransactionStatus } fro
 import { ServiceError, preconditionFailed, tooLate } from '../errors';
 import { rows, type Database } from './connection';
 import { findOrder, loadOrder, moveOrder, type MoveDetails } from './orders';
-
-/** A payment, and the transaction of it whose money moves. */
-export interface PaymentId {
-  original_order_id: string;
-  original_transaction_id: string;
-}
-
-/** A follow-up order to be written beside the payment order it follows; what is absent is the original's (DECISIONS, Money). */
-export interface NewFollowUp extends FollowUpRequest, PaymentId {
-  id: string;
-  /** The only transaction of the follow-up order. */
-  transaction_id: string;
-  merchant_order_id?: string | undefined;
-  description?: string | undefined;
-  extra?: unknown;
-  /** The versions of the payment order that its sender allows; absent: any. */
-  versions?: readonly number[] | undefined;
-  /** Epoch milliseconds by the machine's clock: its sender was told that nothing is done afterwards (DECISIONS, HTTP surface 10). */
-  not_after?: number | undefined;
-  /** Epoch milliseconds. */
-  now: number;
-}
 
 const iso = (epoch_ms: number) => new Date(epoch_ms).toISOString();
 

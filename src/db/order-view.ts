@@ -1,9 +1,9 @@
 import type { TransactionMoney } from '../domain/amounts';
 import type { OrderStatus } from '../domain/transitions';
 import type { FollowUpKind, OrderKind } from '../domain/follow-up';
+import type { PaymentMethodDetails } from '../domain/new-order';
 import type { EventResult, EventSource } from '../domain/transaction';
 import { rows, type Database } from './connection';
-import type { PaymentMethodDetails } from './orders';
 
 /** An order with its transactions and their events as the database holds them; absent values are null. Instants are ISO 8601 texts in UTC. */
 export interface OrderView {

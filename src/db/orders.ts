@@ -1,49 +1,9 @@
-import type { CaptureMode } from '../domain/amounts';
 import { afterMove, planMove, type Change, type OrderRecord, type TransactionRecord } from '../domain/move';
+import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../domain/new-order';
 import type { EventResult, EventSource } from '../domain/transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, sourcesOf, type OrderStatus } from '../domain/transitions';
 import { preconditionFailed, tooLate } from '../errors';
 import { preparedRows, rows, type Database } from './connection';
-
-/** What is known of the card, wallet or account, outside any vault; never a card number. */
-export type PaymentMethodDetails = { vault_token?: string } & Record<string, unknown>;
-
-/** An order to be written, its fields named as on the wire. Absent fields are left out. Instants in epoch milliseconds. */
-export interface NewOrder {
-  id: string;
-  project_id: string;
-  merchant_order_id?: string | undefined;
-  description?: string | undefined;
-  currency: string;
-  amount: number;
-  attempts_max: number;
-  expiration_period: string;
-  payment_methods?: unknown;
-  return_url?: string | undefined;
-  failure_url?: string | undefined;
-  webhook_url?: string | undefined;
-  locale?: string | undefined;
-  customer?: unknown;
-  client?: unknown;
-  extra?: unknown;
-  order_lines?: unknown;
-}
-
-export interface NewTransaction {
-  id: string;
-  attempt: number;
-  payment_method: string;
-  payment_method_brand?: string | undefined;
-  payment_method_details?: PaymentMethodDetails | undefined;
-  /** As it is shown; once an authorization is accepted, its capture_period instead. */
-  expiration_period: string;
-  transaction_type?: 'authorization' | 'aft' | undefined;
-  capture_mode?: CaptureMode | undefined;
-  /** From acceptance to the end of the capture window, ISO 8601; with capture_mode. */
-  capture_period?: string | undefined;
-  /** Account funding: where the money goes, as the processor's vault names it. */
-  receiver_account_token?: string | undefined;
-}
 
 const iso = (epoch_ms: number) => new Date(epoch_ms).toISOString();
 

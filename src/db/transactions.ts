@@ -1,7 +1,7 @@
 import type { CaptureMode } from '../domain/amounts';
+import type { PaymentId } from '../domain/follow-up';
+import type { PaymentMethodDetails } from '../domain/new-order';
 import { rows, type Database } from './connection';
-import type { PaymentId } from './follow-ups';
-import type { PaymentMethodDetails } from './orders';
 
 /** What the processor is asked with: always the ids of the payment order, for its follow-up orders too. */
 export interface Payment {

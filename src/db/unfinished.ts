@@ -1,6 +1,6 @@
+import type { DeliveryId } from '../domain/delivery';
 import { OPEN_ORDER_STATUSES } from '../domain/transitions';
 import { rows, type Database } from './connection';
-import type { DeliveryId } from './deliveries';
 import { FOLLOW_UP, type OpenFollowUp } from './follow-ups';
 
 /** What was last touched in a period, epoch milliseconds: its end is outside. */

@@ -62,6 +62,28 @@ export interface FollowUpRequest {
   amount?: number | undefined;
 }
 
+/** A payment, and the transaction of it whose money moves. */
+export interface PaymentId {
+  original_order_id: string;
+  original_transaction_id: string;
+}
+
+/** A follow-up order to be written beside the payment order it follows; what is absent is the original's (DECISIONS, Money). */
+export interface NewFollowUp extends FollowUpRequest, PaymentId {
+  id: string;
+  /** The only transaction of the follow-up order. */
+  transaction_id: string;
+  merchant_order_id?: string | undefined;
+  description?: string | undefined;
+  extra?: unknown;
+  /** The versions of the payment order that its sender allows; absent: any. */
+  versions?: readonly number[] | undefined;
+  /** Epoch milliseconds by the machine's clock: its sender was told that nothing is done afterwards (DECISIONS, HTTP surface 10). */
+  not_after?: number | undefined;
+  /** Epoch milliseconds. */
+  now: number;
+}
+
 /** Which way the money goes: only a reversal has two, back to the customer or, won by the merchant, back from the issuer. */
 export function creditDebitOf({ kind, requested_by }: Pick<FollowUpRequest, 'kind' | 'requested_by'>): 'credit' | 'debit' {
   return kind === 'reversal' && requested_by === 'processor' ? 'credit' : FOLLOW_UPS[kind].credit_debit;

@@ -1,7 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
-import { insertOrder, type NewOrder, type NewTransaction } from '../../src/db/orders';
+import { insertOrder } from '../../src/db/orders';
 import type { Database } from '../../src/db/connection';
 import type { OrderRecord } from '../../src/domain/move';
+import type { NewOrder, NewTransaction } from '../../src/domain/new-order';
 import type { CreateOrderInput } from '../../workflows/messages';
 import { PROJECT } from './database';
 import { MINUTE, transactionIdOf } from './orders';

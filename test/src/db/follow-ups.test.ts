@@ -1,8 +1,8 @@
-import { insertFollowUp, openFollowUps, type NewFollowUp } from '../../../src/db/follow-ups';
+import { insertFollowUp, openFollowUps } from '../../../src/db/follow-ups';
 import { findOrderView, moneyOf, type TransactionView } from '../../../src/db/order-view';
 import { findOrder, loadOrder, moveOrder } from '../../../src/db/orders';
 import { refundableAmount } from '../../../src/domain/amounts';
-import { FOLLOW_UPS, FOLLOW_UP_KINDS, type FollowUpKind } from '../../../src/domain/follow-up';
+import { FOLLOW_UPS, FOLLOW_UP_KINDS, type FollowUpKind, type NewFollowUp } from '../../../src/domain/follow-up';
 import type { OrderRecord } from '../../../src/domain/move';
 import { ServiceError } from '../../../src/errors';
 import { NOW, aStoredOrder } from '../../support/builders';
