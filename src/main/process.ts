@@ -1,5 +1,5 @@
 import type { Logger } from '../log';
-import { stopWithParent, tellReady } from '../stack/child';
+import { stopWithParent, tellReady } from './child';
 
 /** Milliseconds a process gets to finish what it began. */
 const STOP_LIMIT_MS = 10_000;

@@ -1,11 +1,11 @@
 import { parseConfig } from '../config';
-import { shown } from '../stack/files';
 import { explain } from '../stack/failure';
-import { meilisearchTool } from '../stack/meilisearch';
+import { shown } from '../stack/files';
 import { createProgress } from '../stack/progress';
-import { temporalTool } from '../stack/temporal';
-import { timeSkippingTool } from '../stack/time-skipping';
-import { findTool } from '../stack/tools';
+import { meilisearchTool } from '../stack/servers/meilisearch';
+import { temporalTool } from '../stack/servers/temporal';
+import { timeSkippingTool } from '../stack/servers/time-skipping';
+import { findTool } from '../stack/tools/find-tool';
 
 /** Finds or makes every server's program without starting any: for an image, a CI cache, or before going offline. */
 async function main(): Promise<void> {

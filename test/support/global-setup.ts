@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseConfig } from '../../src/config';
 import { createProgress } from '../../src/stack/progress';
-import { timeSkippingTool } from '../../src/stack/time-skipping';
-import { findTool } from '../../src/stack/tools';
+import { timeSkippingTool } from '../../src/stack/servers/time-skipping';
+import { findTool } from '../../src/stack/tools/find-tool';
 import { isKillingRun, killWorkerAtRandom, killingSeed } from './killing';
 import { DATA_DIR_OF_RUN, discardStack, launchStack } from './stack';
 

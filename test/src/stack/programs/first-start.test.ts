@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { guardFirstStart } from '../../../src/stack/first-start';
+import { guardFirstStart } from '../../../../src/stack/programs/first-start';
 
 test('data half made by a first start that was cut short are made anew; whole data never', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'first-start-'));

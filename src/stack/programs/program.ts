@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StackFailure, tellingLine } from './failure';
-import { shown } from './files';
+import { StackFailure, tellingLine } from '../failure';
+import { shown } from '../files';
 
 /** A program that is to run for as long as the stack does. */
 export interface Program {

@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from 'pg';
-import { choosePorts } from '../../../src/stack/ports';
-import { preparePostgres } from '../../../src/stack/postgres';
-import { keepRunning } from '../../../src/stack/program';
-import { silent } from '../../../src/stack/progress';
+import { choosePorts } from '../../../../src/stack/ports';
+import { keepRunning } from '../../../../src/stack/programs/program';
+import { silent } from '../../../../src/stack/progress';
+import { preparePostgres } from '../../../../src/stack/servers/postgres';
 
 let folder: string;
 let elsewhere: string | undefined;

@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { onPath, run } from './command';
-import { downloadOfficial } from './download';
-import { repositoryRoot } from './files';
-import type { Tool } from './tools';
+import { repositoryRoot } from '../files';
+import { onPath, run } from '../tools/command';
+import { downloadOfficial } from '../tools/download';
+import type { Tool } from '../tools/find-tool';
 
 /** Of the Java SDK, whose releases the server comes with; the same in time-skipping-server/pom.xml. */
 const VERSION = '1.38.0';
@@ -44,7 +44,7 @@ async function bringJars(draft: string, signal: AbortSignal): Promise<void> {
   try {
     mkdirSync(project, { recursive: true });
     // A copy: Maven may write beside the file it is given.
-    cpSync(path.join(repositoryRoot(), 'src', 'stack', 'time-skipping-server', 'pom.xml'), path.join(project, 'pom.xml'));
+    cpSync(path.join(repositoryRoot(), 'src', 'stack', 'servers', 'time-skipping-server', 'pom.xml'), path.join(project, 'pom.xml'));
     const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
     await run('mvn', ['-q', '-B', '-f', path.join(project, 'pom.xml'), goal, '-DincludeScope=runtime', '-DoutputDirectory=jars'], { signal });
     rmSync(jars, { recursive: true, force: true });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readIfThere } from './files';
-import { identify, lives, type Identity } from './identity';
+import { readIfThere } from '../files';
+import { identify, lives, type Identity } from '../programs/identity';
 
 export interface Lock {
   /** Lets the next one in; a second call does nothing. */

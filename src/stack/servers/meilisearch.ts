@@ -3,10 +3,10 @@ import { chmodSync, copyFileSync, createReadStream, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { run } from './command';
-import { baseEnvironment } from './environment';
-import type { Program } from './program';
-import type { Tool } from './tools';
+import { baseEnvironment } from '../environment';
+import type { Program } from '../programs/program';
+import { run } from '../tools/command';
+import type { Tool } from '../tools/find-tool';
 
 const VERSION = '1.21.0';
 /** Of the one binary that the platform package of this version holds: nothing else is ever run from it. */

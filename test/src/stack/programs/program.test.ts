@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { baseEnvironment } from '../../../src/stack/environment';
-import { keepRunning, type Kept, type Program } from '../../../src/stack/program';
+import { baseEnvironment } from '../../../../src/stack/environment';
+import { keepRunning, type Kept, type Program } from '../../../../src/stack/programs/program';
 
 let folder: string;
 let kept: Kept | undefined;

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { isExecutable, onPath, run } from './command';
-import { downloadOfficial } from './download';
-import { repositoryRoot } from './files';
-import { baseEnvironment } from './environment';
-import type { Program } from './program';
-import type { Tool } from './tools';
+import { baseEnvironment } from '../environment';
+import { repositoryRoot } from '../files';
+import type { Program } from '../programs/program';
+import { isExecutable, onPath, run } from '../tools/command';
+import { downloadOfficial } from '../tools/download';
+import type { Tool } from '../tools/find-tool';
 
 /** The release whose server the flags below were measured with (1.31.2). */
 const RELEASE = 'v1.8.2';
@@ -30,7 +30,7 @@ export function temporalTool(given: string | undefined): Tool {
 }
 
 async function build(draft: string, signal: AbortSignal): Promise<void> {
-  const module = path.join(repositoryRoot(), 'src', 'stack', 'temporal-server');
+  const module = path.join(repositoryRoot(), 'src', 'stack', 'servers', 'temporal-server');
   const needed = /^go (\S+)/m.exec(readFileSync(path.join(module, 'go.mod'), 'utf8'))?.[1] ?? '';
   const go = onPath('go') ?? ['/usr/local/go/bin/go', '/opt/homebrew/bin/go'].find(isExecutable);
   if (go === undefined) throw new Error(`Go is not installed: install Go ${needed} or newer (https://go.dev/dl)`);

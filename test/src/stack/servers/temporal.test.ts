@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { parseConfig } from '../../../src/config';
-import { choosePorts } from '../../../src/stack/ports';
-import { keepRunning } from '../../../src/stack/program';
-import { silent } from '../../../src/stack/progress';
-import { SEARCH_ATTRIBUTES, setUpNamespace, temporalProgram, temporalTool } from '../../../src/stack/temporal';
-import { findTool } from '../../../src/stack/tools';
-import * as attributes from '../../../workflows/search-attributes';
+import { parseConfig } from '../../../../src/config';
+import { choosePorts } from '../../../../src/stack/ports';
+import { keepRunning } from '../../../../src/stack/programs/program';
+import { silent } from '../../../../src/stack/progress';
+import { SEARCH_ATTRIBUTES, setUpNamespace, temporalProgram, temporalTool } from '../../../../src/stack/servers/temporal';
+import { findTool } from '../../../../src/stack/tools/find-tool';
+import * as attributes from '../../../../workflows/search-attributes';
 
 const names = Object.values(attributes).map(({ name }) => name);
 

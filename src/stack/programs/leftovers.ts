@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readIfThere, writeWhole } from './files';
+import { readIfThere, writeWhole } from '../files';
 import { identify, lives, type Identity } from './identity';
 
 const STOP_MS = 8_000;

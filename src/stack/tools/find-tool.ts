@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { StackFailure, diskFull, isDiskFull } from '../failure';
+import { shown } from '../files';
+import type { Progress } from '../progress';
 import { isExecutable, onPath } from './command';
-import { StackFailure, diskFull, isDiskFull } from './failure';
-import { shown } from './files';
 import { waitForLock } from './lock';
-import type { Progress } from './progress';
 
 /** A server's program, and the ways to come by it. */
 export interface Tool {

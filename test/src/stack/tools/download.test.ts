@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { downloadOfficial } from '../../../src/stack/download';
+import { downloadOfficial } from '../../../../src/stack/tools/download';
 
 let folder: string;
 let server: Server;

@@ -1,14 +1,14 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { run } from './command';
-import { baseEnvironment } from './environment';
-import { StackFailure } from './failure';
-import { readIfThere, shown, writeWhole } from './files';
-import { commandLine, identify } from './identity';
-import { stopProcess } from './leftovers';
-import type { Program } from './program';
-import type { Progress } from './progress';
+import { baseEnvironment } from '../environment';
+import { StackFailure } from '../failure';
+import { readIfThere, shown, writeWhole } from '../files';
+import { commandLine, identify } from '../programs/identity';
+import { stopProcess } from '../programs/leftovers';
+import type { Program } from '../programs/program';
+import type { Progress } from '../progress';
+import { run } from '../tools/command';
 
 export interface PostgresServer {
   data_dir: string;

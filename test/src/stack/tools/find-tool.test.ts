@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { run } from '../../../src/stack/command';
-import { explain } from '../../../src/stack/failure';
-import { createProgress } from '../../../src/stack/progress';
-import { findTool, type Source, type Tool } from '../../../src/stack/tools';
+import { explain } from '../../../../src/stack/failure';
+import { createProgress } from '../../../../src/stack/progress';
+import { run } from '../../../../src/stack/tools/command';
+import { findTool, type Source, type Tool } from '../../../../src/stack/tools/find-tool';
 
 let folder: string;
 let said: string;

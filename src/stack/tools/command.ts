@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
-import { tellingLine } from './failure';
+import { tellingLine } from '../failure';
 
 export interface RunOptions {
   cwd?: string;

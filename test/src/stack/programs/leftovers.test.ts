@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { RunningProcesses } from '../../../src/stack/leftovers';
+import { RunningProcesses } from '../../../../src/stack/programs/leftovers';
 
 let folder: string;
 beforeEach(() => {
