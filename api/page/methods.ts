@@ -9,11 +9,13 @@ export type PageMethod = (typeof PAGE_METHODS)[number];
 
 /**
  * The methods an order can be paid with here: the one its merchant announced with a transaction, else those the order names
- * (specification, Order, payment_methods), as far as the project has them active. What a customer tried before binds nobody.
+ * (specification, Order, payment_methods), as far as the project has them active. A list without a method is none: nobody makes
+ * an order that cannot be paid. What a customer tried before binds nobody.
  */
 export function methodsOf(order: Pick<OrderView, 'payment_methods' | 'project_payment_methods' | 'transactions'>): PageMethod[] {
   const announced = announcedMethod(order);
-  const wanted = announced === undefined ? (order.payment_methods ?? order.project_payment_methods) : [announced];
+  const named = order.payment_methods?.length ? order.payment_methods : order.project_payment_methods;
+  const wanted = announced === undefined ? named : [announced];
   return PAGE_METHODS.filter((method) => wanted.includes(method) && order.project_payment_methods.includes(method));
 }
 

@@ -13,9 +13,10 @@ export interface Reader {
   instant(epoch_ms: number): string;
 }
 
-/** The reader an order names by its locale, else the one the browser speaks for. */
-export function readerOf(request: Request, order?: Pick<OrderView, 'locale'>): Reader {
-  const wanted = [...(order?.locale ? [order.locale.replaceAll('_', '-')] : []), ...request.acceptsLanguages()];
+/** The reader an order names by its locale or its customer's, else the one the browser speaks for. */
+export function readerOf(request: Request, order?: Pick<OrderView, 'locale' | 'customer'>): Reader {
+  const named = [order?.locale, order?.customer?.['locale']].filter((locale) => typeof locale === 'string');
+  const wanted = [...named.map((locale) => locale.replaceAll('_', '-')), ...request.acceptsLanguages()];
   const locale = wanted.find(isKnown) ?? 'en';
   const { lang, dates, texts } = textsFor(wanted);
   const instants = new Intl.DateTimeFormat(dates, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });

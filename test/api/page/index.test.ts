@@ -221,6 +221,7 @@ const methodsOf = async (id: string) => (await getOrder(id)).transactions?.map((
 describe('the ways to pay', () => {
   test.each<[string, Record<string, unknown>, string[]]>([
     ['all of the project', {}, ['apple-pay', 'google-pay', 'credit-card']],
+    ['all of the project, for an empty list', { payment_methods: [] }, ['apple-pay', 'google-pay', 'credit-card']],
     ['those the order names', { payment_methods: ['google-pay', 'credit-card'] }, ['google-pay', 'credit-card']],
     ['wallets only', { payment_methods: ['apple-pay', 'google-pay'] }, ['apple-pay', 'google-pay']],
     ['card only', { payment_methods: ['credit-card'] }, ['credit-card']],

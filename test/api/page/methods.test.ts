@@ -11,6 +11,7 @@ test.each<[string, Partial<Facts>, string[]]>([
   ['the order names card and a wallet', { payment_methods: ['credit-card', 'apple-pay'] }, ['apple-pay', 'credit-card']],
   ['the order names card only', { payment_methods: ['credit-card'] }, ['credit-card']],
   ['the order names wallets only', { payment_methods: ['google-pay', 'apple-pay'] }, ['apple-pay', 'google-pay']],
+  ['the order names none in an empty list', { payment_methods: [] }, ['apple-pay', 'google-pay', 'credit-card']],
   ['the order names nothing that the page can take', { payment_methods: ['bank-transfer'] }, []],
   ['the merchant announced card', first('merchant', 'credit-card'), ['credit-card']],
   ['the merchant announced a wallet', first('merchant', 'apple-pay'), ['apple-pay']],

@@ -14,7 +14,17 @@ test.each<[string | null, string[], string]>([
   [null, ['*'], '€1,234.50'],
   [null, [], '€1,234.50'],
 ])('locale %p and Accept-Language %p: %s', (locale, languages, expected) => {
-  expect(spaced(readerOf(aRequest(...languages), { locale }).amount(order))).toBe(expected);
+  expect(spaced(readerOf(aRequest(...languages), { locale, customer: null }).amount(order))).toBe(expected);
+});
+
+test.each<[string | null, unknown, string]>([
+  [null, 'de_DE', '1.234,50 €'],
+  ['fr-FR', 'de_DE', '1 234,50 €'],
+  ['no such locale', 'de_DE', '1.234,50 €'],
+  [null, 'no such locale', '€1,234.50'],
+  [null, 7, '€1,234.50'],
+])('order.locale %p and customer.locale %p: %s', (locale, of_customer, expected) => {
+  expect(spaced(readerOf(aRequest('en'), { locale, customer: { locale: of_customer } }).amount(order))).toBe(expected);
 });
 
 test('the page’s language is that of its texts, whatever the notation of amounts', () => {
