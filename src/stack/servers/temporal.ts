@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { coerce, gte, lt } from 'semver';
 import { baseEnvironment } from '../environment';
 import { repositoryRoot } from '../files';
 import type { Program } from '../programs/program';
@@ -9,7 +10,7 @@ import type { Tool } from '../tools/find-tool';
 
 /** The release whose server the flags below were measured with (1.31.2). */
 const RELEASE = 'v1.8.2';
-const SERVER = [1, 31, 2] as const;
+const SERVER = '1.31.2';
 
 /** The command line tool, which contains the server and its Web UI. */
 export function temporalTool(given: string | undefined): Tool {
@@ -19,8 +20,8 @@ export function temporalTool(given: string | undefined): Tool {
     variable: 'TEMPORAL_CLI_PATH',
     given,
     name_on_path: 'temporal',
-    serves: async (program) => atLeast(await serverVersion(program), SERVER),
-    isOurs: async (program) => (await serverVersion(program)).join('.') === SERVER.join('.'),
+    serves: async (program) => gte(await serverVersion(program), SERVER),
+    isOurs: async (program) => (await serverVersion(program)) === SERVER,
     sources: [
       { text: 'downloading it', make: (draft, signal) => downloadOfficial({ artifact: 'cli', version: RELEASE }, draft, signal) },
       { text: 'building it from its Go module (about 4 minutes, once)', make: build },
@@ -36,22 +37,15 @@ async function build(draft: string, signal: AbortSignal): Promise<void> {
   if (go === undefined) throw new Error(`Go is not installed: install Go ${needed} or newer (https://go.dev/dl)`);
   const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOTOOLCHAIN: 'local' };
   const has = (await run(go, ['env', 'GOVERSION'], { env, signal })).trim().replace(/^go/, '');
-  if (!atLeast(numbers(has), numbers(needed))) throw new Error(`Go ${has} is too old: install Go ${needed} or newer (https://go.dev/dl)`);
+  // Go's versions are not quite semantic ones: 1.27rc1.
+  if (lt(coerce(has) ?? '0.0.0', needed)) throw new Error(`Go ${has} is too old: install Go ${needed} or newer (https://go.dev/dl)`);
   const args = ['build', '-trimpath', '-ldflags', '-s -w', '-o', draft, 'github.com/temporalio/cli/cmd/temporal'];
   await run(go, args, { cwd: module, env, signal });
 }
 
-async function serverVersion(program: string): Promise<number[]> {
+async function serverVersion(program: string): Promise<string> {
   const said = await run(program, ['--version'], { timeout_ms: 20_000 });
-  return numbers(/Server (\d+\.\d+\.\d+)/.exec(said)?.[1] ?? '0');
-}
-
-const numbers = (version: string) => version.split('.').map((part) => Number.parseInt(part, 10) || 0);
-
-/** Compares major, minor, patch in turn. */
-function atLeast(has: readonly number[], needed: readonly number[]): boolean {
-  const differing = needed.findIndex((part, index) => part !== (has[index] ?? 0));
-  return differing === -1 || (has[differing] ?? 0) > (needed[differing] ?? 0);
+  return /Server ([\w.+-]+)/.exec(said)?.[1] ?? '0.0.0';
 }
 
 export interface TemporalServer {

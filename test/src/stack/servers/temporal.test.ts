@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -16,6 +16,55 @@ const names = Object.values(attributes).map(({ name }) => name);
 test('the server registers the search attributes of the workflows', () => {
   expect(SEARCH_ATTRIBUTES.toSorted()).toEqual(names.toSorted());
 });
+
+test.each([
+  ['temporal version 1.8.2 (Server 1.31.2, UI 2.50.1)', 'serves', 'ours'],
+  ['temporal version 0.0.0-DEV (Server 1.31.2, UI 2.50.1)', 'serves', 'ours'],
+  ['temporal version 1.9.1 (Server 1.32.0-rc.1, UI 2.51.0)', 'serves', ''],
+  ['temporal version 2.0.0 (Server 2.0.0, UI 3.0.0)', 'serves', ''],
+  ['temporal version 1.8.1 (Server 1.31.1, UI 2.50.0)', '', ''],
+  ['temporal version 1.8.2 (Server 1.31.2-rc.1, UI 2.50.1)', '', ''],
+  ['temporal version 1.5.1 (Server 1.9.9, UI 2.42.1)', '', ''],
+  ['a clock, version 9.9.9', '', ''],
+])('a program that says %j: %s %s', async (said, serves, ours) => {
+  await inFolder(async (folder) => {
+    const tool = temporalTool(undefined);
+    const program = aProgram(folder, 'temporal', said);
+    expect(await tool.serves(program)).toBe(serves !== '');
+    expect(await tool.isOurs(program)).toBe(ours !== '');
+  });
+});
+
+test.each([
+  ['go1.25.9', 'Go 1.25.9 is too old'],
+  ['go1.26.7', 'Go 1.26.7 is too old'],
+  ['go1.26.8', undefined],
+  ['go1.26.10', undefined],
+  ['go1.27', undefined],
+  ['go1.27rc1', undefined],
+  ['devel go1.28-0123456789', undefined],
+  ['nothing of the kind', 'is too old'],
+])('it is built with Go that says %j: %s', async (said, refusal) => {
+  const { PATH } = process.env;
+  await inFolder(async (folder) => {
+    aProgram(folder, 'go', said);
+    process.env['PATH'] = `${folder}:${PATH}`;
+    const built = temporalTool(undefined).sources.at(-1)?.make(path.join(folder, 'draft'), new AbortController().signal);
+    await (refusal === undefined ? built : expect(built).rejects.toThrow(refusal));
+  }).finally(() => (process.env['PATH'] = PATH));
+});
+
+/** A program that prints one line, whatever it is asked. */
+function aProgram(folder: string, name: string, said: string): string {
+  const file = path.join(folder, name);
+  writeFileSync(file, `#!/bin/sh\necho '${said}'\n`, { mode: 0o755 });
+  return file;
+}
+
+async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'temporal-tool-'));
+  await work(folder).finally(() => rmSync(folder, { recursive: true, force: true }));
+}
 
 test('a namespace that an earlier release has made gets the search attributes that came since, once', async () => {
   const data_dir = mkdtempSync(path.join(tmpdir(), 'temporal-'));
