@@ -19,7 +19,7 @@ export async function buildWorkflowBundle(workflowsPath = require.resolve('../..
  * writes under a name of its own and renames, so that nobody reads half a file.
  */
 export async function workflowBundlePath(folder: string): Promise<string> {
-  const file = path.join(folder, `workflow-bundle-${await sourceHash()}.js`);
+  const file = path.join(folder, `workflow-bundle-${await bundleHash()}.js`);
   if (existsSync(file)) return file;
   const { code } = await buildWorkflowBundle();
   await mkdir(folder, { recursive: true });
@@ -29,12 +29,19 @@ export async function workflowBundlePath(folder: string): Promise<string> {
   return file;
 }
 
-async function sourceHash(): Promise<string> {
-  const root = path.join(__dirname, '../..');
-  const hash = createHash('sha256').update(require('@temporalio/worker/package.json').version as string);
-  for (const folder of ['workflows', 'src/domain']) {
-    const names = (await readdir(path.join(root, folder))).filter((name) => /\.[jt]s$/.test(name)).toSorted();
+/** Another one for any other code in the bundle: ours below `root`, and by the lock file that of the packages. */
+export async function bundleHash(root = path.join(__dirname, '../..')): Promise<string> {
+  const hash = createHash('sha256').update(await lockFile(root));
+  for (const folder of ['workflows', 'src/domain', 'src']) {
+    const isBundled = folder === 'src' ? /^errors\.[jt]s$/ : /\.[jt]s$/;
+    const names = (await readdir(path.join(root, folder))).filter((name) => isBundled.test(name)).toSorted();
     for (const name of names) hash.update(name).update(await readFile(path.join(root, folder, name)));
   }
-  return hash.update(await readFile(path.join(root, 'src/errors.js')).catch(() => '')).digest('hex').slice(0, 16);
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Compiled code is in a folder of the one that holds the lock file. */
+async function lockFile(root: string): Promise<Buffer> {
+  const name = 'package-lock.json';
+  return await readFile(path.join(existsSync(path.join(root, name)) ? root : path.dirname(root), name));
 }
