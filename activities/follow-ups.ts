@@ -1,6 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { insertFollowUp, openFollowUps, settleFollowUp, type FollowUp } from '../src/db/follow-ups';
-import { findOrder, loadOrder } from '../src/db/orders';
+import { findOrder, loadOrder } from '../src/db/order-record';
 import { endedUnpaid, findPayment } from '../src/db/transactions';
 import { OF_THE_PROCESSOR, followUpKey, movesReservedMoney, type FollowUpKind } from '../src/domain/follow-up';
 import { closingOf, openAuthorization } from '../src/domain/authorization';

@@ -1,5 +1,7 @@
-import { findOrder, insertTransaction, loadOrder, moveOrder } from '../src/db/orders';
 import type { CaptureMode } from '../src/domain/amounts';
+import { insertTransaction } from '../src/db/insert-order';
+import { moveOrder } from '../src/db/move-order';
+import { findOrder, loadOrder } from '../src/db/order-record';
 import { parseDuration } from '../src/domain/duration';
 import { hasEnded, transactionEnd, type Ending } from '../src/domain/order';
 import { awaitsOutcome, lastTransaction, type OrderRecord, type TransactionRecord } from '../src/domain/move';

@@ -1,5 +1,6 @@
-import { findOrder, insertOrder } from '../src/db/orders';
 import { transactionEnd } from '../src/domain/order';
+import { insertOrder } from '../src/db/insert-order';
+import { findOrder } from '../src/db/order-record';
 import type { OrderRecord } from '../src/domain/move';
 import type { NewTransaction } from '../src/domain/new-order';
 import type { CreateOrderInput, TransactionInput } from '../workflows/messages';

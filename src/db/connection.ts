@@ -9,6 +9,9 @@ types.setTypeParser(types.builtins.INT8, Number);
 // Instants stay texts with their microseconds; a Date would cut them to milliseconds.
 types.setTypeParser(types.builtins.TIMESTAMPTZ, (text) => text);
 
+/** An instant as statements take it: epoch milliseconds in, ISO 8601 in UTC out. */
+export const iso = (epoch_ms: number): string => new Date(epoch_ms).toISOString();
+
 /** Opens the pool of one process. Close it with `db.destroy()`. `quiet`: knex does not tell of failed connections itself. */
 export function connect(
   postgres_url: string,

@@ -1,6 +1,6 @@
 import type { DeliveryId } from '../domain/delivery';
 import { DELIVERY_MOVES, sourcesOf, type DeliveryStatus } from '../domain/transitions';
-import { rows, type Database } from './connection';
+import { iso, rows, type Database } from './connection';
 
 export interface Delivery extends DeliveryId {
   url: string;
@@ -51,7 +51,7 @@ export async function recordAttempt(db: Database, { order_id, n }: DeliveryId, a
       order_id,
       n,
       ...attempt,
-      started: new Date(attempt.started).toISOString(),
+      started: iso(attempt.started),
       status_code: attempt.status_code ?? null,
       failure: attempt.failure ?? null,
       to,

@@ -16,10 +16,9 @@ import {
 import { lastTransaction, type OrderRecord } from '../domain/move';
 import { OPEN_ORDER_STATUSES, ORDER_MOVES, isFinal, type TransactionStatus } from '../domain/transitions';
 import { ServiceError, preconditionFailed, tooLate } from '../errors';
-import { rows, type Database } from './connection';
-import { findOrder, loadOrder, moveOrder, type MoveDetails } from './orders';
-
-const iso = (epoch_ms: number) => new Date(epoch_ms).toISOString();
+import { iso, rows, type Database } from './connection';
+import { moveOrder, type MoveDetails } from './move-order';
+import { findOrder, loadOrder } from './order-record';
 
 /**
  * Locks a payment until the SQL transaction ends: whoever moves its money waits for whoever came first, and then reads what

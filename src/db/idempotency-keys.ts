@@ -1,4 +1,4 @@
-import { rows, type Database } from './connection';
+import { iso, rows, type Database } from './connection';
 
 /** A request that its sender has named. */
 export interface KeyedRequest {
@@ -39,7 +39,7 @@ export async function claimKey(db: Database, { project_id, key, request_hash }: 
     db,
     `insert into idempotency_keys (project_id, key, request_hash, created) values (:project_id, :key, :request_hash, :created)
      on conflict do nothing returning key`,
-    { project_id, key, request_hash, created: new Date(now).toISOString() },
+    { project_id, key, request_hash, created: iso(now) },
   );
   return claimed.length === 1;
 }

@@ -3,7 +3,7 @@ import type { OrderStatus } from '../domain/transitions';
 import type { FollowUpKind, OrderKind } from '../domain/follow-up';
 import type { PaymentMethodDetails } from '../domain/new-order';
 import type { EventResult, EventSource } from '../domain/transaction';
-import { rows, type Database } from './connection';
+import { iso, rows, type Database } from './connection';
 
 /** An order with its transactions and their events as the database holds them; absent values are null. Instants are ISO 8601 texts in UTC. */
 export interface OrderView {
@@ -115,6 +115,6 @@ export async function listOrderViews(db: Database, project_id: string, { since, 
   return await rows<OrderView>(
     db,
     `${ORDER_VIEW} where o.project_id = :project_id and o.created between :since and :until order by o.created desc, o.id desc limit :limit`,
-    { project_id, since: new Date(since).toISOString(), until: new Date(until).toISOString(), limit },
+    { project_id, since: iso(since), until: iso(until), limit },
   );
 }

@@ -1,5 +1,5 @@
 import { OPEN_ORDER_STATUSES } from '../domain/transitions';
-import { rows, type Database } from './connection';
+import { iso, rows, type Database } from './connection';
 
 /** What a merchant may change of an order; an absent field stays as it is, a present one is replaced as a whole. */
 export interface OrderChanges {
@@ -37,7 +37,7 @@ export async function updateOrder(
        modified = greatest(modified, :now::timestamptz)
      where id = :order_id and status = any(:open::text[]) and (:versions::int[] is null or version = any(:versions::int[]))
      returning id`,
-    { order_id, changes: JSON.stringify(changes), open: OPEN_ORDER_STATUSES, versions: versions ?? null, now: new Date(now).toISOString() },
+    { order_id, changes: JSON.stringify(changes), open: OPEN_ORDER_STATUSES, versions: versions ?? null, now: iso(now) },
   );
   return updated.length === 1;
 }

@@ -36,8 +36,14 @@ export interface AmountDetails {
   voided: number;
 }
 
-/** What an authorization still reserves and nobody has asked for. 0 for a sale, and before it is accepted. */
-export function reservedAmount(money: TransactionMoney): number {
+/** What says how much an authorization still reserves. */
+export type Reservation = Pick<
+  TransactionMoney,
+  'status' | 'amount' | 'capture_mode' | 'captured_amount' | 'voided_amount' | 'capture_pending_amount' | 'void_pending_amount'
+>;
+
+/** What an authorization still reserves and nobody has asked for, in minor units. 0 for a sale, and before it is accepted. */
+export function reservedAmount(money: Reservation): number {
   if (money.capture_mode === null || money.status !== 'accepted') return 0;
   return money.amount - money.captured_amount - money.voided_amount - money.capture_pending_amount - money.void_pending_amount;
 }

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { followUpActivities } from '../../activities/follow-ups';
 import { processorActivities } from '../../activities/processor';
 import { findOrderView } from '../../src/db/order-view';
-import { moveOrder } from '../../src/db/orders';
+import { moveOrder } from '../../src/db/move-order';
 import type { FollowUpKind } from '../../src/domain/follow-up';
 import type { OrderRecord } from '../../src/domain/move';
 import { closingOrderId, reversalOrderId } from '../../src/ids';

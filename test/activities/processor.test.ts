@@ -1,6 +1,6 @@
 import { processorActivities } from '../../activities/processor';
+import { findOrder } from '../../src/db/order-record';
 import { findOrderView } from '../../src/db/order-view';
-import { findOrder } from '../../src/db/orders';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import type { OperationResult } from '../../src/processor/wire';
 import { CARDS, type CardName } from '../support/cards';

@@ -1,6 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { webhookActivities } from '../../activities/webhooks';
-import { moveOrder } from '../../src/db/orders';
+import { moveOrder } from '../../src/db/move-order';
 import { postWebhook, type WebhookRequest } from '../../src/webhook/post';
 import { NOW, aStoredOrder } from '../support/builders';
 import { aDatabase, type TestDatabase } from '../support/database';

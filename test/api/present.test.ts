@@ -1,7 +1,7 @@
 import { presentOrder, timestamp } from '../../api/present';
 import { orderSchema } from '../../src/contract/order';
+import { moveOrder } from '../../src/db/move-order';
 import { findOrderView } from '../../src/db/order-view';
-import { moveOrder } from '../../src/db/orders';
 import { NOW, aStoredOrder } from '../support/builders';
 import { aDatabase, type TestDatabase } from '../support/database';
 

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { insertOrder } from '../../src/db/orders';
 import type { Database } from '../../src/db/connection';
+import { insertOrder } from '../../src/db/insert-order';
 import type { OrderRecord } from '../../src/domain/move';
 import type { NewOrder, NewTransaction } from '../../src/domain/new-order';
 import type { CreateOrderInput } from '../../workflows/messages';

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
+import { insertOrder } from '../../src/db/insert-order';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
-import { insertOrder } from '../../src/db/orders';
 import { ORDER_WORKFLOW, TASK_QUEUE, deliveryWorkflowId, orderWorkflowId, processorAnswered, type FollowUpInput } from '../../workflows/messages';
 import { CARDS, type CardName } from './cards';
 import { PROJECT } from './database';

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { rows, type Database } from '../../src/db/connection';
 import { insertFollowUp, settleFollowUp } from '../../src/db/follow-ups';
-import { moveOrder } from '../../src/db/orders';
+import { moveOrder } from '../../src/db/move-order';
 import type { FollowUpKind, FollowUpRequest, NewFollowUp, RequestedBy } from '../../src/domain/follow-up';
 import type { OrderRecord } from '../../src/domain/move';
 import { transactionId } from '../../src/ids';

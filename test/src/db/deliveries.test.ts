@@ -1,5 +1,5 @@
 import { findDelivery, recordAttempt } from '../../../src/db/deliveries';
-import { moveOrder } from '../../../src/db/orders';
+import { moveOrder } from '../../../src/db/move-order';
 import { NOW, aStoredOrder } from '../../support/builders';
 import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
 

@@ -1,6 +1,7 @@
 import { insertFollowUp, openFollowUps } from '../../../src/db/follow-ups';
+import { moveOrder } from '../../../src/db/move-order';
+import { findOrder, loadOrder } from '../../../src/db/order-record';
 import { findOrderView, moneyOf, type TransactionView } from '../../../src/db/order-view';
-import { findOrder, loadOrder, moveOrder } from '../../../src/db/orders';
 import { refundableAmount } from '../../../src/domain/amounts';
 import { FOLLOW_UPS, FOLLOW_UP_KINDS, type FollowUpKind, type NewFollowUp } from '../../../src/domain/follow-up';
 import type { OrderRecord } from '../../../src/domain/move';

@@ -1,5 +1,7 @@
 import { cancelOrder, voidTransaction } from '../../../src/client';
-import { findOrder, insertTransaction, loadOrder, moveOrder } from '../../../src/db/orders';
+import { insertTransaction } from '../../../src/db/insert-order';
+import { moveOrder } from '../../../src/db/move-order';
+import { findOrder, loadOrder } from '../../../src/db/order-record';
 import { ForbiddenMove, lastTransaction, planMove, type Change, type Move, type OrderRecord } from '../../../src/domain/move';
 import type { Ending } from '../../../src/domain/order';
 import { ORDER_MOVES, ORDER_STATUSES, TRANSACTION_MOVES, TRANSACTION_STATUSES, mayMove, sourcesOf, type OrderStatus, type TransactionStatus } from '../../../src/domain/transitions';

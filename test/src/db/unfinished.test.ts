@@ -1,7 +1,8 @@
 import { Client } from 'pg';
 import { rows } from '../../../src/db/connection';
 import { insertFollowUp } from '../../../src/db/follow-ups';
-import { insertTransaction, moveOrder } from '../../../src/db/orders';
+import { insertTransaction } from '../../../src/db/insert-order';
+import { moveOrder } from '../../../src/db/move-order';
 import { LIMIT, unfinishedFollowUps, unfinishedOrders, unsentDeliveries } from '../../../src/db/unfinished';
 import type { FollowUpKind } from '../../../src/domain/follow-up';
 import type { OrderRecord } from '../../../src/domain/move';

@@ -1,0 +1,211 @@
+import type { OrderRecord, TransactionRecord } from '../domain/move';
+import type { NewOrder, NewTransaction } from '../domain/new-order';
+import type { OrderStatus } from '../domain/transitions';
+import { tooLate } from '../errors';
+import { iso, preparedRows, type Database } from './connection';
+import { findOrder, loadOrder } from './order-record';
+
+function orderRow(order: NewOrder, times: { created: number; end: number }) {
+  return {
+    ...order,
+    kind: 'payment',
+    status: 'new' satisfies OrderStatus,
+    expires_at: iso(times.end),
+    version: 0,
+    moves: 0,
+    created: iso(times.created),
+    modified: iso(times.created),
+  };
+}
+
+/** The columns an insert names, as `a, b`; those it does not name have the database's defaults, also ones that a later migration adds. */
+const columns = <Row>(names: Record<keyof Row, true>) => Object.keys(names).join(', ');
+
+const ORDER_COLUMNS = columns<ReturnType<typeof orderRow>>({
+  id: true,
+  project_id: true,
+  merchant_order_id: true,
+  description: true,
+  currency: true,
+  amount: true,
+  attempts_max: true,
+  expiration_period: true,
+  payment_methods: true,
+  return_url: true,
+  failure_url: true,
+  webhook_url: true,
+  locale: true,
+  customer: true,
+  client: true,
+  extra: true,
+  order_lines: true,
+  kind: true,
+  status: true,
+  expires_at: true,
+  version: true,
+  moves: true,
+  created: true,
+  modified: true,
+});
+
+const TRANSACTION_COLUMNS = columns<ReturnType<typeof transactionRow>>({
+  id: true,
+  order_id: true,
+  attempt: true,
+  amount: true,
+  currency: true,
+  payment_method: true,
+  payment_method_brand: true,
+  payment_method_details: true,
+  credit_debit: true,
+  transaction_type: true,
+  capture_mode: true,
+  capture_period: true,
+  receiver_account_token: true,
+  status: true,
+  expiration_period: true,
+  expires_at: true,
+  created: true,
+  modified: true,
+});
+
+const ROW_OF_JSON = `select ${TRANSACTION_COLUMNS} from json_populate_record(null::transactions, :transaction::json)`;
+
+/** Whether somebody still waits for the row. By the clock, when the statement runs: it may have waited for a connection or a lock. */
+const IN_TIME = '(:not_after::bigint is null or clock_timestamp() <= to_timestamp(:not_after::bigint / 1000.0))';
+
+function newTransactionRecord({ id, attempt, capture_mode, capture_period }: NewTransaction, end: number): TransactionRecord {
+  const authorization = capture_mode !== undefined && capture_period !== undefined;
+  return {
+    transaction_id: id,
+    attempt,
+    status: 'new',
+    end,
+    ...(authorization && { capture: { mode: capture_mode, period: capture_period, reserved: 0, unanswered: 0 } }),
+  };
+}
+
+function transactionRow(transaction: NewTransaction, order: { id: string; amount: number; currency: string }, times: { created: number; end: number }) {
+  return {
+    ...transaction,
+    order_id: order.id,
+    amount: order.amount,
+    currency: order.currency,
+    credit_debit: 'credit',
+    status: 'new',
+    expires_at: iso(times.end),
+    created: iso(times.created),
+    modified: iso(times.created),
+  };
+}
+
+/**
+ * Writes the order and the transaction it came with, in one statement.
+ * Repeat-safe: an order that is there stays as it is, and what is there is returned. Throws ServiceUnavailable when it is not there
+ * and `not_after` has passed.
+ */
+export async function insertOrder(
+  db: Database,
+  order: NewOrder,
+  transaction: NewTransaction | undefined,
+  times: { created: number; order_end: number; transaction_end: number; not_after?: number | undefined },
+): Promise<OrderRecord> {
+  const [result] = await preparedRows<{ inserted: number }>(
+    db,
+    'insert order',
+    `with o as (
+       insert into orders (${ORDER_COLUMNS}) select ${ORDER_COLUMNS} from json_populate_record(null::orders, :order::json)
+       where ${IN_TIME}
+       on conflict (id) do nothing returning id
+     ), t as (
+       insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
+       where row.id is not null
+       returning id
+     ), e as (
+       insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
+       select id, 1, 'new', 'merchant', :created, :created from t
+     )
+     select count(*) as inserted from o`,
+    {
+      order: JSON.stringify(orderRow(order, { created: times.created, end: times.order_end })),
+      transaction: JSON.stringify(
+        transaction ? transactionRow(transaction, order, { created: times.created, end: times.transaction_end }) : {},
+      ),
+      created: iso(times.created),
+      not_after: times.not_after ?? null,
+    },
+  );
+  if (result?.inserted !== 1) {
+    const there = await findOrder(db, order.id);
+    if (there === undefined) throw tooLate();
+    return there;
+  }
+  return {
+    order_id: order.id,
+    status: 'new',
+    version: 0,
+    moves: 0,
+    amount: order.amount,
+    currency: order.currency,
+    attempts_max: order.attempts_max,
+    order_end: times.order_end,
+    transactions: transaction ? [newTransactionRecord(transaction, times.transaction_end)] : [],
+    deliveries: [],
+  };
+}
+
+/**
+ * Adds a payment attempt to an order, when the order is still the one `order` describes; a version that only counts changed
+ * fields (updateOrder) does not matter.
+ * Answers the order with it; repeat-safe: an attempt that is there stays as it is. Throws ServiceUnavailable as insertOrder does.
+ */
+export async function insertTransaction(
+  db: Database,
+  order: OrderRecord,
+  transaction: NewTransaction,
+  times: { created: number; end: number; not_after?: number | undefined },
+): Promise<OrderRecord> {
+  const [result] = await preparedRows<{ inserted: number }>(
+    db,
+    'insert transaction',
+    `with locked as (
+       select id from orders
+       where id = :order_id and version = :version and not exists (select 1 from transactions where id = :transaction_id)
+       for update
+     ), o as (
+       -- Asked once the row is ours, not before: waiting for it may have taken long.
+       update orders set version = version + 1, modified = :created from locked where orders.id = locked.id and ${IN_TIME}
+       returning orders.id
+     ), t as (
+       insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
+       returning id
+     ), e as (
+       insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
+       select id, 1, 'new', 'customer', :created, :created from t
+     )
+     select count(*) as inserted from t`,
+    {
+      order_id: order.order_id,
+      version: order.version,
+      transaction_id: transaction.id,
+      transaction: JSON.stringify(
+        transactionRow(transaction, { id: order.order_id, amount: order.amount, currency: order.currency }, times),
+      ),
+      created: iso(times.created),
+      not_after: times.not_after ?? null,
+    },
+  );
+  if (result?.inserted !== 1) {
+    const present = await loadOrder(db, order.order_id);
+    if (present.version === order.version && !present.transactions.some((one) => one.transaction_id === transaction.id)) throw tooLate();
+    const onlyFieldsChanged = present.version !== order.version && present.moves === order.moves && statusesOf(present) === statusesOf(order);
+    return onlyFieldsChanged ? await insertTransaction(db, present, transaction, times) : present;
+  }
+  return {
+    ...order,
+    version: order.version + 1,
+    transactions: [...order.transactions, newTransactionRecord(transaction, times.end)],
+  };
+}
+
+const statusesOf = ({ status, transactions }: OrderRecord) => [status, ...transactions.map((one) => one.status)].join();

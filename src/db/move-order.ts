@@ -1,0 +1,126 @@
+import { afterMove, planMove, type Change, type OrderRecord } from '../domain/move';
+import type { PaymentMethodDetails } from '../domain/new-order';
+import type { EventResult, EventSource } from '../domain/transaction';
+import { ORDER_MOVES, TRANSACTION_MOVES, sourcesOf } from '../domain/transitions';
+import { preconditionFailed } from '../errors';
+import { iso, preparedRows, type Database } from './connection';
+import { loadOrder } from './order-record';
+
+/** What is written beside the statuses: how the event tells the move, and what became known of the transaction. */
+export interface MoveDetails {
+  source: EventSource;
+  /** Epoch milliseconds, from the workflow. */
+  now: number;
+  result?: EventResult | undefined;
+  authorization_iso_response_code?: string | undefined;
+  /** The versions it may be moved from; absent: any. */
+  versions?: readonly number[] | undefined;
+  /** Columns of the transaction that became known with this move. */
+  transaction?: {
+    payment_method?: string | undefined;
+    payment_method_brand?: string | undefined;
+    payment_method_details?: PaymentMethodDetails | undefined;
+    response_code?: string | undefined;
+    response_code_description?: string | undefined;
+    challenge_url?: string | undefined;
+    received_3ds_result?: string | undefined;
+    liability_shift?: boolean | undefined;
+    captured_amount?: number | undefined;
+  };
+}
+
+/**
+ * The one function that moves an order and its transaction: statuses, event, `modified` and the webhook that is due, in one
+ * SQL statement, guarded by the version the move was planned from and by the statuses the table allows.
+ * Repeat-safe: where the order is there already, nothing is written. Answers the order as it is now.
+ */
+export async function moveOrder(db: Database, order: OrderRecord, change: Change, details: MoveDetails): Promise<OrderRecord> {
+  const move = planMove(order, change);
+  if (move === undefined) return order;
+  const [result] = await preparedRows<{ moved: number; delivery: number | null }>(
+    db,
+    'move order',
+    `with locked as (
+       select id from orders where id = :order_id and version = :version and status = any(:order_sources::text[]) for update
+     ), t as (
+       update transactions set
+         status = :transaction_to,
+         modified = :now,
+         payment_method = coalesce(:payment_method, payment_method),
+         payment_method_brand = coalesce(:payment_method_brand, payment_method_brand),
+         payment_method_details = coalesce(:payment_method_details::json, payment_method_details),
+         response_code = coalesce(:response_code, response_code),
+         response_code_description = coalesce(:response_code_description, response_code_description),
+         challenge_url = coalesce(:challenge_url, challenge_url),
+         received_3ds_result = coalesce(:received_3ds_result, received_3ds_result),
+         liability_shift = coalesce(:liability_shift::boolean, liability_shift),
+         captured_amount = coalesce(:captured_amount::bigint, captured_amount),
+         -- Before it is accepted a transaction shows how long it can be paid, from then on how long it can be captured.
+         capture_ends_at = coalesce(:capture_ends_at::timestamptz, capture_ends_at),
+         expiration_period = case when :capture_ends_at::timestamptz is null then expiration_period else capture_period end
+       from locked
+       where transactions.id = :transaction_id::uuid and transactions.status = any(:transaction_sources::text[])
+       returning transactions.id
+     ), o as (
+       update orders set
+         status = :order_to,
+         ended = :ended,
+         version = version + 1,
+         moves = moves + (:status_changed::boolean)::int,
+         modified = :now,
+         completed = case when :completes::boolean then :now::timestamptz else completed end
+       from locked
+       where orders.id = locked.id and (:transaction_id::uuid is null or exists (select 1 from t))
+       returning orders.id, orders.moves, orders.webhook_url, orders.project_id, orders.related_order_id
+     ), r as (
+       -- A payment order shows how its follow-up orders stand, so it is another version.
+       update orders set version = orders.version + 1, modified = :now from o where orders.id = o.related_order_id
+     ), e as (
+       insert into transaction_events (transaction_id, n, event, source, result, authorization_iso_response_code, occurred, noticed)
+       select t.id, (select count(*) + 1 from transaction_events where transaction_id = t.id), :transaction_to, :source, :result,
+              :authorization_iso_response_code, :now, :now
+       from t
+     ), d as (
+       insert into webhook_deliveries (order_id, n, url, created)
+       select o.id, o.moves, coalesce(o.webhook_url, p.webhook_url), :now
+       from o join projects p on p.id = o.project_id
+       where :status_changed::boolean and coalesce(o.webhook_url, p.webhook_url) is not null
+       returning n
+     )
+     select (select count(*) from o) as moved, (select n from d) as delivery`,
+    {
+      order_id: order.order_id,
+      version: order.version,
+      order_sources: move.status_changed ? sourcesOf(ORDER_MOVES, move.order_to) : [move.order_to],
+      order_to: move.order_to,
+      ended: move.ended ?? null,
+      status_changed: move.status_changed,
+      completes: move.completes,
+      transaction_id: move.transaction?.transaction_id ?? null,
+      transaction_to: move.transaction?.to ?? null,
+      transaction_sources: move.transaction ? sourcesOf(TRANSACTION_MOVES, move.transaction.to) : [],
+      capture_ends_at: move.transaction?.capture_end === undefined ? null : iso(move.transaction.capture_end),
+      source: details.source,
+      result: details.result ?? null,
+      authorization_iso_response_code: details.authorization_iso_response_code ?? null,
+      now: iso(details.now),
+      payment_method: details.transaction?.payment_method ?? null,
+      payment_method_brand: details.transaction?.payment_method_brand ?? null,
+      payment_method_details: details.transaction?.payment_method_details
+        ? JSON.stringify(details.transaction.payment_method_details)
+        : null,
+      response_code: details.transaction?.response_code ?? null,
+      response_code_description: details.transaction?.response_code_description ?? null,
+      challenge_url: details.transaction?.challenge_url ?? null,
+      received_3ds_result: details.transaction?.received_3ds_result ?? null,
+      liability_shift: details.transaction?.liability_shift ?? null,
+      captured_amount: details.transaction?.captured_amount ?? null,
+    },
+  );
+  if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined);
+  // Somebody was first: most often this very move, whose answer was lost. Plan again from what is there now.
+  const present = await loadOrder(db, order.order_id);
+  if (details.versions?.includes(present.version) === false && planMove(present, change) !== undefined) throw preconditionFailed();
+  if (present.version === order.version) throw new Error(`order ${order.order_id}: the guard refused ${order.status} → ${move.order_to}`);
+  return await moveOrder(db, present, change, details);
+}

@@ -1,0 +1,73 @@
+import { reservedAmount, type CaptureMode, type Reservation } from '../domain/amounts';
+import type { OrderRecord, TransactionRecord } from '../domain/move';
+import { rows, type Database } from './connection';
+
+/** What the database answers: instants are texts, what is absent is null. */
+interface OrderRow extends Omit<OrderRecord, 'order_end' | 'transactions' | 'ended' | 'closings' | 'attention'> {
+  ended: OrderRecord['ended'] | null;
+  expires_at: string | null;
+  transactions: TransactionRow[] | null;
+  closings: NonNullable<OrderRecord['closings']> | null;
+  attention: string | null;
+}
+
+interface TransactionRow extends Reservation {
+  transaction_id: string;
+  attempt: number;
+  expires_at: string | null;
+  capture_period: string;
+  capture_ends_at: string | null;
+}
+
+/** The order as decisions need it; `undefined` when there is none. */
+export async function findOrder(db: Database, order_id: string): Promise<OrderRecord | undefined> {
+  const [row] = await rows<OrderRow>(
+    db,
+    `select o.id as order_id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.ended, o.expires_at, o.attention,
+       (select json_agg(json_build_object('transaction_id', t.id, 'attempt', t.attempt, 'status', t.status, 'expires_at', t.expires_at, 'amount', t.amount,
+                 'capture_mode', t.capture_mode, 'capture_period', t.capture_period, 'capture_ends_at', t.capture_ends_at,
+                 'captured_amount', t.captured_amount, 'voided_amount', t.voided_amount,
+                 'capture_pending_amount', t.capture_pending_amount, 'void_pending_amount', t.void_pending_amount)
+               order by t.attempt) from transactions t where t.order_id = o.id) as transactions,
+       (select json_agg(json_build_object('order_id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id) from orders f
+        where f.related_order_id = o.id and f.kind in ('capture', 'void') and f.requested_by = 'service') as closings,
+       array(select d.n from webhook_deliveries d where d.order_id = o.id and d.status = 'new' order by d.n) as deliveries
+     from orders o where o.id = :order_id`,
+    { order_id },
+  );
+  if (row === undefined) return undefined;
+  const { ended, transactions, expires_at, closings, attention, ...order } = row;
+  return {
+    ...order,
+    ...(ended && { ended }),
+    order_end: endOf(expires_at),
+    transactions: (transactions ?? []).map(transactionOf),
+    ...(closings && { closings }),
+    ...(attention !== null && { attention }),
+  };
+}
+
+/** As findOrder, for an order that must be there: throws when it is not. */
+export async function loadOrder(db: Database, order_id: string): Promise<OrderRecord> {
+  const order = await findOrder(db, order_id);
+  if (order === undefined) throw new Error(`order ${order_id} is not there`);
+  return order;
+}
+
+function transactionOf(row: TransactionRow): TransactionRecord {
+  const { transaction_id, attempt, status, expires_at, capture_mode } = row;
+  return { transaction_id, attempt, status, end: endOf(expires_at), ...(capture_mode && { capture: captureOf(row, capture_mode) }) };
+}
+
+function captureOf(row: TransactionRow, mode: CaptureMode): NonNullable<TransactionRecord['capture']> {
+  return {
+    mode,
+    period: row.capture_period,
+    ...(row.capture_ends_at !== null && { end: Date.parse(row.capture_ends_at) }),
+    reserved: reservedAmount(row),
+    unanswered: row.capture_pending_amount + row.void_pending_amount,
+  };
+}
+
+/** Follow-up orders have no end of their own. */
+const endOf = (expires_at: string | null) => (expires_at === null ? Number.MAX_SAFE_INTEGER : Date.parse(expires_at));

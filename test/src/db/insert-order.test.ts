@@ -1,0 +1,114 @@
+import { insertOrder, insertTransaction } from '../../../src/db/insert-order';
+import { moveOrder } from '../../../src/db/move-order';
+import { findOrder } from '../../../src/db/order-record';
+import { findOrderView } from '../../../src/db/order-view';
+import type { OrderRecord } from '../../../src/domain/move';
+import { NOW, aStoredOrder, aTransaction, anOrder } from '../../support/builders';
+import { aDatabase, type TestDatabase } from '../../support/database';
+import { heldUpPast } from '../../support/locks';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await aDatabase();
+});
+afterAll(() => database.close());
+
+const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
+
+describe('insertOrder', () => {
+  test('what it answers is what is there', async () => {
+    const record = await aStoredOrder(database.db);
+    expect(await findOrder(database.db, record.order_id)).toEqual(record);
+  });
+
+  test('two at once write one', async () => {
+    const order = anOrder();
+    const times = { created: NOW, order_end: NOW + 1, transaction_end: NOW + 1 };
+    await Promise.all([1, 2, 3, 4].map(() => insertOrder(database.db, order, aTransaction(order.id), times)));
+    expect((await view(order.id)).transactions).toHaveLength(1);
+    expect((await view(order.id)).transactions[0]!.events).toHaveLength(1);
+  });
+
+  test('free-form data comes back exactly: order of keys, numbers, unicode, __proto__', async () => {
+    const extra = JSON.parse('{"z":1,"a":{"__proto__":{"x":null}},"2":1.50,"1":[1e3,"\\ud83d\\ude00",""]}') as object;
+    const { order_id } = await aStoredOrder(database.db, { extra, client: {}, order_lines: [{ b: 1, a: 2 }], amount: Number.MAX_SAFE_INTEGER });
+    const stored = await view(order_id);
+    expect(JSON.stringify(stored.extra)).toBe(JSON.stringify(extra));
+    expect([stored.client, stored.order_lines, stored.amount]).toEqual([{}, [{ b: 1, a: 2 }], Number.MAX_SAFE_INTEGER]);
+  });
+});
+
+describe('insertTransaction', () => {
+  const times = { created: NOW, end: NOW + 1 };
+
+  test('twice at once is one attempt', async () => {
+    const order = await aStoredOrder(database.db, { transaction: false });
+    const attempt = aTransaction(order.order_id);
+    const records = await Promise.all([1, 2, 3].map(() => insertTransaction(database.db, order, attempt, times)));
+    expect(new Set(records.map(({ version }) => version))).toEqual(new Set([1]));
+    const { transactions } = await view(order.order_id);
+    expect(transactions.map(({ events }) => events.map(({ event, source }) => [event, source]))).toEqual([[['new', 'customer']]]);
+  });
+
+  test('not to an order that changed meanwhile', async () => {
+    const order = await aStoredOrder(database.db, { transaction: false });
+    await moveOrder(database.db, order, { ended: 'cancelled' }, { source: 'customer', now: NOW });
+    const after = await insertTransaction(database.db, order, aTransaction(order.order_id), times);
+    expect([after.status, after.transactions]).toEqual(['cancelled', []]);
+  });
+});
+
+describe('surface 10: past not_after nothing is written', () => {
+  const times = { created: NOW, order_end: NOW + 1, transaction_end: NOW + 1 };
+  const tooLate = { error: 'ServiceUnavailable' };
+  const insert = (order: ReturnType<typeof anOrder>, not_after?: number) => insertOrder(database.db, order, aTransaction(order.id), { ...times, not_after });
+  const attempt = (order: OrderRecord, not_after?: number, n = 1) =>
+    insertTransaction(database.db, order, aTransaction(order.order_id, { attempt: n }), { created: NOW, end: NOW + 1, not_after });
+  const counts = async (order_id: string) => {
+    const of = (table: string, column: string) => database.db(table).where({ [column]: order_id }).count({ n: '*' });
+    const [[orders], [transactions]] = (await Promise.all([of('orders', 'id'), of('transactions', 'order_id')])) as [[{ n: number }], [{ n: number }]];
+    return [orders.n, transactions.n];
+  };
+
+  test('an order: refused, in time it is written, and late again it goes on', async () => {
+    const order = anOrder();
+    await expect(insert(order, Date.now() - 1)).rejects.toMatchObject(tooLate);
+    expect(await counts(order.id)).toEqual([0, 0]);
+    const record = await insert(order, Date.now() + 10_000);
+    expect(await insert(order, Date.now() - 1)).toEqual(record);
+    expect(await counts(order.id)).toEqual([1, 1]);
+  });
+
+  test('an order whose statement was held up until then', async () => {
+    const order = anOrder();
+    await expect(heldUpPast(database.db, 'lock table orders', (not_after) => insert(order, not_after))).rejects.toMatchObject(tooLate);
+    expect(await counts(order.id)).toEqual([0, 0]);
+  });
+
+  test('an attempt: refused, in time it is written, and late again it goes on', async () => {
+    const order = await aStoredOrder(database.db, { transaction: false });
+    await expect(attempt(order, Date.now() - 1)).rejects.toMatchObject(tooLate);
+    expect(await findOrder(database.db, order.order_id)).toEqual(order);
+    const record = await attempt(order, Date.now() + 10_000);
+    expect(await attempt(order, Date.now() - 1)).toEqual(record);
+    expect(await counts(order.order_id)).toEqual([1, 1]);
+  });
+
+  test.each([
+    ['the table', 'lock table orders'],
+    ['the row of its order', 'select 1 from orders where id = :id for update'],
+  ])('an attempt whose statement waited for %s until then', async (_title, lock) => {
+    const order = await aStoredOrder(database.db, { transaction: false });
+    const held = heldUpPast(database.db, lock.replace(':id', `'${order.order_id}'`), (not_after) => attempt(order, not_after));
+    await expect(held).rejects.toMatchObject(tooLate);
+    expect(await findOrder(database.db, order.order_id)).toEqual(order);
+  });
+
+  test('an attempt at an order whose fields were changed meanwhile', async () => {
+    const order = await aStoredOrder(database.db, { transaction: false });
+    await database.db('orders').where({ id: order.order_id }).increment('version', 1);
+    await expect(attempt(order, Date.now() - 1)).rejects.toMatchObject(tooLate);
+    expect(await counts(order.order_id)).toEqual([1, 0]);
+    expect((await attempt(order, Date.now() + 10_000)).transactions).toHaveLength(1);
+  });
+});

@@ -1,0 +1,121 @@
+import { insertTransaction } from '../../../src/db/insert-order';
+import { moveOrder } from '../../../src/db/move-order';
+import { findOrder } from '../../../src/db/order-record';
+import { findOrderView } from '../../../src/db/order-view';
+import type { OrderRecord } from '../../../src/domain/move';
+import { ORDER_MOVES, TRANSACTION_MOVES, mayMove, TRANSACTION_STATUSES, type TransactionStatus } from '../../../src/domain/transitions';
+import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
+import { aDatabase, type TestDatabase } from '../../support/database';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await aDatabase({ webhook_url: 'https://shop.example/hook' });
+});
+afterAll(() => database.close());
+
+const by = { source: 'processor', now: NOW } as const;
+const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
+const accept = (order: { transactions: { transaction_id: string }[] }) => ({ transaction_id: order.transactions.at(-1)!.transaction_id, to: 'accepted' }) as const;
+
+describe('moveOrder: the one function that moves', () => {
+  test('status, event, modified and webhook come together', async () => {
+    const order = await aStoredOrder(database.db);
+    const moved = await moveOrder(database.db, order, accept(order), { ...by, now: NOW + 1_000, result: 'approved', transaction: { response_code: '00', captured_amount: 500 } });
+    expect(moved).toEqual(await findOrder(database.db, order.order_id));
+    expect(moved).toMatchObject({ status: 'completed', version: 1, moves: 1, deliveries: [1] });
+    const { status, completed, modified, transactions } = await view(order.order_id);
+    expect([status, Date.parse(completed!), Date.parse(modified)]).toEqual(['completed', NOW + 1_000, NOW + 1_000]);
+    expect(transactions[0]).toMatchObject({ status: 'accepted', response_code: '00', captured_amount: 500 });
+    expect(transactions[0]!.events.map(({ event, source, result }) => [event, source, result])).toEqual([
+      ['new', 'merchant', null],
+      ['accepted', 'processor', 'approved'],
+    ]);
+  });
+
+  test('the second time writes nothing', async () => {
+    const order = await aStoredOrder(database.db);
+    const first = await moveOrder(database.db, order, accept(order), by);
+    // The answer was lost: the caller still has the order as it was.
+    expect(await moveOrder(database.db, order, accept(order), by)).toEqual(first);
+    expect((await view(order.order_id)).transactions[0]!.events).toHaveLength(2);
+  });
+
+  test('of two that exclude each other exactly one wins, and the other says so', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const order = await aStoredOrder(database.db);
+      const outcomes = await Promise.allSettled([
+        moveOrder(database.db, order, accept(order), by),
+        moveOrder(database.db, order, { transaction_id: order.transactions[0]!.transaction_id, to: 'error' }, by),
+      ]);
+      expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+      const { status, transactions } = await view(order.order_id);
+      expect([`${status} ${transactions[0]!.status}`, transactions[0]!.events.length]).toEqual([expect.stringMatching(/^(completed accepted|processing error)$/), 2]);
+    }
+  });
+
+  test('a webhook is written when the order’s status changes, and only then', async () => {
+    const order = await aStoredOrder(database.db);
+    const declined = await moveOrder(database.db, order, { transaction_id: order.transactions[0]!.transaction_id, to: 'error' }, by);
+    expect([declined.status, declined.deliveries]).toEqual(['processing', [1]]);
+    const times = { created: NOW, end: NOW + 1 };
+    const again = await insertTransaction(database.db, declined, aTransaction(order.order_id, { attempt: 2 }), times);
+    const declinedAgain = await moveOrder(database.db, again, { transaction_id: again.transactions[1]!.transaction_id, to: 'error' }, by);
+    expect([declinedAgain.status, declinedAgain.moves, declinedAgain.deliveries]).toEqual(['processing', 1, [1]]);
+  });
+
+  test('the URL is read at the move: that of the order, else that of the project, else none', async () => {
+    const urls: unknown[] = [];
+    for (const webhook_url of ['https://order.example/', undefined]) {
+      const order = await aStoredOrder(database.db, { webhook_url });
+      await moveOrder(database.db, order, { ended: 'cancelled' }, by);
+      urls.push(...((await database.db('webhook_deliveries').where({ order_id: order.order_id }).select('url')) as { url: string }[]).map(({ url }) => url));
+    }
+    const order = await aStoredOrder(database.db);
+    await database.db('projects').update({ webhook_url: null });
+    const { deliveries } = await moveOrder(database.db, order, { ended: 'cancelled' }, by);
+    await database.db('projects').update({ webhook_url: 'https://shop.example/hook' });
+    expect([urls, deliveries]).toEqual([['https://order.example/', 'https://shop.example/hook'], []]);
+  });
+
+  test('the database refuses what the tables do not allow, whoever asks', async () => {
+    const order = await aStoredOrder(database.db);
+    const id = order.transactions[0]!.transaction_id;
+    const accepted = await moveOrder(database.db, order, accept(order), by);
+    for (const to of TRANSACTION_STATUSES.filter((status) => !mayMove(TRANSACTION_MOVES, 'accepted' as TransactionStatus, status) && status !== 'accepted')) {
+      await expect(moveOrder(database.db, accepted, { transaction_id: id, to }, by)).rejects.toThrow(/transaction accepted →/);
+    }
+    // A caller whose idea of the order is wrong altogether.
+    const forged = { ...accepted, status: 'new', transactions: order.transactions } as typeof order;
+    await expect(moveOrder(database.db, forged, { transaction_id: id, to: 'error' }, by)).rejects.toThrow('the guard refused');
+    expect(mayMove(ORDER_MOVES, 'completed', 'processing')).toBe(false);
+    expect((await view(order.order_id)).status).toBe('completed');
+  });
+});
+
+describe('moveOrder from the versions its sender allows', () => {
+  const cancel = (order: OrderRecord, versions?: number[]) => moveOrder(database.db, order, { ended: 'cancelled' }, { ...by, source: 'merchant', versions });
+
+  test('somebody was first: PreconditionFailed, and nothing moves', async () => {
+    const order = await aStoredOrder(database.db);
+    await database.db('orders').where({ id: order.order_id }).update({ version: 1, description: 'changed' });
+    await expect(cancel(order, [0])).rejects.toMatchObject({ error: 'PreconditionFailed' });
+    expect(await view(order.order_id)).toMatchObject({ status: 'new', version: 1 });
+  });
+
+  test.each([
+    ['a version that is allowed too', [0, 1]],
+    ['any version', undefined],
+  ])('somebody was first with %s: it moves', async (_title, versions) => {
+    const order = await aStoredOrder(database.db);
+    await database.db('orders').where({ id: order.order_id }).update({ version: 1 });
+    expect(await cancel(order, versions)).toMatchObject({ status: 'cancelled', version: 2 });
+  });
+
+  test('the repeat of the very move, whose answer was lost, is no failure; three at once are one', async () => {
+    const order = await aStoredOrder(database.db);
+    const [first] = await Promise.all([1, 2, 3].map(() => cancel(order, [0])));
+    expect(first).toMatchObject({ status: 'cancelled', version: 1 });
+    expect(await cancel(order, [0])).toEqual(first);
+    expect((await view(order.order_id)).transactions[0]!.events).toHaveLength(2);
+  });
+});

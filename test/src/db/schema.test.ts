@@ -1,0 +1,32 @@
+import { insertTransaction } from '../../../src/db/insert-order';
+import { moveOrder } from '../../../src/db/move-order';
+import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
+import { aDatabase, type TestDatabase } from '../../support/database';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await aDatabase({ webhook_url: 'https://shop.example/hook' });
+});
+afterAll(() => database.close());
+
+
+describe('the schema holds what must hold whatever the code does', () => {
+  test.each([
+    ['an amount below 0', 'update orders set amount = -1'],
+    ['an amount no program counts exactly', 'update orders set amount = 9007199254740992'],
+    ['a status nobody knows', "update orders set status = 'paid'"],
+    ['completed without its instant', "update orders set status = 'completed', completed = null"],
+    ['its instant without completed', "update orders set status = 'new', completed = created"],
+    ['more captured than charged', "update transactions set status = 'accepted', captured_amount = amount + 1"],
+    ['captured and not accepted', "update transactions set status = 'error', captured_amount = 1"],
+    ['an attempt twice', 'update transactions set attempt = 1'],
+    ['an eleventh attempt of a webhook', 'update webhook_attempts set attempt = 11'],
+  ])('%s', async (_title, sql) => {
+    const order = await aStoredOrder(database.db, { amount: 1 });
+    const declined = await moveOrder(database.db, order, { transaction_id: order.transactions[0]!.transaction_id, to: 'error' }, { source: 'processor', now: NOW });
+    await insertTransaction(database.db, declined, aTransaction(order.order_id, { attempt: 2 }), { created: NOW, end: NOW + 1 });
+    await database.db('webhook_attempts').insert({ order_id: order.order_id, n: 1, attempt: 1, time_limit_ms: 1, started: new Date(NOW), duration_ms: 1 }).onConflict().ignore();
+    const only = sql.includes('update orders') ? `id = '${order.order_id}'` : `order_id = '${order.order_id}'`;
+    await expect(database.db.raw(`${sql} where ${only}`)).rejects.toThrow(/violates|value too long/);
+  });
+});
