@@ -17,8 +17,9 @@ const SHORTEST_MS = 1000;
  * than PT1S would end before it began (DECISIONS, HTTP surface 4).
  */
 export function parseDuration(text: string): number {
-  if (!/^P[^+-]+$/.test(text)) throw new RangeError('Expected an ISO 8601 duration, for example PT30M.');
-  if (/^P[^T]*[YM]/i.test(text)) throw new RangeError('Years and months have no fixed length: use weeks, days, hours, minutes and seconds.');
+  // Temporal takes signs and small letters too.
+  if (!/^P[^a-z+-]+$/.test(text)) throw new RangeError('Expected an ISO 8601 duration, for example PT30M.');
+  if (/^P[^T]*[YM]/.test(text)) throw new RangeError('Years and months have no fixed length: use weeks, days, hours, minutes and seconds.');
   const ms = millisecondsOf(text);
   if (ms < SHORTEST_MS) throw new RangeError('Expected PT1S at least.');
   return ms;

@@ -17,21 +17,16 @@ export interface PeriodProblem {
 }
 
 /**
- * The period a list of orders covers. Without an end it ends now; without a start it is as long as a period may be.
+ * The period a list of orders covers. What is absent of the two makes it as long as a period may be, and end by now: of a start
+ * ahead of now nothing is left.
  * Takes ISO 8601 texts that were checked; `now` in epoch milliseconds.
  */
 export function listPeriod({ created_since, created_until, now }: { created_since?: string | undefined; created_until?: string | undefined; now: number }): Period | PeriodProblem {
-  const until = created_until === undefined ? now : Date.parse(created_until);
-  const since = created_since === undefined ? until - LIST_PERIOD_MAX_MS : Date.parse(created_since);
-  if (since > until) {
-    // Whoever sent one of them hears about that one.
-    return created_until === undefined
-      ? { parameter: 'created_since', problem: 'Lies in the future.' }
-      : { parameter: 'created_until', problem: 'Lies before created_since.' };
-  }
-  if (until - since > LIST_PERIOD_MAX_MS) {
-    return { parameter: 'created_since', problem: `Lies more than ${LIST_PERIOD_MAX_DAYS} days before created_until, which is now unless it is sent.` };
-  }
+  const latest = created_until === undefined ? now : Date.parse(created_until);
+  const since = created_since === undefined ? latest - LIST_PERIOD_MAX_MS : Date.parse(created_since);
+  const until = created_until === undefined ? Math.min(latest, since + LIST_PERIOD_MAX_MS) : latest;
+  if (created_until !== undefined && since > until) return { parameter: 'created_until', problem: 'Lies before created_since.' };
+  if (until - since > LIST_PERIOD_MAX_MS) return { parameter: 'created_since', problem: `Lies more than ${LIST_PERIOD_MAX_DAYS} days before created_until.` };
   return { since: within(since), until: within(until) };
 }
 
