@@ -156,18 +156,24 @@ function Operation({ path, method, operation }: { path: string; method: string; 
           <FieldsOf schema={request.schema} word="required" />
         </details>
       )}
-      {success.map(([status, { content }]) => (
+      {success.map(([status, { description, content }]) => (
         <div key={status}>
           <h4>Answer {status}</h4>
-          <Code>{JSON.stringify(content['application/json'].example, null, 2)}</Code>
-          <FieldsOf schema={content['application/json'].schema} word="always there" />
+          {content === undefined ? (
+            <p>{description}</p>
+          ) : (
+            <>
+              <Code>{JSON.stringify(content['application/json'].example, null, 2)}</Code>
+              <FieldsOf schema={content['application/json'].schema} word="always there" />
+            </>
+          )}
         </div>
       ))}
       <details>
         <summary>Errors</summary>
         <ul class="fields">
           {errors.flatMap(([status, { content }]) =>
-            Object.keys(content['application/json'].examples ?? {}).map((type) => (
+            Object.keys(content?.['application/json'].examples ?? {}).map((type) => (
               <li key={status + type}>
                 <span class="status">{status}</span>
                 <a href={`#error-${type}-${status}`}>
@@ -298,7 +304,8 @@ function Errors() {
     <section id="errors">
       <h2>Errors</h2>
       <p>
-        An error is the only answer with a field <code>error</code>. A declined card is none: it is answered with 200.
+        An error is the only answer with a field <code>error</code>. A declined card is none: it is answered with 200. <code>TransactionAlreadyStarted</code> comes
+        from the hosted page alone, for a client that prefers JSON and sends the form of <code>/pay/{'{order_id}'}/</code> again or too late.
       </p>
       <Code>
         {JSON.stringify(

@@ -390,6 +390,8 @@ export function getOrder({ orderId, fieldsQuery, fields, ifNoneMatch }: {
         status: 200;
         data: Order;
     } | {
+        status: 304;
+    } | {
         status: 400;
         data: Error;
     } | {

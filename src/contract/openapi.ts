@@ -36,7 +36,7 @@ export interface OpenApiOperation {
   description: string;
   parameters: { name: string; in: 'path' | 'query' | 'header'; required: boolean; description?: string; schema: JsonSchema }[];
   requestBody?: { required: boolean; content: JsonContent };
-  responses: Record<string, { description: string; headers: Record<string, unknown>; content: JsonContent }>;
+  responses: Record<string, { description: string; headers: Record<string, unknown>; content?: JsonContent }>;
 }
 
 type JsonContent = Record<'application/json', { schema: JsonSchema; example?: unknown; examples?: Record<string, { value: unknown }> }>;
@@ -80,7 +80,7 @@ export function openApi(): OpenApi {
       title: 'Payments API',
       version: '1',
       description:
-        'Collect payments for orders. A 2xx answer means that the request was accepted, not that the payment succeeded: read the status of the order. A declined card is answered with 200 and the transaction status `error`.',
+        'Collect payments for orders. A 2xx answer means that the request was accepted, not that the payment succeeded: read the status of the order. A declined card is answered with 200 and the transaction status `error`. The error type TransactionAlreadyStarted comes from the hosted page alone, for a client that prefers JSON and sends the form of `/pay/{order_id}/` again or too late.',
     },
     servers: [{ url: '/' }],
     security: [{ apiKey: [] }],
@@ -115,8 +115,8 @@ function tidy(schema: JsonSchema & { $id?: string; $schema?: string }): void {
   delete schema.$id;
   delete schema.$schema;
   if (schema.format === 'uuid') delete schema.pattern;
-  // New fields may come at any time: a client must not refuse them.
-  if (schema.additionalProperties === false) delete schema.additionalProperties;
+  // New fields may come at any time: a client must not refuse them. Nor does it help to say that others are ignored.
+  if (schema.additionalProperties === false || (typeof schema.additionalProperties === 'object' && Object.keys(schema.additionalProperties).length === 0)) delete schema.additionalProperties;
 }
 
 // Free-form data is a custom type for zod and states its schema itself.
@@ -156,25 +156,29 @@ function operation(id: OperationId): OpenApiOperation {
     responses: {
       [route.success]: {
         description: 'Done.',
-        headers: { ...HEADERS, ...(route.etag && { ETag: { $ref: '#/components/headers/ETag' } }) },
+        headers: { ...HEADERS, ...(route.etag && { ETag: ETAG }) },
         content: { 'application/json': { schema: schemaOf(route.output), example: example.answer } },
       },
+      ...(isConditional(route) && { '304': { description: 'The order has not changed since the version named in If-None-Match; without a body.', headers: { ...HEADERS, ETag: ETAG } } }),
       ...errorResponses(errorsOf(route)),
     },
   };
 }
 
+const ETAG = { $ref: '#/components/headers/ETag' };
 const HEADERS = {
   'X-Request-Id': { $ref: '#/components/headers/RequestId' },
   RateLimit: { $ref: '#/components/headers/RateLimit' },
   'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
 };
 
+const isConditional = (route: Route) => route.method === 'get' && route.etag === true;
+
 function headerParameters(route: Route): OpenApiOperation['parameters'] {
   return [
     ...(route.method === 'post' ? [IDEMPOTENCY_KEY] : []),
     ...(changesOrder(route) ? [IF_MATCH] : []),
-    ...(route.method === 'get' && route.etag ? [IF_NONE_MATCH] : []),
+    ...(isConditional(route) ? [IF_NONE_MATCH] : []),
   ];
 }
 

@@ -66,8 +66,11 @@ export const partRequestSchema = z.object({
   description: description(),
 });
 
-/** What captures or voids all that is left: nothing is to be said. */
-export const wholeRequestSchema = z.object({});
+/** What captures or voids all that is left: nothing is to be said. Whoever names an amount means a part, and must not get the whole. */
+export const wholeRequestSchema = z.looseObject({}).superRefine((body, context) => {
+  if (!('amount' in body)) return;
+  context.addIssue({ code: 'custom', path: ['amount'], message: 'This path takes all that is left: send the amount of a part to captures/amount/ or voids/amount/.', input: body });
+});
 
 /** Parts of an order that are shown when they are asked for. */
 export const EXTRA_FIELDS = ['amount_details'] as const;

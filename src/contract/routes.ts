@@ -67,7 +67,7 @@ export const ROUTES = {
       'The orders of the project that were created in a period of at most 31 days, newest first, both ends included. It answers 10,000 orders at most: for the older ones ask again with `created_until` set to `created` of the last one, which then comes again.',
     query: z.object({
       created_since: instantParam().optional().describe('Start of the period; 31 days before its end by default.'),
-      created_until: instantParam().optional().describe('End of the period; now by default.'),
+      created_until: instantParam().optional().describe('End of the period; by default 31 days after its start, now at the latest.'),
     }),
     output: orderListSchema,
     success: 200,

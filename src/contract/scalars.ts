@@ -5,8 +5,9 @@ import { durationProblem } from '../domain/duration';
 /** The common types of the specification, and the limits on what a request may hold (issue: Limits). */
 
 const TEXT_LENGTH_MAX = { reference: 255, description: 4096, url: 4096 } as const;
-/** Bytes of a free-form value (client, extra, order_lines) as JSON. */
+/** Bytes of a free-form object (client, extra) as JSON, and of the list order_lines: a long basket. */
 export const FREE_FORM_BYTES_MAX = 16 * 1024;
+export const FREE_FORM_LIST_BYTES_MAX = 128 * 1024;
 
 export const amount = () => z.int().min(0).meta({ examples: [2500] });
 
@@ -78,20 +79,22 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
  * (`__proto__` included) gets lost.
  */
 export const freeFormObject = () =>
-  z.custom<Record<string, unknown>>(isObject, { error: 'Expected an object.', abort: true }).superRefine(checkFreeForm).meta({ type: 'object', additionalProperties: true });
+  z.custom<Record<string, unknown>>(isObject, { error: 'Expected an object.', abort: true }).superRefine(freeFormOf(FREE_FORM_BYTES_MAX)).meta({ type: 'object', additionalProperties: true });
 
 export const freeFormList = () =>
   z
     .custom<Record<string, unknown>[]>((value) => Array.isArray(value) && value.every(isObject), { error: 'Expected an array of objects.', abort: true })
-    .superRefine(checkFreeForm)
+    .superRefine(freeFormOf(FREE_FORM_LIST_BYTES_MAX))
     .meta({ type: 'array', items: { type: 'object', additionalProperties: true } });
 
-function checkFreeForm(value: unknown, context: z.RefinementCtx): void {
-  if (Buffer.byteLength(JSON.stringify(value)) > FREE_FORM_BYTES_MAX) {
-    context.addIssue({ code: 'custom', message: `Expected at most ${FREE_FORM_BYTES_MAX / 1024} KiB of JSON.`, input: value });
-  } else if (holdsUnsafeNumber(value)) {
-    context.addIssue({ code: 'custom', message: 'A number beyond 2^53-1 cannot be returned exactly: send it as a string.', input: value });
-  }
+function freeFormOf(bytes_max: number) {
+  return (value: unknown, context: z.RefinementCtx): void => {
+    if (Buffer.byteLength(JSON.stringify(value)) > bytes_max) {
+      context.addIssue({ code: 'custom', message: `Expected at most ${bytes_max / 1024} KiB of JSON.`, input: value });
+    } else if (holdsUnsafeNumber(value)) {
+      context.addIssue({ code: 'custom', message: 'A number beyond 2^53-1 cannot be returned exactly: send it as a string.', input: value });
+    }
+  };
 }
 
 function holdsUnsafeNumber(value: unknown): boolean {

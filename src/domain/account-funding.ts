@@ -21,9 +21,12 @@ type Fields<Name extends string> = { readonly [K in Name]?: string | undefined }
 export type Receiver = Fields<(typeof RECEIVER_FIELDS)[number]>;
 export type FundingCustomer = Fields<(typeof CUSTOMER_FIELDS)[number] | 'state'>;
 
-/** Any field of the receiver makes a transaction an account funding one (DECISIONS, Money). */
-export function isAccountFunding(details: Receiver | undefined): boolean {
-  return RECEIVER_FIELDS.some((field) => details?.[field] !== undefined);
+/**
+ * Any field of the receiver makes a transaction an account funding one (DECISIONS, Money), also one that is misspelt: taken for an
+ * ordinary sale, it would leave the account empty.
+ */
+export function isAccountFunding(details: object | undefined): boolean {
+  return Object.entries(details ?? {}).some(([field, value]) => field.startsWith('receiver_') && value !== undefined);
 }
 
 /**

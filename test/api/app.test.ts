@@ -29,7 +29,7 @@ async function expectError(response: Response, status: number, type: string): Pr
 
 describe.each(Object.entries(ROUTES))('%s', (operation, route) => {
   const path = route.path.replace('{order_id}', ORDER_ID).replace('{transaction_id}', TRANSACTION_ID);
-  const init = { method: route.method.toUpperCase(), ...('body' in route && { headers: { 'content-type': 'application/json' }, body: '{"currency":"EUR","amount":1,"description":"x"}' }) };
+  const init = { method: route.method.toUpperCase(), ...('body' in route && { headers: { 'content-type': 'application/json' }, body: 'body_optional' in route ? '{}' : '{"currency":"EUR","amount":1,"description":"x"}' }) };
 
   test.each([
     ['with', path],
@@ -70,7 +70,8 @@ describe.each([`/v1/orders/${ORDER_ID}/transactions/${TRANSACTION_ID}/captures/`
     ['a type and a length of 0', ['Content-Type: application/json', 'Content-Length: 0'], ''],
     ['a foreign type and a length of 0', ['Content-Type: text/plain', 'Content-Length: 0'], ''],
     ['{}', ['Content-Type: application/json', 'Content-Length: 2'], '{}'],
-    ['fields that are ignored', ['Content-Type: application/json', 'Content-Length: 12'], '{"amount":1}'],
+    ['fields that are ignored', ['Content-Type: application/json', 'Content-Length: 11'], '{"other":1}'],
+    ['an empty list, as PHP writes an empty object', ['Content-Type: application/json', 'Content-Length: 2'], '[]'],
     ['an empty chunk', ['Content-Type: application/json', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
   ])('%s is no body', async (_title, head, body) => {
     expect(await sent(head, body)).toBe('HTTP/1.1 200 OK');
@@ -78,7 +79,9 @@ describe.each([`/v1/orders/${ORDER_ID}/transactions/${TRANSACTION_ID}/captures/`
   });
 
   test('what is there must be an object all the same', async () => {
-    expect(await sent(['Content-Type: application/json', 'Content-Length: 2'], '[]')).toBe('HTTP/1.1 400 Bad Request');
+    expect(await sent(['Content-Type: application/json', 'Content-Length: 3'], '[1]')).toBe('HTTP/1.1 400 Bad Request');
+    // Whoever names a part must not get the whole.
+    expect(await sent(['Content-Type: application/json', 'Content-Length: 12'], '{"amount":1}')).toBe('HTTP/1.1 400 Bad Request');
     expect(await sent(['Content-Type: application/json', 'Content-Length: 1'], '{')).toBe('HTTP/1.1 400 Bad Request');
     expect(await sent(['Content-Type: text/plain', 'Content-Length: 1'], 'x')).toBe('HTTP/1.1 415 Unsupported Media Type');
     expect(api.calls).toEqual([]);

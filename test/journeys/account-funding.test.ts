@@ -95,7 +95,7 @@ describe('rules 1 to 3: the transaction', () => {
   });
 
   test('any receiver field makes it account funding, and a transaction without one is none', async () => {
-    for (const [details, field] of [[{ receiver_account_number: RECEIVING_ACCOUNT }, 'receiver_account_number_type'], [{ receiver_account_number_type: 'iban' }, 'receiver_account_number']] as const) {
+    for (const [details, field] of [[{ receiver_account_number: RECEIVING_ACCOUNT }, 'receiver_account_number_type'], [{ receiver_account_number_type: 'iban' }, 'receiver_account_number'], [{ receiver_acount_number: 'x' }, 'receiver_account_number']] as const) {
       expect(refusal(await fund(shop, { details }))).toEqual([422, 'MissingInformationToCreateTransaction', `${AT}.${field}`]);
     }
     const { body } = await fund(shop, { details: {}, customer: undefined });

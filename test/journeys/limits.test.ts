@@ -1,5 +1,5 @@
 import { DEPTH_MAX } from '../../src/contract/request';
-import { FREE_FORM_BYTES_MAX } from '../../src/contract/scalars';
+import { FREE_FORM_BYTES_MAX, FREE_FORM_LIST_BYTES_MAX } from '../../src/contract/scalars';
 import { createOrder, getProject, type Order, type OrderRequest } from '../../src/client';
 import { Merchant, answerOf, type Refusal } from '../support/client';
 
@@ -22,6 +22,7 @@ test.each<[field: string, fits: unknown, tooLarge: unknown]>([
   ['return_url', url(4_096), url(4_097)],
   ['extra', freeForm(FREE_FORM_BYTES_MAX), freeForm(FREE_FORM_BYTES_MAX + 1)],
   ['client', freeForm(FREE_FORM_BYTES_MAX), freeForm(FREE_FORM_BYTES_MAX + 1)],
+  ['order_lines', [freeForm(FREE_FORM_LIST_BYTES_MAX - 2)], [freeForm(FREE_FORM_LIST_BYTES_MAX - 1)]],
   ['expiration_period', 'P30D', 'P30DT1S'],
   ['expiration_period', 'PT1S', 'PT0.9S'],
 ])('%s has its limit (%#)', async (field, fits, tooLarge) => {

@@ -124,10 +124,11 @@ export class Merchant {
   }
 }
 
-type Called<Data = unknown> = { status: number; headers: Headers; data: Data };
+/** A 304 has no data. */
+type Called<Data = unknown> = { status: number; headers: Headers; data?: Data };
 
 /** The data of a 200; throws with what was said otherwise. */
-function accepted<Data>(called: ({ status: 200; data: Data } | { status: Exclude<number, 200>; data: client.Error }) & { headers: Headers }): Data {
+function accepted<Data>(called: ({ status: 200; data: Data } | { status: Exclude<number, 200>; data?: client.Error }) & { headers: Headers }): Data {
   if (called.status !== 200) throw new Error(`${called.status} ${JSON.stringify(called.data)}`);
   return called.data as Data;
 }

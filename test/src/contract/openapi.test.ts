@@ -29,7 +29,7 @@ describe.each(ids)('%s', (id) => {
   });
 
   test('has an example of request and answer that the published schemas accept', () => {
-    const answer = operation.responses[route.success]!.content['application/json'];
+    const answer = operation.responses[route.success]!.content!['application/json'];
     expect([answer.example, validate(answer.schema, answer.example)]).toEqual([example.answer, []]);
     const request = operation.requestBody?.content['application/json'];
     expect(request !== undefined).toBe(route.body !== undefined);
@@ -39,11 +39,11 @@ describe.each(ids)('%s', (id) => {
   test('names each of its error types once, together with those that share the status', () => {
     for (const name of errorsOf(route)) {
       const { status } = ERRORS[name];
-      const response = operation.responses[status]!;
-      expect(response.description.split(`${typeOf(name)}: `)).toHaveLength(2);
-      expect(validate(response.content['application/json'].schema, response.content['application/json'].examples![typeOf(name)]!.value)).toEqual([]);
+      const { description, content } = operation.responses[status]!;
+      expect(description.split(`${typeOf(name)}: `)).toHaveLength(2);
+      expect(validate(content!['application/json'].schema, content!['application/json'].examples![typeOf(name)]!.value)).toEqual([]);
     }
-    const statuses = new Set([route.success, ...errorsOf(route).map((name) => ERRORS[name].status)].map(String));
+    const statuses = new Set([route.success, ...(id === 'getOrder' ? [304] : []), ...errorsOf(route).map((name) => ERRORS[name].status)].map(String));
     expect(new Set(Object.keys(operation.responses))).toEqual(statuses);
   });
 

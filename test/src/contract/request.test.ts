@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { DEPTH_MAX, parseIdempotencyKey, parseRequest } from '../../../src/contract/request';
-import { FREE_FORM_BYTES_MAX } from '../../../src/contract/scalars';
+import { FREE_FORM_BYTES_MAX, FREE_FORM_LIST_BYTES_MAX } from '../../../src/contract/scalars';
 import { ServiceError } from '../../../src/errors';
 
+const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
 const ORDER = { currency: 'EUR', amount: 2500 };
 const CARD = '4111111111111111';
+/** Of an article; with the prefix, the length and the check digit of a Maestro card. */
+const EAN = '5901664064924';
 
 const parse = (body: unknown) => parseRequest('createOrder', { params: {}, query: {}, body }).body;
 
@@ -63,6 +66,10 @@ describe('create an order', () => {
     expect(parse(structuredClone(body))).toEqual(body);
   });
 
+  test('a field of the receiver that is misspelt comes through: it makes the transaction account funding', () => {
+    expect(parse(withDetails({ receiver_acount_number: '1' })).transactions![0]!.payment_method_details).toEqual({ receiver_acount_number: '1' });
+  });
+
   test('unknown and read-only fields are ignored', () => {
     const transactions = [{ payment_method: 'credit-card', status: 'accepted', id: 7, amount: 'x' }];
     expect(parse({ ...ORDER, id: 7, status: 'completed', flags: null, nonsense: {}, customer: { nonsense: 1 }, transactions })).toEqual({
@@ -114,6 +121,7 @@ describe('create an order', () => {
     ['extra above 16 KiB', { ...ORDER, extra: { x: 'x'.repeat(FREE_FORM_BYTES_MAX) } }, 'extra'],
     ['extra above 16 KiB in bytes, not in characters', { ...ORDER, extra: { x: 'é'.repeat(FREE_FORM_BYTES_MAX / 2) } }, 'extra'],
     ['client with a number that would change', { ...ORDER, client: { id: 2 ** 53 } }, 'client'],
+    ['order_lines above 128 KiB', { ...ORDER, order_lines: [{ x: 'x'.repeat(FREE_FORM_LIST_BYTES_MAX) }] }, 'order_lines'],
     ['order_lines of texts', { ...ORDER, order_lines: ['x'] }, 'order_lines'],
     ['character that Postgres cannot store', { ...ORDER, extra: { a: ['x\u0000'] } }, 'extra.a.0'],
     ['half a surrogate pair', { ...ORDER, description: 'x\ud800' }, 'description'],
@@ -126,6 +134,9 @@ describe('create an order', () => {
     ['card number in a details field that is ignored', withDetails({ card_number: CARD }), 'transactions.0.payment_method_details.card_number'],
     ['card number as receiver elsewhere', { ...ORDER, extra: { receiver_account_number: CARD } }, 'extra.receiver_account_number'],
     ['card number as a key', { ...ORDER, extra: { [CARD]: 'x' } }, 'extra'],
+    ['card number of 13 digits in the details', withDetails({ card_number: EAN }), 'transactions.0.payment_method_details.card_number'],
+    ['card number of 13 digits as a number in the details', withDetails({ pan: Number(EAN) }), 'transactions.0.payment_method_details.pan'],
+    ['card number of 13 digits as a key of the details', withDetails({ [EAN]: 'x' }), 'transactions.0.payment_method_details'],
   ])('%s: ValidationError', (_title, body, property_path) => {
     const error = refusal(body);
     expect(error).toMatchObject({ error: 'ValidationError', property: { property_path } });
@@ -134,7 +145,7 @@ describe('create an order', () => {
   });
 
   test.each<[string, unknown]>([
-    ['a list', []],
+    ['a list', [1]],
     ['a text', 'x'],
     ['null', null],
     ['a number', 1],
@@ -154,9 +165,12 @@ describe('create an order', () => {
     ['period P30D', { expiration_period: 'P30D' }],
     ['reference of 255', { merchant_order_id: 'x'.repeat(255) }],
     ['description of 4096', { description: 'x'.repeat(4096) }],
+    ['order_lines of exactly 128 KiB', { order_lines: [{ x: 'x'.repeat(FREE_FORM_LIST_BYTES_MAX - '[{"x":""}]'.length) }] }],
     ['extra of exactly 16 KiB', { extra: { x: 'x'.repeat(FREE_FORM_BYTES_MAX - '{"x":""}'.length) } }],
     ['emoji', { description: '🎟️' }],
     ['digits that are no card number', { merchant_order_id: '4111111111111112' }],
+    ['an EAN', { merchant_order_id: EAN, extra: { ean: Number(EAN), [EAN]: 1 } }],
+    ['a phone number of 12 digits', { customer: { phone_numbers: ['50 1234567896'] } }],
     ['a card number inside a longer text', { description: 'ref 41111111111111110000' }],
   ])('%s is accepted', (_title, fields) => {
     expect(parse({ ...ORDER, ...fields })).toEqual({ ...ORDER, ...fields });
@@ -217,7 +231,7 @@ describe('ids in a path', () => {
 });
 
 describe('Idempotency-Key', () => {
-  test.each(['a', 'x'.repeat(255), '!~', '6f1c:capture'])('%s is accepted', (key) => {
+  test.each(['a', 'x'.repeat(255), '!~', '6f1c:capture', EAN])('%s is accepted', (key) => {
     expect(parseIdempotencyKey(key)).toBe(key);
   });
 
@@ -231,4 +245,27 @@ test('PHP writes an empty object as an empty array: it is read as an object wher
   expect(parseRequest('createOrder', { params: {}, query: {}, body }).body).toMatchObject({ customer: {}, client: {}, extra: {}, transactions: [{ payment_method_details: {} }] });
   expect(() => parseRequest('createOrder', { params: {}, query: {}, body: { ...body, extra: [1] } })).toThrow('extra');
   expect(parseRequest('createOrder', { params: {}, query: {}, body: { ...body, extra: { list: [] } } }).body.extra).toEqual({ list: [] });
+  expect(parseRequest('updateOrder', { params: { order_id: ORDER_ID }, query: {}, body: [] }).body).toEqual({});
+  expect(parseRequest('voidTransaction', { params: { order_id: ORDER_ID, transaction_id: ORDER_ID }, query: {}, body: [] }).body).toEqual({});
+  expect(refusal([]).value).toBe('currency: This field is required.');
+});
+
+test('PHP numbers the values of a list', () => {
+  const fields = (query: object) => parseRequest('getOrder', { params: { order_id: ORDER_ID }, query, body: undefined }).query['fields[]'];
+  expect(fields({ 'fields[0]': 'amount_details' })).toEqual(['amount_details']);
+  expect(fields({ 'fields[0]': 'other', 'fields[1]': 'amount_details' })).toEqual(['amount_details']);
+  expect(fields({ 'fields[]': 'amount_details', 'fields[7]': 'other' })).toEqual(['amount_details']);
+  expect(fields({ 'fields[x]': 'amount_details' })).toBeUndefined();
+});
+
+test('a capture or void of all that is left takes no amount', () => {
+  for (const operation of ['captureTransaction', 'voidTransaction'] as const) {
+    const parse = (body: unknown) => parseRequest(operation, { params: { order_id: ORDER_ID, transaction_id: ORDER_ID }, query: {}, body });
+    for (const amount of [100, 0, null]) expect(refusalOf(() => parse({ amount }))).toMatchObject({ error: 'ValidationError', property: { property_path: 'amount', property_description: expect.stringContaining('/amount/') as string } });
+    expect(() => parse({ description: 'x' })).not.toThrow();
+  }
+});
+
+test('numbers of free-form data are values: how they were written is not kept', () => {
+  expect(JSON.stringify(parse({ ...ORDER, extra: JSON.parse('{"a":1.0,"b":1e2}') as object }).extra)).toBe('{"a":1,"b":100}');
 });

@@ -22,6 +22,8 @@ describe('a receiver makes a transaction an account funding one', () => {
     ['an account number only', { receiver_account_number: '1' }, true],
     ['its type only', { receiver_account_number_type: 'card-account' }, true],
     ['an empty number is one', { receiver_account_number: '' }, true],
+    ['a field of the receiver that is misspelt', { receiver_acount_number: '1' }, true],
+    ['a field of another name', { recipient_account_number: '1' }, false],
   ])('%s: %j is account funding: %s', (_title, details, expected) => {
     expect(isAccountFunding(details)).toBe(expected);
   });

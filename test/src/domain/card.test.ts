@@ -1,4 +1,4 @@
-import { isCardNumber, truncatedPan } from '../../../src/domain/card';
+import { CARD_DIGITS_MIN, isCardNumber, truncatedPan } from '../../../src/domain/card';
 
 test.each([
   ['4111111111111111', true],
@@ -10,6 +10,13 @@ test.each([
   ['', false],
 ])('%s is a card number: %s', (text, expected) => {
   expect(isCardNumber(text)).toBe(expected);
+});
+
+test.each([
+  ['5901664064924', 'an EAN'],
+  ['501234567896', 'a UPC'],
+])('%s (%s) was a card number once, and is none that is issued', (text) => {
+  expect([isCardNumber(text), isCardNumber(text, CARD_DIGITS_MIN.issued)]).toEqual([true, false]);
 });
 
 test('a truncated number keeps the first six and the last four', () => {
