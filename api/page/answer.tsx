@@ -2,12 +2,13 @@ import type { Request, Response } from 'express';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { OrderView } from '../../src/db/order-view';
+import type { ServiceError } from '../../src/errors';
 import type { TestCard } from '../../src/processor/wire';
 import type { FieldErrors } from './card-form';
 import type { Forgery } from './forgery';
 import { setPolicy } from './headers';
 import { methodsOf } from './methods';
-import { readerOf } from './reader';
+import { isProgram, readerOf } from './reader';
 import { returnAddress, returnSources } from './return-address';
 import { stepOf } from './step';
 import { prefill, type Prefilled } from './test-cards';
@@ -21,6 +22,8 @@ export interface Extras {
   status?: number;
   /** This answers a form: the customer goes on to the merchant once the order has ended, and a reload must not send the form again. */
   after_form?: boolean;
+  /** Why the form was not carried out: what a program is answered with, where a person sees the page. */
+  refused?: ServiceError | undefined;
   errors?: FieldErrors;
   trouble?: Trouble;
   cardholder_name?: string;
@@ -39,7 +42,10 @@ interface Dependencies {
   testCards: () => Promise<readonly TestCard[]>;
 }
 
-/** Shows an order as it is now: the form, a page that waits, the result, or the way back to the merchant. */
+/**
+ * Shows an order as it is now: the form, a page that waits, the result, or the way back to the merchant. A program that sent a
+ * form gets no page: where to go on, or, thrown, why its form was not carried out.
+ */
 export function createShow({ forgery, base, testCards }: Dependencies): Show {
   return async (request, response, order, extras = {}) => {
     const now = Date.now();
@@ -49,6 +55,11 @@ export function createShow({ forgery, base, testCards }: Dependencies): Show {
     const waited = waitedOf(request);
     const token = () => forgery.token(request, response, order.id);
     const back = step.kind === 'ended' ? returnAddress(order, step.as) : undefined;
+    if (extras.after_form && isProgram(request)) {
+      if (extras.refused !== undefined) throw extras.refused;
+      response.redirect(303, back ?? page);
+      return;
+    }
     if (back !== undefined && (extras.after_form || waited !== undefined)) {
       response.redirect(303, back);
       return;

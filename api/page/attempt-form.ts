@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { OrderView } from '../../src/db/order-view';
-import { ERRORS, ServiceError } from '../../src/errors';
+import { ERRORS, ServiceError, invalid } from '../../src/errors';
 import { readAttempt, readName } from './card-form';
 import type { Doors } from './doors';
 import { methodsOf, type PageMethod } from './methods';
@@ -19,7 +19,8 @@ export interface AttemptForm<Method extends PageMethod = PageMethod> {
 
 /**
  * Takes a form that pays, whatever its method (DECISIONS, Hosted page). A form of an attempt that has been made already, or of
- * a method the order does not offer, charges nothing: it shows what became of the order. Answers within `deadline_ms`.
+ * a method the order does not offer, charges nothing: it shows what became of the order, and tells a program why. Answers
+ * within `deadline_ms`.
  * `pay` answers the order after the charge, or nothing when it has shown the page itself.
  */
 export function takeAttempt<Method extends PageMethod>(
@@ -31,23 +32,43 @@ export function takeAttempt<Method extends PageMethod>(
     const deadline_at = Date.now() + services.deadline_ms;
     requireOurForm(request);
     const order = await orderOf(request);
-    const step = stepOf(order, Date.now());
-    const attempt = readAttempt(request.body);
-    const payment_method = methodIn(request.body);
-    const is_offered = payment_method !== undefined && methodsOf(order).includes(payment_method);
-    if (step.kind !== 'pay' || step.attempt !== attempt || !is_offered) return await show(request, response, order, { after_form: true });
+    const form = readForm(order, readAttempt(request.body), methodIn(request.body));
+    if (form instanceof ServiceError) return await show(request, response, order, { after_form: true, refused: form });
+    const { attempt } = form;
+    let paid: OrderView | undefined;
     try {
-      const after = await pay({ request, response, order, attempt, payment_method, deadline_at });
-      if (after !== undefined) await show(request, response, after, { after_form: true, late: isUnanswered(after, attempt) });
+      paid = await pay({ request, response, order, ...form, deadline_at });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       // The order moved meanwhile, or nothing could be done: in both cases the record says what to show.
       const after = await orderOf(request);
-      if (!isUnanswered(after, attempt)) return await show(request, response, after, { after_form: true });
+      if (!isUnanswered(after, attempt)) return await show(request, response, after, { after_form: true, refused: alreadyStarted() });
       const status = ERRORS[error.error].status;
-      await show(request, response, after, { status: status >= 500 ? status : 503, after_form: true, trouble: 'try_again', cardholder_name: readName(request.body) });
+      return await show(request, response, after, { status: status >= 500 ? status : 503, after_form: true, refused: error, trouble: 'try_again', cardholder_name: readName(request.body) });
     }
+    if (paid === undefined) return;
+    const late = isUnanswered(paid, attempt);
+    await show(request, response, paid, { after_form: true, late, refused: late ? unheard() : undefined });
   };
+}
+
+/** What a form asks for, where it pays the present attempt by a method of the order; else why it charges nothing. */
+function readForm<Method extends PageMethod>(order: OrderView, attempt: number | undefined, payment_method: Method | undefined): { attempt: number; payment_method: Method } | ServiceError {
+  const step = stepOf(order, Date.now());
+  if (attempt === undefined) return invalid('attempt', 'Not the number that a form of the page holds.');
+  if (step.kind !== 'pay' || attempt < step.attempt) return alreadyStarted();
+  if (attempt > step.attempt) return invalid('attempt', `The present attempt is ${step.attempt}.`);
+  if (payment_method === undefined || !methodsOf(order).includes(payment_method)) return invalid('payment_method', 'The order does not offer this method.');
+  return { attempt, payment_method };
+}
+
+/** The attempt was made before, by this form or another, or the order has come to its end. */
+function alreadyStarted(): ServiceError {
+  return new ServiceError('TransactionAlreadyStarted', 'This payment attempt has started already, or the order cannot be paid any more.');
+}
+
+function unheard(): ServiceError {
+  return new ServiceError('ServiceUnavailable', 'Nothing is known of this payment yet; the same form sent again pays once.');
 }
 
 /** Whether the record shows nothing of this attempt being made yet. */

@@ -11,14 +11,16 @@ export function cancelPayment({ services, orderOf, requireOurForm, show }: Doors
     requireOurForm(request);
     const order = await orderOf(request);
     if (stepOf(order, Date.now()).kind === 'ended') return await show(request, response, order, { after_form: true });
+    let refused: ServiceError | undefined;
     try {
       await orders.cancel(order.id, { source: 'customer' }, deadline_at);
     } catch (error) {
       // Refused, because it is being paid, or has ended meanwhile: the record says which.
       if (!(error instanceof ServiceError)) throw error;
+      refused = error;
     }
     const after = await orderOf(request);
     const unchanged = stepOf(after, Date.now()).kind === 'pay';
-    await show(request, response, after, { after_form: true, ...(unchanged ? { status: 503, trouble: 'not_cancelled' } : {}) });
+    await show(request, response, after, { after_form: true, refused, ...(unchanged ? { status: 503, trouble: 'not_cancelled' } : {}) });
   };
 }

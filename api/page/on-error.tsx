@@ -2,16 +2,22 @@ import type { ErrorRequestHandler } from 'express';
 import { idParam } from '../../src/contract/scalars';
 import { ERRORS, ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
+import { onError } from '../on-error';
 import { send } from './answer';
-import { readerOf } from './reader';
+import { isProgram, readerOf } from './reader';
 import type { Texts } from './texts';
 import { ProblemPage } from './views/problem-page';
 
 type Problem = keyof Texts['problems'];
 
-/** Pages answer errors with pages. What nobody declared is logged, without the request: it may hold a card number. */
+/** Pages answer errors with pages, programs get those of the API. What nobody declared is logged, without the request: it may hold a card number. */
 export function onPageError(log: Logger, base: string): ErrorRequestHandler {
-  return (thrown: unknown, request, response, _next) => {
+  const toProgram = onError(log);
+  return (thrown: unknown, request, response, next) => {
+    if (isProgram(request)) {
+      void toProgram(thrown, request, response, next);
+      return;
+    }
     const status = statusOf(thrown);
     if (status === undefined) log.error({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'page failed');
     if (response.headersSent) {

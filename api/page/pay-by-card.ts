@@ -1,11 +1,12 @@
 import type { RequestHandler } from 'express';
 import { transactionId } from '../../src/ids';
+import { invalid, type ServiceError } from '../../src/errors';
 import type { VaultedCard } from '../../src/processor/wire';
 import type { SubmitPaymentInput } from '../../workflows/messages';
 import { notAfter } from '../orders';
 import { announced } from './announced';
 import { takeAttempt, type AttemptForm } from './attempt-form';
-import { readCard, refusalOf, type FieldErrors } from './card-form';
+import { CARD_FIELDS, readCard, refusalOf, type FieldErrors } from './card-form';
 import type { Doors } from './doors';
 import { CREDIT_CARD } from './methods';
 import { readerOf } from './reader';
@@ -20,7 +21,7 @@ export function payByCard(doors: Doors): RequestHandler {
     const testNumbers = order.is_test ? (await testCards()).map(({ number }) => number) : [];
     const read = readCard(request.body, words, testNumbers);
     const again = async (errors: FieldErrors, cardholder_name: string): Promise<undefined> => {
-      await show(request, response, order, { status: 400, after_form: true, errors, cardholder_name });
+      await show(request, response, order, { status: 400, after_form: true, refused: firstOf(errors), errors, cardholder_name });
     };
     if (!('card' in read)) return await again(read.errors, read.cardholder_name);
     const { card } = read;
@@ -30,6 +31,11 @@ export function payByCard(doors: Doors): RequestHandler {
     const { usable: _, ...token } = vaulted;
     return await orders.pay(order.id, paymentOf(form, token), deadline_at);
   });
+}
+
+function firstOf(errors: FieldErrors): ServiceError | undefined {
+  const name = CARD_FIELDS.find((one) => errors[one] !== undefined);
+  return name && invalid(name, errors[name] ?? '');
 }
 
 /** The charge that a form asks for, with a card of the processor's vault. */

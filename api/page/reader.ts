@@ -28,6 +28,11 @@ export function readerOf(request: Request, order?: Pick<OrderView, 'locale' | 'c
   };
 }
 
+/** Whether a request prefers JSON to a page: a program sent it, nobody reads what is shown. */
+export function isProgram(request: Request): boolean {
+  return request.accepts(['html', 'json']) === 'json';
+}
+
 function isKnown(locale: string): boolean {
   try {
     return Intl.NumberFormat.supportedLocalesOf(locale).length > 0;

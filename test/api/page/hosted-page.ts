@@ -84,8 +84,8 @@ export class Client {
     return response;
   }
 
-  async post(path: string, fields: Record<string, string>): Promise<Response> {
-    return await this.send(path, { method: 'POST', body: new URLSearchParams(fields) });
+  async post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Response> {
+    return await this.send(path, { method: 'POST', body: new URLSearchParams(fields), headers });
   }
 
   /** Opens the order's page and answers the hidden fields that each of its forms has. */

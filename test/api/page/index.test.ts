@@ -384,6 +384,80 @@ test('the card form charges nothing where the order is paid by wallet only', asy
   expect([await story(order.id), await charges(order.id)]).toEqual(['new:', []]);
 });
 
+describe('a program, which prefers JSON', () => {
+  const PROGRAM = { accept: 'application/json' };
+  const refusal = async (response: Response) => {
+    expect([response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual(['application/json', 'no-store']);
+    const { error } = (await response.json()) as { error: { status: number; type: string; value: string; property_path?: string } };
+    expect(error.status).toBe(response.status);
+    return [response.status, error.type, error.property_path];
+  };
+
+  test.each([
+    ['application/json', true],
+    ['application/json, text/html;q=0.9', true],
+    ['text/html, application/json;q=0.9', false],
+    ['*/*', false],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', false],
+  ])('is whoever accepts %s: %p', async (accept, is_program) => {
+    const { client, path, form } = await opened();
+    const response = await client.post(path, { ...form, number: '' }, { accept });
+    expect([response.status, response.headers.get('content-type')]).toEqual([400, is_program ? 'application/json' : 'text/html; charset=utf-8']);
+  });
+
+  test('that pays is led on as a browser is, without a return address to the page; nothing of the order is told', async () => {
+    const one = await opened({ return_url: 'https://shop.example/' });
+    const back = await one.client.post(one.path, one.form, PROGRAM);
+    expect([back.status, back.headers.get('location')]).toEqual([303, `https://shop.example/?order_id=${one.order.id}&project_id=${one.order.project_id}`]);
+    const stays = await opened();
+    const wallet = await stays.client.post(`${stays.path}wallet/`, { ...stays.form, payment_method: 'apple-pay' }, PROGRAM);
+    expect([wallet.status, wallet.headers.get('location'), await wallet.text()]).toEqual([303, stays.path, '']);
+    const declined = await opened({ return_url: 'https://shop.example/' });
+    const page = await declined.client.post(declined.path, { ...declined.form, number: CARDS.do_not_honor.number }, PROGRAM);
+    expect([page.status, page.headers.get('location')]).toEqual([303, declined.path]);
+    expect(await Promise.all([one, stays, declined].map(({ order }) => story(order.id)))).toEqual(['completed: accepted', 'completed: accepted', 'processing: error']);
+  });
+
+  test('is told TransactionAlreadyStarted for an attempt that was made, by card or wallet, and for an order that is over', async () => {
+    const page = await opened();
+    const again = async () => [
+      await refusal(await page.client.post(page.path, page.form, PROGRAM)),
+      await refusal(await page.client.post(`${page.path}wallet/`, { ...page.form, payment_method: 'apple-pay' }, PROGRAM)),
+    ];
+    const started = [409, 'TransactionAlreadyStarted', undefined];
+    await page.client.post(page.path, { ...page.form, number: CARDS.do_not_honor.number }, PROGRAM);
+    expect(await again()).toEqual([started, started]);
+    await page.client.post(`${page.path}cancel/`, { token: page.form.token });
+    expect(await again()).toEqual([started, started]);
+    expect(await charges(page.order.id)).toHaveLength(1);
+  });
+
+  test.each<[string, Record<string, string>, string]>([
+    ['', { number: '4111111111111112', security_code: '' }, 'number'],
+    ['', { card_expiry: '01/20' }, 'card_expiry'],
+    ['', { attempt: '2' }, 'attempt'],
+    ['', { attempt: 'x' }, 'attempt'],
+    ['wallet/', { payment_method: 'credit-card' }, 'payment_method'],
+    ['wallet/', { payment_method: 'google-pay' }, 'payment_method'],
+  ])('is told by a ValidationError what is wrong with /%s and %j', async (rest, fields, property_path) => {
+    const { order, client, path, form } = await opened({ payment_methods: ['credit-card', 'apple-pay'] });
+    const response = await client.post(`${path}${rest}`, { ...form, ...fields }, PROGRAM);
+    expect(await response.clone().text()).not.toContain('4111');
+    expect(await refusal(response)).toEqual([400, 'ValidationError', property_path]);
+    expect(await story(order.id)).toBe('new:');
+  });
+
+  test('needs a form of ours as anybody, and is told in JSON what else is wrong', async () => {
+    const { order, client, path, form } = await opened();
+    expect(await refusal(await client.post(path, { ...form, token: '' }, PROGRAM))).toEqual([403, 'Forbidden', undefined]);
+    expect(await refusal(await new Client().post(`/pay/${NOBODY}/`, form, PROGRAM))).toEqual([403, 'Forbidden', undefined]);
+    expect(await refusal(await new Client().send(`/pay/${NOBODY}/`, { headers: PROGRAM }))).toEqual([404, 'NotFound', undefined]);
+    expect(await refusal(await client.send(path, { method: 'PUT', headers: PROGRAM }))).toEqual([405, 'MethodNotAllowed', undefined]);
+    expect(await refusal(await client.post(path, { ...form, cardholder_name: 'x'.repeat(20_000) }, PROGRAM))).toEqual([413, 'PayloadTooLarge', undefined]);
+    expect(await story(order.id)).toBe('new:');
+  });
+});
+
 describe('a forged form', () => {
   test.each<[string, (form: Record<string, string>) => [Client | undefined, Record<string, string>]]>([
     ['without token', (form) => [undefined, { ...form, token: '' }]],
@@ -575,6 +649,8 @@ describe('when a part of the service is away', () => {
     expect(html).toContain('value="Ada Lovelace"');
     expect(hidden(html, 'attempt')).toBe('1');
     expect(await story(order.id)).toBe('new:');
+    const told = await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) }, { accept: 'application/json' });
+    expect([told.status, ((await told.json()) as { error: { type: string } }).error.type]).toEqual([504, 'ServerError']);
     expect(lines.length).toBeGreaterThan(0);
     expect(`${html}${lines.join('')}`).not.toMatch(/4111|"123"/);
   });
@@ -587,6 +663,8 @@ describe('when a part of the service is away', () => {
     const response = await customer.post(`/pay/${order.id}/`, form);
     expect(response.status).toBe(503);
     expect(await response.text()).toContain('We have not heard back yet');
+    const told = await customer.post(`/pay/${order.id}/`, form, { accept: 'application/json' });
+    expect([told.status, told.headers.get('retry-after'), ((await told.json()) as { error: { type: string } }).error.type]).toEqual([503, '1', 'ServerError']);
   });
 
   test('behind https and a path the cookie is secure and every address begins with the path', async () => {
