@@ -2,6 +2,7 @@ import type { DeliveryId } from '../domain/delivery';
 import { DELIVERY_MOVES, sourcesOf, type DeliveryStatus } from '../domain/transitions';
 import { iso, rows, type Database } from './connection';
 
+/** A webhook and whom it goes to; its body is made when it is sent. */
 export interface Delivery extends DeliveryId {
   url: string;
   status: DeliveryStatus;
@@ -22,6 +23,7 @@ export interface DeliveryAttempt {
   failure?: string | undefined;
 }
 
+/** The webhook; `undefined` when there is none. */
 export async function findDelivery(db: Database, { order_id, n }: DeliveryId): Promise<Delivery | undefined> {
   const [delivery] = await rows<Delivery>(
     db,

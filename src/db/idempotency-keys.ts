@@ -23,6 +23,7 @@ export interface KeyRecord {
 
 type KeyName = Pick<KeyedRequest, 'project_id' | 'key'>;
 
+/** What is known of a key of this project; `undefined` when no request has claimed it. */
 export async function findKey(db: Database, { project_id, key }: KeyName): Promise<KeyRecord | undefined> {
   const [row] = await rows<{ request_hash: Buffer; status: number | null; body: unknown }>(
     db,
@@ -44,7 +45,7 @@ export async function claimKey(db: Database, { project_id, key, request_hash }: 
   return claimed.length === 1;
 }
 
-/** Keeps the answer of a request that has its key, unless there is one; answers the one that is kept from now on. */
+/** Keeps the answer of a request that has its key, unless there is one; answers the one that is kept from now on. Throws when nobody claimed the key. */
 export async function keepAnswer(db: Database, { project_id, key }: KeyName, { status, body }: KeptAnswer): Promise<KeptAnswer> {
   const [kept] = await rows<KeptAnswer>(
     db,

@@ -1,7 +1,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { insertApiKey, newApiKey } from '../db/api-keys';
 import { connect } from '../db/connection';
-import { insertApiKey, insertMerchant, insertProject, newApiKey } from '../db/projects';
+import { insertMerchant, insertProject } from '../db/projects';
 
 const MERCHANT = { id: '0190c000-0000-7000-8000-000000000001', name: 'Demo Books' };
 const TEST_PROJECT = '0190c000-0000-7000-8000-000000000002';

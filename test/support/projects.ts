@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
+import { insertApiKey, newApiKey } from '../../src/db/api-keys';
 import { connect, rows } from '../../src/db/connection';
-import { insertApiKey, insertMerchant, insertProject, newApiKey, type NewProject } from '../../src/db/projects';
+import { insertMerchant, insertProject, type NewProject } from '../../src/db/projects';
 import { Merchant } from './client';
 import { stack } from './stack';
 

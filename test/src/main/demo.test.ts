@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findProjectByApiKey } from '../../../src/db/projects';
+import { findProjectByApiKey } from '../../../src/db/api-keys';
 import { createDemo } from '../../../src/main/demo';
 import { aDatabase, type TestDatabase } from '../../support/database';
 
