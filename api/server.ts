@@ -4,7 +4,7 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Express, RequestHandler } from 'express';
 import ipaddr from 'ipaddr.js';
-import type { Config } from '../src/config';
+import { STOP_PATIENCE, type Config } from '../src/config';
 import { ServiceError } from '../src/errors';
 import { malformedHttpAnswer } from './on-error';
 
@@ -12,8 +12,6 @@ import { malformedHttpAnswer } from './on-error';
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Above the idle limit of common load balancers: the server must not hang up first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/** Milliseconds that open requests get to finish at the end. */
-const CLOSE_TIMEOUT_MS = 15_000;
 
 /** A server that listens. */
 export interface Listening {
@@ -77,7 +75,7 @@ async function start(server: http.Server, { API_HOST, API_PORT }: ListenConfig):
 async function stop(server: http.Server): Promise<void> {
   const ended = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
+  const timer = setTimeout(() => server.closeAllConnections(), STOP_PATIENCE.listener);
   await ended;
   clearTimeout(timer);
 }

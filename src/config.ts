@@ -14,6 +14,26 @@ const flag = (standard: boolean) =>
 const url = () => z.url({ protocol: /^https?$/ });
 const milliseconds = (standard: number) => z.coerce.number().int().positive().default(standard);
 
+const REQUEST_MS = 12_000;
+const LISTENER_MS = REQUEST_MS + 1_000;
+const PROCESS_MS = LISTENER_MS + 2_000;
+const SUPERVISOR_MS = PROCESS_MS + 5_000;
+
+/**
+ * Milliseconds of patience at a stop. Each has more of it than the one before, which it would otherwise cut off: a request that is
+ * under way gets its answer. The last is `stop_grace_period` of docker-compose.yml (test/deploy/stop.test.ts compares).
+ */
+export const STOP_PATIENCE = {
+  /** A request takes no longer: the default and the most of API_DEADLINE_MS. */
+  request: REQUEST_MS,
+  /** Then the API closes the connections that are left. */
+  listener: LISTENER_MS,
+  /** Then a process leaves as it is. */
+  process: PROCESS_MS,
+  /** Then the supervisor of `npm start` kills it. */
+  supervisor: SUPERVISOR_MS,
+} as const;
+
 export const configSchema = z.object({
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').describe('Least level that is logged.'),
   DATA_DIR: z.string().default('.data').describe('Folder of the embedded servers and of stack.json.'),
@@ -22,7 +42,7 @@ export const configSchema = z.object({
   API_HOST: z.string().default('127.0.0.1').describe('Address the API listens on.'),
   API_PORT: port(3000).describe('Port of the API and of the hosted page; 0 picks a free one.'),
   PUBLIC_URL: url().optional().describe('Address merchants and customers reach the API at; default: host and port of the API.'),
-  API_DEADLINE_MS: milliseconds(12_000).describe('Milliseconds until the API answers 503, or the order as it is, while an order does not answer.'),
+  API_DEADLINE_MS: z.coerce.number().int().positive().max(STOP_PATIENCE.request).default(STOP_PATIENCE.request).describe('Milliseconds until the API answers 503, or the order as it is, while an order does not answer.'),
   TRUSTED_PROXY: z.string().default('').describe('Addresses or subnets of the TLS proxy in front of the API, with commas; needed where API_HOST is not loopback.'),
   TLS_CERT_FILE: z.string().optional().describe('PEM file with the certificate chain of the API; with TLS_KEY_FILE it answers https (TLS 1.2 or newer) only.'),
   TLS_KEY_FILE: z.string().optional().describe('PEM file with the private key of TLS_CERT_FILE.'),

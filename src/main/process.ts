@@ -1,8 +1,6 @@
+import { STOP_PATIENCE } from '../config';
 import type { Logger } from '../log';
 import { stopWithParent, tellReady } from './child';
-
-/** Milliseconds a process gets to finish what it began. */
-const STOP_LIMIT_MS = 10_000;
 
 /** What a process opened, in the order it is closed. */
 export interface Started {
@@ -18,7 +16,7 @@ export function runProcess(log: Logger, start: () => Promise<Started>): void {
   stopWithParent(async () => {
     const started = await starting.catch(() => undefined);
     await started?.close().catch((error: unknown) => log.error({ error }, 'did not stop cleanly'));
-  }, STOP_LIMIT_MS);
+  }, STOP_PATIENCE.process);
   starting.then(tellReady, (error: unknown) => {
     log.fatal({ error }, 'cannot start');
     process.exit(1);

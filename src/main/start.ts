@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { parseConfig, type Config } from '../config';
+import { STOP_PATIENCE, parseConfig, type Config } from '../config';
 import { migrate } from '../db/migrate';
 import { localApiUrl, resolveStack, withPorts, type StackConfig } from '../stack/addresses';
 import { baseEnvironment, configVariables } from '../stack/environment';
@@ -30,8 +30,8 @@ const { values: instead } = parseArgs({ options: { api: { type: 'string' }, work
 
 /** The order of the stop: no new requests, then no new work, then the other company, then what all of them need. */
 const STOP_ORDER = [['api'], ['worker'], ['simulator', 'codec'], ['postgres', 'temporal', 'meilisearch']];
-/** Each group may take its programs' 8 s. Milliseconds. */
-const STOP_MS = 40_000;
+/** Each group may take what its programs get. Milliseconds. */
+const STOP_MS = STOP_ORDER.length * STOP_PATIENCE.supervisor;
 
 /** Brings up everything, keeps it running, and takes it down again at Ctrl-C, SIGTERM, or the end of who started it. */
 async function main(): Promise<void> {

@@ -1,10 +1,9 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { STOP_PATIENCE } from '../../config';
 import { readIfThere, writeWhole } from '../files';
 import { identify, lives, type Identity } from './identity';
-
-const STOP_MS = 8_000;
 
 /** The processes that run now, by name, written down so that the next start finds what a killed one left behind. */
 export class RunningProcesses {
@@ -54,10 +53,10 @@ export class RunningProcesses {
 
 const SERVERS = new Set(['postgres', 'temporal', 'meilisearch']);
 
-/** Ends that very process: the signal, and after 8 s SIGKILL. Returns when it is gone. */
+/** Ends that very process: the signal, and after `STOP_PATIENCE.supervisor` SIGKILL. Returns when it is gone. */
 export async function stopProcess(identity: Identity, signal: 'SIGTERM' | 'SIGINT'): Promise<void> {
   send(identity.pid, signal);
-  const patience = performance.now() + STOP_MS;
+  const patience = performance.now() + STOP_PATIENCE.supervisor;
   while (lives(identity)) {
     if (performance.now() > patience) send(identity.pid, 'SIGKILL');
     await sleep(50);

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { STOP_PATIENCE } from '../../config';
 import { StackFailure, tellingLine } from '../failure';
 import { shown } from '../files';
 
@@ -28,7 +29,7 @@ export interface Kept {
   name: string;
   /** Resolves when it works for the first time; rejects with a StackFailure when it cannot. */
   ready: Promise<void>;
-  /** Ends it for good: its stop signal, and after `STOP_MS` SIGKILL. */
+  /** Ends it for good: its stop signal, and after `STOP_PATIENCE.supervisor` SIGKILL. */
   stop(): Promise<void>;
 }
 
@@ -40,7 +41,6 @@ export interface KeepEvents {
 }
 
 const READY_MS = 60_000;
-const STOP_MS = 8_000;
 const PASSING_MS = 20_000;
 const BACKOFF_MS = { least: 100, most: 10_000 };
 /** One that ran this long starts at the shortest pause again. */
@@ -96,7 +96,7 @@ export function keepRunning(program: Program, events: KeepEvents): Kept {
       if (child === undefined || hasEnded(child)) return;
       const ended = new Promise((done) => child?.once('exit', done));
       child.kill(program.stop_signal);
-      const killer = setTimeout(() => child?.kill('SIGKILL'), STOP_MS);
+      const killer = setTimeout(() => child?.kill('SIGKILL'), STOP_PATIENCE.supervisor);
       await ended;
       clearTimeout(killer);
     },
