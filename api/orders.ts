@@ -113,10 +113,21 @@ export class Orders {
     }
   }
 
+  /** Throws CanNotCancelTransaction also when it has ended meanwhile, and ServiceUnavailable when it has not and nobody is there to end it. */
   async cancel(order_id: string, input: CancelOrderInput, deadline_at: number): Promise<OrderView> {
-    return await this.answered(order_id, deadline_at, async () => {
-      await this.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(cancelOrder, { args: [input] });
+    let over = false;
+    const order = await this.answered(order_id, deadline_at, async () => {
+      try {
+        await this.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(cancelOrder, { args: [input] });
+      } catch (error) {
+        if (!isOver(error)) throw error;
+        over = true;
+      }
     });
+    if (!over || order.status === 'cancelled') return order;
+    // Temporal has forgotten it; the caretaker gives it its workflow again.
+    if (!isFinal(ORDER_MOVES, order.status)) throw unavailable();
+    throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);
   }
 
   private async answered(order_id: string, deadline_at: number, call: () => Promise<void>): Promise<OrderView> {

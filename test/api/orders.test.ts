@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Client } from '@temporalio/client';
 import { Orders, notAfter } from '../../api/orders';
+import { moveOrder } from '../../src/db/move-order';
 import { connectTemporal } from '../../src/temporal/connect';
 import { NOW, aStoredOrder, anOrder } from '../support/builders';
 import { aDatabase, type TestDatabase } from '../support/database';
@@ -52,9 +53,28 @@ describe.each([
   });
 });
 
-test('an order whose workflow is over cannot change any more: Conflict', async () => {
-  const { order_id } = await aStoredOrder(database.db);
-  await expect(new Orders(clientOf(stack().temporal_address), database.db).cancel(order_id, { source: 'merchant' }, Date.now() + 5_000)).rejects.toMatchObject({ error: 'Conflict' });
+describe('cancelling an order whose workflow is over', () => {
+  const cancel = (order_id: string) => new Orders(clientOf(stack().temporal_address), database.db).cancel(order_id, { source: 'merchant' }, Date.now() + 5_000);
+  const ended = async (change: 'cancelled' | 'expired' | 'accepted') => {
+    const order = await aStoredOrder(database.db);
+    const { transaction_id } = order.transactions[0]!;
+    await moveOrder(database.db, order, change === 'accepted' ? { transaction_id, to: change } : { ended: change }, { source: 'customer', now: NOW });
+    return order.order_id;
+  };
+
+  test('cancelled by somebody else: answered as it is', async () => {
+    const order_id = await ended('cancelled');
+    expect(await cancel(order_id)).toMatchObject({ id: order_id, status: 'cancelled' });
+  });
+
+  test.each(['expired', 'accepted'] as const)('ended another way (%s): CanNotCancelTransaction', async (change) => {
+    await expect(cancel(await ended(change))).rejects.toMatchObject({ error: 'CanNotCancelTransaction' });
+  });
+
+  test('not ended, Temporal has forgotten it: ServiceUnavailable, not a refusal for good', async () => {
+    const { order_id } = await aStoredOrder(database.db);
+    await expect(cancel(order_id)).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+  });
 });
 
 test('surface 10: work may begin until some time before the deadline, so that it is still answered', () => {

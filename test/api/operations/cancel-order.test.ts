@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Order } from '../../../src/contract/order';
+import { CARD, Client } from '../page/hosted-page';
 import { Merchant, story, type Answer, type Refusal } from '../../support/client';
 import { stack } from '../../support/stack';
 
@@ -21,6 +22,31 @@ test.each(['approved', 'do_not_honor'] as const)('an order that is final by anot
   const { status, body } = await cancel(merchant, order.id);
   expect([status, body.error.type]).toEqual([409, 'CanNotCancelTransaction']);
   expect(await merchant.getOrder(order.id)).toEqual(order);
+});
+
+test('many at once: all are told that it is cancelled', async () => {
+  const merchant = new Merchant();
+  for (let round = 0; round < 5; round += 1) {
+    const { id } = await merchant.createOrder();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => cancel(merchant, id)));
+    expect(answers.map(({ status, body }) => `${status} ${body.status}`)).toEqual(Array(8).fill('200 cancelled'));
+  }
+});
+
+test('while the customer pays, or cancels too: cancelled, or CanNotCancelTransaction; nothing else', async () => {
+  const merchant = new Merchant();
+  for (let round = 0; round < 6; round += 1) {
+    const order = await merchant.createOrder();
+    const customer = new Client();
+    const form = await customer.open(order);
+    const paying = round % 2 === 0 ? customer.post(`/pay/${order.id}/`, { ...CARD, ...form }) : customer.post(`/pay/${order.id}/cancel`, form);
+    const answers = await Promise.all(Array.from({ length: 6 }, (_, n) => new Promise((resolve) => setTimeout(resolve, n * 15)).then(() => cancel(merchant, order.id))));
+    await paying;
+    const told = new Set(answers.map(({ status, body }) => (status === 200 ? body.status : `${status} ${body.error.type}`)));
+    const { status } = await merchant.getOrder(order.id);
+    expect([...told].filter((one) => one !== 'cancelled' && one !== '409 CanNotCancelTransaction')).toEqual([]);
+    expect(told.has('cancelled')).toBe(status === 'cancelled');
+  }
 });
 
 test('an order of another project: 401; one that does not exist: 404', async () => {
