@@ -40,8 +40,8 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
   /** The request for the money: the same at every repeat, as the processor refuses a key that comes with another body. */
   function chargeOf({ order, transaction_id, project_id, is_test, payment_method_details, capture_mode, receiver_account_token }: Omit<Charge, 'payment_method'>): Operation {
     return {
-      // An authorization only reserves the money.
-      operation: capture_mode ? 'authorize' : 'sale',
+      // An authorization only reserves the money, and an order of 0 is a card check: there is none (DECISIONS, Amount 0).
+      operation: capture_mode || order.amount === 0 ? 'authorize' : 'sale',
       order_id: order.order_id,
       transaction_id,
       project_id,
@@ -94,6 +94,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       {
         source: answer === 'unknown' ? 'service' : 'processor',
         now,
+        occurred: answer === 'unknown' ? undefined : answer.occurred,
         result,
         authorization_iso_response_code,
         transaction: {

@@ -9,8 +9,10 @@ import { loadOrder } from './order-record';
 /** What is written beside the statuses: how the event tells the move, and what became known of the transaction. */
 export interface MoveDetails {
   source: EventSource;
-  /** Epoch milliseconds, from the workflow. */
+  /** Epoch milliseconds, from the workflow: when we noticed. */
   now: number;
+  /** When it happened at the processor, ISO 8601; absent, or by another clock ahead of ours: when we noticed. */
+  occurred?: string | undefined;
   result?: EventResult | undefined;
   authorization_iso_response_code?: string | undefined;
   /** The versions it may be moved from; absent: any. */
@@ -78,7 +80,7 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
      ), e as (
        insert into transaction_events (transaction_id, n, event, source, result, authorization_iso_response_code, occurred, noticed)
        select t.id, (select count(*) + 1 from transaction_events where transaction_id = t.id), :transaction_to, :source, :result,
-              :authorization_iso_response_code, :now, :now
+              :authorization_iso_response_code, least(:occurred::timestamptz, :now::timestamptz), :now
        from t
      ), d as (
        insert into webhook_deliveries (order_id, n, url, created)
@@ -104,6 +106,7 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
       result: details.result ?? null,
       authorization_iso_response_code: details.authorization_iso_response_code ?? null,
       now: iso(details.now),
+      occurred: details.occurred ?? null,
       payment_method: details.transaction?.payment_method ?? null,
       payment_method_brand: details.transaction?.payment_method_brand ?? null,
       payment_method_details: details.transaction?.payment_method_details

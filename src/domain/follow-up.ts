@@ -141,6 +141,7 @@ function whyNoVoid(money: TransactionMoney, now: number): string {
 
 function whyNoRefund(money: TransactionMoney): string {
   if (money.status !== 'accepted') return `Nothing was paid: the transaction is ${money.status}.`;
+  if (money.amount === 0) return 'Nothing was paid: an order of 0 checks the card.';
   return money.captured_amount === 0 ? 'Nothing has been captured yet: void the transaction instead.' : 'Nothing is left to be refunded.';
 }
 

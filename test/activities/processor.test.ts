@@ -5,7 +5,7 @@ import { createProcessor, type Processor } from '../../src/processor/client';
 import type { OperationResult } from '../../src/processor/wire';
 import { CARDS, type CardName } from '../support/cards';
 import { Merchant } from '../support/client';
-import { aCharge, aStoredOrder, NOW } from '../support/builders';
+import { aCharge, aStoredOrder, anOrder, NOW } from '../support/builders';
 import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
 import { MINUTE, transactionIdOf } from '../support/orders';
 import { stack } from '../support/stack';
@@ -81,6 +81,24 @@ describe('createAndCharge', () => {
     expect(await findOrderView(database.db, input.order.id)).toBeUndefined();
     await expect(killedAtTheCharge().createAndCharge({ ...input, not_after: undefined })).rejects.toThrow('killed');
     expect((await activities.createAndCharge(input)).status).toBe('completed');
+  });
+
+  test('an order of 0 checks the card: nothing is sold or captured, and nothing can be', async () => {
+    const charge = aCharge(await tokenOf('approved'), { order: anOrder({ amount: 0, attempts_max: 1 }) });
+    const transaction = { ...charge.transaction, id: transactionIdOf(charge.order.id, 1) };
+    expect((await activities.createAndCharge({ ...charge, transaction, now: NOW })).status).toBe('completed');
+    expect((await shop.ledger(charge.order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`)).toEqual(['authorize 0 approved']);
+    expect((await view(charge.order.id)).transactions[0]).toMatchObject({ status: 'accepted', captured_amount: 0, capture_mode: null });
+  });
+
+  test('the event tells when it happened at the processor, and when we noticed', async () => {
+    const input = { ...aCharge(await tokenOf('approved')), now: NOW };
+    await activities.createAndCharge(input);
+    const [charge] = await shop.ledger(input.order.id);
+    expect((await view(input.order.id)).transactions[0]!.events.map((event) => [event.event, Date.parse(event.occurred), Date.parse(event.noticed)])).toEqual([
+      ['new', NOW, NOW],
+      ['accepted', Date.parse(charge!.occurred), NOW],
+    ]);
   });
 
   test('no answer is processing, never declined', async () => {

@@ -32,6 +32,17 @@ describe('moveOrder: the one function that moves', () => {
     ]);
   });
 
+  test.each([
+    ['before we noticed', NOW - 90_000, NOW - 90_000],
+    ['by a clock ahead of ours', NOW + 1, NOW],
+    ['at an instant nobody told', undefined, NOW],
+  ])('what happened at the processor %s', async (_title, occurred, expected) => {
+    const order = await aStoredOrder(database.db);
+    await moveOrder(database.db, order, accept(order), { ...by, ...(occurred !== undefined && { occurred: new Date(occurred).toISOString() }) });
+    const [event] = (await view(order.order_id)).transactions[0]!.events.slice(-1);
+    expect([event!.occurred, event!.noticed].map((instant) => Date.parse(instant))).toEqual([expected, NOW]);
+  });
+
   test('the second time writes nothing', async () => {
     const order = await aStoredOrder(database.db);
     const first = await moveOrder(database.db, order, accept(order), by);

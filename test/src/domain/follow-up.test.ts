@@ -122,6 +122,7 @@ describe('refusals (DECISIONS, Money)', () => {
     ['refund of an authorization', anAuthorization(), 'refund', 'Nothing has been captured yet: void the transaction instead.'],
     ['refund of a declined payment', aSale({ status: 'error', captured_amount: 0 }), 'refund', 'Nothing was paid: the transaction is error.'],
     ['refund with nothing left', aSale({ refunded_amount: 100 }), 'refund', 'Nothing is left to be refunded.'],
+    ['refund of a card check', aSale({ amount: 0, captured_amount: 0 }), 'refund', 'Nothing was paid: an order of 0 checks the card.'],
   ] as const)('%s says why', (_title, money, kind, why) => {
     expect(() => amountToMove(money, { kind, requested_by: 'merchant', now: 1 })).toThrow(why);
   });
