@@ -60,7 +60,7 @@ export function presentOrder(order: OrderView, public_url: string): Order {
       failure_url: order.failure_url,
       webhook_url: order.webhook_url,
       locale: order.locale,
-      customer: order.customer,
+      customer: order.customer && withoutAbsent(order.customer),
       client: order.client as Record<string, unknown> | null,
       extra: order.extra as Record<string, unknown> | null,
       order_lines: order.order_lines as unknown[] | null,

@@ -123,6 +123,8 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
       return valid(vaultedCardSchema, body);
     },
     async getVaultedCard(vault_token, project_id) {
+      // As a step of a path these lead elsewhere, however they are written.
+      if (vault_token === '.' || vault_token === '..') return undefined;
       const path = `/v1/vault/cards/${encodeURIComponent(vault_token)}/?project_id=${encodeURIComponent(project_id)}`;
       const { status, body } = await lookUp('vaulted card', call('GET', path), [200, 404]);
       if (status === 404 && isAbout('vault_token', { status, body })) return undefined;

@@ -24,11 +24,11 @@ describe('an order', () => {
 
   test('what is absent is left out; what was sent empty or null inside free-form data stays', async () => {
     const extra = { nothing: null, none: [], empty: {} };
-    const { order_id } = await aStoredOrder(database.db, { transaction: false, extra, payment_methods: [] });
+    const { order_id } = await aStoredOrder(database.db, { transaction: false, extra, payment_methods: [], customer: { first_name: 'Ada', phone_numbers: [] } });
     const order = await shown(order_id);
-    expect(order.extra).toEqual(extra);
+    expect([order.extra, order.customer]).toEqual([extra, { first_name: 'Ada' }]);
     expect(Object.keys(order).toSorted()).toEqual(
-      ['amount', 'created', 'currency', 'expiration_period', 'extra', 'flags', 'id', 'merchant_id', 'merchant_name', 'modified', 'order_url', 'project_id', 'status'].toSorted(),
+      ['amount', 'created', 'currency', 'customer', 'expiration_period', 'extra', 'flags', 'id', 'merchant_id', 'merchant_name', 'modified', 'order_url', 'project_id', 'status'].toSorted(),
     );
   });
 
