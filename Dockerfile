@@ -1,4 +1,5 @@
-# One image for every process: `node dist/src/main/{api,worker,simulator,migrate}.js`; docker-compose.yml names which.
+# One image for every process, `node dist/src/main/{api,worker,simulator,codec,migrate}.js` (docker-compose.yml names which), and
+# for two commands: bundle.js builds the workflows' code, replay.js refuses it when recorded workflows could not go on with it.
 
 FROM node:20.20.2-bookworm-slim AS build
 WORKDIR /app
@@ -27,7 +28,8 @@ ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
-COPY package.json LICENSE ./
+# The lock file is part of the workflow bundle's name: a worker without it would not find the one built above.
+COPY package.json package-lock.json LICENSE ./
 USER node
 EXPOSE 3000 3001
 CMD ["node", "dist/src/main/api.js"]

@@ -14,6 +14,8 @@ interface Service {
   command?: string[];
   environment?: Record<string, string>;
   volumes?: string[];
+  ports?: string[];
+  networks?: string[];
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test: string[] };
   restart?: string;
@@ -41,13 +43,13 @@ const GIVEN: Record<string, string> = {
   TLS_DIR: '/etc/payments/tls',
 };
 
-/** `${NAME:?why}` and `${NAME:-default}` as docker compose replaces them. */
-function interpolate(value: string): string {
-  return value.replace(/\$\{(\w+)(?::([?-])([^}]*))?\}/g, (_whole, name: string, kind?: string, rest = '') => {
-    const given = GIVEN[name];
-    if (given === undefined && kind !== '-') throw new Error(`${name} is asked for and not given`);
-    return given ?? rest;
+/** `${NAME:?why}` and `${NAME:-default}` as docker compose replaces them; a default may hold another one, which is replaced first. */
+function interpolate(value: string, given: Record<string, string> = GIVEN): string {
+  const replaced = value.replace(/\$\{(\w+)(?::([?-])([^${}]*))?\}/g, (_whole, name: string, kind?: string, rest = '') => {
+    if (given[name] === undefined && kind !== '-') throw new Error(`${name} is asked for and not given`);
+    return given[name] ?? rest;
   });
+  return replaced === value ? value : interpolate(replaced, given);
 }
 
 it('matches the schema of the compose specification', () => {
@@ -84,7 +86,7 @@ it.each(ours)('%s starts a process that exists', (name, { command = [] }) => {
 });
 
 it('runs every process of ours, two workers among them', () => {
-  expect(ours.map(([name]) => name).toSorted()).toEqual(['api', 'migrate', 'simulator', 'worker']);
+  expect(ours.map(([name]) => name).toSorted()).toEqual(['api', 'codec', 'migrate', 'simulator', 'worker']);
   expect(compose.services['worker']?.deploy?.replicas).toBe(2);
 });
 
@@ -107,6 +109,44 @@ it('waits for what it needs, and only for what can say that it is ready', () => 
       expect({ name, needed, condition, can }).toEqual({ name, needed, condition, can: true });
     }
   }
+});
+
+it('lets nobody outside of the host reach more than the API and the page of the issuer', () => {
+  const published = services.flatMap(([name, { ports = [] }]) => ports.map((port) => [name, interpolate(port)]));
+  expect(published.filter(([, port]) => !port!.startsWith('127.0.0.1:'))).toEqual([
+    ['api', '443:3000'],
+    ['simulator', '3001:3001'],
+  ]);
+});
+
+describe.each([
+  ['on the standard ports', {}],
+  ['on other ports', { TEMPORAL_UI_PORT: '9233', CODEC_PORT: '9234' }],
+])('payloads are encrypted, an operator reads them in the Web UI %s', (_where, ports) => {
+  const given = { ...GIVEN, ...ports };
+  const { codec, worker, ['temporal-ui']: ui } = compose.services;
+  /** Where a browser on the host reaches the one published port of a service. */
+  const address = (service: Service | undefined) => `http://${/^(127\.0\.0\.1:\d+):\d+$/.exec(interpolate(service?.ports?.[0] ?? '', given))?.[1]}`;
+
+  it('the Web UI asks the codec at the address that it is published at', () => {
+    expect(interpolate(ui?.environment?.['TEMPORAL_CODEC_ENDPOINT'] ?? '', given)).toBe(address(codec));
+    expect(codec?.ports?.[0]).toMatch(new RegExp(`:${codec?.environment?.['CODEC_PORT']}$`));
+    expect(codec?.environment?.['CODEC_HOST']).toBe('0.0.0.0');
+  });
+
+  it('the codec answers pages of the Web UI', () => {
+    expect(interpolate(codec?.environment?.['TEMPORAL_UI_URL'] ?? '', given)).toBe(address(ui));
+  });
+
+  it('it has the keys of the worker, and shares a network with nobody', () => {
+    expect(codec?.environment?.['PAYLOAD_KEYS']).toBe(worker?.environment?.['PAYLOAD_KEYS']);
+    expect(services.filter(([, { networks = ['default'] }]) => networks.some((network) => codec?.networks?.includes(network))).map(([name]) => name)).toEqual(['codec']);
+  });
+});
+
+it('README, Deploy, shows the .env with all that is asked for', () => {
+  const env = /^## Deploy$[\s\S]*?^```sh\n# \.env\n([\s\S]*?)^```$/m.exec(text('README.md'))?.[1] ?? '';
+  expect([...env.matchAll(/^(\w+)=/gm)].map(([, name]) => name!).toSorted()).toEqual(Object.keys(GIVEN).toSorted());
 });
 
 it('keeps what must outlive a container in named volumes', () => {

@@ -39,3 +39,15 @@ it('leaves everything else out: no secret, no data, no tool of this checkout get
 it('runs as an ordinary user', () => {
   expect(dockerfile.slice(dockerfile.lastIndexOf('\nFROM'))).toMatch(/^USER node$/m);
 });
+
+it('holds all that the name of the workflow bundle is made of: a worker starts on the one built here', () => {
+  const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM'));
+  expect(last).toMatch(/^COPY --from=build \/app\/dist dist$/m);
+  expect(last).toMatch(/^COPY .*\bpackage-lock\.json\b.* \.\/$/m);
+});
+
+it('names every process of docker-compose.yml', () => {
+  const named = /main\/\{(\S+)\}\.js/.exec(dockerfile)?.[1]?.split(',');
+  const started = [...text('docker-compose.yml').matchAll(/dist\/src\/main\/(\w+)\.js/g)].map(([, name]) => name!);
+  expect(named?.toSorted()).toEqual(started.toSorted());
+});
