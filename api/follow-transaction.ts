@@ -4,7 +4,7 @@ import { amountToMove } from '../src/domain/follow-up';
 import { ServiceError } from '../src/errors';
 import { orderId } from '../src/ids';
 import type { Context } from './context';
-import { orderOfProject } from './operations/get-order';
+import { orderOfProject } from './order-of-project';
 import { notAfter } from './orders';
 import { presentOrder } from './present';
 import type { Services } from './services';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { ErrorRequestHandler, Response } from 'express';
+import type { ErrorRequestHandler } from 'express';
 import type { ErrorAnswer } from '../src/contract/error';
 import { ERRORS, ServiceError, typeOf, type ErrorName } from '../src/errors';
 import type { Logger } from '../src/log';
+import { answer } from './answer';
 
 /** Seconds after which a request that the service could not answer in time may come again. */
 const RETRY_AFTER_SECONDS = 1;
@@ -20,36 +21,11 @@ export function errorBody(error: ServiceError): ErrorAnswer {
   return { error: { status: ERRORS[error.error].status, type: typeOf(error.error), value: error.value, ...error.property } };
 }
 
-/**
- * Answers with JSON. Not res.json, which appends a charset to the type: clients compare it exactly (DECISIONS, HTTP
- * surface 2). Nothing of the API may be kept by caches or shown in frames.
- */
-export function answer(response: Response, status: number, body: unknown): void {
-  const content = Buffer.from(JSON.stringify(body));
-  response.statusCode = status;
-  response.setHeader('Content-Type', 'application/json');
-  response.setHeader('Content-Length', content.length);
-  protect(response);
-  response.end(content);
-}
-
-/** Tells a client that it has the present version already. */
-export function notModified(response: Response): void {
-  response.statusCode = 304;
-  protect(response);
-  response.end();
-}
-
-function protect(response: Response): void {
-  response.setHeader('Cache-Control', 'no-store');
-  response.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
-}
-
 /** Express's error handler. What is not a ServiceError becomes a ServerError with a fixed text; its details stay in the log. */
 export function onError(log: Logger): ErrorRequestHandler {
   return (thrown: unknown, _request, response, _next) => {
     const error = toServiceError(thrown);
-    if (error === undefined) log.error({ request_id: response.getHeader('X-Request-Id'), error: details(thrown) }, 'request failed');
+    if (error === undefined) log.error({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'request failed');
     if (response.headersSent) {
       // Half an answer must not look whole.
       response.destroy();
@@ -97,8 +73,8 @@ function toServiceError(thrown: unknown): ServiceError | undefined {
   return typeof status === 'number' && status >= 400 && status < 500 ? new ServiceError('ValidationError', 'The request cannot be read.') : undefined;
 }
 
-/** Chosen fields only: errors of libraries may carry the body of a request. */
-function details(thrown: unknown): Record<string, unknown> {
+/** What the log tells of an error. Chosen fields only: errors of libraries may carry the body of a request. */
+export function details(thrown: unknown): Record<string, unknown> {
   if (!(thrown instanceof Error)) return { message: `thrown: ${typeof thrown}` };
   const { code } = thrown as { code?: unknown };
   return {

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { ServiceError } from '../src/errors';
 import type { Logger } from '../src/log';
 import { notificationSchema } from '../src/processor/wire';
-import { answer } from './on-error';
+import { answer } from './answer';
 import type { FollowUps } from './follow-ups';
 
 /** Milliseconds for telling the workflow; the processor sends again what was not received. */

@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Express, RequestHandler } from 'express';
-import ipaddr from 'ipaddr.js';
+import type { Express } from 'express';
 import { STOP_PATIENCE, type Config } from '../src/config';
-import { ServiceError } from '../src/errors';
 import { malformedHttpAnswer } from './on-error';
+import { isLoopback } from './require-tls';
 
 /** Milliseconds a client may take to send a request. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -78,34 +77,4 @@ async function stop(server: http.Server): Promise<void> {
   const timer = setTimeout(() => server.closeAllConnections(), STOP_PATIENCE.listener);
   await ended;
   clearTimeout(timer);
-}
-
-/** Whether an address, or the name localhost, is this machine's own. */
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');
-}
-
-/** TRUSTED_PROXY as a list. */
-export function trustedProxies({ TRUSTED_PROXY }: Pick<Config, 'TRUSTED_PROXY'>): string[] {
-  return TRUSTED_PROXY.split(',')
-    .map((address) => address.trim())
-    .filter((address) => address !== '');
-}
-
-/**
- * Lets a request pass that came with TLS, from this machine, or through a trusted proxy that says nothing else: an API
- * key that crossed a network in the clear is a lost key. Marks answers over https with HSTS.
- */
-export function requireTls(): RequestHandler {
-  return (request, response, next) => {
-    if (request.secure) {
-      response.setHeader('Strict-Transport-Security', 'max-age=31536000');
-      return next();
-    }
-    const peer = request.socket.remoteAddress ?? '';
-    const trusted = (request.app.get('trust proxy fn') as (address: string, hop: number) => boolean)(peer, 0);
-    const saysPlain = trusted && request.headers['x-forwarded-proto'] !== undefined;
-    if (!saysPlain && (trusted || isLoopback(peer))) return next();
-    throw new ServiceError('Forbidden', 'This service is only available over HTTPS.');
-  };
 }

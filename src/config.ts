@@ -103,3 +103,10 @@ export function required<K extends keyof Config>(config: Config, name: K): NonNu
   if (value === undefined || value === null || value === '') throw new Error(`${name} is not set: ${configSchema.shape[name].description ?? ''}`);
   return value as NonNullable<Config[K]>;
 }
+
+/** The default of SIMULATOR_POSTGRES_URL: the database `simulator` on the service's server, beside the service's own, never in it. */
+export function simulatorDatabase(postgres_url: string): string {
+  const url = new URL(postgres_url);
+  url.pathname = '/simulator';
+  return url.href;
+}

@@ -15,8 +15,14 @@ export function withoutSecrets(text: string): string {
     .replace(AUTHORIZATION, '$1 [credentials]');
 }
 
+/** An error with its stack; what was told in chosen fields already stays so, pino would take it for an error and forget its type. */
+const tellError = (error: unknown) => (error instanceof Error ? pino.stdSerializers.err(error) : error);
+
+/** Errors of ours are under `err`; those that Temporal's SDK logs come under `error`. */
+export const SERIALIZERS = { err: tellError, error: tellError };
+
 /** One JSON line per entry on standard output; card numbers and keys are dropped from every line. */
 export function createLog(options: { process: string; level: string }): Logger {
   const line = { write: (text: string) => void process.stdout.write(withoutSecrets(text)) };
-  return pino({ level: options.level, base: { process: options.process }, serializers: { error: pino.stdSerializers.err }, timestamp: pino.stdTimeFunctions.isoTime }, line);
+  return pino({ level: options.level, base: { process: options.process }, serializers: SERIALIZERS, timestamp: pino.stdTimeFunctions.isoTime }, line);
 }

@@ -2,8 +2,8 @@ import { mayCancel } from '../../src/domain/order';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { ServiceError } from '../../src/errors';
 import type { Operation } from '../context';
+import { orderOfProject } from '../order-of-project';
 import { presentVersion } from '../present';
-import { orderOfProject } from './get-order';
 import type { Services } from '../services';
 import { allowedVersions, requireVersion } from '../version';
 

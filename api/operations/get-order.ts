@@ -1,7 +1,7 @@
 import { amountDetails } from '../../src/domain/amounts';
-import { findOrderView, moneyOf, type OrderView } from '../../src/db/order-view';
-import { ServiceError } from '../../src/errors';
-import type { Context, Operation } from '../context';
+import { moneyOf } from '../../src/db/order-view';
+import type { Operation } from '../context';
+import { orderOfProject } from '../order-of-project';
 import { presentOrder } from '../present';
 import type { Services } from '../services';
 
@@ -17,11 +17,3 @@ export const getOrder =
     };
     return { body, version: order.version };
   };
-
-/** The order, when it belongs to the project of the key. Throws NotFound, or Unauthorized for an order of another project. */
-export async function orderOfProject({ db }: Pick<Services, 'db'>, { project }: Context, order_id: string): Promise<OrderView> {
-  const order = await findOrderView(db, order_id);
-  if (order === undefined) throw new ServiceError('NotFound', 'The order does not exist.');
-  if (order.project_id !== project.id) throw new ServiceError('Unauthorized', 'The API key is of another project.');
-  return order;
-}

@@ -1,8 +1,8 @@
 import type { Operation } from '../context';
 import { followUp } from '../follow-transaction';
+import { orderOfProject } from '../order-of-project';
 import { ServiceError } from '../../src/errors';
 import type { Services } from '../services';
-import { orderOfProject } from './get-order';
 
 /** Gives captured money back (specification, Create a refund). Answers the refund order; throws RefundError, on follow-up orders too. */
 export const refundOrder =

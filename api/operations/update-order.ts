@@ -4,10 +4,10 @@ import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { ServiceError, invalid, preconditionFailed } from '../../src/errors';
 import type { Input } from '../../src/contract/routes';
 import type { Operation } from '../context';
+import { orderOfProject } from '../order-of-project';
 import { presentVersion } from '../present';
 import type { Services } from '../services';
 import { allowedVersions, requireVersion } from '../version';
-import { orderOfProject } from './get-order';
 
 /** Changes fields of an order that is not final (DECISIONS, Change an order). Throws Conflict when it is final, ValidationError for another amount or currency. */
 export const updateOrder =

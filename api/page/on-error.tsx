@@ -2,7 +2,7 @@ import type { ErrorRequestHandler } from 'express';
 import { idParam } from '../../src/contract/scalars';
 import { ERRORS, ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
-import { onError } from '../on-error';
+import { details, onError } from '../on-error';
 import { send } from './answer';
 import { isProgram, readerOf } from './reader';
 import type { Texts } from './texts';
@@ -44,9 +44,4 @@ function statusOf(thrown: unknown): number | undefined {
 function pageOf(path: string, base: string): string | undefined {
   const id = idParam().safeParse(path.split('/').find((part) => idParam().safeParse(part).success));
   return id.success ? `${base}/pay/${id.data}/` : undefined;
-}
-
-function details(thrown: unknown): Record<string, unknown> {
-  if (!(thrown instanceof Error)) return { message: `thrown: ${typeof thrown}` };
-  return { type: thrown.name, message: thrown.message, stack: thrown.stack };
 }

@@ -15,10 +15,10 @@ export function runProcess(log: Logger, start: () => Promise<Started>): void {
   const starting = start();
   stopWithParent(async () => {
     const started = await starting.catch(() => undefined);
-    await started?.close().catch((error: unknown) => log.error({ error }, 'did not stop cleanly'));
+    await started?.close().catch((error: unknown) => log.error({ err: error }, 'did not stop cleanly'));
   }, STOP_PATIENCE.process);
   starting.then(tellReady, (error: unknown) => {
-    log.fatal({ error }, 'cannot start');
+    log.fatal({ err: error }, 'cannot start');
     process.exit(1);
   });
 }

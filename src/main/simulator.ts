@@ -1,4 +1,4 @@
-import { parseConfig, required, type Config } from '../config';
+import { parseConfig, required, simulatorDatabase, type Config } from '../config';
 import { createLog } from '../log';
 import { startSimulator } from '../simulator/server';
 import { runProcess } from './process';
@@ -11,7 +11,7 @@ runProcess(log, async () => {
   const simulator = await startSimulator({
     host: config.SIMULATOR_HOST,
     port: config.SIMULATOR_PORT,
-    postgres_url: config.SIMULATOR_POSTGRES_URL ?? besides(required(config, 'POSTGRES_URL')),
+    postgres_url: config.SIMULATOR_POSTGRES_URL ?? simulatorDatabase(required(config, 'POSTGRES_URL')),
     key: config.PROCESSOR_KEY,
     public_url: config.SIMULATOR_PUBLIC_URL,
     notification_url: notificationUrl(config),
@@ -21,13 +21,6 @@ runProcess(log, async () => {
   log.info({ url: simulator.url }, 'listening');
   return simulator;
 });
-
-/** The database `simulator` on the service's server: beside the service's own, never in it. */
-function besides(postgres_url: string): string {
-  const url = new URL(postgres_url);
-  url.pathname = '/simulator';
-  return url.href;
-}
 
 function notificationUrl({ PROCESSOR_NOTIFICATION_URL, PUBLIC_URL }: Config): string | undefined {
   if (PROCESSOR_NOTIFICATION_URL !== undefined) return PROCESSOR_NOTIFICATION_URL;

@@ -1,4 +1,4 @@
-import type { Config } from '../config';
+import { simulatorDatabase, type Config } from '../config';
 import { choosePorts, type WantedPort } from './ports';
 import type { Secrets } from './secrets';
 
@@ -42,7 +42,7 @@ export function resolveStack(config: Config, secrets: Secrets, env: NodeJS.Proce
   return {
     ...config,
     POSTGRES_URL,
-    SIMULATOR_POSTGRES_URL: config.SIMULATOR_POSTGRES_URL ?? besides(POSTGRES_URL, 'simulator'),
+    SIMULATOR_POSTGRES_URL: config.SIMULATOR_POSTGRES_URL ?? simulatorDatabase(POSTGRES_URL),
     TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS ?? `${LOOPBACK}:${config.TEMPORAL_PORT}`,
     TEMPORAL_UI_URL: config.TEMPORAL_UI_URL ?? embeddedUi,
     MEILISEARCH_URL: config.MEILISEARCH_URL ?? `http://${LOOPBACK}:${config.MEILISEARCH_PORT}`,
@@ -64,10 +64,4 @@ export function localApiUrl(config: Config): string {
 function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return LOOPBACK;
   return host.includes(':') ? `[${host}]` : host;
-}
-
-function besides(postgres_url: string, database: string): string {
-  const url = new URL(postgres_url);
-  url.pathname = `/${database}`;
-  return url.href;
 }

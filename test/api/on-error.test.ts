@@ -45,5 +45,5 @@ test.each<[string, unknown]>([
 
 test('its details and causes are in the log', async () => {
   const { log } = await answerTo(new TypeError('outer', { cause: Object.assign(new Error('inner'), { code: 'ECODE' }) }));
-  expect(JSON.parse(log)).toMatchObject({ error: { type: 'TypeError', message: 'outer', cause: { message: 'inner', code: 'ECODE' } } });
+  expect(JSON.parse(log)).toMatchObject({ err: { type: 'TypeError', message: 'outer', cause: { message: 'inner', code: 'ECODE' } } });
 });

@@ -8,6 +8,7 @@ import { ROUTES, type OperationId, type Route } from '../../src/contract/routes'
 import type { Project } from '../../src/db/projects';
 import type { KeyRecord, KeyedRequest } from '../../src/db/idempotency-keys';
 import { EXAMPLES } from '../../src/contract/examples';
+import { SERIALIZERS } from '../../src/log';
 
 /** The HTTP surface over real HTTP with operations that only record what they are called with. */
 
@@ -65,7 +66,7 @@ export async function servePlumbing(options: Options = {}): Promise<Plumbing> {
     notifications: Router(),
     ...options,
     config,
-    log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
+    log: pino({ level: 'debug', serializers: SERIALIZERS }, { write: (line: string) => void lines.push(line) }),
     operations: { ...recording(calls), ...options.operations },
   });
   const server = await listen(app, {
