@@ -6,6 +6,7 @@ export class StackFailure extends Error {
 /** How a full disk shows itself in Node, Go, Java, PostgreSQL, SQLite and Meilisearch. */
 const DISK_FULL = /ENOSPC|no space left on device|disk is full|disk quota exceeded/i;
 
+/** Whether that is how some program tells that the disk has no room left. */
 export function isDiskFull(text: string): boolean {
   return DISK_FULL.test(text);
 }

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { connect, createServer, type Server } from 'node:net';
 import { StackFailure } from './failure';
 
+/** A port that something of the stack is to listen on. */
 export interface WantedPort {
   /** The variable of the environment that moves it. */
   variable: string;

@@ -138,7 +138,7 @@ describe.each([
     expect(interpolate(codec?.environment?.['TEMPORAL_UI_URL'] ?? '', given)).toBe(address(ui));
   });
 
-  it('it has the keys of the worker, and shares a network with nobody', () => {
+  it('the codec has the keys of the worker, and shares a network with nobody', () => {
     expect(codec?.environment?.['PAYLOAD_KEYS']).toBe(worker?.environment?.['PAYLOAD_KEYS']);
     expect(services.filter(([, { networks = ['default'] }]) => networks.some((network) => codec?.networks?.includes(network))).map(([name]) => name)).toEqual(['codec']);
   });

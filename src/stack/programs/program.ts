@@ -25,6 +25,7 @@ export interface Program {
   passing?: RegExp;
 }
 
+/** A program that runs, whichever process it is by now. */
 export interface Kept {
   name: string;
   /** Resolves when it works for the first time; rejects with a StackFailure when it cannot. */
@@ -33,6 +34,7 @@ export interface Kept {
   stop(): Promise<void>;
 }
 
+/** What whoever keeps a program running hears of it. */
 export interface KeepEvents {
   /** A new process of it has just been started. */
   started(pid: number): void;

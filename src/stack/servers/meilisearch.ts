@@ -13,6 +13,7 @@ const VERSION = '1.21.0';
 /** Of the one binary that the platform package of this version holds: nothing else is ever run from it. */
 const SHA256 = '5354d854974433f8f903e59347c1c6a7f2ad947f21b3402a2cc01e07b1c952e0';
 
+/** The search server's program, which npm holds for one platform. `given`: the path in MEILISEARCH_PATH. */
 export function meilisearchTool(given: string | undefined): Tool {
   return {
     title: 'Meilisearch',
@@ -51,6 +52,7 @@ function packagedBinary(): string | undefined {
   }
 }
 
+/** What one server of Meilisearch needs to run. */
 export interface MeilisearchServer {
   program: string;
   data_dir: string;
@@ -59,10 +61,12 @@ export interface MeilisearchServer {
   key: string;
 }
 
+/** The folder of its database. */
 export function meilisearchData(data_dir: string): string {
   return path.join(data_dir, 'meilisearch', 'data');
 }
 
+/** The server with limits that fit beside everything else on one machine. Makes its folder. */
 export function meilisearchProgram(server: MeilisearchServer): Program {
   const database = meilisearchData(server.data_dir);
   const folder = path.dirname(database);

@@ -10,6 +10,7 @@ import type { Program } from '../programs/program';
 import type { Progress } from '../progress';
 import { run } from '../tools/command';
 
+/** What one server of PostgreSQL needs to run. */
 export interface PostgresServer {
   data_dir: string;
   log_file: string;

@@ -8,7 +8,7 @@ import { isExecutable, onPath, run } from '../tools/command';
 import { downloadOfficial } from '../tools/download';
 import type { Tool } from '../tools/find-tool';
 
-/** The release whose server the flags below were measured with (1.31.2). */
+/** The release that the flags below were measured with, and the server in it. */
 const RELEASE = 'v1.8.2';
 const SERVER = '1.31.2';
 
@@ -48,6 +48,7 @@ async function serverVersion(program: string): Promise<string> {
   return /Server ([\w.+-]+)/.exec(said)?.[1] ?? '0.0.0';
 }
 
+/** What one server of Temporal needs to run. */
 export interface TemporalServer {
   program: string;
   data_dir: string;

@@ -3,6 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import { tellingLine } from '../failure';
 
+/** How a program is run; folder, environment and user are this process's own where nothing is said. */
 export interface RunOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
@@ -47,6 +48,7 @@ export function onPath(name: string): string | undefined {
   return folders.map((folder) => path.join(folder, name)).find(isExecutable);
 }
 
+/** Whether there is such a file, and this process may run it. */
 export function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);

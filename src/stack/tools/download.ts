@@ -11,6 +11,7 @@ const OFFICIAL = 'https://temporal.download';
 const ASK_MS = 5_000;
 const FETCH_MS = 10 * 60_000;
 
+/** One of Temporal's official builds. */
 export interface Download {
   artifact: 'cli' | 'temporal-test-server';
   version: string;

@@ -27,6 +27,7 @@ export interface Tool {
   remedy: string;
 }
 
+/** One way to make a program. */
 export interface Source {
   /** For example `building it from its Go module (about 4 minutes, once)`. */
   text: string;
@@ -34,6 +35,7 @@ export interface Source {
   make: (draft: string, signal: AbortSignal) => Promise<void>;
 }
 
+/** What every search for a program needs. */
 export interface Tools {
   tools_dir: string;
   progress: Progress;

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readIfThere } from '../files';
 import { identify, lives, type Identity } from '../programs/identity';
 
+/** A lock that this process has. */
 export interface Lock {
   /** Lets the next one in; a second call does nothing. */
   release(): void;
