@@ -11,4 +11,6 @@ export interface Services {
   processor: Processor;
   /** Address customers reach the hosted page at, without a slash at its end. */
   public_url: string;
+  /** Whether webhooks of test projects may go to private addresses. */
+  webhook_private_addresses: boolean;
 }

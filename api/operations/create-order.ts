@@ -10,6 +10,7 @@ import type { Context, Operation } from '../context';
 import { notAfter } from '../orders';
 import { presentOrder } from '../present';
 import type { Services } from '../services';
+import { requirePublicWebhook } from '../webhook-url';
 
 /**
  * Creates an order (specification, Create an order). With a card token the charge is made at once and the answer holds
@@ -29,6 +30,7 @@ export const createOrder =
       const order = await services.orders.findCreated(order_id, context.deadline_at);
       if (order !== undefined) return presentOrder(order, services.public_url);
     }
+    requirePublicWebhook(services, project, body.webhook_url);
     refuseWhatTheProjectLacks(project, body);
     const { transactions, ...fields } = body;
     const [request] = transactions ?? [];

@@ -8,6 +8,7 @@ import { orderOfProject } from '../order-of-project';
 import { presentVersion } from '../present';
 import type { Services } from '../services';
 import { allowedVersions, requireVersion } from '../version';
+import { requirePublicWebhook } from '../webhook-url';
 
 /** Changes fields of an order that is not final (DECISIONS, Change an order). Throws Conflict when it is final, ValidationError for another amount or currency. */
 export const updateOrder =
@@ -18,6 +19,7 @@ export const updateOrder =
     requireVersion(context, order.version);
     refuseFinal(order);
     refuseOther(order, { amount, currency });
+    requirePublicWebhook(services, context.project, changes.webhook_url);
     if (Object.keys(changes).length === 0) return presentVersion(order, services.public_url);
     const versions = allowedVersions(context);
     const updated = await writeChanges(services.db, order.id, changes, { versions, now: Date.now() });

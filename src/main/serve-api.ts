@@ -34,7 +34,7 @@ export async function serveApi(config: Config, log: Logger, addTo?: (pages: AppD
   const app = createApp({
     config,
     log,
-    operations: createOperations({ db, orders, follow_ups, processor, public_url }),
+    operations: createOperations({ db, orders, follow_ups, processor, public_url, webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES }),
     findProject: (api_key) => findProjectByApiKey(db, api_key),
     keys: keyStore(db),
     probes: [

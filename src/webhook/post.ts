@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns';
 import http, { type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import type { LookupFunction } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { isPublicAddress, namesPrivateAddress } from './address';
 
 /** One notification to send; the body carries no status (specification, Events). */
 export interface WebhookRequest {
@@ -27,11 +27,6 @@ export interface WebhookAnswer {
 }
 
 export type PostWebhook = (webhook: WebhookRequest) => Promise<WebhookAnswer>;
-
-/** Whether an address is one of the public internet. */
-export function isPublicAddress(address: string): boolean {
-  return ipaddr.process(address).range() === 'unicast';
-}
 
 class PrivateAddress extends Error {}
 
@@ -57,8 +52,7 @@ class TookTooLong extends Error {}
 export const postWebhook: PostWebhook = async ({ url, webhook_id, body, secret, time_limit_ms, private_addresses }) => {
   const started = performance.now();
   const ended = (answer: Omit<WebhookAnswer, 'duration_ms'>): WebhookAnswer => ({ ...answer, duration_ms: Math.round(performance.now() - started) });
-  const literal = new URL(url).hostname.replace(/^\[|\]$/g, '');
-  if (!private_addresses && isIP(literal) !== 0 && !isPublicAddress(literal)) return ended({ failure: 'the address is private' });
+  if (!private_addresses && namesPrivateAddress(url)) return ended({ failure: 'the address is private' });
 
   const text = JSON.stringify(body);
   const sent = new Date();

@@ -83,6 +83,15 @@ describe('refusals', () => {
     expect(await merchant.getOrder(order.id)).toEqual(order);
   });
 
+  test('a live project may name no private address for its webhooks, neither now nor at the creation', async () => {
+    const live = new Merchant(stack(), stack().live_api_key);
+    const order = await live.createOrder(FIELDS);
+    const webhook_url = 'http://10.0.0.5/hook';
+    const answers = [await put(live, order.id, { webhook_url }), await live.send<{ error: Refusal }>('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1, webhook_url } })];
+    expect(answers.map(({ status, body }) => [status, body.error?.type, body.error?.property_path])).toEqual(Array(2).fill([400, 'ValidationError', 'webhook_url']));
+    expect(await live.getOrder(order.id)).toEqual(order);
+  });
+
   test('an order of another project: 401; one that does not exist: 404', async () => {
     const merchant = shop();
     const order = await merchant.createOrder();
