@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import express, { Router, type Request, type RequestHandler, type Response } from 'express';
 import { parseIdempotencyKey, parseRequest } from '../src/contract/request';
 import { ROUTES, type OperationId, type Route } from '../src/contract/routes';
@@ -6,7 +7,7 @@ import type { Logger } from '../src/log';
 import { answer, notModified } from './answer';
 import type { Caller } from './authenticate';
 import type { Context, KeyUse, Operation, Operations, Versioned } from './context';
-import { WITHOUT_KEY, answerOnce, requestHash, type KeyStore } from './idempotency';
+import { WITHOUT_KEY, answerOnce, refuseTaken, requestHash, type KeyStore } from './idempotency';
 import type { RateLimit } from './rate-limit';
 import { etagOf, isKnown } from './version';
 
@@ -47,7 +48,6 @@ function handle<K extends OperationId>(id: K, { operations, authenticate, rateLi
     const request_id = String(response.getHeader('X-Request-Id'));
     const { project, id: caller } = await authenticate(request.headers.authorization);
     rateLimit(caller, response);
-    const body = route.body ? await readBody(request, response, route.body_optional === true) : undefined;
     const { 'idempotency-key': key, 'if-match': if_match } = request.headers;
     const idempotency_key = route.method === 'post' && typeof key === 'string' ? parseIdempotencyKey(key) : undefined;
     const context: Context = {
@@ -59,7 +59,14 @@ function handle<K extends OperationId>(id: K, { operations, authenticate, rateLi
       ...(if_match !== undefined && { if_match }),
       log: log.child({ request_id, project_id: project.id, operation: id }),
     };
-    const input = parseRequest(id, { params: request.params, query: request.query, body });
+    const read = async () => {
+      const body = route.body ? await readBody(request, response, route.body_optional === true) : undefined;
+      return { body, input: parseRequest(id, { params: request.params, query: request.query, body }) };
+    };
+    const { body, input } = await read().catch(async (error: unknown) => {
+      if (idempotency_key !== undefined) await refuseTaken(keys, { project_id: project.id, key: idempotency_key });
+      throw error;
+    });
     if (idempotency_key === undefined) {
       send(request, response, route, await operation(context, input));
     } else {
@@ -92,23 +99,34 @@ export function otherMethods(methods: readonly Route['method'][]): RequestHandle
   };
 }
 
-const parseJson = express.json({ limit: BODY_BYTES_MAX, strict: false, type: () => true });
+const readBytes = express.raw({ limit: BODY_BYTES_MAX, type: () => true });
 
 /** The JSON of a request, `{}` where a body is optional and there is none. Runs after authentication: a stranger's body is not read. */
 async function readBody(request: Request, response: Response, optional: boolean): Promise<unknown> {
-  if (!hasBody(request)) {
+  await new Promise<void>((resolve, reject) => {
+    readBytes(request, response, (error?: unknown) => (error ? reject(error as Error) : resolve()));
+  });
+  const bytes: unknown = request.body;
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0) {
     if (optional) return {};
     throw new ServiceError('ValidationError', 'Expected a JSON object as body.');
   }
+  // A type without a body is what clients send by habit.
   const type = request.headers['content-type'];
   const isJson = type === undefined ? optional : /^\s*application\/json\s*(;|$)/i.test(type);
   if (!isJson) throw new ServiceError('UnsupportedMediaType', 'Expected Content-Type: application/json.');
-  await new Promise<void>((resolve, reject) => {
-    parseJson(request, response, (error?: unknown) => (error ? reject(error as Error) : resolve()));
-  });
-  return request.body;
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type ?? '') ?? [];
+  if (!/^utf-?8$/i.test(charset)) throw new ServiceError('UnsupportedMediaType', 'The body is not in UTF-8.');
+  return jsonOf(bytes);
 }
 
-function hasBody({ headers }: Request): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+/** What is not UTF-8 is refused: read all the same, it would be stored as something else. */
+function jsonOf(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new ServiceError('ValidationError', 'The body is not valid UTF-8.');
+  try {
+    // Without the mark that some systems begin a text with.
+    return JSON.parse(bytes.toString().replace(/^\ufeff/, ''));
+  } catch {
+    throw new ServiceError('ValidationError', 'The body is not valid JSON.');
+  }
 }

@@ -8,7 +8,7 @@ import { errorBody } from './on-error';
 
 /** Where keys and their first answers are kept. */
 export interface KeyStore {
-  find(request: KeyedRequest): Promise<KeyRecord | undefined>;
+  find(request: Pick<KeyedRequest, 'project_id' | 'key'>): Promise<KeyRecord | undefined>;
   /** `false` when the key is somebody's already. */
   claim(request: KeyedRequest): Promise<boolean>;
   /** Answers what is kept from now on: this answer or an earlier one. */
@@ -95,10 +95,15 @@ class AnsweredAlready extends Error {
 }
 
 function refuseOther(known: KeyRecord, request: KeyedRequest): void {
-  if (!known.request_hash.equals(request.request_hash)) {
-    throw new ServiceError('IdempotencyKeyReused', 'The Idempotency-Key came with another request before.');
-  }
+  if (!known.request_hash.equals(request.request_hash)) throw reused();
 }
+
+/** A request that could not be read is another one than whatever has its key. */
+export async function refuseTaken(keys: Pick<KeyStore, 'find'>, request: Pick<KeyedRequest, 'project_id' | 'key'>): Promise<void> {
+  if ((await keys.find(request)) !== undefined) throw reused();
+}
+
+const reused = () => new ServiceError('IdempotencyKeyReused', 'The Idempotency-Key came with another request before.');
 
 /** Refusals that say something of the request or its sender alone. */
 const OF_THE_REQUEST: readonly ErrorName[] = ['ValidationError', 'MissingInformationToCreateTransaction'];

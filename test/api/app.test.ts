@@ -73,6 +73,7 @@ describe.each([`/v1/orders/${ORDER_ID}/transactions/${TRANSACTION_ID}/captures/`
     ['fields that are ignored', ['Content-Type: application/json', 'Content-Length: 11'], '{"other":1}'],
     ['an empty list, as PHP writes an empty object', ['Content-Type: application/json', 'Content-Length: 2'], '[]'],
     ['an empty chunk', ['Content-Type: application/json', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
+    ['an empty chunk of a foreign type', ['Content-Type: application/x-www-form-urlencoded', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
   ])('%s is no body', async (_title, head, body) => {
     expect(await sent(head, body)).toBe('HTTP/1.1 200 OK');
     expect(api.calls[0]?.input).toMatchObject({ params: { order_id: ORDER_ID, transaction_id: TRANSACTION_ID }, body: {} });
@@ -107,6 +108,21 @@ describe('what an operation receives', () => {
     expect((await post('k-1')).status).toBe(200);
     expect(api.calls[0]?.context.idempotency_key).toBe('k-1');
     expect((await expectError(await post('k 1'), 400, 'ValidationError')).property_path).toBe('Idempotency-Key');
+  });
+
+  test.each([
+    ['that is no JSON', '{'],
+    ['that is no order', '{"currency":"EUR"}'],
+    ['that is too large', `"${'x'.repeat(300_000)}"`],
+  ])('a body %s: 400 or 413 with a key of its own, 422 with one that another request has', async (_title, body) => {
+    const post = (key: string, body: string) => api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': key }, body });
+    const order = '{"currency":"EUR","amount":1}';
+    expect((await post('taken', order)).status).toBe(200);
+    await expectError(await post('taken', body), 422, 'IdempotencyKeyReused');
+    const own = `of-${body.length}`;
+    expect([400, 413]).toContain((await post(own, body)).status);
+    // It has claimed nothing.
+    expect((await post(own, order)).status).toBe(200);
   });
 
   test('a POST without Idempotency-Key asks nobody about keys, one with it is answered as it was first', async () => {
@@ -199,6 +215,7 @@ describe('wrong requests', () => {
     ['a second value', '{}{}'],
     ['100,000 brackets', '['.repeat(100_000)],
     ['a byte that is not UTF-8 in a name', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x7d])],
+    ['a text in another encoding', Buffer.from('{"currency":"EUR","amount":1,"description":"Café"}', 'latin1')],
   ])('a body of %s: ValidationError', async (_title, body) => {
     const response = await api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
     const { value } = await expectError(response, 400, 'ValidationError');
@@ -233,7 +250,7 @@ describe('wrong requests', () => {
     await expectError(await api.send('/v1/orders/', init as RequestInit), 413, 'PayloadTooLarge');
   });
 
-  test.each(['application/x-www-form-urlencoded', 'text/plain', 'application/jsonx', 'application/json-patch+json', 'multipart/form-data; boundary=x', 'application/json; charset=latin1'])(
+  test.each(['application/x-www-form-urlencoded', 'text/plain', 'application/jsonx', 'application/json-patch+json', 'multipart/form-data; boundary=x', 'application/json; charset=latin1', 'application/json; charset=utf-16'])(
     'Content-Type %s: 415',
     async (type) => {
       const response = await api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': type }, body: '{}' });
@@ -241,7 +258,7 @@ describe('wrong requests', () => {
     },
   );
 
-  test.each(['application/json; charset=utf-8', 'Application/JSON', 'application/json;x=y'])('Content-Type %s is JSON', async (type) => {
+  test.each(['application/json; charset=utf-8', 'application/json; charset=utf8', 'application/json;charset="UTF-8"', 'Application/JSON', 'application/json;x=y'])('Content-Type %s is JSON', async (type) => {
     const response = await api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': type }, body: '{"currency":"EUR","amount":1}' });
     expect(response.status).toBe(200);
   });

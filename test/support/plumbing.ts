@@ -90,7 +90,7 @@ export async function servePlumbing(options: Options = {}): Promise<Plumbing> {
 
 export function keysInMemory(): KeyStore {
   const records = new Map<string, KeyRecord>();
-  const nameOf = ({ project_id, key }: KeyedRequest) => `${project_id} ${key}`;
+  const nameOf = ({ project_id, key }: Pick<KeyedRequest, 'project_id' | 'key'>) => `${project_id} ${key}`;
   return {
     find: async (request) => records.get(nameOf(request)),
     claim: async (request) => {
