@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Project } from '../src/db/projects';
 import { ServiceError } from '../src/errors';
 
@@ -11,7 +12,7 @@ export interface Caller {
 
 export type FindProject = (api_key: string) => Promise<Project | undefined>;
 
-/** Keys remembered at once; beyond them the oldest is looked up again. */
+/** Keys remembered at once; beyond them the one that was quiet longest is looked up again. */
 const REMEMBERED_MAX = 10_000;
 /** Longer than any key; nothing longer is decoded. */
 const HEADER_LENGTH_MAX = 512;
@@ -22,7 +23,7 @@ const HEADER_LENGTH_MAX = 512;
  * a wrong one never is. Memory holds digests only. Rejects with Unauthorized.
  */
 export function createAuthenticate(findProject: FindProject, remember_ms: number): (header: string | undefined) => Promise<Caller> {
-  const remembered = new Map<string, { project: Project; until: number }>();
+  const remembered = new LRUCache<string, { project: Project; until: number }>({ max: REMEMBERED_MAX });
 
   return async (header) => {
     const api_key = apiKeyOf(header);
@@ -33,8 +34,6 @@ export function createAuthenticate(findProject: FindProject, remember_ms: number
 
     const project = await findProject(api_key);
     if (!project) throw new ServiceError('Unauthorized', 'The API key is wrong.');
-    const [oldest] = remembered.keys();
-    if (remembered.size >= REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
     remembered.set(digest, { project, until: Date.now() + remember_ms });
     return { project, id: digest };
   };

@@ -1,10 +1,11 @@
 import { TokenBucket } from 'limiter';
+import { LRUCache } from 'lru-cache';
 import type { Response } from 'express';
 import { ServiceError } from '../src/errors';
 
 /** A bucket holds what may come at once: this many seconds of the rate (DECISIONS, HTTP surface 12). */
 const BURST_SECONDS = 2;
-/** Buckets kept at once; the oldest goes first, and its caller begins with a full one. */
+/** Buckets kept at once; the one that was quiet longest goes first, and its caller begins with a full one. */
 const BUCKETS_MAX = 10_000;
 
 /** Counts one request of a caller and says in the answer where it stands. Throws TooManyRequests. */
@@ -18,7 +19,7 @@ export type RateLimit = (caller: string, response: Response) => void;
 export function createRateLimit(per_second: number): RateLimit {
   if (per_second === 0) return () => {};
   const quota = per_second * BURST_SECONDS;
-  const buckets = new Map<string, TokenBucket>();
+  const buckets = new LRUCache<string, TokenBucket>({ max: BUCKETS_MAX });
 
   return (caller, response) => {
     const bucket = buckets.get(caller) ?? newBucket(caller);
@@ -32,8 +33,6 @@ export function createRateLimit(per_second: number): RateLimit {
     const bucket = new TokenBucket({ bucketSize: quota, tokensPerInterval: per_second, interval: 'second' });
     // Nobody begins with an empty one.
     bucket.content = quota;
-    const [oldest] = buckets.keys();
-    if (buckets.size >= BUCKETS_MAX && oldest !== undefined) buckets.delete(oldest);
     buckets.set(caller, bucket);
     return bucket;
   }

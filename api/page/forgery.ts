@@ -1,3 +1,4 @@
+import { parseCookie } from 'cookie';
 import { doubleCsrf } from 'csrf-csrf';
 import type { Request, RequestHandler, Response } from 'express';
 
@@ -37,14 +38,9 @@ export function createForgery({ page_secret, public_url }: { page_secret: string
       generateCsrfToken(request, response, { cookieOptions: { path: `${pathname.replace(/\/+$/, '')}/pay/${order_id}` } }),
     isOurs: (request) => validateRequest(request),
     cookies: (request, _response, next) => {
-      request.cookies = parseCookies(request.headers.cookie ?? '');
+      // Of two with one name the first counts: browsers send the one of the longer path first.
+      request.cookies = parseCookie(request.headers.cookie ?? '');
       next();
     },
   };
-}
-
-/** Our cookies' values need no decoding. Of two with one name the first counts: browsers send the one of the longer path first. */
-function parseCookies(header: string): Record<string, string> {
-  const pairs = header.split(';').map((pair) => pair.trim().split('=', 2) as [string, string?]);
-  return Object.fromEntries(pairs.toReversed().map(([name, value]) => [name, value ?? '']));
 }

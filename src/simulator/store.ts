@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { Pool, type PoolClient } from 'pg';
 import type { Operation, OperationResult, VaultedCard } from '../processor/wire';
 import type { Sums } from './amounts';
@@ -100,7 +101,7 @@ group by operation`;
 /** The processor's own record: the only place of the simulator that knows SQL. */
 export class Store {
   private readonly pool: Pool;
-  private readonly cards = new Map<string, CardRow>();
+  private readonly cards = new LRUCache<string, CardRow>({ max: CARDS_REMEMBERED });
 
   constructor(postgres_url: string, onError: (error: Error) => void) {
     this.pool = new Pool({ connectionString: postgres_url, max: 16 });
@@ -125,7 +126,7 @@ export class Store {
              values ($1, $2, $3, $4, $5, $6, $7)`,
       values: [row.vault_token, row.project_id, row.truncated_pan, row.card_expiry, row.cardholder_name ?? null, row.brand, row.scenario],
     });
-    this.remember(row);
+    this.cards.set(row.vault_token, row);
     return row;
   }
 
@@ -138,14 +139,9 @@ export class Store {
       if (!found.rows[0]) return undefined;
       const { cardholder_name, ...rest } = found.rows[0];
       row = cardholder_name === null ? rest : { ...rest, cardholder_name };
-      this.remember(row);
+      this.cards.set(vault_token, row);
     }
     return row.project_id === project_id ? row : undefined;
-  }
-
-  private remember(row: CardRow): void {
-    if (this.cards.size >= CARDS_REMEMBERED) this.cards.delete(this.cards.keys().next().value ?? '');
-    this.cards.set(row.vault_token, row);
   }
 
   async insertAccount(project_id: string, truncated_number: string): Promise<string> {

@@ -1,3 +1,5 @@
+import type express from 'express';
+import { createRateLimit } from '../../api/rate-limit';
 import { API_KEY, AUTHORIZATION, PROJECT, servePlumbing, type Plumbing } from '../support/plumbing';
 
 const OTHER_KEY = API_KEY.replace('0123', '3210');
@@ -53,6 +55,17 @@ test('each key has its own bucket, however it is written in the header', async (
   expect(await statuses(10)).toEqual(TEN);
   expect(await statuses(1, { authorization: AUTHORIZATION.replace('Basic ', 'basic   ') })).toEqual([429]);
   expect(await statuses(1, { authorization: basic(OTHER_KEY) })).toEqual([200]);
+});
+
+test('a key that is busy keeps its bucket however many others come', () => {
+  const rateLimit = createRateLimit(5);
+  const ask = (caller: string) => rateLimit(caller, { setHeader: () => {} } as unknown as express.Response);
+  for (let n = 0; n < 10; n += 1) ask('busy');
+  for (let n = 0; n < 12_000; n += 1) {
+    ask(`other ${n}`);
+    if (n % 1_000 === 0) expect(() => ask('busy')).toThrow('More than 5 requests');
+  }
+  expect(() => ask('busy')).toThrow('More than 5 requests');
 });
 
 test('0 turns it off', async () => {
