@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorRequestHandler } from 'express';
 import type { ErrorAnswer } from '../src/contract/error';
+import { isAway } from '../src/db/connection';
 import { ERRORS, ServiceError, typeOf, type ErrorName } from '../src/errors';
 import type { Logger } from '../src/log';
 import { answer } from './answer';
@@ -25,7 +26,8 @@ export function errorBody(error: ServiceError): ErrorAnswer {
 export function onError(log: Logger): ErrorRequestHandler {
   return (thrown: unknown, _request, response, _next) => {
     const error = toServiceError(thrown);
-    if (error === undefined) log.error({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'request failed');
+    if (isAway(thrown)) log.warn({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'the database does not answer');
+    else if (error === undefined) log.error({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'request failed');
     if (response.headersSent) {
       // Half an answer must not look whole.
       response.destroy();
@@ -53,9 +55,7 @@ export function malformedHttpAnswer(): string {
 
 /** Errors of Express and its body parser, by their `type`. */
 const BY_TYPE: Readonly<Record<string, [ErrorName, string]>> = {
-  'entity.parse.failed': ['ValidationError', 'The body is not valid JSON.'],
   'entity.too.large': ['PayloadTooLarge', ERRORS.PayloadTooLarge.meaning],
-  'charset.unsupported': ['UnsupportedMediaType', 'The body is not in UTF-8.'],
   'encoding.unsupported': ['UnsupportedMediaType', 'The Content-Encoding is not supported.'],
   'request.size.invalid': ['ValidationError', 'The body is not as long as Content-Length says.'],
   'request.aborted': ['ValidationError', 'The request ended early.'],
@@ -65,6 +65,8 @@ const BY_TYPE: Readonly<Record<string, [ErrorName, string]>> = {
 function toServiceError(thrown: unknown): ServiceError | undefined {
   if (thrown instanceof ServiceError) return thrown;
   if (!(thrown instanceof Error)) return undefined;
+  // Not "nothing was stored": it may have been, before the database fell silent.
+  if (isAway(thrown)) return new ServiceError('ServiceUnavailable', 'The record cannot be read at this moment; what was asked for may be done. Retrieve the order, or send the request again with its Idempotency-Key.');
   if (thrown instanceof URIError) return new ServiceError('ValidationError', 'The path is not valid percent-encoding.');
   const { type, status } = thrown as { type?: unknown; status?: unknown };
   const known = typeof type === 'string' ? BY_TYPE[type] : undefined;

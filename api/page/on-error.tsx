@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler } from 'express';
 import { idParam } from '../../src/contract/scalars';
+import { isAway } from '../../src/db/connection';
 import { ERRORS, ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import { details, onError } from '../on-error';
@@ -24,7 +25,7 @@ export function onPageError(log: Logger, base: string): ErrorRequestHandler {
       response.destroy();
       return;
     }
-    const shown = status ?? 500;
+    const shown = status ?? (isAway(thrown) ? 503 : 500);
     const reader = readerOf(request);
     const problem: Problem = shown in reader.texts.problems ? (shown as Problem) : shown < 500 ? 400 : 503;
     send(response, shown, <ProblemPage reader={reader} base={base} is_test={false} problem={problem} page={problem === 404 ? undefined : pageOf(request.path, base)} />);

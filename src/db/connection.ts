@@ -12,16 +12,38 @@ types.setTypeParser(types.builtins.TIMESTAMPTZ, (text) => text);
 /** An instant as statements take it: epoch milliseconds in, ISO 8601 in UTC out. */
 export const iso = (epoch_ms: number): string => new Date(epoch_ms).toISOString();
 
+/** Milliseconds that a pool waits at most. */
+export interface Limits {
+  /** For a connection, a new one or one that is free. */
+  connection: number;
+  /** For a row that somebody else has locked. */
+  lock: number;
+  /** For a statement, which the server ends then. */
+  statement: number;
+  /** For any answer: a little longer, for a server that is not there to end anything. */
+  silence: number;
+}
+
+/** Whoever waits for the API or a worker is told before its own deadline (API_DEADLINE_MS); no statement of theirs takes so long. */
+export const LIMITS: Limits = { connection: 5_000, lock: 5_000, statement: 8_000, silence: 9_000 };
+
 /** Opens the pool of one process. Close it with `db.destroy()`. `quiet`: knex does not tell of failed connections itself. */
 export function connect(
   postgres_url: string,
-  options: { pool_max?: number; quiet?: boolean; onStatement?: (sql: string) => void } = {},
+  options: { pool_max?: number; quiet?: boolean; limits?: Limits; onStatement?: (sql: string) => void } = {},
 ): Database {
+  const { limits } = options;
   const db = knex({
     client: 'pg',
-    connection: { connectionString: postgres_url, options: '-c TimeZone=UTC', application_name: 'payments' },
-    pool: { min: 0, max: options.pool_max ?? 10 },
-    acquireConnectionTimeout: 10_000,
+    connection: {
+      connectionString: postgres_url,
+      application_name: 'payments',
+      options: ['TimeZone=UTC', ...(limits ? [`statement_timeout=${limits.statement}`, `lock_timeout=${limits.lock}`] : [])].map((setting) => `-c ${setting}`).join(' '),
+      ...(limits && { connectionTimeoutMillis: limits.connection, query_timeout: limits.silence }),
+    },
+    // A connection whose statement was given up still waits for the answer: the next statement would wait behind it.
+    pool: { min: 0, max: options.pool_max ?? 10, validate: (connection: { readyForQuery?: boolean | null }) => connection.readyForQuery === true },
+    acquireConnectionTimeout: limits?.connection ?? 10_000,
     ...(options.quiet ? { log: { warn() {}, error() {}, debug() {}, deprecate() {} } } : {}),
   });
   if (options.onStatement) {
@@ -29,6 +51,20 @@ export function connect(
     db.on('query', (query: { sql: string }) => onStatement(query.sql));
   }
   return db;
+}
+
+/** SQLSTATE: no connection, the server stops or starts, too many connections, a lock or a statement that took too long. */
+const AWAY_STATES = /^(08...|57P0[123]|53300|55P03|57014)$/;
+const AWAY_CODES = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'];
+/** What pg says in words only; knex puts the statement before it. */
+const AWAY_WORDS = /(Query read timeout|timeout expired|Connection (terminated|ended)[\w ]*|not queryable)$/;
+
+/** Whether the database was not there or did not answer in time: whether the statement was done is not known. */
+export function isAway(error: unknown): boolean {
+  if (error instanceof knex.KnexTimeoutError) return true;
+  const { code } = (error ?? {}) as { code?: unknown };
+  if (typeof code === 'string' && (AWAY_STATES.test(code) || AWAY_CODES.includes(code))) return true;
+  return error instanceof Error && AWAY_WORDS.test(error.message);
 }
 
 /** Throws when the database does not answer: the readiness probe. */

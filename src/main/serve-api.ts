@@ -10,7 +10,7 @@ import { processorNotifications } from '../../api/processor-notifications';
 import { listen } from '../../api/server';
 import { required, type Config } from '../config';
 import { findProjectByApiKey } from '../db/api-keys';
-import { connect, ping } from '../db/connection';
+import { LIMITS, connect, ping } from '../db/connection';
 import type { Logger } from '../log';
 import { createProcessor } from '../processor/client';
 import { connectTemporal } from '../temporal/connect';
@@ -19,7 +19,7 @@ import { publicUrl } from './public-url';
 
 /** Opens what the api needs and listens. `addTo`: the benchmark's own process adds its one route to the pages. */
 export async function serveApi(config: Config, log: Logger, addTo?: (pages: AppDependencies['pages'], client: Client) => void): Promise<Started> {
-  const db = connect(required(config, 'POSTGRES_URL'));
+  const db = connect(required(config, 'POSTGRES_URL'), { limits: LIMITS });
   const processor = createProcessor({ url: required(config, 'PROCESSOR_URL'), key: config.PROCESSOR_KEY, timeout_ms: config.PROCESSOR_TIMEOUT_MS, log });
   const client = connectTemporal({
     address: required(config, 'TEMPORAL_ADDRESS'),

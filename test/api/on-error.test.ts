@@ -31,6 +31,13 @@ test('the bad field comes along', () => {
   expect(errorBody(invalid('a.b', 'Wrong.')).error).toMatchObject({ value: 'a.b: Wrong.', property_path: 'a.b', property_description: 'Wrong.' });
 });
 
+test('a database that does not answer is ServiceUnavailable, which promises nothing, and a line of the log', async () => {
+  const { response, body, log } = await answerTo(Object.assign(new Error('select 1 - canceling statement due to statement timeout'), { code: '57014' }));
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(body).toMatchObject({ error: { type: 'ServerError', value: expect.not.stringContaining('nothing was') as string } });
+  expect(JSON.parse(log)).toMatchObject({ msg: 'the database does not answer', err: { code: '57014' } });
+});
+
 test.each<[string, unknown]>([
   ['an error nobody declared', Object.assign(new TypeError('at secret place'), { code: 'ESECRET', body: 'card 4111111111111111' })],
   ['an error with a server status', Object.assign(new Error('secret'), { status: 502 })],

@@ -1,0 +1,97 @@
+import net from 'node:net';
+import { connect, isAway, rows, type Database } from '../../../src/db/connection';
+import { stack } from '../../support/stack';
+
+/** A database that does not answer is told of in time, whatever it is that keeps it. */
+const LIMITS = { connection: 400, lock: 300, statement: 600, silence: 900 };
+
+const opened: Database[] = [];
+const open = (url: string, pool_max = 1) => {
+  const db = connect(url, { pool_max, limits: LIMITS, quiet: true });
+  opened.push(db);
+  return db;
+};
+const sockets: net.Socket[] = [];
+const servers: net.Server[] = [];
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  for (const server of servers) server.close();
+  await Promise.all(opened.map((db) => db.destroy()));
+});
+
+/** A server in front of Postgres. */
+async function inFront(onConnection: (socket: net.Socket) => void): Promise<string> {
+  const server = net.createServer((socket) => {
+    sockets.push(socket.on('error', () => undefined));
+    onConnection(socket);
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(stack().postgres_url);
+  url.port = String((server.address() as net.AddressInfo).port);
+  return url.toString();
+}
+
+/** What became of a statement, and that it was told within two seconds. */
+async function told(work: Promise<unknown>): Promise<string> {
+  const began = Date.now();
+  const outcome = await work.then(
+    () => 'answered',
+    (error: unknown) => (isAway(error) ? 'away' : `${String(error)}`),
+  );
+  expect(Date.now() - began).toBeLessThan(2_000);
+  return outcome;
+}
+
+test('a lock that somebody keeps', async () => {
+  const [keeper, waiting] = [open(stack().postgres_url), open(stack().postgres_url)];
+  await keeper.transaction(async (trx) => {
+    await trx.raw('select pg_advisory_xact_lock(4711)');
+    expect(await told(rows(waiting, 'select pg_advisory_xact_lock(4711)', {}))).toBe('away');
+  });
+  expect(await told(rows(waiting, 'select pg_advisory_xact_lock(4711)', {}))).toBe('answered');
+});
+
+test('a statement without end', async () => {
+  const db = open(stack().postgres_url);
+  expect(await told(rows(db, 'select pg_sleep(10)', {}))).toBe('away');
+  expect(await told(rows(db, 'select 1', {}))).toBe('answered');
+});
+
+test('a pool that is full', async () => {
+  const db = open(stack().postgres_url);
+  await db.transaction(async (trx) => {
+    await trx.raw('select 1');
+    expect(await told(rows(db, 'select 1', {}))).toBe('away');
+  });
+});
+
+test('a server that takes connections and says nothing', async () => {
+  expect(await told(rows(open(await inFront(() => undefined)), 'select 1', {}))).toBe('away');
+});
+
+test('a server that is not there', async () => {
+  expect(await told(rows(open('postgres://nobody@127.0.0.1:1/nothing'), 'select 1', {}))).toBe('away');
+});
+
+test('a server that falls silent: the connection is given up, and a new one answers', async () => {
+  const pairs: [net.Socket, net.Socket][] = [];
+  const { hostname, port } = new URL(stack().postgres_url);
+  const db = open(
+    await inFront((socket) => {
+      const upstream = net.connect(Number(port), hostname).on('error', () => undefined);
+      sockets.push(upstream);
+      socket.pipe(upstream).pipe(socket);
+      pairs.push([socket, upstream]);
+    }),
+  );
+  expect(await told(rows(db, 'select 1', {}))).toBe('answered');
+  for (const [socket, upstream] of pairs) upstream.unpipe(socket).pause();
+  expect(await told(rows(db, 'select 1', {}))).toBe('away');
+  expect(await told(rows(db, 'select 1', {}))).toBe('answered');
+  expect(pairs).toHaveLength(2);
+});
+
+test.each([new Error('something else'), Object.assign(new Error('duplicate key'), { code: '23505' }), undefined, 'timeout expired'])('%s is not the database’s silence', (error) => {
+  expect(isAway(error)).toBe(false);
+});
