@@ -52,51 +52,33 @@ function sorted(key: string, value: unknown): unknown {
 export async function answerOnce(keys: KeyStore, request: KeyedRequest, work: (use: KeyUse) => Promise<KeptAnswer>): Promise<KeptAnswer> {
   for (;;) {
     const known = await keys.find(request);
-    if (known) refuseOther(known, request);
+    if (known && !known.request_hash.equals(request.request_hash)) throw reused();
     if (known?.answer) return known.answer;
 
     const is_repeat = known !== undefined;
     let claimed = false;
     const claim = async () => {
-      if (!claimed && !is_repeat && !(await keys.claim(request))) {
-        const first = await keys.find(request);
-        if (first) refuseOther(first, request);
-        if (first?.answer) throw new AnsweredAlready(first.answer);
-        // What was checked so far may have been turned by the very request that has the key.
-        throw new IsRepeat('claimed meanwhile');
-      }
+      if (!claimed && !is_repeat && !(await keys.claim(request))) throw new ClaimLost();
       claimed = true;
     };
 
-    let answer: KeptAnswer;
     try {
-      answer = await work({ is_repeat, claim });
+      const answer = await work({ is_repeat, claim }).catch((error: unknown) => {
+        // What refuses a repeat before it came to the point says nothing of what the first one did.
+        if (!(error instanceof ServiceError) || !isKept(error.error, claimed) || (is_repeat && !claimed)) throw error;
+        return { status: ERRORS[error.error].status, body: errorBody(error) };
+      });
+      await claim();
+      return await keys.keep(request, answer);
     } catch (error) {
-      if (error instanceof AnsweredAlready) return error.answer;
-      if (error instanceof IsRepeat) continue;
-      // What refuses a repeat before it came to the point says nothing of what the first one did.
-      if (!(error instanceof ServiceError) || !isKept(error.error, claimed) || (is_repeat && !claimed)) throw error;
-      answer = { status: ERRORS[error.error].status, body: errorBody(error) };
+      if (!(error instanceof ClaimLost)) throw error;
+      // Begins again as a repeat: what was checked so far may have been turned by the very request that has the key.
     }
-    // Claimed by somebody else since: this one is a repeat and begins again as one.
-    if (!claimed && !is_repeat && !(await keys.claim(request))) continue;
-    return await keys.keep(request, answer);
   }
 }
 
-/** Two at once, and the other one is still at work: this one begins again as its repeat. */
-class IsRepeat extends Error {}
-
-/** Two at once, and the other one has its answer by now. */
-class AnsweredAlready extends Error {
-  constructor(readonly answer: KeptAnswer) {
-    super('answered already');
-  }
-}
-
-function refuseOther(known: KeyRecord, request: KeyedRequest): void {
-  if (!known.request_hash.equals(request.request_hash)) throw reused();
-}
+/** Two at once, and the other one has claimed the key meanwhile. */
+class ClaimLost extends Error {}
 
 /** A request that could not be read is another one than whatever has its key. */
 export async function refuseTaken(keys: Pick<KeyStore, 'find'>, request: Pick<KeyedRequest, 'project_id' | 'key'>): Promise<void> {
