@@ -20,6 +20,7 @@ export interface Probe {
   check(): Promise<void>;
 }
 
+/** What the API is made of, and may be replaced in tests. */
 export interface AppDependencies {
   readonly config: Pick<Config, 'API_DEADLINE_MS' | 'API_KEY_CACHE_MS' | 'RATE_LIMIT_PER_SECOND' | 'TRUSTED_PROXY'>;
   readonly log: Logger;
@@ -47,6 +48,7 @@ export function createApp({ config, log, operations, findProject, keys, probes, 
   if (proxies.length > 0) app.set('trust proxy', proxies);
 
   app.use(mark);
+  app.use(requireHost);
   route(app, '/health/live', (_request, response) => answer(response, 200, { status: 'live' }));
   route(app, '/health/ready', ready(probes, log));
   app.use(requireTls());
@@ -68,6 +70,12 @@ export function createApp({ config, log, operations, findProject, keys, probes, 
 const mark: RequestHandler = (_request, response, next) => {
   response.setHeader('X-Request-Id', randomUUID());
   response.setHeader('X-Content-Type-Options', 'nosniff');
+  next();
+};
+
+/** RFC 9112, Host: a request of HTTP/1.1 names it. */
+const requireHost: RequestHandler = ({ headers, httpVersion }, _response, next) => {
+  if (headers.host === undefined && httpVersion === '1.1') throw new ServiceError('ValidationError', 'The header Host is missing.');
   next();
 };
 

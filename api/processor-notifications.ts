@@ -1,14 +1,16 @@
-import express, { Router } from 'express';
+import express, { Router, type RequestHandler } from 'express';
 import { Webhook } from 'standardwebhooks';
 import { ServiceError } from '../src/errors';
 import type { Logger } from '../src/log';
 import { notificationSchema } from '../src/processor/wire';
 import { answer } from './answer';
+import { otherMethods } from './bind';
 import type { FollowUps } from './follow-ups';
 
 /** Milliseconds for telling the workflow; the processor sends again what was not received. */
 const DEADLINE_MS = 4_000;
 
+/** What notifications are checked with, and whom they are told. */
 export interface NotificationServices {
   follow_ups: Pick<FollowUps, 'tell'>;
   /** `whsec_…`, shared with the processor. */
@@ -24,12 +26,16 @@ export interface NotificationServices {
 export function processorNotifications({ follow_ups, secret, log }: NotificationServices): Router {
   const webhook = new Webhook(secret);
   const router = Router();
-  router.post('/processor/notifications', express.raw({ type: () => true, limit: '64kb' }), async (request, response) => {
+  const takeIn: RequestHandler = async (request, response) => {
     const operation = read(webhook, request.body as Buffer, request.headers as Record<string, string>);
     log.info({ order_id: operation.order_id, operation: operation.operation }, 'the processor has news');
     await follow_ups.tell(operation, Date.now() + DEADLINE_MS);
     answer(response, 200, { received: true });
-  });
+  };
+  router
+    .route('/processor/notifications')
+    .post(express.raw({ type: () => true, limit: '64kb' }), takeIn)
+    .all(otherMethods(['post']));
   return router;
 }
 

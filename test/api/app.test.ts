@@ -318,6 +318,19 @@ describe('beside the API', () => {
     await broken.close();
   });
 
+  test.each([
+    ['without Host', ['GET / HTTP/1.1'], 400],
+    ['of HTTP/1.0, which needs none', ['GET / HTTP/1.0'], 200],
+    ['that expects what nobody knows', ['GET / HTTP/1.1', 'Host: localhost', 'Expect: 200-ok'], 200],
+  ])('a request %s is answered as any other', async (_title, head, status) => {
+    const socket = net.connect(api.port, '127.0.0.1');
+    socket.write([...head, 'Connection: close', '', ''].join('\r\n'));
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    const answer = Buffer.concat(chunks).toString();
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*\r\nX-Request-Id: [^]*\r\nContent-Type: application/json\r\n`));
+  });
+
   test('what is not HTTP gets an error in the same shape', async () => {
     const socket = net.connect(api.port, '127.0.0.1');
     socket.end('this is not http\r\n\r\n');

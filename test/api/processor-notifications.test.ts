@@ -85,3 +85,8 @@ test('when the order cannot be told the processor is asked to send it again', as
   away = true;
   expect((await tell(notification)).status).toBe(503);
 });
+
+test('it is told by POST alone', async () => {
+  const response = await plumbing.send('/processor/notifications/');
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+});
