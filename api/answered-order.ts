@@ -62,6 +62,7 @@ function withReason(error: unknown, may_run_late: boolean | undefined): unknown 
   return new ServiceError('ServiceUnavailable', 'The service could not answer in time; sent again with its Idempotency-Key, the request is answered and done once.');
 }
 
+/** ServiceUnavailable: nobody answered before the deadline, and nothing was stored or charged (DECISIONS, HTTP surface 10). */
 export function unavailable(): ServiceError {
   return new ServiceError('ServiceUnavailable', 'The service could not answer in time; nothing was stored or charged.');
 }

@@ -10,6 +10,7 @@ export interface Caller {
   readonly id: string;
 }
 
+/** Looks an API key up; `undefined`: it is wrong or revoked. Rejects when it cannot tell. */
 export type FindProject = (api_key: string) => Promise<Project | undefined>;
 
 /** Keys remembered at once; beyond them the one that was quiet longest is looked up again. */

@@ -14,6 +14,7 @@ import { etagOf, isKnown } from './version';
 /** Bytes of a body (DECISIONS, HTTP surface 12). */
 const BODY_BYTES_MAX = 256 * 1024;
 
+/** What every route is bound to. */
 export interface Bindings {
   readonly operations: Operations;
   /** Rejects with Unauthorized. */

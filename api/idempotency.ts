@@ -15,6 +15,7 @@ export interface KeyStore {
   keep(request: KeyedRequest, answer: KeptAnswer): Promise<KeptAnswer>;
 }
 
+/** The keys of the service, in its database. */
 export function keyStore(db: Database): KeyStore {
   return {
     find: (request) => findKey(db, request),

@@ -31,6 +31,10 @@ export function presentVersion(order: OrderView, public_url: string): Versioned<
   return { body: presentOrder(order, public_url), version: order.version };
 }
 
+/**
+ * An order as the wire shows it, with its transactions and their events (specification, Order, Transaction). `public_url` without a
+ * slash at its end: links to the hosted page begin with it.
+ */
 export function presentOrder(order: OrderView, public_url: string): Order {
   const byToken = order.attempts_max === 1;
   const refunded_amount = order.transactions.reduce((sum, transaction) => sum + transaction.refunded_amount, 0);

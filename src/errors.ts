@@ -122,6 +122,7 @@ interface ErrorRow {
   readonly remedy: string;
 }
 
+/** A row of the table; the type on the wire is typeOf it. */
 export type ErrorName = keyof typeof ERRORS;
 
 /** Details beside the text: which field of the request is wrong (DECISIONS, HTTP surface 7). */
@@ -158,6 +159,7 @@ export function tooLate(): ServiceError {
   return new ServiceError('ServiceUnavailable', 'The request came too late to be carried out; nothing was stored or charged.');
 }
 
+/** The order is at none of the versions its sender allows (If-Match; Choices 3). */
 export function preconditionFailed(): ServiceError {
   return new ServiceError('PreconditionFailed', 'The order has changed since the version named in If-Match.');
 }
@@ -168,6 +170,7 @@ export function typeOf(name: ErrorName): string {
   return row.type ?? name;
 }
 
+/** Whether a value from outside, as Temporal hands back, names a row of the table. */
 export function isErrorName(name: unknown): name is ErrorName {
   return typeof name === 'string' && Object.hasOwn(ERRORS, name);
 }

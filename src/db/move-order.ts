@@ -34,7 +34,8 @@ export interface MoveDetails {
 /**
  * The one function that moves an order and its transaction: statuses, event, `modified` and the webhook that is due, in one
  * SQL statement, guarded by the version the move was planned from and by the statuses the table allows.
- * Repeat-safe: where the order is there already, nothing is written. Answers the order as it is now.
+ * Repeat-safe: where the order is there already, nothing is written. Answers the order as it is now. Throws PreconditionFailed when
+ * somebody was first and `versions` does not allow what that one left, ForbiddenMove when a table does not allow the change.
  */
 export async function moveOrder(db: Database, order: OrderRecord, change: Change, details: MoveDetails): Promise<OrderRecord> {
   const move = planMove(order, change);

@@ -19,7 +19,9 @@ export interface OrderView {
   is_test: boolean;
   merchant_order_id: string | null;
   description: string | null;
+  /** ISO 4217. */
   currency: string;
+  /** Minor units. */
   amount: number;
   status: OrderStatus;
   ended: 'cancelled' | 'expired' | null;
@@ -48,6 +50,7 @@ export interface OrderView {
   transactions: TransactionView[];
 }
 
+/** A transaction with its money: amounts in minor units. */
 export interface TransactionView extends Omit<TransactionMoney, 'capture_end'> {
   id: string;
   attempt: number;
@@ -76,6 +79,7 @@ export interface TransactionView extends Omit<TransactionMoney, 'capture_end'> {
   events: EventView[];
 }
 
+/** One status change: when it happened, and when the service came to know of it. */
 export interface EventView {
   id: string;
   event: string;

@@ -14,7 +14,7 @@ export interface TransactionRecord {
     mode: CaptureMode;
     /** From acceptance to the end of the window, ISO 8601. */
     period: string;
-    /** Known once it is accepted. */
+    /** Epoch milliseconds; known once it is accepted. */
     end?: number;
     /** Reserved, and nobody has asked for it; minor units. */
     reserved: number;
@@ -38,10 +38,13 @@ export interface OrderRecord {
   version: number;
   /** Status changes so far. */
   moves: number;
+  /** Minor units. */
   amount: number;
   currency: string;
+  /** Payment attempts it may have. */
   attempts_max: number;
   ended?: Ending;
+  /** End of the time for paying, epoch milliseconds; a follow-up order has none: Number.MAX_SAFE_INTEGER. */
   order_end: number;
   /** Oldest first. */
   transactions: TransactionRecord[];
@@ -62,7 +65,7 @@ export type Change =
       transaction_id: string;
       to: TransactionStatus;
       ended?: Ending;
-      /** With the acceptance of an authorization: when its capture window ends. */
+      /** With the acceptance of an authorization: when its capture window ends, epoch milliseconds. */
       capture_end?: number;
     }
   | { transaction_id?: never; ended: Ending };
@@ -74,12 +77,14 @@ export interface Move {
   ended?: Ending;
   /** The order's status changes, so its webhook is due. */
   status_changed: boolean;
+  /** The order completes with it: its `completed` is this moment. */
   completes: boolean;
 }
 
 /** A move the tables do not allow: a mistake of ours, never of a merchant. */
 export class ForbiddenMove extends Error {}
 
+/** The attempt that counts: of a follow-up order, its only one. `undefined` when none was made. */
 export function lastTransaction(order: OrderRecord): TransactionRecord | undefined {
   return order.transactions.at(-1);
 }
@@ -135,7 +140,7 @@ function movedTransaction(order: OrderRecord, transaction: TransactionRecord, { 
   return { ...transaction, status: to, capture: { ...capture, end: capture_end, reserved: order.amount } };
 }
 
-/** When the customer's time is over: the order's end or, earlier, that of the transaction that waits to be paid. */
+/** When the customer's time is over: the order's end or, earlier, that of the transaction that waits to be paid. Epoch milliseconds. */
 export function paymentEnd(order: OrderRecord): number {
   const last = lastTransaction(order);
   return last !== undefined && isOpen(last.status) ? Math.min(order.order_end, last.end) : order.order_end;
@@ -150,7 +155,7 @@ export function awaitsOutcome(order: OrderRecord): boolean {
   return last?.status === 'processing' || (last?.status === 'new' && order.attempts_max === 1);
 }
 
-/** Whether the time for paying is over and nothing is left to wait for: an unknown outcome is always waited for. */
+/** Whether the time for paying is over and nothing is left to wait for: an unknown outcome is always waited for. `now` in epoch milliseconds. */
 export function isDue(order: OrderRecord, now: number): boolean {
   return !awaitsOutcome(order) && hasEnded(paymentEnd(order), now);
 }

@@ -6,6 +6,7 @@ export const ATTEMPTS_MAX = 5;
 /** How an unpaid order was ended from outside its transactions. */
 export type Ending = 'cancelled' | 'expired';
 
+/** What an order's status is computed from. */
 export interface OrderFacts {
   /** Statuses of the payment transactions, oldest first. */
   transactions: readonly TransactionStatus[];
@@ -47,6 +48,10 @@ export function transactionEnd(facts: { order_end: number; created: number; peri
 /** What stands against a further payment attempt now; `undefined` when it may start. */
 export type PaymentObstacle = 'already_started' | 'no_attempt_left' | 'ended';
 
+/**
+ * Whether the payment attempt with this number may start: the next in line after a declined one, or one that is there and was not
+ * begun (DECISIONS, Attempts). `attempt` counts from 1; `order_end` and `now` in epoch milliseconds.
+ */
 export function paymentObstacle(facts: OrderFacts & { order_end: number; now: number; attempt: number }): PaymentObstacle | undefined {
   const { transactions, attempt } = facts;
   if (facts.ended !== undefined || hasEnded(facts.order_end, facts.now)) return 'ended';
@@ -66,7 +71,7 @@ export function mayCancel(transactions: readonly TransactionStatus[], order: Ord
   return last !== 'processing';
 }
 
-/** The statuses a transaction still lives in. */
+/** Whether a transaction may still be paid, or its outcome is awaited: neither final nor accepted. */
 export function isOpen(status: TransactionStatus): boolean {
   return !isFinal(TRANSACTION_MOVES, status) && status !== 'accepted';
 }

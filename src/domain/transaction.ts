@@ -1,6 +1,8 @@
 import type { TransactionStatus } from './transitions';
 
+/** Who made a status change; `service`: this service by itself, at the end of some time. */
 export type EventSource = 'customer' | 'merchant' | 'processor' | 'service';
+/** How the processor took a charge, as its event tells it; absent while that is open. */
 export type EventResult = 'approved' | 'declined' | 'failed';
 
 /** What the processor answered to a charge, as far as decisions need it. `unknown`: no answer, so anything may have happened. */
@@ -16,6 +18,10 @@ export interface Outcome {
   authorization_iso_response_code?: string;
 }
 
+/**
+ * What an answer of the processor makes of a transaction. `unknown` is never a decline: the transaction is processing until the
+ * processor has told (specification, Errors, rule 2; DECISIONS, Statuses).
+ */
 export function outcomeOf(answer: Answer): Outcome {
   if (answer === 'unknown') return { to: 'processing' };
   switch (answer.result) {
