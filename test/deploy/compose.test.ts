@@ -80,6 +80,12 @@ it.each(ours)('%s: the environment is one that our configuration accepts', (_nam
   expect(() => parseConfig(values)).not.toThrow();
 });
 
+it('api and worker agree on where webhooks may go', () => {
+  for (const [given, expected] of [[GIVEN, 'false'], [{ ...GIVEN, WEBHOOK_PRIVATE_ADDRESSES: 'true' }, 'true']] as const) {
+    expect(['api', 'worker'].map((name) => interpolate(compose.services[name]?.environment?.['WEBHOOK_PRIVATE_ADDRESSES'] ?? '', given))).toEqual([expected, expected]);
+  }
+});
+
 it.each(ours)('%s starts a process that exists', (name, { command = [] }) => {
   expect(command).toEqual(['node', `dist/src/main/${name}.js`]);
   expect(files()).toContain(`src/main/${name}.ts`);
