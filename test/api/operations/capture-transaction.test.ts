@@ -11,9 +11,12 @@ test('takes all that is left and answers the capture order', async () => {
   expect(await books(shop, order)).toEqual(['authorize approved 420', 'capture approved 420']);
 });
 
-test('nothing is to be said: an amount in the body is ignored', async () => {
+test('nothing is to be said: what is said is ignored, but for an amount, which is refused', async () => {
   const order = await authorized(shop, { amount: 420 });
-  expect((await capture(shop, order, {}, { amount: 1, description: 'ignored' })).body).toMatchObject({ amount: 420 });
+  const refused = await capture(shop, order, {}, { amount: 1 });
+  expect([said(refused), refused.body]).toMatchObject([[400, 'ValidationError'], { error: { property_path: 'amount' } }]);
+  expect(await books(shop, order)).toEqual(['authorize approved 420']);
+  expect((await capture(shop, order, {}, { description: 'ignored' })).body).toMatchObject({ amount: 420 });
 });
 
 test('throws Conflict where nothing is held', async () => {

@@ -12,9 +12,12 @@ test('releases all that is left and answers the void order', async () => {
   expect(await books(shop, order)).toEqual(['authorize approved 420', 'void approved 20', 'void approved 400']);
 });
 
-test('nothing is to be said: an amount in the body is ignored', async () => {
+test('nothing is to be said: what is said is ignored, but for an amount, which is refused', async () => {
   const order = await authorized(shop, { amount: 420 });
-  expect((await voidAll(shop, order, {}, { amount: 1, description: 'ignored' })).body).toMatchObject({ amount: 420 });
+  const refused = await voidAll(shop, order, {}, { amount: 1 });
+  expect([said(refused), refused.body]).toMatchObject([[400, 'ValidationError'], { error: { property_path: 'amount' } }]);
+  expect(await books(shop, order)).toEqual(['authorize approved 420']);
+  expect((await voidAll(shop, order, {}, { description: 'ignored' })).body).toMatchObject({ amount: 420 });
 });
 
 test('throws CanNotCancelTransaction where nothing is held', async () => {
