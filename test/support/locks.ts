@@ -13,7 +13,8 @@ export async function heldUpPast<T>(db: Database, lock: string, statement: (not_
   const outcome = statement(not_after);
   outcome.catch(() => undefined);
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  await until('the statement waits for the lock', async () => (await rows(holder, waiting, {})).length > 0);
+  // Not asked by the holder: within one transaction pg_stat_activity stays as it was seen first.
+  await until('the statement waits for the lock', async () => (await rows(db, waiting, {})).length > 0);
   await until('its sender has gone', () => Date.now() > not_after + 1);
   await holder.commit();
   return await outcome;
