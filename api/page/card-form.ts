@@ -1,7 +1,7 @@
 import { cardholderName, cvv, expirationDate, number as cardNumber } from 'card-validator';
 import { z } from 'zod';
 import type { VaultCard } from '../../src/processor/wire';
-import type { Texts } from './texts';
+import type { Texts } from './languages';
 
 /** The fields a customer fills in, in the order of the form; named as the vault names them. */
 export const CARD_FIELDS = ['number', 'card_expiry', 'security_code', 'cardholder_name'] as const;

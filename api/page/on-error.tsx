@@ -6,7 +6,7 @@ import type { Logger } from '../../src/log';
 import { details, onError } from '../on-error';
 import { send } from './answer';
 import { isProgram, readerOf } from './reader';
-import type { Texts } from './texts';
+import type { Texts } from './languages';
 import { ProblemPage } from './views/problem-page';
 
 type Problem = keyof Texts['problems'];

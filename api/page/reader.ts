@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { OrderView } from '../../src/db/order-view';
 import { formatAmount } from '../../src/domain/currency';
-import { textsFor, type Texts } from './texts';
+import { textsFor, type Texts } from './languages';
 
 /** Who reads the page: the language of the texts and the notation of amounts. */
 export interface Reader {

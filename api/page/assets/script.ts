@@ -19,7 +19,7 @@ export const SCRIPT = `'use strict';
       if (seconds <= 0) { clearInterval(ticking); location.replace(timer.getAttribute('data-page')); return; }
       var days = Math.floor(seconds / 86400), hours = Math.floor(seconds / 3600) % 24;
       var minutes = Math.floor(seconds / 60) % 60;
-      timer.textContent = (days ? days + ' d ' : '') + (days || hours ? hours + ':' + two(minutes) : minutes) + ':' + two(seconds % 60);
+      timer.textContent = (days ? days + ' ' + timer.getAttribute('data-days') + ' ' : '') + (days || hours ? hours + ':' + two(minutes) : minutes) + ':' + two(seconds % 60);
     };
     var ticking = setInterval(show, 1000);
     show();

@@ -154,7 +154,7 @@ form { margin: 0; }
 }
 .button:hover { background: var(--accent-strong); }
 .button[aria-disabled="true"] { opacity: 0.75; cursor: progress; }
-.button.small { width: auto; white-space: nowrap; min-height: 2.5rem; padding: 0.25rem 1rem; font-size: 0.9375rem; border-radius: 0.625rem; background: transparent; color: var(--accent); border-color: var(--edge); }
+.button.small { width: auto; white-space: nowrap; min-height: 2.75rem; padding: 0.25rem 1rem; font-size: 0.9375rem; border-radius: 0.625rem; background: transparent; color: var(--accent); border-color: var(--edge); }
 .button.small:hover { border-color: var(--accent); background: var(--ground); }
 .wallets { display: grid; gap: 0.75rem; }
 .button.wallet { flex-wrap: wrap; gap: 0.25rem 0.5rem; padding-inline: 0.75rem; background: var(--wallet); color: var(--on-wallet); }
@@ -190,7 +190,7 @@ form { margin: 0; }
 .receipt { width: 100%; border-top: 1px solid var(--line); display: grid; text-align: start; font-size: 0.9375rem; }
 .receipt div { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0.125rem 1.5rem; padding: 0.625rem 0; border-bottom: 1px solid var(--line); }
 .receipt dt { color: var(--muted); }
-.receipt dd { font-weight: 600; overflow-wrap: anywhere; }
+.receipt dd { margin-inline-start: auto; text-align: end; font-weight: 600; overflow-wrap: anywhere; }
 
 @media (max-width: 47.99rem) {
   main { padding: 0 0 1.5rem; gap: 1rem; }
@@ -209,6 +209,15 @@ form { margin: 0; }
   .cards .meaning { grid-area: meaning; color: var(--muted); font-size: 0.875rem; }
   .cards tbody td:last-child { grid-area: use; }
   .message { margin: 1.25rem auto 0; padding: 2rem 1.25rem; max-width: calc(100% - 2.5rem); }
+}
+@media (max-width: 29.99rem) {
+  /* All wallets alike: left to itself, only the longest would break its line. */
+  .button.wallet { display: inline-grid; grid-template-columns: auto auto; justify-content: center; }
+  .wallet .tag { grid-column: 1 / -1; justify-self: center; }
+}
+@media (pointer: coarse) {
+  .notice ul { gap: 0; }
+  .notice li a { display: block; padding: 0.6875rem 0; }
 }
 @media (max-width: 21rem) {
   .fields { grid-template-columns: minmax(0, 1fr); }

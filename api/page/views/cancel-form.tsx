@@ -1,5 +1,5 @@
 import { TOKEN_FIELD } from '../forgery';
-import type { Texts } from '../texts';
+import type { Texts } from '../languages';
 
 /** A form of its own: it must not share a button row, nor a submit by the enter key, with the card form. */
 export function CancelForm({ texts, page, token }: { texts: Texts; page: string; token: string }) {

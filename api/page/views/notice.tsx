@@ -1,7 +1,13 @@
 import { CARD_FIELDS, type FieldErrors } from '../card-form';
 
+export interface NoticeProps {
+  heading: string;
+  details?: readonly string[];
+  errors?: FieldErrors;
+}
+
 /** What stands above the form after something went wrong: read out and focused first. */
-export function Notice({ heading, details = [], errors = {} }: { heading: string; details?: readonly string[]; errors?: FieldErrors }) {
+export function Notice({ heading, details = [], errors = {} }: NoticeProps) {
   const wrong = CARD_FIELDS.filter((name) => errors[name] !== undefined);
   return (
     <div class="notice" role="alert" tabindex={-1} autofocus>

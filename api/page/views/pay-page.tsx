@@ -3,13 +3,13 @@ import type { TestCard } from '../../../src/processor/wire';
 import type { FieldErrors } from '../card-form';
 import { CREDIT_CARD, isWallet, type PageMethod } from '../methods';
 import type { Setback, Step } from '../step';
-import type { Texts } from '../texts';
+import type { Texts } from '../languages';
 import type { Prefilled } from '../test-cards';
 import { CancelForm } from './cancel-form';
 import { CardForm } from './card-form';
 import { ClockIcon, SchemeMarks } from './icons';
 import { Layout, type Frame } from './layout';
-import { Notice } from './notice';
+import { Notice, type NoticeProps } from './notice';
 import { TestCards } from './test-cards';
 import { WalletForms } from './wallet-forms';
 
@@ -41,13 +41,14 @@ export function PayPage(props: PayPageProps) {
   const { attempt } = step;
   const wallets = methods.filter(isWallet);
   const by_card = methods.includes(CREDIT_CARD);
-  const notice = noticeOf(texts, { errors, trouble, setback: step.setback, attempts_left: step.attempts_left });
+  // A test card was chosen since: what went wrong before is over.
+  const told = values.number === undefined ? toldFirst(texts, { errors, trouble, setback: step.setback, attempts_left: step.attempts_left }) : undefined;
   return (
-    <Layout {...props} title={notice ? texts.error_title(title) : title}>
+    <Layout {...props} title={told ? told.title(title) : title}>
       <div class="sheet checkout">
         <Summary {...props} amount={amount} />
         <section class="work" aria-label={texts.ways_to_pay}>
-          {notice && values.number === undefined && <Notice {...notice} />}
+          {told && <Notice {...told.notice} />}
           {wallets.length > 0 && (
             <>
               <div class="heading">
@@ -111,7 +112,7 @@ function Summary({ order, step, page, reader, amount, now }: PayPageProps & { am
         <ClockIcon />
         <span>
           <span data-left-label={texts.time_left}>{texts.pay_before}</span>{' '}
-          <time role="timer" datetime={new Date(step.end).toISOString()} data-milliseconds-left={step.end - now} data-page={page}>
+          <time role="timer" datetime={new Date(step.end).toISOString()} data-milliseconds-left={step.end - now} data-days={texts.days} data-page={page}>
             {reader.instant(step.end)}
           </time>
         </span>
@@ -127,16 +128,25 @@ interface Situation {
   attempts_left: number;
 }
 
+interface Told {
+  notice: NoticeProps;
+  /** The page's title, which says first what happened. */
+  title: (of_page: string) => string;
+}
+
 /** The one thing to say first: what is wrong with this form before what became of the attempt before it. */
-function noticeOf(texts: Texts, { errors, trouble, setback, attempts_left }: Situation) {
-  if (Object.keys(errors).length > 0) return { heading: texts.check_fields, errors };
-  if (trouble) return { heading: texts[trouble], details: [texts[`${trouble}_detail`]] };
+function toldFirst(texts: Texts, { errors, trouble, setback, attempts_left }: Situation): Told | undefined {
+  const title = texts.error_title;
+  if (Object.keys(errors).length > 0) return { notice: { heading: texts.check_fields, errors }, title };
+  if (trouble) return { notice: { heading: texts[trouble], details: [texts[`${trouble}_detail`]] }, title };
   if (!setback) return undefined;
-  return { heading: setback.declined ? texts.declined : texts.failed, details: [detailOf(texts, setback), texts.attempts_left(attempts_left)] };
+  const details = [detailOf(texts, setback), texts.attempts_left(attempts_left)];
+  return setback.declined ? { notice: { heading: texts.declined, details }, title: texts.declined_title } : { notice: { heading: texts.failed, details }, title };
 }
 
 function detailOf(texts: Texts, { declined, payment_method, response_code = '' }: Setback): string {
   if (!declined) return texts.failed_detail;
   // Of the card in a wallet the customer has typed nothing that could be checked.
-  return isWallet(payment_method) ? texts.wallet_declined_detail : (texts.declined_by_code[response_code] ?? texts.declined_detail);
+  const by_code: Readonly<Record<string, string>> = texts.declined_by_code;
+  return isWallet(payment_method) ? texts.wallet_declined_detail : (by_code[response_code] ?? texts.declined_detail);
 }

@@ -1,4 +1,4 @@
-import type { Texts } from '../texts';
+import type { Texts } from '../languages';
 import { SignIcon } from './icons';
 import { Layout, type Frame } from './layout';
 

@@ -2,6 +2,7 @@ import type { OrderView } from '../../../src/db/order-view';
 import { isWallet } from '../methods';
 import type { Reader } from '../reader';
 import type { Step } from '../step';
+import { WALLET_NAMES, brandName } from '../languages';
 import { SignIcon, type Sign } from './icons';
 import { Layout, type Frame } from './layout';
 
@@ -77,7 +78,6 @@ function methodOf({ transactions }: OrderView, { texts }: Reader): string | unde
   const paid = transactions.find(({ status }) => status === 'accepted');
   const pan = paid?.payment_method_details?.['truncated_pan'];
   if (paid === undefined || typeof pan !== 'string') return undefined;
-  const brand = paid.payment_method_brand ?? '';
-  const card = texts.card_ending(texts.brands[brand] ?? brand, pan.slice(-4));
-  return isWallet(paid.payment_method) ? texts.wallet_card(texts.wallets[paid.payment_method], card) : card;
+  const card = texts.card_ending(brandName(paid.payment_method_brand ?? ''), pan.slice(-4));
+  return isWallet(paid.payment_method) ? texts.wallet_card(WALLET_NAMES[paid.payment_method], card) : card;
 }

@@ -4,7 +4,8 @@ import { grouped } from '../test-cards';
 
 /**
  * The table of test cards: one form of its own, whose button asks for the page with that card filled in. Explicit roles,
- * because on a phone the rows are laid out as blocks and browsers would forget that it is a table.
+ * because on a phone the rows are laid out as blocks and browsers would forget that it is a table. What a card does is the processor's
+ * text: English.
  */
 export function TestCards({ reader: { texts }, cards, action }: { reader: Reader; cards: readonly TestCard[]; action: string }) {
   return (
@@ -24,9 +25,9 @@ export function TestCards({ reader: { texts }, cards, action }: { reader: Reader
           <tbody role="rowgroup">
             {cards.map(({ name, number, title, meaning }) => (
               <tr role="row" key={name}>
-                <th role="rowheader" scope="row">{title}</th>
+                <th role="rowheader" scope="row" lang="en">{title}</th>
                 <td role="cell" class="digits">{grouped(number)}</td>
-                <td role="cell" class="meaning">{meaning}</td>
+                <td role="cell" class="meaning" lang="en">{meaning}</td>
                 <td role="cell">
                   <button class="button small" type="submit" name="card" value={name} aria-label={texts.cards_use_named(title)}>
                     {texts.cards_use}

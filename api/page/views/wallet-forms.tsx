@@ -1,6 +1,6 @@
 import type { Wallet } from '../../../src/processor/wire';
 import { TOKEN_FIELD } from '../forgery';
-import type { Texts } from '../texts';
+import { WALLET_NAMES, type Texts } from '../languages';
 import { DeviceIcon } from './icons';
 
 interface WalletFormsProps {
@@ -22,7 +22,7 @@ export function WalletForms({ texts, wallets, page, token, attempt }: WalletForm
           <input type="hidden" name="payment_method" value={wallet} />
           <button class="button wallet" type="submit" aria-describedby="simulated">
             <DeviceIcon />
-            <span data-busy={texts.paying}>{texts.pay_with(texts.wallets[wallet])}</span>{' '}
+            <span data-busy={texts.paying}>{texts.pay_with(WALLET_NAMES[wallet])}</span>{' '}
             <span class="tag">{texts.simulated}</span>
           </button>
         </form>

@@ -1,4 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
+import { LANGUAGES } from '../../../api/page/languages';
 import { WALLETS } from '../../../src/processor/wire';
 import { SIZES, aVisitor, launchBrowser, type Visitor } from '../../support/browser';
 import { CARDS } from '../../support/cards';
@@ -51,6 +52,7 @@ describe.each(LOOKS)('$size, $colorScheme, script: $javaScriptEnabled', (looks) 
     await fillIn(page, { number: CARDS.do_not_honor.number });
     await page.click(PAY);
     expect(await page.getByRole('alert').innerText()).toMatch(/Your card was declined[^]*4 more times/);
+    expect(await page.title()).toMatch(/^Declined – Pay/);
     expect(await page.inputValue('[autocomplete="cc-number"]')).toBe('');
     await fits(page);
     await fillIn(page);
@@ -113,6 +115,53 @@ test.each([true, false])('what is open is waited for and goes on by itself; scri
   await fits(page);
   await makeDue(order.id);
   await page.waitForURL(`${shop.url}?order_id=*`);
+});
+
+describe.each(Object.keys(LANGUAGES))('in the language %s', (lang) => {
+  const { texts } = LANGUAGES[lang]!;
+
+  test.each([1280, 375, 320])('at %i px every page is in it and nothing sticks out or is cut off', async (width) => {
+    const page = await visit({ viewport: { width, height: 800 } });
+    const order = await createOrder({ locale: lang, amount: 123_450 });
+    await page.goto(order.order_url);
+    expect(await page.locator('html').getAttribute('lang')).toBe(lang);
+    await fits(page);
+    expect(await page.evaluate<string[]>(CUT_OFF)).toEqual([]);
+    await page.click(PAY);
+    expect(await page.getByRole('alert').innerText()).toContain(texts.check_fields);
+    await fits(page);
+    await fillIn(page, { number: CARDS.insufficient_funds.number });
+    await page.click(PAY);
+    expect(await page.title()).toBe(texts.declined_title(await page.title().then((title) => title.replace(/^[^–]*– /, ''))));
+    expect(await page.getByRole('alert').innerText()).toContain(texts.declined);
+    await fits(page);
+    await fillIn(page);
+    await page.click(PAY);
+    await page.getByRole('heading', { name: texts.ended.completed.heading }).waitFor();
+    await fits(page);
+    expect(await page.evaluate<string[]>(CUT_OFF)).toEqual([]);
+  });
+});
+
+/** In the page: texts that are wider than what holds them. */
+const CUT_OFF = `[...document.querySelectorAll('button, label, .hint, h1, h2, dt, dd, .tag, .promise')].filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0 && getComputedStyle(one).display !== 'inline').map((one) => one.textContent)`;
+
+test('on a touch screen whatever can be pressed is 44 px high', async () => {
+  const page = await visit({ size: 'phone', hasTouch: true, isMobile: true });
+  await page.goto((await createOrder()).order_url);
+  await page.click(PAY);
+  await page.getByRole('alert').waitFor();
+  const low = await page.locator('a, button, input:not([type=hidden])').evaluateAll((all) =>
+    (all as unknown as { getBoundingClientRect(): { height: number }; textContent: string }[]).filter((one) => one.getBoundingClientRect().height < 44).map((one) => one.textContent),
+  );
+  expect(low).toEqual([]);
+});
+
+test('the buttons of all wallets are of one height on a phone', async () => {
+  const page = await visit({ viewport: { width: 375, height: 800 } });
+  await page.goto((await createOrder()).order_url);
+  const heights = await Promise.all(WALLETS.map(async (wallet) => (await page.locator(walletButton(wallet)).boundingBox())?.height));
+  expect(new Set(heights).size).toBe(1);
 });
 
 test('the longest texts and amounts fit on the narrowest phone', async () => {

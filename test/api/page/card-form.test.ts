@@ -1,5 +1,5 @@
 import { readAttempt, readCard, refusalOf } from '../../../api/page/card-form';
-import { textsFor } from '../../../api/page/texts';
+import { textsFor } from '../../../api/page/languages';
 
 const { errors: TEXTS } = textsFor(['en']).texts;
 const GOOD = { number: '4111 1111 1111 1111', card_expiry: '12 / 34', security_code: '123', cardholder_name: 'Ada Lovelace' };

@@ -28,6 +28,17 @@ test.each<[string | null, unknown, string]>([
 });
 
 test('the page’s language is that of its texts, whatever the notation of amounts', () => {
-  expect(readerOf(aRequest('de')).lang).toBe('en');
-  expect(readerOf(aRequest('de')).instant(Date.UTC(2026, 2, 1, 12, 30))).toBe('1 March 2026 at 12:30 UTC');
+  expect(readerOf(aRequest('ja')).lang).toBe('en');
+  expect(readerOf(aRequest('ja')).instant(Date.UTC(2026, 2, 1, 12, 30))).toBe('1 March 2026 at 12:30 UTC');
+  expect(readerOf(aRequest('de-AT')).lang).toBe('de');
+  expect(readerOf(aRequest('de-AT')).instant(Date.UTC(2026, 2, 1, 12, 30))).toBe('1. März 2026 um 12:30 UTC');
+});
+
+test.each<[string | null, string | null, string, string]>([
+  ['nl_NL', 'fr', 'de', 'nl'],
+  [null, 'fr_BE', 'de', 'fr'],
+  ['ja_JP', null, 'de', 'de'],
+  [null, null, 'ja', 'en'],
+])('order.locale %p, customer.locale %p, Accept-Language %p: in %s', (locale, of_customer, language, lang) => {
+  expect(readerOf(aRequest(language), { locale, customer: { locale: of_customer } }).lang).toBe(lang);
 });

@@ -1,7 +1,8 @@
-/** Every word of the hosted page. Another language is another table of the same shape, named in LANGUAGES. */
-const EN = {
+/** Every word of the hosted page. The other languages are tables of the same shape: a text that one lacks does not compile. */
+export const EN = {
   pay_title: (merchant: string, amount: string) => `Pay ${amount} to ${merchant}`,
   error_title: (title: string) => `Error: ${title}`,
+  declined_title: (title: string) => `Declined – ${title}`,
   to_pay: 'To pay',
   secure: 'Secure payment page',
   test_banner: 'Test mode',
@@ -13,10 +14,11 @@ const EN = {
   card_ending: (brand: string, digits: string) => `${brand} ending in ${digits}`,
   pay_before: 'Please pay before',
   time_left: 'Time left to pay:',
+  /** Short for days, after a number. */
+  days: 'd',
 
   ways_to_pay: 'Ways to pay',
   wallet_heading: 'Pay with a wallet',
-  wallets: { 'apple-pay': 'Apple Pay', 'google-pay': 'Google Pay' },
   pay_with: (wallet: string) => `Pay with ${wallet}`,
   simulated: 'Simulated',
   simulated_detail: 'No wallet opens and no card of yours is used: pressing a button pays with a made-up card.',
@@ -25,7 +27,7 @@ const EN = {
   card_heading: 'Pay by card',
   number: 'Card number',
   expiry: 'Expiry date',
-  expiry_hint: 'Month and year, MM / YY',
+  expiry_hint: 'Month and year, MM\u00a0/\u00a0YY',
   code: 'Security code',
   code_hint: '3 digits on the back, or 4 on the front',
   name: 'Name on card',
@@ -57,7 +59,7 @@ const EN = {
     '14': 'Nothing was charged. The card number was not accepted: check it, or use another card.',
     '51': 'Nothing was charged. There is not enough money on this card: please use another one.',
     '54': 'Nothing was charged. This card has expired: please use another one.',
-  } as Readonly<Record<string, string>>,
+  },
   failed: 'The payment did not go through',
   failed_detail: 'Nothing was charged. Please try again, or use another card.',
   attempts_left: (left: number) => (left === 1 ? 'You can try one more time.' : `You can try ${left} more times.`),
@@ -104,35 +106,6 @@ const EN = {
     503: { heading: 'We cannot answer right now', detail: 'Please open the payment page again in a moment. You will not be charged twice.' },
   },
   open_again: 'Open the payment page again',
-
-  brands: {
-    visa: 'Visa',
-    mastercard: 'Mastercard',
-    'american-express': 'American Express',
-    'diners-club': 'Diners Club',
-    discover: 'Discover',
-    jcb: 'JCB',
-    unionpay: 'UnionPay',
-    maestro: 'Maestro',
-  } as Readonly<Record<string, string>>,
 };
 
 export type Texts = typeof EN;
-
-interface Language {
-  lang: string;
-  /** Locale of dates, so that they read like the sentence around them. */
-  dates: string;
-  texts: Texts;
-}
-
-const ENGLISH: Language = { lang: 'en', dates: 'en-GB', texts: EN };
-
-/** By primary language subtag. */
-const LANGUAGES: Readonly<Record<string, Language>> = { en: ENGLISH };
-
-/** The texts in the first language of the list that there is; English where there is none. */
-export function textsFor(wanted: readonly string[]): Language {
-  const languages = wanted.map((locale) => locale.split('-')[0]?.toLowerCase() ?? '');
-  return LANGUAGES[languages.find((language) => Object.hasOwn(LANGUAGES, language)) ?? 'en'] ?? ENGLISH;
-}

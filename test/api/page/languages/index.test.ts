@@ -1,0 +1,54 @@
+import { LANGUAGES, textsFor } from '../../../../api/page/languages';
+
+/** Every text below one, by its path; a text made of others says them again in its order. */
+function flat(texts: object, path = ''): [string, string][] {
+  return Object.entries(texts).flatMap(([name, text]: [string, unknown]) => {
+    const here = `${path}${name}`;
+    if (typeof text === 'string') return [[here, text]];
+    if (typeof text !== 'function') return flat(text as object, `${here}.`);
+    const said = (...parts: unknown[]) => (text as (...all: unknown[]) => string)(...parts);
+    return name === 'attempts_left' ? [[`${here} 1`, said(1)], [`${here} 4`, said(4)]] : [[here, said('⟨one⟩', '⟨two⟩')]];
+  });
+}
+
+const ENGLISH = new Map(flat(textsFor(['en']).texts));
+/** What may read the same in two languages: a word they share, an abbreviation, names alone. */
+const ALIKE = /^(error_title|days|wallet_card)$/;
+const OTHERS = Object.keys(LANGUAGES).filter((lang) => lang !== 'en');
+
+test('there are five languages', () => {
+  expect(Object.keys(LANGUAGES).toSorted()).toEqual(['de', 'en', 'es', 'fr', 'nl']);
+});
+
+describe.each(OTHERS)('in %s', (lang) => {
+  const texts = new Map(flat(LANGUAGES[lang]!.texts));
+
+  test('is every text of English, and no other', () => {
+    expect([...texts.keys()]).toEqual([...ENGLISH.keys()]);
+  });
+
+  test('no text is empty, left in English or without what it is to name', () => {
+    const wrong = [...texts].filter(([path, text]) => {
+      const english = ENGLISH.get(path) ?? '';
+      const named = (of: string) => (of.match(/⟨\w+⟩/g) ?? []).toSorted().join();
+      return text.trim() === '' || text !== text.trim() || (text === english && !ALIKE.test(path)) || named(text) !== named(english) || (path !== 'days' && text.endsWith('.') !== english.endsWith('.'));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('its dates are its own', () => {
+    const { lang: named, dates } = LANGUAGES[lang]!;
+    expect([named, new Intl.DateTimeFormat(dates).resolvedOptions().locale.split('-')[0]]).toEqual([lang, lang]);
+  });
+});
+
+test.each<[string[], string]>([
+  [['de-AT'], 'de'],
+  [['NL'], 'nl'],
+  [['ja', 'fr-CA', 'en'], 'fr'],
+  [['ja'], 'en'],
+  [['constructor', '*', ''], 'en'],
+  [[], 'en'],
+])('%j is read in %s', (wanted, lang) => {
+  expect(textsFor(wanted).lang).toBe(lang);
+});
