@@ -104,7 +104,7 @@ footer svg { flex: none; }
 .notice { border-radius: 0.75rem; padding: 1rem 1.125rem; display: grid; gap: 0.25rem; border-inline-start: 4px solid; background: var(--danger-ground); color: var(--danger); }
 .notice h2 { font-size: 1.0625rem; }
 .notice p, .notice li { color: var(--text); font-size: 0.9375rem; }
-.notice ul { list-style: none; display: grid; gap: 0.25rem; }
+.notice ul { list-style: none; display: grid; gap: 0.25rem; margin-top: 0.25rem; }
 .notice li a { color: var(--danger); font-weight: 600; }
 
 main, .work, .wallets, .actions, .cards, .message, .receipt { grid-template-columns: minmax(0, 1fr); }

@@ -127,6 +127,9 @@ describe.each(Object.keys(LANGUAGES))('in the language %s', (lang) => {
     expect(await page.locator('html').getAttribute('lang')).toBe(lang);
     await fits(page);
     expect(await page.evaluate<string[]>(CUT_OFF)).toEqual([]);
+    const label = async (name: string) => (await page.locator(`label[for=${name}]`).boundingBox())?.height;
+    expect(await label('security_code')).toBe(await label('number'));
+    expect(await label('card_expiry')).toBe(await label('number'));
     await page.click(PAY);
     expect(await page.getByRole('alert').innerText()).toContain(texts.check_fields);
     await fits(page);
