@@ -1,6 +1,6 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import { LIMIT, unfinishedFollowUps, unfinishedOrders, unsentDeliveries } from '../src/db/unfinished';
-import { ORDER_WORKFLOW, orderStart, recordChanged } from '../workflows/messages';
+import { ORDER_WORKFLOW, orderStart, recordChanged, type OrderWorkflow } from '../workflows/messages';
 import { startFollowUp } from './follow-ups';
 import type { Services } from './services';
 import { startDelivery } from './webhooks';
@@ -53,14 +53,14 @@ export class Caretaker {
     const orders = await unfinishedOrders(db, { since: this.since, before });
     failures.push(
       ...(await this.each(orders, async (order) => {
-        await client.workflow.signalWithStart(ORDER_WORKFLOW, { ...orderStart(order), workflowIdReusePolicy: 'ALLOW_DUPLICATE', signal: recordChanged });
+        await client.workflow.signalWithStart<OrderWorkflow>(ORDER_WORKFLOW, { ...orderStart(order), workflowIdReusePolicy: 'ALLOW_DUPLICATE', signal: recordChanged });
       })),
     );
     const deliveries = await unsentDeliveries(db, before);
     failures.push(...(await this.each(deliveries, (delivery) => startDelivery(client, delivery))));
     if (failures.length > 0) throw failures[0];
     // Of more than one round looks after, the rest is for the next.
-    this.since = orders.length < LIMIT ? before : Date.parse(orders.at(-1)!.modified);
+    this.since = orders.length < LIMIT ? before : Date.parse(orders.at(-1)!.touched);
     log.debug({ follow_ups: follow_ups.length, orders: orders.length, deliveries: deliveries.length }, 'looked after what is not finished');
   }
 

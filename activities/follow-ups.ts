@@ -9,7 +9,7 @@ import { chargeKey, outcomeOf } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { closingOrderId, reversalOrderId, transactionId } from '../src/ids';
 import type { Operation, OperationResult } from '../src/processor/wire';
-import { FOLLOW_UP_WORKFLOW, followUpNews, followUpStart, orderWorkflowId, recordChanged, type FollowUpInput, type FollowUpOrderInput } from '../workflows/messages';
+import { FOLLOW_UP_WORKFLOW, followUpNews, followUpStart, orderWorkflowId, recordChanged, type FollowUpInput, type FollowUpOrderInput, type FollowUpWorkflow } from '../workflows/messages';
 import { withFailures } from './failure';
 import type { Services } from './services';
 
@@ -17,11 +17,19 @@ interface AtTime {
   now: number;
 }
 
+/** What became of a follow-up order: written, nothing to write (there was no approval, no chargeback), or the processor does not say. */
+export type Recorded = { done: 'recorded'; order: OrderRecord } | { done: 'unanswered' | 'nothing'; order?: never };
+
+/** The processor says nothing, or does not know yet itself. */
+function isUnknown(answer: OperationResult | 'unknown' | 'never_seen'): answer is 'unknown' | (OperationResult & { result: 'processing' }) {
+  return answer === 'unknown' || (answer !== 'never_seen' && answer.result === 'processing');
+}
+
 /** Orders that follow a payment order: written beside it, then carried out at the processor under a derived key. */
 export function followUpActivities({ db, processor, client }: Pick<Services, 'db' | 'processor' | 'client'>) {
   /** Writes the order unless it is there. Throws what the domain refuses with. */
   async function record(input: FollowUpInput & AtTime): Promise<OrderRecord> {
-    const { order_id, project_id: _, processor_key: __, ask_after_ms: ___, ...follow_up } = input;
+    const { order_id, project_id: _, processor_key: __, ask_after_ms: ___, asked: ____, ...follow_up } = input;
     return await insertFollowUp(db, { ...follow_up, id: order_id, transaction_id: transactionId(order_id, 1) });
   }
 
@@ -34,8 +42,7 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
   /** Asks for the operation; `again`: it went out before, so the processor is asked first what became of it. */
   async function operate(input: FollowUpInput, order: OrderRecord, again: boolean): Promise<OperationResult | 'unknown'> {
     const { kind, original_transaction_id, order_id } = input;
-    // What the processor did of itself is under a key of its own, and asked for before it is recorded.
-    if (kind === 'chargeback') throw new Error('a chargeback is never asked for');
+    if (kind === 'chargeback') throw new Error('chargebacks start at the processor: none is ever requested');
     const key = followUpKey(original_transaction_id, kind, order_id);
     const known = again ? await processor.ask(key) : 'never_seen';
     return known === 'never_seen' ? await processor.operate(await operationOf({ ...input, kind }, order), key) : known;
@@ -57,36 +64,45 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
     return await loadOrder(db, original_order_id);
   }
 
+  /** What the processor says of a charge whose order ended unpaid. */
+  async function lateAnswer(transaction_id: string): Promise<OperationResult | 'unknown' | 'never_seen'> {
+    return (await endedUnpaid(db, transaction_id)) === undefined ? 'never_seen' : await processor.ask(chargeKey(transaction_id));
+  }
+
+  /** Chargebacks, and those that were won: the notification is news, the processor is asked by the key it named. */
+  async function recordWhatWasDone(input: FollowUpInput & AtTime): Promise<Recorded> {
+    const answer = await processor.ask(input.processor_key ?? '');
+    if (isUnknown(answer)) return { done: 'unanswered' };
+    // The key alone proves nothing: that of the charge is known as well.
+    const recorded_as: Partial<Record<OperationResult['operation'], FollowUpKind>> = OF_THE_PROCESSOR;
+    const is_told = answer !== 'never_seen' && recorded_as[answer.operation] === input.kind && answer.transaction_id === input.original_transaction_id;
+    if (!is_told || outcomeOf(answer).to !== 'accepted') return { done: 'nothing' };
+    const order = await record({ ...input, amount: answer.amount });
+    return { done: 'recorded', order: await settle(input, order, answer, input.now) };
+  }
+
+  async function carryOut(input: FollowUpInput & AtTime): Promise<OrderRecord> {
+    // The order that holds the money has written it before it started this.
+    const order = (movesReservedMoney(input.kind) ? await findOrder(db, input.order_id) : undefined) ?? (await record(input));
+    // Whoever settled it may have been killed before it told.
+    if (isFinal(ORDER_MOVES, order.status)) await tellPayment(client, input);
+    if (order.status !== 'new') return order;
+    return await settle(input, order, await operate(input, order, false), input.now);
+  }
+
   return withFailures({
     /**
-     * Writes a follow-up order and carries it out at the processor: one activity, as every step of it is safe to repeat. Null
-     * when there is nothing to do: an approval that never was, a chargeback the processor knows nothing of; `unanswered` while
-     * the processor does not say what it has done. Throws what the domain refuses with.
+     * Writes a follow-up order and carries it out at the processor: one activity, as every step of it is safe to repeat. Throws what
+     * the domain refuses with.
      */
-    async recordAndCarryOut(input: FollowUpInput & AtTime): Promise<OrderRecord | 'unanswered' | null> {
-      const { kind, requested_by, processor_key, original_transaction_id, now } = input;
-      if (kind === 'reversal' && requested_by === 'service') {
-        if ((await endedUnpaid(db, original_transaction_id)) === undefined) return null;
-        const answer = await processor.ask(chargeKey(original_transaction_id));
-        if (answer === 'unknown') return 'unanswered';
-        if (answer === 'never_seen' || outcomeOf(answer).to !== 'accepted') return null;
+    async recordAndCarryOut(input: FollowUpInput & AtTime): Promise<Recorded> {
+      if (input.requested_by === 'processor') return await recordWhatWasDone(input);
+      if (input.kind === 'reversal') {
+        const answer = await lateAnswer(input.original_transaction_id);
+        if (isUnknown(answer)) return { done: 'unanswered' };
+        if (answer === 'never_seen' || outcomeOf(answer).to !== 'accepted') return { done: 'nothing' };
       }
-      if (requested_by === 'processor') {
-        const done = await processor.ask(processor_key ?? '');
-        if (done === 'unknown') return 'unanswered';
-        // The key alone proves nothing: that of the charge is known as well.
-        const recorded_as: Partial<Record<OperationResult['operation'], FollowUpKind>> = OF_THE_PROCESSOR;
-        const is_told = done !== 'never_seen' && recorded_as[done.operation] === kind && done.transaction_id === original_transaction_id;
-        if (!is_told || outcomeOf(done).to !== 'accepted') return null;
-        const order = await record({ ...input, amount: done.amount });
-        return await settle(input, order, done, now);
-      }
-      // The order that holds the money has written it before it started this.
-      const order = (movesReservedMoney(kind) ? await findOrder(db, input.order_id) : undefined) ?? (await record(input));
-      // Told once more when whoever settled it was killed before it had.
-      if (isFinal(ORDER_MOVES, order.status)) await tellPayment(client, input);
-      if (order.status !== 'new') return order;
-      return await settle(input, order, await operate(input, order, false), now);
+      return { done: 'recorded', order: await carryOut(input) };
     },
 
     /** Asks for an outcome that is open; a key the processor never saw goes out again. The order stays as it is while nobody answers. */
@@ -102,14 +118,13 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
     },
 
     /** Captures or releases what an authorization still holds at the end of its window. Answers the payment order. */
-    async closeWindow({ order_id, closed, now }: { order_id: string; closed: boolean } & AtTime): Promise<OrderRecord> {
-      const order = await loadOrder(db, order_id);
-      const authorization = openAuthorization(order);
-      const kind = authorization && closingOf(authorization, now, closed);
-      if (authorization !== undefined && kind !== undefined) {
+    async closeWindow({ order_id, now }: { order_id: string } & AtTime): Promise<OrderRecord> {
+      const authorization = openAuthorization(await loadOrder(db, order_id));
+      const closing = authorization && closingOf(authorization, now);
+      if (authorization !== undefined && closing !== undefined) {
         const id = closingOrderId(authorization.transaction_id, authorization.closings.length + 1);
         const payment = { original_order_id: order_id, original_transaction_id: authorization.transaction_id };
-        await insertFollowUp(db, { ...payment, id, transaction_id: transactionId(id, 1), kind, requested_by: 'service', now });
+        await insertFollowUp(db, { ...payment, ...closing, id, transaction_id: transactionId(id, 1), requested_by: 'service', now });
       }
       return await startOpen(order_id);
     },
@@ -121,7 +136,7 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
       const input = { ...payment, order_id: reversalOrderId(transaction_id), kind: 'reversal', requested_by: 'service', ask_after_ms } as const;
       if (ask_after_ms !== undefined) return await startFollowUp(client, input);
       // One that waits to ask of itself, started before the news came, asks now.
-      await client.workflow.signalWithStart(FOLLOW_UP_WORKFLOW, followUpNews(input));
+      await client.workflow.signalWithStart<FollowUpWorkflow>(FOLLOW_UP_WORKFLOW, followUpNews(input));
     },
   });
 }
@@ -129,7 +144,7 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
 /** Starts its workflow unless it has one; a reversal that found nothing leaves room for one that comes later. */
 export async function startFollowUp(client: Client, input: FollowUpInput): Promise<void> {
   try {
-    await client.workflow.start(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdReusePolicy: 'ALLOW_DUPLICATE' });
+    await client.workflow.start<FollowUpWorkflow>(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdReusePolicy: 'ALLOW_DUPLICATE' });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }

@@ -1,10 +1,10 @@
 import type { CaptureMode } from '../src/domain/amounts';
 import { insertTransaction } from '../src/db/insert-order';
-import { moveOrder } from '../src/db/move-order';
+import { moveOrder, type MoveDetails } from '../src/db/move-order';
 import { findOrder, loadOrder } from '../src/db/order-record';
 import { parseDuration } from '../src/domain/duration';
-import { hasEnded, transactionEnd, type Ending } from '../src/domain/order';
-import { awaitsOutcome, lastTransaction, type OrderRecord, type TransactionRecord } from '../src/domain/move';
+import { hasEnded, isOpen, transactionEnd, type Ending } from '../src/domain/order';
+import { ForbiddenMove, awaitsOutcome, lastTransaction, type Change, type OrderRecord, type TransactionRecord } from '../src/domain/move';
 import { chargeKey, outcomeOf, type EventSource } from '../src/domain/transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, isFinal, mayMove } from '../src/domain/transitions';
 import { findPayment } from '../src/db/transactions';
@@ -82,8 +82,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       if (answer === 'unknown' ? status !== 'new' : status !== 'pending' && !mayMove(TRANSACTION_MOVES, status, 'pending')) return present;
     }
     const capture = transaction?.capture;
-    const after = await moveOrder(
-      db,
+    const after = await moveUnlessEnded(
       order,
       {
         transaction_id,
@@ -108,12 +107,30 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     return is_over ? await moveOrder(db, after, { ended: 'expired' }, { source: 'service', now }) : after;
   }
 
+  /**
+   * As moveOrder. A transaction that has ended meanwhile stays as it is: what the processor took all the same is given back by
+   * whoever ended it, who knew that a charge might be under way.
+   */
+  async function moveUnlessEnded(order: OrderRecord, change: Change & { transaction_id: string }, details: MoveDetails): Promise<OrderRecord> {
+    try {
+      return await moveOrder(db, order, change, details);
+    } catch (error) {
+      if (!(error instanceof ForbiddenMove)) throw error;
+      const present = await loadOrder(db, order.order_id);
+      const status = statusOf(present, change.transaction_id);
+      if (status !== 'cancelled' && status !== 'expired') throw error;
+      return present;
+    }
+  }
+
   return withFailures({
     /** Writes an order that came with a card token and charges it: one activity, as every step of it is safe to repeat. */
     async createAndCharge(input: CreateOrderInput & AtTime): Promise<OrderRecord> {
       const order = await writeOrder(services, input);
       const { transaction } = input;
-      if (!transaction || lastTransaction(order)?.status !== 'new') return order;
+      const last = lastTransaction(order);
+      // A repeat may come when its time is over: whether it was charged by then, the order asks.
+      if (!transaction || last?.status !== 'new' || hasEnded(last.end, input.now)) return order;
       return await chargeAndSettle(
         {
           order,
@@ -157,18 +174,21 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       const key = chargeKey(transaction_id);
       const answer = await processor.ask(key);
       if (answer === 'unknown') return order;
-      if (answer !== 'never_seen') return await settle(order, transaction_id, answer, now);
-      const transaction = order.transactions.find((one) => one.transaction_id === transaction_id);
-      if (transaction === undefined || hasEnded(transaction.end, now)) {
-        return await moveOrder(
-          db,
-          order,
-          { transaction_id, to: 'error', ...(hasEnded(order.order_end, now) ? { ended: 'expired' } : {}) },
+      // Somebody else may have moved it meanwhile, and been killed before it told.
+      const present = await loadOrder(db, order.order_id);
+      if (answer !== 'never_seen') return await settle(present, transaction_id, answer, now);
+      const transaction = present.transactions.find((one) => one.transaction_id === transaction_id);
+      if (transaction === undefined || !isOpen(transaction.status)) return present;
+      // This may have waited for a worker: nothing goes out after the end by either clock.
+      if (hasEnded(transaction.end, Math.max(now, Date.now()))) {
+        return await moveUnlessEnded(
+          present,
+          { transaction_id, to: 'error', ...(hasEnded(present.order_end, now) ? { ended: 'expired' } : {}) },
           { source: 'service', now, result: 'failed' },
         );
       }
-      const again = await processor.operate(chargeOf({ ...(await findPayment(db, transaction_id)), order }), key);
-      return again === 'unknown' ? order : await settle(order, transaction_id, again, now);
+      const again = await processor.operate(chargeOf({ ...(await findPayment(db, transaction_id)), order: present }), key);
+      return again === 'unknown' ? present : await settle(present, transaction_id, again, now);
     },
 
     /**

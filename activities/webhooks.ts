@@ -3,7 +3,7 @@ import { findDelivery, recordAttempt } from '../src/db/deliveries';
 import type { DeliveryId } from '../src/domain/delivery';
 import { WEBHOOK_ATTEMPTS_MAX, webhookTimeLimit } from '../src/domain/webhook-schedule';
 import type { DeliveryStatus } from '../src/domain/transitions';
-import { DELIVERY_WORKFLOW, TASK_QUEUE, deliveryWorkflowId } from '../workflows/messages';
+import { DELIVERY_WORKFLOW, deliveryStart, deliveryWorkflowId, type DeliveryWorkflow } from '../workflows/messages';
 import { withFailures } from './failure';
 import type { Services } from './services';
 
@@ -39,13 +39,7 @@ export function webhookActivities({ db, client, postWebhook, webhook_private_add
 /** Starts the workflow of a delivery unless it has, or had, one. */
 export async function startDelivery(client: Client, id: DeliveryId): Promise<void> {
   try {
-    await client.workflow.start(DELIVERY_WORKFLOW, {
-      workflowId: deliveryWorkflowId(id),
-      taskQueue: TASK_QUEUE,
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      args: [id],
-      staticSummary: `Webhook ${id.n} of order ${id.order_id}`,
-    });
+    await client.workflow.start<DeliveryWorkflow>(DELIVERY_WORKFLOW, { ...deliveryStart(id), workflowIdReusePolicy: 'REJECT_DUPLICATE' });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }

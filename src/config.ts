@@ -55,7 +55,7 @@ export const configSchema = z.object({
   SIMULATOR_POSTGRES_URL: z.string().optional().describe('Database of the simulator, its own; default: database simulator beside POSTGRES_URL.'),
   PROCESSOR_URL: url().optional().describe('Address of the processor; default: the simulator.'),
   PROCESSOR_KEY: z.string().default('sk_simulator_development_only').describe('Key the service shows the processor.'),
-  PROCESSOR_TIMEOUT_MS: milliseconds(4_000).describe('Milliseconds one call of the processor may take; after them its outcome is unknown.'),
+  PROCESSOR_TIMEOUT_MS: z.coerce.number().int().positive().max(4_000).default(4_000).describe('Milliseconds one call of the processor may take, at most 4000; after them its outcome is unknown.'),
   PROCESSOR_NOTIFICATION_URL: url().optional().describe('Where the simulator sends its notifications; default: /processor/notifications/ below PUBLIC_URL, without that none are sent.'),
   PROCESSOR_NOTIFICATION_SECRET: z.string().regex(/^whsec_[A-Za-z0-9+/]{20,}={0,2}$/).default('whsec_c2ltdWxhdG9yX2RldmVsb3BtZW50X29ubHk=').describe('Secret that signs the notifications of the processor, Standard Webhooks: whsec_ and base64.'),
 

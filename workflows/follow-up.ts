@@ -1,10 +1,10 @@
-import { ActivityFailure, allHandlersFinished, condition, continueAsNew, setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, allHandlersFinished, condition, continueAsNew, setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { OrderRecord } from '../src/domain/move';
 import { ASKED_TOO_OFTEN, askAgainAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { answering, asking } from './activities';
 import { firstAnswer, processorAnswered, type FollowUpInput } from './messages';
-import { describeFollowUp } from './order-details';
+import { UNTOLD, describeFollowUp } from './order-details';
 import { ATTENTION, ORDER_STATUS } from './search-attributes';
 
 /**
@@ -13,13 +13,16 @@ import { ATTENTION, ORDER_STATUS } from './search-attributes';
  */
 export async function followUp(input: FollowUpInput): Promise<string> {
   let present: OrderRecord | undefined;
-  let refusal: Error | undefined;
+  let refusal: ApplicationFailure | undefined;
   let answered = false;
   let toldToAsk = false;
-  let asked = 0;
+  let asked = input.asked ?? 0;
+  /** A late approval is asked about at once when there are news, and once more at this instant. */
+  const asked_last_at = Date.now() + (input.ask_after_ms ?? 0);
 
+  /** Every change ends here: what the operator sees follows the record. */
   const became = (after: OrderRecord) => {
-    // It starts with `new`, which costs no event.
+    // The start set it to `new` already; to set it again would cost an event.
     if ((present?.status ?? 'new') !== after.status) upsertSearchAttributes([{ key: ORDER_STATUS, value: after.status }]);
     if (after.attention !== undefined && present?.attention === undefined) upsertSearchAttributes([{ key: ATTENTION, value: after.attention }]);
     present = after;
@@ -34,53 +37,67 @@ export async function followUp(input: FollowUpInput): Promise<string> {
     toldToAsk = true;
   });
 
-  const news = async (milliseconds: number, summary: string) => {
-    await condition(() => toldToAsk, milliseconds, { summary });
-    asked += 1;
-  };
-
-  const asked_last_at = Date.now() + (input.ask_after_ms ?? 0);
-  if (input.ask_after_ms !== undefined) await news(input.ask_after_ms, UNTIL_ASKED_LAST);
+  if (input.ask_after_ms !== undefined) await waitForNews(input.ask_after_ms, UNTIL_ASKED_LAST);
   try {
-    let recorded: OrderRecord | 'unanswered' | null;
-    for (;;) {
-      toldToAsk = false;
-      recorded = await answering.recordAndCarryOut({ ...input, now: Date.now() });
-      if (recorded === 'unanswered') await news(askAgainAfter(asked), 'until the processor is asked again what it has done');
-      // Told to ask while the customer is still at the issuer: it may be approved yet.
-      else if (recorded === null && Date.now() < asked_last_at) {
-        answered = true;
-        await news(asked_last_at - Date.now(), UNTIL_ASKED_LAST);
-      }
-      // News that came meanwhile may tell what was not known a moment ago.
-      else if (recorded !== null || !toldToAsk) break;
-    }
-    if (recorded !== null) became(recorded);
-  } catch (error) {
-    refusal = error instanceof ActivityFailure && error.cause ? error.cause : (error as Error);
+    await untilRecorded();
+  } catch (failure) {
+    // A refusal is an answer; anything else is a mistake of ours, which Temporal shows and repeats until it is mended.
+    const cause = failure instanceof ActivityFailure ? failure.cause : failure;
+    if (!(cause instanceof ApplicationFailure)) throw failure;
+    refusal = cause;
   }
   answered = true;
 
   while (present !== undefined) {
+    await goOnAsNewWhenLong();
     const current: OrderRecord = present;
     if (current.deliveries.length > 0) {
       await answering.startDeliveries({ order_id: input.order_id, deliveries: current.deliveries });
       present = { ...current, deliveries: [] };
-    } else if (isFinal(ORDER_MOVES, current.status)) {
-      break;
-    } else {
-      await news(askAgainAfter(asked), 'until the processor is asked for the outcome again');
-      toldToAsk = false;
-      if (asked === ASKED_TOO_OFTEN) upsertSearchAttributes([{ key: ATTENTION, value: 'the processor does not tell the outcome' }]);
-      became(await asking.askFollowUp({ ...input, order: current, now: Date.now() }));
-      if (workflowInfo().continueAsNewSuggested) {
-        await condition(allHandlersFinished);
-        await continueAsNew<typeof followUp>({ ...input, ask_after_ms: undefined });
-      }
-    }
+    } else if (!isFinal(ORDER_MOVES, current.status)) {
+      await askForOutcome(current);
+    } else break;
   }
   await condition(allHandlersFinished);
   return present?.status ?? 'refused';
+
+  /** Until the order is written, or there is nothing to be written. */
+  async function untilRecorded(): Promise<void> {
+    for (;;) {
+      await goOnAsNewWhenLong();
+      toldToAsk = false;
+      const { done, order } = await answering.recordAndCarryOut({ ...input, now: Date.now() });
+      if (done === 'recorded') return became(order);
+      if (done === 'unanswered') await waitForNews(askAgainAfter(asked), 'until the processor is asked again what it has done');
+      else if (Date.now() < asked_last_at) {
+        // Told to ask while the customer was still in 3-D Secure: it may be approved yet.
+        answered = true;
+        await waitForNews(asked_last_at - Date.now(), UNTIL_ASKED_LAST);
+      }
+      // Told again while it was asked: the answer may be another by now.
+      else if (!toldToAsk) return;
+    }
+  }
+
+  async function askForOutcome(current: OrderRecord): Promise<void> {
+    await waitForNews(askAgainAfter(asked), 'until the processor is asked for the outcome again');
+    toldToAsk = false;
+    if (asked === ASKED_TOO_OFTEN) upsertSearchAttributes([{ key: ATTENTION, value: UNTOLD }]);
+    became(await asking.askFollowUp({ ...input, order: current, now: Date.now() }));
+  }
+
+  async function waitForNews(milliseconds: number, summary: string): Promise<void> {
+    // News do not slow down the schedule, however many there are.
+    if (!(await condition(() => toldToAsk || workflowInfo().continueAsNewSuggested, milliseconds, { summary }))) asked += 1;
+  }
+
+  /** A history that is long is closed, and the order goes on in a new one. */
+  async function goOnAsNewWhenLong(): Promise<void> {
+    if (!workflowInfo().continueAsNewSuggested) return;
+    await condition(allHandlersFinished);
+    const left_ms = asked_last_at - Date.now();
+    await continueAsNew<typeof followUp>({ ...input, asked, ask_after_ms: left_ms > 0 ? left_ms : undefined });
+  }
 }
 
 const UNTIL_ASKED_LAST = 'until the processor is asked whether it approved after all';

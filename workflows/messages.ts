@@ -1,5 +1,6 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { DeliveryId } from '../src/domain/delivery';
+import type { DeliveryStatus } from '../src/domain/transitions';
 import type { NewFollowUp } from '../src/domain/follow-up';
 import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../src/domain/new-order';
 import { ATTENTION, ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID } from './search-attributes';
@@ -7,15 +8,23 @@ import { ATTENTION, ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID } from './search-
 /** Ids, inputs, updates, signals and search attributes of the workflows: all that the API and activities may know of them. */
 export { ATTENTION, ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID };
 
+/** Where orders and follow-up orders run. */
 export const TASK_QUEUE = 'payments';
+/** Where webhooks run, apart from the money: a receiver that does not answer holds a slot for seconds. */
+export const WEBHOOK_TASK_QUEUE = 'webhooks';
 
+/** Of an order, whatever its kind. */
 export const orderWorkflowId = (order_id: string) => `order:${order_id}`;
+/** Of the webhook that tells of an order's n-th status change. */
 export const deliveryWorkflowId = ({ order_id, n }: DeliveryId) => `webhook:${order_id}:${n}`;
 
-/** The names under which the worker registers the workflows. */
+/** The names under which the worker registers the workflows, and what they take. */
 export const ORDER_WORKFLOW = 'order';
-export const DELIVERY_WORKFLOW = 'webhookDelivery';
+export type OrderWorkflow = (input: OrderInput) => Promise<string>;
 export const FOLLOW_UP_WORKFLOW = 'followUp';
+export type FollowUpWorkflow = (input: FollowUpInput) => Promise<string>;
+export const DELIVERY_WORKFLOW = 'webhookDelivery';
+export type DeliveryWorkflow = (id: DeliveryId) => Promise<DeliveryStatus>;
 
 /**
  * A follow-up order as its workflow carries it out. What the processor has done already names the key it did it under; what
@@ -28,6 +37,8 @@ export interface FollowUpInput extends Omit<NewFollowUp, 'id' | 'transaction_id'
   processor_key?: string | undefined;
   /** Only of a late approval: nobody has told of one yet, so the processor is asked after this long. Milliseconds. */
   ask_after_ms?: number | undefined;
+  /** Only of one that goes on as a new run: how often the processor was asked. */
+  asked?: number | undefined;
 }
 
 /** How an order's workflow is started, and found by operators. */
@@ -40,6 +51,18 @@ export function orderStart({ order_id, project_id }: { order_id: string; project
       { key: ORDER_STATUS, value: 'new' },
       { key: PROJECT_ID, value: project_id },
     ],
+    staticSummary: `Order of project ${project_id}`,
+  };
+}
+
+/** How a webhook's workflow is started, whoever starts it: operators find it by its order. */
+export function deliveryStart(id: DeliveryId) {
+  return {
+    workflowId: deliveryWorkflowId(id),
+    taskQueue: WEBHOOK_TASK_QUEUE,
+    args: [id] as [DeliveryId],
+    typedSearchAttributes: [{ key: RELATED_ORDER_ID, value: id.order_id }],
+    staticSummary: `Webhook ${id.n} of order ${id.order_id}`,
   };
 }
 
@@ -63,6 +86,8 @@ export type FollowUpOrderInput = FollowUpInput & { kind: 'capture' | 'void' };
 
 export interface OrderInput {
   order_id: string;
+  /** Only of an order that goes on as a new run: what it knows beyond the record. */
+  resumed?: { asked: number; toldToAsk: boolean; unsettled: string | undefined; mayHaveCharged: boolean } | undefined;
 }
 
 /** A transaction as a merchant or customer asks for it; with `vault_token` in its details it is charged at once. */

@@ -3,6 +3,9 @@ import { awaitsOutcome, lastTransaction, paymentEnd, type OrderRecord } from '..
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { orderWorkflowId, type FollowUpInput } from './messages';
 
+/** What an operator is told of an outcome that stays out for a day. */
+export const UNTOLD = 'the processor does not tell the outcome';
+
 /** What an operator reads in the Web UI: status, amount, what the order waits for and until when, in words. */
 export function describe(order: OrderRecord, namespace: string): string {
   const lines = [headline(order), inWords(order)];

@@ -1,15 +1,15 @@
 import { ApplicationFailure, allHandlersFinished, condition, continueAsNew, patched, setCurrentDetails, setHandler, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
 import { isDue, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
-import { isAtIssuer, isOutcomeOpen, nextStep } from '../src/domain/next-step';
+import { isAtIssuer, isOutcomeOpen, nextStep, type Step } from '../src/domain/next-step';
 import { hasEnded, mayCancel, paymentObstacle } from '../src/domain/order';
-import { askAgainAfter } from '../src/domain/transaction';
+import { ASKED_TOO_OFTEN, askAgainAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { answering, asking } from './activities';
 import { oneAtATime } from './one-at-a-time';
-import { describe, inWords } from './order-details';
+import { UNTOLD, describe, inWords } from './order-details';
 import { cancelOrder, createOrder, followOrder, processorAnswered, recordChanged, submitPayment, type OrderInput } from './messages';
-import { ORDER_STATUS } from './search-attributes';
+import { ATTENTION, ORDER_STATUS } from './search-attributes';
 
 /**
  * The life of one order, from its creation to its final status, and on while it holds money that was reserved. Whatever changes
@@ -17,20 +17,20 @@ import { ORDER_STATUS } from './search-attributes';
  * answers as signals, its end and that of the capture window as durable timers.
  * The database has the order; this holds only what the next decision needs.
  */
-export async function order({ order_id }: OrderInput): Promise<string> {
+export async function order({ order_id, resumed }: OrderInput): Promise<string> {
   let present: OrderRecord | undefined;
   let refused = false;
   let creating = false;
-  let toldToAsk = false;
+  let toldToAsk = resumed?.toldToAsk ?? false;
   /** The record knows more than this workflow. */
   let behind = false;
-  /** The end of the capture window has been dealt with. */
-  let windowClosed = false;
   let windowTimer: Promise<void> | undefined;
   /** Times the processor was asked for an outcome that is open. */
-  let asked = 0;
+  let asked = resumed?.asked ?? 0;
   /** A transaction that ended here without the processor's word that it was not paid. */
-  let unsettled: string | undefined;
+  let unsettled = resumed?.unsettled;
+  /** A charge may have gone out of which nobody has told: that of an attempt whose worker was killed. */
+  let mayHaveCharged = resumed?.mayHaveCharged ?? false;
   const inTurn = oneAtATime();
 
   /** Every change ends here: what the operator sees follows the record. */
@@ -63,6 +63,7 @@ export async function order({ order_id }: OrderInput): Promise<string> {
   setHandler(submitPayment, async (input) =>
     inTurn(async () => {
       await goOnFromRecord();
+      mayHaveCharged = true;
       const current = await endIfDue(existing());
       const obstacle = paymentObstacle({
         ...facts(current),
@@ -105,16 +106,21 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     behind = true;
   });
 
+  const steps: Record<Exclude<Step, 'leave'>, () => Promise<void>> = {
+    deliver: startDeliveries,
+    keep: keepReserved,
+    end: endUnpaid,
+    ask: askForOutcome,
+    wait: waitForPayment,
+  };
+
   await untilCreated();
   while (present !== undefined) {
+    if (workflowInfo().continueAsNewSuggested) await goOnAsNew();
     if (behind) await readAgain();
     const step = nextStep(present, Date.now());
-    if (step === 'deliver') await startDeliveries();
-    else if (step === 'keep') await keepReserved();
-    else if (step === 'end') await endUnpaid();
-    else if (step === 'ask') await askForOutcome();
-    else if (step === 'wait') await waitForPayment();
-    else break;
+    if (step === 'leave') break;
+    await steps[step]();
   }
   await watchWhatMayStillBePaid();
   await condition(allHandlersFinished);
@@ -122,6 +128,7 @@ export async function order({ order_id }: OrderInput): Promise<string> {
 
   /** A creation that came with the start has begun by now, and ends: only one that did not come needs a timer. */
   async function untilCreated(): Promise<void> {
+    if (resumed) return await inTurn(goOnFromRecord);
     const settled = () => present !== undefined || refused;
     if (creating) return await condition(settled);
     await condition(() => settled() || behind, CREATION_LOST_AFTER_MS, { summary: 'until its creation counts as lost' });
@@ -151,8 +158,7 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     toldToAsk = false;
     await inTurn(() => endIfDue(existing()));
     if (isFinal(ORDER_MOVES, existing().status) || !isDue(existing(), Date.now())) return;
-    await waitForNews(askAgainAfter(asked), 'until the processor is asked again whether it has charged');
-    asked += 1;
+    if (!(await waitForNews(askAgainAfter(asked), 'until the processor is asked again whether it has charged'))) asked += 1;
   }
 
   /** Asks what became of the charge: at once when there are news, else after a while. */
@@ -160,37 +166,44 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     const current = existing();
     const { transaction_id } = lastTransaction(current)!;
     const pause = isAtIssuer(current) ? Math.min(ASK_PENDING_AFTER_MS, paymentEnd(current) - Date.now()) : askAgainAfter(asked);
-    if (!toldToAsk) await waitForNews(pause, 'until the processor is asked for the outcome again');
+    // News do not slow down the schedule, however many there are.
+    if (!toldToAsk && !(await waitForNews(pause, 'until the processor is asked for the outcome again'))) asked += 1;
     if (isDue(existing(), Date.now())) return;
-    asked += 1;
     await inTurn(async () => {
       const before = existing();
       // The customer or merchant may have ended it meanwhile, or a further attempt may be under way.
       if (lastTransaction(before)?.transaction_id !== transaction_id || !isOutcomeOpen(before)) return;
       toldToAsk = false;
       became(await asking.askOutcome({ order: before, transaction_id, now: Date.now() }));
-      // Given up because the time was over, not because the processor said so.
       const after = lastTransaction(existing());
+      // It had ended in the record already: the answer may have been an approval.
+      if (after?.status === 'cancelled' || after?.status === 'expired') toldToAsk = true;
+      // Given up because the time was over, not because the processor said so.
       if (after?.status !== 'error' || !hasEnded(after.end, Date.now())) return;
       // While the order goes on, a further attempt may follow, and be what it ends with.
       if (!isFinal(ORDER_MOVES, existing().status) && patched('ask-after-giving-up')) await answering.startReversal({ transaction_id, ask_after_ms: ASK_AFTER_END_MS });
       else unsettled = transaction_id;
     });
-    if (workflowInfo().continueAsNewSuggested) {
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof order>({ order_id });
-    }
+    if (asked === ASKED_TOO_OFTEN) upsertSearchAttributes([{ key: ATTENTION, value: UNTOLD }]);
+  }
+
+  /** A history that is long is closed, and the order goes on in a new one. */
+  async function goOnAsNew(): Promise<void> {
+    await condition(allHandlersFinished);
+    await continueAsNew<typeof order>({ order_id, resumed: { asked, toldToAsk, unsettled, mayHaveCharged } });
   }
 
   /** What ended here may be approved there all the same: what the processor took then is given back. */
   async function watchWhatMayStillBePaid(): Promise<void> {
     const last = present && lastTransaction(present);
-    if (last === undefined) return;
+    if (present === undefined || last === undefined) return;
     const { transaction_id, status } = last;
-    if (transaction_id === unsettled && status !== 'accepted' && patched('ask-after-the-end')) {
+    const endedOpen = (present.status === 'cancelled' || present.status === 'expired') && status === present.status;
+    const mayBePaid = (transaction_id === unsettled && status !== 'accepted') || (endedOpen && mayHaveCharged);
+    if (mayBePaid && patched('ask-after-the-end')) {
       await answering.startReversal({ transaction_id, ask_after_ms: ASK_AFTER_END_MS });
       if (toldToAsk) await answering.startReversal({ transaction_id });
-    } else if (toldToAsk && (status === 'cancelled' || status === 'expired')) {
+    } else if (toldToAsk && endedOpen) {
       // News that came while it ended; what comes from now on finds it ended (Orders.askNow).
       await answering.startReversal({ transaction_id });
     }
@@ -208,8 +221,12 @@ export async function order({ order_id }: OrderInput): Promise<string> {
   async function goOnFromRecord(): Promise<void> {
     if (present !== undefined || refused) return;
     const found = await answering.findOrder({ order_id });
-    if (found === null) refused = true;
-    else became(found);
+    if (found === null) {
+      refused = true;
+      return;
+    }
+    mayHaveCharged ||= !resumed;
+    became(found);
   }
 
   /** At its end the order is over, even when the timer has not fired yet. */
@@ -224,22 +241,21 @@ export async function order({ order_id }: OrderInput): Promise<string> {
     const authorization = openAuthorization(existing());
     if (authorization === undefined) return;
     const now = Date.now();
-    const closed = windowClosed;
-    windowClosed ||= hasEnded(authorization.end, now);
-    if (closingOf(authorization, now, closed) !== undefined) {
-      await inTurn(async () => became(await answering.closeWindow({ order_id, closed, now: Date.now() })));
+    if (closingOf(authorization, now) !== undefined) {
+      await inTurn(async () => became(await answering.closeWindow({ order_id, now: Date.now() })));
     } else {
       // One timer for the whole window: what is asked for meanwhile does not start it anew.
       const version = present?.version;
       if (now < authorization.end) windowTimer ??= sleep(authorization.end - now, { summary: 'until the capture window ends' }).finally(() => (windowTimer = undefined)).catch(() => undefined);
       const timer = windowTimer;
-      await condition(() => behind || present?.version !== version || windowTimer !== timer);
+      await condition(() => behind || present?.version !== version || windowTimer !== timer || workflowInfo().continueAsNewSuggested);
     }
   }
 
-  async function waitForNews(milliseconds: number, summary: string): Promise<void> {
+  /** Answers `false` when the time is over and there were none. */
+  async function waitForNews(milliseconds: number, summary: string): Promise<boolean> {
     const version = present?.version;
-    await condition(() => toldToAsk || behind || present?.version !== version, milliseconds, { summary });
+    return await condition(() => toldToAsk || behind || present?.version !== version || workflowInfo().continueAsNewSuggested, milliseconds, { summary });
   }
 }
 

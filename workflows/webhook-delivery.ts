@@ -1,8 +1,9 @@
-import { setCurrentDetails, sleep } from '@temporalio/workflow';
+import { setCurrentDetails, sleep, upsertSearchAttributes } from '@temporalio/workflow';
 import type { DeliveryId } from '../src/domain/delivery';
 import type { DeliveryStatus } from '../src/domain/transitions';
 import { WEBHOOK_ATTEMPTS_MAX, WEBHOOK_RETRY_AFTER_MS } from '../src/domain/webhook-schedule';
 import { answering, delivering } from './activities';
+import { ATTENTION } from './search-attributes';
 
 /**
  * One webhook: attempts until the receiver answers 2xx, two minutes from the end of a failed one to the next, ten at most
@@ -15,6 +16,7 @@ export async function webhookDelivery(id: DeliveryId): Promise<DeliveryStatus> {
     await sleep(WEBHOOK_RETRY_AFTER_MS, { summary: `two minutes until attempt ${attempt} of ${WEBHOOK_ATTEMPTS_MAX}` });
     status = await delivering.attemptDelivery({ ...id, attempt, now: Date.now() });
   }
+  if (status === 'failed') upsertSearchAttributes([{ key: ATTENTION, value: `webhook failed ${WEBHOOK_ATTEMPTS_MAX} times` }]);
   setCurrentDetails(`The webhook is ${status}.`);
   return status;
 }

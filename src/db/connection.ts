@@ -20,12 +20,14 @@ export interface Limits {
   lock: number;
   /** For a statement, which the server ends then. */
   statement: number;
+  /** For the next statement of a SQL transaction: one whose process has stopped would keep its locks. */
+  idle: number;
   /** For any answer: a little longer, for a server that is not there to end anything. */
   silence: number;
 }
 
 /** Whoever waits for the API or a worker is told before its own deadline (API_DEADLINE_MS); no statement of theirs takes so long. */
-export const LIMITS: Limits = { connection: 5_000, lock: 5_000, statement: 8_000, silence: 9_000 };
+export const LIMITS: Limits = { connection: 5_000, lock: 5_000, statement: 8_000, idle: 10_000, silence: 9_000 };
 
 /** Opens the pool of one process. Close it with `db.destroy()`. `quiet`: knex does not tell of failed connections itself. */
 export function connect(
@@ -38,7 +40,7 @@ export function connect(
     connection: {
       connectionString: postgres_url,
       application_name: 'payments',
-      options: ['TimeZone=UTC', ...(limits ? [`statement_timeout=${limits.statement}`, `lock_timeout=${limits.lock}`] : [])].map((setting) => `-c ${setting}`).join(' '),
+      options: ['TimeZone=UTC', ...(limits ? [`statement_timeout=${limits.statement}`, `lock_timeout=${limits.lock}`, `idle_in_transaction_session_timeout=${limits.idle}`] : [])].map((setting) => `-c ${setting}`).join(' '),
       ...(limits && { connectionTimeoutMillis: limits.connection, query_timeout: limits.silence }),
     },
     // A connection whose statement was given up still waits for the answer: the next statement would wait behind it.

@@ -120,7 +120,7 @@ export async function settleFollowUp(db: Database, order: OrderRecord, follow_up
     const money = { ...payment.money };
     for (const [column, change] of Object.entries(changes) as [keyof typeof changes, number][]) money[column] += change;
     if (movesReservedMoney(follow_up.kind)) await endAuthorization(trx, follow_up, money, details.now);
-    const attention = attentionTo(follow_up.kind, to, money);
+    const attention = attentionTo(follow_up, to, money);
     if (attention === undefined) return moved;
     await rows(trx, 'update orders set attention = :attention where id = :order_id', { attention, order_id: order.order_id });
     return { ...moved, attention };

@@ -1,6 +1,6 @@
 import type { DeliveryId } from '../domain/delivery';
 import { OPEN_ORDER_STATUSES } from '../domain/transitions';
-import { rows, type Database } from './connection';
+import { iso, rows, type Database } from './connection';
 import { FOLLOW_UP, type OpenFollowUp } from './follow-ups';
 
 /** What was last touched in a period, epoch milliseconds: its end is outside. */
@@ -14,7 +14,7 @@ export const LIMIT = 5_000;
 /** Windows are five days at most, and closed at their end. */
 const WINDOW_AGE_MS = 30 * 24 * 60 * 60 * 1_000;
 
-const instants = ({ since, before }: Touched) => ({ since: new Date(since).toISOString(), before: new Date(before).toISOString(), open: OPEN_ORDER_STATUSES, limit: LIMIT });
+const instants = ({ since, before }: Touched) => ({ since: iso(since), before: iso(before), open: OPEN_ORDER_STATUSES, limit: LIMIT });
 
 /** Follow-up orders that are not final. What the processor did of itself is done when it is written. */
 export async function unfinishedFollowUps(db: Database, before: number): Promise<OpenFollowUp[]> {
@@ -28,20 +28,27 @@ export async function unfinishedFollowUps(db: Database, before: number): Promise
 }
 
 /**
- * Payment orders that a workflow has to bring to their end and that something was done to: an attempt that began, or money that
- * is held. An order that only waits to be paid has nothing its workflow could have missed. Oldest touch first.
+ * Payment orders that a workflow has to bring to their end: something was done to them in the period (an attempt that began, money
+ * that is reserved), or their time for paying or capturing ended in it. An order that waits to be paid has nothing its workflow
+ * could have missed until its end. Oldest touch first.
  */
-export async function unfinishedOrders(db: Database, touched: Touched): Promise<{ order_id: string; project_id: string; modified: string }[]> {
+export async function unfinishedOrders(db: Database, touched: Touched): Promise<{ order_id: string; project_id: string; touched: string }[]> {
   return await rows(
     db,
-    `select id as order_id, project_id, modified from orders o
-     where o.status = any(:open::text[]) and o.kind = 'payment' and o.modified >= :since and o.modified < :before
-       and exists (select 1 from transactions t where t.order_id = o.id and (t.status <> 'new' or o.attempts_max = 1))
-     union
-     select o.id, o.project_id, o.modified from transactions t join orders o on o.id = t.order_id
-     where t.capture_mode is not null and t.status = 'accepted' and t.capture_ends_at > :oldest and o.modified >= :since and o.modified < :before
-       and t.captured_amount + t.voided_amount < t.amount
-     order by modified limit :limit`,
+    `with authorized as (
+       select o.id, o.project_id, o.modified, t.capture_ends_at as ends from transactions t join orders o on o.id = t.order_id
+       where t.capture_mode is not null and t.status = 'accepted' and t.capture_ends_at > :oldest and t.captured_amount + t.voided_amount < t.amount
+     ), found as (
+       select id, project_id, modified as touched from orders o
+       where status = any(:open::text[]) and kind = 'payment' and modified >= :since and modified < :before
+         and exists (select 1 from transactions t where t.order_id = o.id and (t.status <> 'new' or o.attempts_max = 1))
+       union select id, project_id, expires_at from orders
+       where status = any(:open::text[]) and kind = 'payment' and expires_at >= :since and expires_at < :before
+       union select id, project_id, modified from authorized where modified >= :since and modified < :before
+       union select id, project_id, ends from authorized where ends >= :since and ends < :before
+     )
+     select id as order_id, project_id, max(touched) as touched from found
+     group by id, project_id order by touched limit :limit`,
     { ...instants(touched), oldest: new Date(touched.before - WINDOW_AGE_MS).toISOString() },
   );
 }
@@ -53,6 +60,6 @@ export async function unsentDeliveries(db: Database, before: number): Promise<De
     `select d.order_id, d.n from webhook_deliveries d
      where d.status = 'new' and d.created < :before and not exists (select 1 from webhook_attempts a where a.order_id = d.order_id and a.n = d.n)
      order by d.created limit :limit`,
-    { before: new Date(before).toISOString(), limit: LIMIT },
+    { before: iso(before), limit: LIMIT },
   );
 }

@@ -12,6 +12,8 @@ export interface Authorization {
   reserved: number;
   /** Asked of the processor and not answered; minor units. */
   unanswered: number;
+  /** Freed by refusals after the window had ended: no longer to be captured; minor units. */
+  freed: number;
   closings: Closing[];
 }
 
@@ -20,19 +22,18 @@ export function openAuthorization(order: OrderRecord): Authorization | undefined
   const accepted = order.transactions.find((one) => one.status === 'accepted');
   const capture = accepted?.capture;
   if (accepted === undefined || capture?.end === undefined || capture.reserved + capture.unanswered === 0) return undefined;
-  const { mode, end, reserved, unanswered } = capture;
-  return { transaction_id: accepted.transaction_id, mode, end, reserved, unanswered, closings: order.closings ?? [] };
+  const { mode, end, reserved, unanswered, freed = 0 } = capture;
+  return { transaction_id: accepted.transaction_id, mode, end, reserved, unanswered, freed, closings: order.closings ?? [] };
 }
 
 /**
- * What the service does with the money that is left at the end of the window: a delayed authorization is captured, once; all
- * else is released, what a later refusal frees as well. A processor that refuses to release is not asked for ever.
- * `closed`: the end has been dealt with, so that what is held now has been freed since.
+ * What the service does with the money that is left at the end of the window, in minor units: a delayed authorization is captured,
+ * first and once; all else is released, what a later refusal frees as well. A processor that refuses to release is not asked for ever.
  */
-export function closingOf({ mode, end, reserved, closings }: Authorization, now: number, closed = false): Closing['kind'] | undefined {
+export function closingOf({ mode, end, reserved, freed, closings }: Authorization, now: number): { kind: Closing['kind']; amount: number } | undefined {
   if (!hasEnded(end, now) || reserved === 0) return undefined;
-  if (mode === 'delayed' && !closed && !closings.some(({ kind }) => kind === 'capture')) return 'capture';
-  return closings.some(({ kind, status }) => kind === 'void' && status === 'error') ? undefined : 'void';
+  if (mode === 'delayed' && closings.length === 0 && reserved > freed) return { kind: 'capture', amount: reserved - freed };
+  return closings.some(({ kind, status }) => kind === 'void' && status === 'error') ? undefined : { kind: 'void', amount: reserved };
 }
 
 /** Whether nothing is left to wait for: the window is over, and what could not be released is nobody's to ask for. */

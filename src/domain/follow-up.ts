@@ -147,9 +147,11 @@ function whyNoRefund(money: TransactionMoney): string {
 
 /**
  * What an operator has to look at, in words; `undefined` while all is as it should be. The order that takes the sum over what was
- * captured is the chargeback or, when the money was under way to the customer already, the refund.
+ * captured is the chargeback or, when the money was under way to the customer already, the refund. What the service gives back or
+ * releases of its own nobody else asks for when the processor refuses it.
  */
-export function attentionTo(kind: FollowUpKind, to: TransactionStatus, money: TransactionMoney): string | undefined {
+export function attentionTo({ kind, requested_by }: Pick<FollowUpRequest, 'kind' | 'requested_by'>, to: TransactionStatus, money: TransactionMoney): string | undefined {
+  if (to === 'error' && requested_by === 'service' && kind !== 'capture') return `the processor refused the ${kind}: the customer's money is not free`;
   const gives_back = kind === 'chargeback' || kind === 'refund';
   // Of a payment whose own outcome we still wait for, nothing is known to be captured.
   return gives_back && !isOpen(money.status) && to === 'accepted' && isOverdrawn(money) ? 'refunded and charged back beyond what was captured' : undefined;

@@ -20,6 +20,8 @@ export interface TransactionRecord {
     reserved: number;
     /** Asked of the processor and not answered; minor units. */
     unanswered: number;
+    /** Freed by refusals after the window had ended; minor units, absent when there were none. */
+    freed?: number;
   };
 }
 

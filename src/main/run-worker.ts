@@ -1,9 +1,9 @@
 import { NativeConnection, Runtime, Worker, makeTelemetryFilterString, type LogLevel, type LogMetadata, type Logger as SdkLogger } from '@temporalio/worker';
 import { createActivities } from '../../activities';
 import { Caretaker } from '../../activities/caretaker';
-import { TASK_QUEUE } from '../../workflows/messages';
+import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import { required, type Config } from '../config';
-import { connect } from '../db/connection';
+import { LIMITS, connect } from '../db/connection';
 import type { Logger } from '../log';
 import { createProcessor } from '../processor/client';
 import { connectTemporal, dataConverter } from '../temporal/connect';
@@ -19,14 +19,13 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }), forward: {} } },
     logger: loggerFor(log),
   });
-  const db = connect(required(config, 'POSTGRES_URL'));
+  const db = connect(required(config, 'POSTGRES_URL'), { limits: LIMITS });
   const processor = createProcessor({ url: required(config, 'PROCESSOR_URL'), key: config.PROCESSOR_KEY, timeout_ms: config.PROCESSOR_TIMEOUT_MS, log });
   const client = connectTemporal({ address, namespace: config.TEMPORAL_NAMESPACE, payload_keys: config.PAYLOAD_KEYS });
   const connection = await NativeConnection.connect({ address });
-  const worker = await Worker.create({
+  const shared = {
     connection,
     namespace: config.TEMPORAL_NAMESPACE,
-    taskQueue: TASK_QUEUE,
     workflowBundle: { codePath: bundle_path },
     dataConverter: dataConverter(config.PAYLOAD_KEYS),
     activities: createActivities({
@@ -38,23 +37,34 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       public_url: publicUrl(config),
       log,
     }),
-    maxConcurrentWorkflowTaskExecutions: 40,
-    maxCachedWorkflows: 1_000,
     // A worker that was killed still owns its workflows' queues: after this long another takes them.
     stickyQueueScheduleToStartTimeout: '5 seconds',
     shutdownGraceTime: '5 seconds',
-  });
-  const running = worker.run();
+    // What was not finished by then is done again by another worker: every step is safe to repeat.
+    shutdownForceTime: '8 seconds',
+  } as const;
+  const workers = await Promise.all([
+    // A slot is held while a charge is on its way, which waits more than it works.
+    Worker.create({ ...shared, taskQueue: TASK_QUEUE, maxConcurrentWorkflowTaskExecutions: 100, maxCachedWorkflows: 1_000 }),
+    Worker.create({ ...shared, taskQueue: WEBHOOK_TASK_QUEUE, maxConcurrentWorkflowTaskExecutions: 100, maxCachedWorkflows: 200 }),
+  ]);
+  const running = Promise.all(workers.map((worker) => worker.run()));
   const caretaker = new Caretaker({ db, client, log });
   caretaker.start();
+  let closing = false;
   // A worker that fails for good ends the process: the supervisor starts another.
-  running.catch(() => process.exit(1));
-  log.info({ task_queue: TASK_QUEUE }, 'worker runs');
+  running.catch((err: unknown) => {
+    if (closing) return;
+    log.fatal({ err }, 'the worker failed');
+    process.exit(1);
+  });
+  log.info({ task_queues: [TASK_QUEUE, WEBHOOK_TASK_QUEUE] }, 'worker runs');
   return {
     async close() {
-      await caretaker.stop();
-      if (worker.getState() === 'RUNNING') worker.shutdown();
-      await running;
+      closing = true;
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      const ended = running.catch((err: unknown) => log.warn({ err }, 'not everything was finished'));
+      await Promise.all([caretaker.stop(), ended]);
       await client.connection.close();
       await connection.close();
       await processor.close();

@@ -2,8 +2,8 @@ import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Clien
 import { v7 as uuidv7 } from 'uuid';
 import { followUpActivities } from '../../activities/follow-ups';
 import { processorActivities } from '../../activities/processor';
-import { findOrderView } from '../../src/db/order-view';
 import { moveOrder } from '../../src/db/move-order';
+import { findOrderView } from '../../src/db/order-view';
 import type { FollowUpKind } from '../../src/domain/follow-up';
 import type { OrderRecord } from '../../src/domain/move';
 import { closingOrderId, reversalOrderId } from '../../src/ids';
@@ -45,8 +45,8 @@ const client = (error?: Error) => {
 const activities = (over: Partial<Processor> = {}, temporal = client()) => followUpActivities({ db: database.db, processor: { ...processor, ...over }, client: temporal });
 /** As the activity, where it has something to do and the processor answers. */
 async function carriedOut(input: FollowUpInput & { now: number }, by = activities()): Promise<OrderRecord> {
-  const order = await by.recordAndCarryOut(input);
-  if (order === null || order === 'unanswered') throw new Error(String(order));
+  const { done, order } = await by.recordAndCarryOut(input);
+  if (done !== 'recorded') throw new Error(done);
   return order;
 }
 /** A processor that says nothing. */
@@ -145,7 +145,7 @@ describe('recordAndCarryOut', () => {
 
   test('while the processor does not say whether a late payment was approved nothing is written', async () => {
     const input = await ready('reversal');
-    expect(await deaf().recordAndCarryOut(input)).toBe('unanswered');
+    expect(await deaf().recordAndCarryOut(input)).toEqual({ done: 'unanswered' });
     expect((await view(input.original_order_id)).follow_ups).toEqual([]);
   });
 
@@ -162,7 +162,7 @@ describe('followOrder', () => {
     const { order_id } = await authorized();
     const input = { ...followUpOf(order_id, 'capture', { amount: 300 }), kind: 'capture' as const, now: NOW };
     const first = await activities().followOrder(input);
-    expect(first.transactions[0]!.capture).toMatchObject({ held: 200, unanswered: 300 });
+    expect(first.transactions[0]!.capture).toMatchObject({ reserved: 200, unanswered: 300 });
     const there = new WorkflowExecutionAlreadyStartedError('there', orderWorkflowId(input.order_id), 'followUp');
     expect(await activities({}, client(there)).followOrder(input)).toEqual(first);
     expect(said).toEqual(Array(2).fill(`start ${orderWorkflowId(input.order_id)}`));
@@ -193,28 +193,38 @@ describe('closeWindow', () => {
     ['delayed', 'capture'],
   ] as const)('%s: one %s of the rest, however often it is repeated', async (mode, kind) => {
     const { order_id } = await authorized(mode);
-    const first = await activities().closeWindow({ order_id, closed: false, now: END });
-    expect(await activities().closeWindow({ order_id, closed: true, now: END + 1 })).toEqual(first);
+    const first = await activities().closeWindow({ order_id, now: END });
+    expect(await activities().closeWindow({ order_id, now: END + 1 })).toEqual(first);
     const id = closingOrderId(transactionIdOf(order_id, 1), 1);
     expect((await view(order_id)).follow_ups).toEqual([{ id, kind, status: 'new' }]);
     expect(said).toEqual(Array(2).fill(`start ${orderWorkflowId(id)}`));
-    expect(first.transactions[0]!.capture).toMatchObject({ held: 0, unanswered: 500 });
+    expect(first.transactions[0]!.capture).toMatchObject({ reserved: 0, unanswered: 500 });
   });
 
-  test('what is freed after the end of a delayed authorization is released, not captured', async () => {
+  test.each<[string, number, string[]]>([
+    ['before the end: it is captured with the rest', END - 1, ['capture 500']],
+    ['at the end: the rest is captured, and it is released', END, ['capture 300', 'void 200']],
+  ])('a void of a delayed authorization that is refused %s', async (_when, refused_at, expected) => {
     const { order_id } = await authorized('delayed');
-    await activities().closeWindow({ order_id, closed: true, now: END });
-    expect((await view(order_id)).follow_ups).toMatchObject([{ kind: 'void', status: 'new' }]);
+    const voided = { ...followUpOf(order_id, 'void', { amount: 200 }), kind: 'void' as const, now: NOW };
+    await activities().followOrder(voided);
+    const order = await carriedOut(voided, deaf());
+    const refused = { operation: 'void', result: 'refused', idempotency_key: 'k', order_id, transaction_id: transactionIdOf(order_id, 1), amount: 200, currency: 'EUR', occurred: new Date(NOW).toISOString() } as const;
+    await activities({ ask: () => Promise.resolve(refused) }).askFollowUp({ ...voided, order, now: refused_at });
+    for (const later of [0, 1, 2]) await activities().closeWindow({ order_id, now: END + 10 + later });
+    const closings = (await view(order_id)).follow_ups.filter(({ id }) => id !== voided.order_id);
+    const amounts = await Promise.all(closings.map(async ({ id, kind }) => `${kind} ${(await view(id)).amount}`));
+    expect(amounts).toEqual(expected);
   });
 
   test('before the end nothing is done', async () => {
     const { order_id } = await authorized();
-    await activities().closeWindow({ order_id, closed: false, now: END - 1 });
+    await activities().closeWindow({ order_id, now: END - 1 });
     expect((await view(order_id)).follow_ups).toEqual([]);
   });
 
   test('an order that is not there is no refusal: Temporal tries again', async () => {
-    await expect(activities().closeWindow({ order_id: uuidv7(), closed: false, now: END })).rejects.not.toHaveProperty('nonRetryable', true);
+    await expect(activities().closeWindow({ order_id: uuidv7(), now: END })).rejects.not.toHaveProperty('nonRetryable', true);
   });
 });
 

@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
 import { connectTemporal } from '../../src/temporal/connect';
-import { orderWorkflowId, processorAnswered } from '../../workflows/messages';
+import { orderWorkflowId, processorAnswered, recordChanged } from '../../workflows/messages';
 import { Merchant, story } from '../support/client';
 import { stack } from '../support/stack';
 import { until } from '../support/until';
-import { books, refund } from './following';
+import { authorized, books, capturePart, part, refund, voidAll } from './following';
 
 /** An outcome that stays out for days: a history that is long goes on as a new one. */
 const shop = new Merchant();
@@ -16,15 +16,15 @@ afterAll(() => client.connection.close());
 afterEach(() => shop.endTrouble());
 
 /** News that tell nothing, so many that Temporal suggests to continue as new: from 4,096 events on. Answers the run it began in. */
-async function untilItGoesOnAsNew(order_id: string): Promise<string> {
+async function untilItGoesOnAsNew(order_id: string, news = processorAnswered): Promise<string> {
   const handle = client.workflow.getHandle(orderWorkflowId(order_id));
   const { runId } = await handle.describe();
   for (let sent = 0; sent < 4_200; sent += 100) {
-    await Promise.all(Array.from({ length: 100 }, () => handle.signal(processorAnswered)));
+    await Promise.all(Array.from({ length: 100 }, () => handle.signal(news)));
   }
   await until('it goes on in a new run', async () => {
     // What came while the suggestion was on its way.
-    await handle.signal(processorAnswered);
+    await handle.signal(news);
     return (await handle.describe()).runId !== runId;
   }, 30_000);
   expect((await client.workflow.getHandle(orderWorkflowId(order_id), runId).describe()).status.name).toBe('CONTINUED_AS_NEW');
@@ -49,4 +49,12 @@ test('an order whose customer is at the issuer goes on in a new run, which knows
   expect(story(order)).toBe('processing: pending');
   await untilItGoesOnAsNew(order.id);
   expect(story(await shop.cancelOrder(order.id))).toBe('cancelled: cancelled');
+}, 120_000);
+
+test('an authorization whose history is long goes on in a new run, which captures and voids what is left', async () => {
+  const order = await authorized(shop);
+  await untilItGoesOnAsNew(order.id, recordChanged);
+  expect((await capturePart(shop, order, part(300))).body.status).toBe('completed');
+  expect((await voidAll(shop, order)).body).toMatchObject({ status: 'completed', amount: order.amount - 300 });
+  expect(await client.workflow.getHandle(orderWorkflowId(order.id)).result()).toBe('completed');
 }, 120_000);

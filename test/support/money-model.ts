@@ -14,6 +14,8 @@ export interface Entry {
   status: LedgerStatus;
   /** An operator has to look at it. */
   flagged: boolean;
+  /** Refused when the window was over. */
+  late: boolean;
 }
 
 export interface ModelPayment {
@@ -78,7 +80,7 @@ export function seen(payment: ModelPayment, now: number) {
     },
     held: rest(payment),
     unanswered: open(payment, 'capture') + open(payment, 'void'),
-    ledger: payment.ledger.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    ledger: payment.ledger.map(({ late: _, ...entry }) => entry).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   };
 }
 
@@ -108,29 +110,35 @@ export function ask(payment: ModelPayment, asked: Asked): [ModelPayment, Result]
   const refused = by === 'merchant' ? refusal(payment, asked) : undefined;
   if (refused !== undefined) return [payment, refused];
   const amount = asked.amount ?? (kind === 'refund' ? refundable(payment) : rest(payment));
-  return [{ ...payment, ledger: [...payment.ledger, { name, kind, by, amount, status: 'new', flagged: false }] }, amount];
-}
-
-/** It is answered: what is final stays. A sum over what was captured is flagged on the order that makes it so. */
-export function answer(payment: ModelPayment, { name, to }: { name: string; to: LedgerStatus }): [ModelPayment, Result] {
-  const entry = payment.ledger.find((one) => one.name === name);
-  if (entry === undefined) throw new Error(`${name} was never asked for`);
-  if (entry.status === 'completed' || entry.status === 'error') return [payment, entry.status];
-  const become = (flagged: boolean): ModelPayment => ({ ...payment, ledger: payment.ledger.map((one) => (one === entry ? { ...one, status: to, flagged } : one)) });
-  const after = become(false);
-  const given_back = done(after, 'refund') + done(after, 'chargeback') - done(after, 'reversal');
-  const flagged = to === 'completed' && (entry.kind === 'refund' || entry.kind === 'chargeback') && given_back > captured(after);
-  return [become(flagged), to];
+  return [{ ...payment, ledger: [...payment.ledger, { name, kind, by, amount, status: 'new', flagged: false, late: false }] }, amount];
 }
 
 /**
- * What the service does with what is left once the window is over: a delayed authorization is captured, once; all else is
- * released; a release that was refused is not tried again.
+ * It is answered: what is final stays. A sum over what was captured is flagged on the order that makes it so, a refusal of what the
+ * service releases on that.
  */
-export function closing(payment: ModelPayment, now: number): { name: string; kind: 'capture' | 'void' } | undefined {
+export function answer(payment: ModelPayment, { name, to, now }: { name: string; to: LedgerStatus; now: number }): [ModelPayment, Result] {
+  const entry = payment.ledger.find((one) => one.name === name);
+  if (entry === undefined) throw new Error(`${name} was never asked for`);
+  if (entry.status === 'completed' || entry.status === 'error') return [payment, entry.status];
+  const become = (flagged: boolean): ModelPayment => ({ ...payment, ledger: payment.ledger.map((one) => (one === entry ? { ...one, status: to, flagged, late: to === 'error' && now >= payment.end } : one)) });
+  const after = become(false);
+  const given_back = done(after, 'refund') + done(after, 'chargeback') - done(after, 'reversal');
+  const stuck = to === 'error' && entry.by === 'service' && entry.kind === 'void';
+  const overdrawn = to === 'completed' && (entry.kind === 'refund' || entry.kind === 'chargeback') && given_back > captured(after);
+  return [become(stuck || overdrawn), to];
+}
+
+/**
+ * What the service does with what is left once the window is over: a delayed authorization is captured, first and once, less what
+ * refusals have freed since; all else is released; a release that was refused is not tried again.
+ */
+export function closing(payment: ModelPayment, now: number): { name: string; kind: 'capture' | 'void'; amount: number } | undefined {
   const before = closings(payment);
-  if (payment.mode === 'sale' || now < payment.end || rest(payment) === 0) return undefined;
+  const left = rest(payment);
+  if (payment.mode === 'sale' || now < payment.end || left === 0) return undefined;
   const name = `closing:${before.length + 1}`;
-  if (payment.mode === 'delayed' && !before.some(({ kind }) => kind === 'capture')) return { name, kind: 'capture' };
-  return before.some((entry) => entry.kind === 'void' && entry.status === 'error') ? undefined : { name, kind: 'void' };
+  const freed = payment.ledger.filter(({ kind, by, late }) => kind === 'void' && by === 'merchant' && late).reduce((sum, { amount }) => sum + amount, 0);
+  if (payment.mode === 'delayed' && before.length === 0 && left > freed) return { name, kind: 'capture', amount: left - freed };
+  return before.some((entry) => entry.kind === 'void' && entry.status === 'error') ? undefined : { name, kind: 'void', amount: left };
 }

@@ -6,7 +6,7 @@ import { createLog } from '../../src/log';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle';
 import { postWebhook } from '../../src/webhook/post';
-import { TASK_QUEUE } from '../../workflows/messages';
+import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import * as searchAttributes from '../../workflows/search-attributes';
 import { aDatabase, type TestDatabase } from './database';
 import { stack } from './stack';
@@ -16,7 +16,6 @@ export interface World {
   env: TestWorkflowEnvironment;
   database: TestDatabase;
   processor: Processor;
-  worker: Worker;
   /** Workflow time, in epoch milliseconds. */
   now(): Promise<number>;
   close(): Promise<void>;
@@ -36,20 +35,29 @@ export function quietRuntime(): void {
   runtime = true;
 }
 
+/** The SDK gives the server five seconds to start, which a busy machine may need for another. */
+async function startServer(tries = 3): Promise<TestWorkflowEnvironment> {
+  try {
+    return await TestWorkflowEnvironment.createTimeSkipping({
+      server: { executable: { type: 'existing-path', path: process.env['TEMPORAL_TEST_SERVER_PATH'] ?? '' } },
+    });
+  } catch (error) {
+    if (tries <= 1) throw error;
+    return await startServer(tries - 1);
+  }
+}
+
 export async function aWorld(options: { services?: Partial<Services>; worker?: Partial<WorkerOptions>; webhook_url?: string } = {}): Promise<World> {
   quietRuntime();
-  const env = await TestWorkflowEnvironment.createTimeSkipping({
-    server: { executable: { type: 'existing-path', path: process.env['TEMPORAL_TEST_SERVER_PATH'] ?? '' } },
-  });
+  const env = await startServer();
   await env.connection.operatorService.addSearchAttributes({
     namespace: env.namespace ?? 'default',
     searchAttributes: Object.fromEntries(Object.values(searchAttributes).map(({ name }) => [name, KEYWORD])),
   });
   const database = await aDatabase(options.webhook_url === undefined ? {} : { webhook_url: options.webhook_url });
   const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000 });
-  const worker = await Worker.create({
+  const shared = {
     connection: env.nativeConnection as NativeConnection,
-    taskQueue: TASK_QUEUE,
     workflowBundle: await buildWorkflowBundle(),
     activities: createActivities({
       db: database.db,
@@ -62,16 +70,16 @@ export async function aWorld(options: { services?: Partial<Services>; worker?: P
       ...options.services,
     }),
     ...options.worker,
-  });
-  const running = worker.run();
+  };
+  const workers = await Promise.all([TASK_QUEUE, WEBHOOK_TASK_QUEUE].map((taskQueue) => Worker.create({ ...shared, taskQueue })));
+  const running = Promise.all(workers.map((worker) => worker.run()));
   return {
     env,
     database,
     processor,
-    worker,
     now: () => env.currentTimeMs(),
     async close() {
-      worker.shutdown();
+      for (const worker of workers) worker.shutdown();
       await running;
       await processor.close();
       await database.close();

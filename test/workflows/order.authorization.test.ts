@@ -59,6 +59,16 @@ describe('while the window lasts', () => {
     await order.follow('void');
   });
 
+  test("Temporal's own cancellation, a button of its Web UI, abandons no money", async () => {
+    const order = await authorize();
+    await order.handle.cancel();
+    await order.follow('capture', 300);
+    await becomes(order, 'completed: accepted; 300 captured: capture completed');
+    await pass(60 * MINUTE);
+    await isOver(order);
+    expect(await ledger(order)).toEqual(['authorize 500 approved', 'capture 300 approved', 'void 200 approved']);
+  });
+
   test.each<[string, ((order: TestOrder) => Promise<unknown>)[], string, string[]]>([
     ['captured in full', [(order) => order.follow('capture')], 'completed: accepted; 500 captured: capture completed', ['capture 500 approved']],
     ['voided in full', [(order) => order.follow('void')], 'completed: cancelled; 500 voided: void completed', ['void 500 approved']],

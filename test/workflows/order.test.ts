@@ -108,6 +108,24 @@ describe('cancel', () => {
   });
 });
 
+describe("Temporal's own cancellation, a button of its Web UI, abandons no order", () => {
+  test('it can be paid afterwards', async () => {
+    const order = await createAnOrder(world);
+    await order.handle.cancel();
+    await order.pay(CARDS.do_not_honor.number, 1);
+    await order.pay(CARDS.approved.number, 2);
+    expect(await order.handle.result()).toBe('completed');
+    expect(await story(order)).toBe('completed: error accepted');
+  });
+
+  test('it expires at its end', async () => {
+    const order = await createAnOrder(world);
+    await order.handle.cancel();
+    expect(await order.handle.result()).toBe('expired');
+    expect(await story(order)).toBe('expired:');
+  });
+});
+
 describe('expiry by durable timers', () => {
   test('one second before its end an order can be paid', async () => {
     const order = await createAnOrder(world);

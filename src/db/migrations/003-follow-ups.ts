@@ -45,14 +45,16 @@ export async function up(knex: Knex): Promise<void> {
 
     -- What the caretaker looks for: orders, windows and webhooks that somebody has to bring to their end.
     create index orders_open on orders (modified) where status in ('new', 'processing', 'see-transactions');
-    create index transactions_windows on transactions (capture_ends_at) where capture_mode is not null;
+    create index orders_due on orders (expires_at) where status in ('new', 'processing', 'see-transactions');
+    create index transactions_windows on transactions (capture_ends_at) where capture_mode is not null and status = 'accepted' and captured_amount + voided_amount < amount;
+    create index orders_follow_ups_open on orders (modified) where kind <> 'payment' and status in ('new', 'processing', 'see-transactions');
     create index webhook_deliveries_open on webhook_deliveries (created) where status = 'new';
   `);
 }
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    drop index orders_open, transactions_windows, webhook_deliveries_open;
+    drop index orders_open, orders_due, orders_follow_ups_open, transactions_windows, webhook_deliveries_open;
     alter table transactions
       drop column capture_mode, drop column capture_period, drop column capture_ends_at, drop column original_transaction_id,
       drop column receiver_account_token, drop column voided_amount, drop column refunded_amount, drop column charged_back_amount,

@@ -3,7 +3,7 @@ import { connect, isAway, rows, type Database } from '../../../src/db/connection
 import { stack } from '../../support/stack';
 
 /** A database that does not answer is told of in time, whatever it is that keeps it. */
-const LIMITS = { connection: 400, lock: 300, statement: 600, silence: 900 };
+const LIMITS = { connection: 400, lock: 300, statement: 600, idle: 700, silence: 900 };
 
 const opened: Database[] = [];
 const open = (url: string, pool_max = 1) => {

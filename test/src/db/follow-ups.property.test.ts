@@ -193,7 +193,7 @@ class Subject {
         return amount === entry.amount ? again.status : `repeated with ${amount}`;
       },
       // Between the two of a lost answer another one may come, which is final then.
-      parts: lost ? [(before) => [answer(before, { name: entry.name, to })[0], undefined], (before) => answer(before, { name: entry.name, to })] : [(before) => answer(before, { name: entry.name, to })],
+      parts: lost ? [(before) => [answer(before, { name: entry.name, to, now })[0], undefined], (before) => answer(before, { name: entry.name, to, now })] : [(before) => answer(before, { name: entry.name, to, now })],
       repeated: entry.status === 'completed' || entry.status === 'error' || entry.status === to,
     };
   }
@@ -215,7 +215,7 @@ class Subject {
     let decided: ReturnType<typeof closing>;
     return {
       real: async () => {
-        await this.activities.closeWindow({ order_id: this.payment.order_id, closed: false, now });
+        await this.activities.closeWindow({ order_id: this.payment.order_id, now });
         return 'closed';
       },
       parts: [

@@ -80,6 +80,15 @@ describe('unfinishedOrders', () => {
     expect([await orders(NOW), await orders(LATER, LATER), (await orders(LATER, NOW)).toSorted()]).toEqual([[], [], ids]);
   });
 
+  test.each<[string, () => Promise<OrderRecord>, (order: OrderRecord) => number]>([
+    ['that for paying, though nobody tried to', () => aStoredOrder(database.db, { transaction: false }), ({ order_end }) => order_end],
+    ['that for capturing', () => anAcceptedPayment(database.db, { mode: 'manual' }), () => CAPTURE_END],
+  ])('whose time ended in the period, %s: once, whenever it was touched', async (_title, make, endOf) => {
+    const order = await make();
+    const end = endOf(order);
+    expect([await orders(end, LATER), await orders(end + 1, LATER), await orders(end + 2, end + 1)]).toEqual([[], [order.order_id], []]);
+  });
+
   test('a window that ended long ago is nobody’s any more', async () => {
     const { order_id } = await anAcceptedPayment(database.db, { mode: 'manual' });
     const day = 24 * 60 * 60_000;
@@ -89,7 +98,7 @@ describe('unfinishedOrders', () => {
   test('no more than one round looks after, those touched first', async () => {
     await manyOrders(LIMIT + 10);
     const found = await unfinishedOrders(database.db, { since: 0, before: NOW + LIMIT * 2 });
-    expect([found.length, Date.parse(found[0]!.modified), Date.parse(found.at(-1)!.modified)]).toEqual([LIMIT, NOW + 1, NOW + LIMIT]);
+    expect([found.length, Date.parse(found[0]!.touched), Date.parse(found.at(-1)!.touched)]).toEqual([LIMIT, NOW + 1, NOW + LIMIT]);
   });
 });
 
@@ -138,7 +147,7 @@ describe('unsentDeliveries', () => {
 });
 
 test.each<[string, () => Promise<unknown>, string[]]>([
-  ['unfinishedFollowUps', () => followUps(), ['orders_open']],
+  ['unfinishedFollowUps', () => followUps(), ['orders_follow_ups_open']],
   ['unfinishedOrders', () => orders(), ['orders_open', 'transactions_windows']],
   ['unsentDeliveries', () => deliveries(), ['webhook_deliveries_open']],
 ])('what is done costs %s nothing: an index of its own holds what is not', async (_title, ask, indexes) => {

@@ -1,4 +1,4 @@
-import { closingOf, openAuthorization, isClosed, type Authorization } from '../../../src/domain/authorization';
+import { closingOf, isClosed, openAuthorization, type Authorization } from '../../../src/domain/authorization';
 import type { Closing, OrderRecord, TransactionRecord } from '../../../src/domain/move';
 import type { TransactionStatus } from '../../../src/domain/transitions';
 
@@ -25,7 +25,7 @@ const anOrder = (...transactions: TransactionRecord[]): OrderRecord => ({
   deliveries: [],
 });
 
-const anAuthorization = (over: Partial<Authorization> = {}): Authorization => ({ transaction_id: 't1', mode: 'manual', end: END, reserved: 100, unanswered: 0, closings: [], ...over });
+const anAuthorization = (over: Partial<Authorization> = {}): Authorization => ({ transaction_id: 't1', mode: 'manual', end: END, reserved: 100, unanswered: 0, freed: 0, closings: [], ...over });
 
 /** Closings written as `capture error, void new`. */
 const closings = (text: string): Closing[] =>
@@ -33,7 +33,7 @@ const closings = (text: string): Closing[] =>
 
 describe('what an order holds', () => {
   test.each<[string, OrderRecord, Partial<Authorization> | undefined]>([
-    ['an authorization holds its amount', anOrder(aTransaction('accepted')), { transaction_id: 't1', mode: 'manual', end: END, reserved: 100, unanswered: 0, closings: [] }],
+    ['an authorization holds its amount', anOrder(aTransaction('accepted')), { transaction_id: 't1', mode: 'manual', end: END, reserved: 100, unanswered: 0, freed: 0, closings: [] }],
     ['the one that was accepted, after declines', anOrder(aTransaction('error', { reserved: 0 }, 1), aTransaction('accepted', { mode: 'delayed' }, 2)), { transaction_id: 't2', mode: 'delayed' }],
     ['money that is only awaited is held too', anOrder(aTransaction('accepted', { reserved: 0, unanswered: 40 })), { reserved: 0, unanswered: 40 }],
     ['nothing left', anOrder(aTransaction('accepted', { reserved: 0 })), undefined],
@@ -54,23 +54,27 @@ describe('what an order holds', () => {
 });
 
 describe('rule 4 and DECISIONS, Money: what the service does at the end of the window', () => {
-  test.each<[rule: string, hold: Partial<Authorization>, now: number, done: string, closing: Closing['kind'] | undefined, closed: boolean]>([
+  test.each<[rule: string, held: Partial<Authorization>, now: number, done: string, closing: string | undefined, closed: boolean]>([
     ['before its end nothing', {}, END - 1, '', undefined, false],
-    ['manual: what is left is released, exactly at the end', {}, END, '', 'void', false],
-    ['delayed: captured automatically at the end', { mode: 'delayed' }, END, '', 'capture', false],
+    ['manual: what is left is released, exactly at the end', {}, END, '', 'void 100', false],
+    ['delayed: captured automatically at the end', { mode: 'delayed' }, END, '', 'capture 100', false],
     ['delayed, before its end nothing', { mode: 'delayed' }, END - 1, '', undefined, false],
     ['less what is asked and not answered: that is waited for', { reserved: 0, unanswered: 40 }, END, '', undefined, false],
-    ['the rest is released while a capture is awaited', { reserved: 60, unanswered: 40 }, END, '', 'void', false],
-    ['what a later refusal frees is released the same way', { reserved: 40 }, END + 1, 'void completed', 'void', false],
-    ['a refused automatic capture: the rest is released', { mode: 'delayed' }, END + 1, 'capture error', 'void', false],
-    ['an automatic capture is asked for once, also when it is not answered', { mode: 'delayed', reserved: 40, unanswered: 60 }, END + 1, 'capture new', 'void', false],
+    ['the rest is released while a capture is awaited', { reserved: 60, unanswered: 40 }, END, '', 'void 60', false],
+    ['what a later refusal frees is released the same way', { reserved: 40 }, END + 1, 'void completed', 'void 40', false],
+    ['a refused automatic capture: the rest is released', { mode: 'delayed' }, END + 1, 'capture error', 'void 100', false],
+    ['an automatic capture is asked for once, also when it is not answered', { mode: 'delayed', reserved: 40, unanswered: 60 }, END + 1, 'capture new', 'void 40', false],
+    ['of a delayed one, what refusals have freed since is not captured', { mode: 'delayed', freed: 20 }, END + 1, '', 'capture 80', false],
+    ['and if that is all there is, it is released', { mode: 'delayed', reserved: 20, freed: 20 }, END + 1, '', 'void 20', false],
+    ['delayed, after a release nothing is captured any more', { mode: 'delayed' }, END + 1, 'void error', undefined, true],
     ['a release that is not answered is waited for', { reserved: 0, unanswered: 100 }, END + 1, 'void processing', undefined, false],
     ['a release that is refused is not asked for again', {}, END + 1, 'void error', undefined, true],
     ['nor after a refused capture', { mode: 'delayed' }, END + 1, 'capture error, void error', undefined, true],
     ['but what is unanswered is waited for', { reserved: 60, unanswered: 40 }, END + 1, 'void error', undefined, false],
     ['all is told: closed', { reserved: 0 }, END + 1, 'void completed', undefined, true],
   ])('%s', (_rule, over, now, done, closing, closed) => {
-    const hold = anAuthorization({ ...over, closings: closings(done) });
-    expect([closingOf(hold, now), isClosed(hold, now)]).toEqual([closing, closed]);
+    const authorization = anAuthorization({ ...over, closings: closings(done) });
+    const found = closingOf(authorization, now);
+    expect([found && `${found.kind} ${found.amount}`, isClosed(authorization, now)]).toEqual([closing, closed]);
   });
 });

@@ -164,18 +164,22 @@ describe('what an outcome changes', () => {
   });
 });
 
-describe('a sum over captured is flagged for the operator, on the order that made it so', () => {
+describe('what is flagged for the operator: a sum over captured, on the order that made it so, and what the service could not give back', () => {
   const OVER = aSale({ refunded_amount: 100, charged_back_amount: 1 });
-  test.each<[FollowUpKind, TransactionStatus, TransactionMoney, boolean]>([
-    ['chargeback', 'accepted', OVER, true],
-    ['refund', 'accepted', OVER, true],
-    ['refund', 'error', OVER, false],
-    ['refund', 'processing', OVER, false],
-    ['reversal', 'accepted', OVER, false],
-    ['capture', 'accepted', OVER, false],
-    ['chargeback', 'accepted', aSale({ charged_back_amount: 100 }), false],
-  ])('%s → %s', (kind, to, money, expected) => {
-    expect(attentionTo(kind, to, money) !== undefined).toBe(expected);
+  test.each<[FollowUpKind, RequestedBy, TransactionStatus, TransactionMoney, boolean]>([
+    ['chargeback', 'processor', 'accepted', OVER, true],
+    ['refund', 'merchant', 'accepted', OVER, true],
+    ['refund', 'merchant', 'error', OVER, false],
+    ['refund', 'merchant', 'processing', OVER, false],
+    ['reversal', 'service', 'accepted', OVER, false],
+    ['capture', 'merchant', 'accepted', OVER, false],
+    ['chargeback', 'processor', 'accepted', aSale({ charged_back_amount: 100 }), false],
+    ['reversal', 'service', 'error', aSale(), true],
+    ['void', 'service', 'error', anAuthorization(), true],
+    ['void', 'merchant', 'error', anAuthorization(), false],
+    ['capture', 'service', 'error', anAuthorization(), false],
+  ])('%s by the %s → %s', (kind, requested_by, to, money, expected) => {
+    expect(attentionTo({ kind, requested_by }, to, money) !== undefined).toBe(expected);
   });
 });
 
