@@ -53,7 +53,7 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
     const { to, result } = outcomeOf(answer);
     const known = answer === 'unknown' ? {} : { response_code: answer.response_code, response_code_description: answer.response_code_description };
     const follow_up: FollowUp = { ...input, amount: order.amount };
-    const after = await settleFollowUp(db, order, follow_up, to, { source: answer === 'unknown' ? 'service' : 'processor', now, result, transaction: known });
+    const after = await settleFollowUp(db, order, follow_up, to, { source: answer === 'unknown' ? 'service' : 'processor', now, occurred: answer === 'unknown' ? undefined : answer.occurred, result, transaction: known });
     if (isFinal(ORDER_MOVES, after.status)) await tellPayment(client, input);
     return after;
   }

@@ -241,3 +241,11 @@ describe('startReversal', () => {
     expect(said).toEqual([]);
   });
 });
+
+test('the event tells when it happened at the processor, and when we noticed', async () => {
+  const payment = await paid();
+  const refund = await carriedOut({ ...followUpOf(payment.order_id, 'refund', { amount: 100 }), now: NOW + MINUTE });
+  const booked = (await shop.ledger(payment.order_id)).find(({ operation }) => operation === 'refund');
+  const [event] = (await view(refund.order_id)).transactions[0]!.events.slice(-1);
+  expect([event!.event, Date.parse(event!.occurred), Date.parse(event!.noticed)]).toEqual(['accepted', Date.parse(booked!.occurred), NOW + MINUTE]);
+});

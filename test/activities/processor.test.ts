@@ -1,4 +1,5 @@
 import { processorActivities } from '../../activities/processor';
+import { moveOrder } from '../../src/db/move-order';
 import { findOrder } from '../../src/db/order-record';
 import { findOrderView } from '../../src/db/order-view';
 import { createProcessor, type Processor } from '../../src/processor/client';
@@ -73,6 +74,15 @@ describe('createAndCharge', () => {
     expect(await statuses(input.order.id)).toBe('new new');
     expect((await activities.createAndCharge(input)).status).toBe('error');
     expect(await shop.ledger(input.order.id)).toEqual([expect.objectContaining({ requests: 2, result: 'declined' })]);
+  });
+
+  test('killed before the charge, and run again when the time for paying is over: nothing is charged', async () => {
+    const input = { ...aCharge(await tokenOf('approved')), now: NOW };
+    await expect(withProcessor({ operate: () => Promise.reject(new Error('killed')) }).createAndCharge(input)).rejects.toThrow('killed');
+    const order = await activities.createAndCharge({ ...input, now: NOW + input.period });
+    expect(await shop.ledger(input.order.id)).toEqual([]);
+    const { transaction_id } = order.transactions[0]!;
+    expect((await activities.askOutcome({ order, transaction_id, now: NOW + input.period })).status).toBe('expired');
   });
 
   test('an order that is there goes on, however late it is', async () => {
@@ -181,6 +191,16 @@ describe('askOutcome', () => {
     const after = await activities.askOutcome({ order, transaction_id, now: end });
     expect([after.status, after.transactions[0]!.status]).toEqual(['expired', 'error']);
     expect(await shop.ledger(order.order_id)).toEqual([]);
+  });
+
+  test('what ended meanwhile stays ended, though the processor has approved it: whoever ended it asks once more', async () => {
+    const pending = await activities.createAndCharge({ ...aCharge(await tokenOf('challenge')), now: NOW });
+    const { transaction_id } = pending.transactions[0]!;
+    const cancelled = await moveOrder(database.db, pending, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
+    await fetch((await view(pending.order_id)).transactions[0]!.challenge_url ?? '', { method: 'POST', body: new URLSearchParams({ code: '0101' }), redirect: 'manual' });
+    expect(await shop.ledger(pending.order_id)).toEqual([expect.objectContaining({ result: 'approved' })]);
+    expect((await activities.askOutcome({ order: pending, transaction_id, now: NOW + MINUTE })).status).toBe(cancelled.status);
+    expect(await statuses(pending.order_id)).toBe('cancelled cancelled');
   });
 
   test('nobody answers: the order stays as it is', async () => {

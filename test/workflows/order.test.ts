@@ -1,7 +1,13 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { insertTransaction } from '../../src/db/insert-order';
+import { moveOrder } from '../../src/db/move-order';
+import { loadOrder } from '../../src/db/order-record';
+import { chargeKey } from '../../src/domain/transaction';
 import { processorAnswered } from '../../workflows/messages';
+import { aTransaction } from '../support/builders';
 import { CARDS } from '../support/cards';
-import { MINUTE, atTheIssuer, createAnOrder, story, type TestOrder } from '../support/orders';
+import { PROJECT } from '../support/database';
+import { MINUTE, atTheIssuer, createAnOrder, story, transactionIdOf, type TestOrder } from '../support/orders';
 import { stack } from '../support/stack';
 import { aWorld, type World } from '../support/temporal';
 import { until } from '../support/until';
@@ -215,6 +221,40 @@ describe('3-D Secure', () => {
     expect(await story(order)).toBe('processing: pending');
     await pass(2_000);
     expect(await story(order)).toBe('expired: expired');
+  });
+});
+
+describe('what the processor approved all the same is given back', () => {
+  const given = async (order: TestOrder) => (await order.view()).follow_ups.map(({ kind, status }) => `${kind} ${status}`);
+
+  test('cancelled in the record alone, as when worker and server were killed, and passed at the issuer', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
+    const record = await loadOrder(world.database.db, order.id);
+    await moveOrder(world.database.db, record, { ended: 'cancelled' }, { source: 'merchant', now: await world.now() });
+    await atTheIssuer(order, { code: '0101' });
+    await pass(6 * MINUTE);
+    expect(await order.handle.result()).toBe('cancelled');
+    await until('the reversal', async () => (await given(order)).includes('reversal completed'));
+    expect(await story(order)).toBe('cancelled: cancelled');
+  });
+
+  test('a charge that was on its way when the order expired, its worker killed', async () => {
+    const order = await createAnOrder(world);
+    await order.pay(CARDS.do_not_honor.number, 1);
+    const record = await loadOrder(world.database.db, order.id);
+    const id = transactionIdOf(order.id, 2);
+    const end = await endOf(order);
+    await insertTransaction(world.database.db, record, aTransaction(order.id, { id, attempt: 2 }), { created: await world.now(), end });
+    await sleepUntil(end);
+    expect(await order.handle.result()).toBe('expired');
+    expect(await story(order)).toBe('expired: error expired');
+    // Now it arrives.
+    const vaulted = await world.processor.vaultCard({ project_id: PROJECT.id, is_test: true, number: CARDS.approved.number, card_expiry: '122034', security_code: '123' });
+    const charge = { operation: 'sale', order_id: order.id, transaction_id: id, project_id: PROJECT.id, is_test: true, amount: 500, currency: 'EUR', return_url: 'http://pay.test/' } as const;
+    await world.processor.operate({ ...charge, vault_token: vaulted.usable ? vaulted.vault_token : '' }, chargeKey(id));
+    await pass(16 * MINUTE);
+    await until('the reversal', async () => (await given(order)).includes('reversal completed'));
+    expect(await story(order)).toBe('expired: error expired');
   });
 });
 
