@@ -77,8 +77,9 @@ export function isSilence(error: unknown): boolean {
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isDropped(error)) return true;
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (!isGrpcServiceError(cause)) return false;
-  // Three workers were killed at the same task of this workflow: Temporal takes no update until one has done it.
-  const notReady = Number(cause.code) === 9 && cause.message.includes('Workflow Task in failed state');
+  // Three workers were killed at the same task of this workflow, or its history is full of updates: Temporal takes no other until
+  // a task is done.
+  const notReady = Number(cause.code) === 9 && /Workflow Task in failed state|limit on the total number of distinct updates/.test(cause.message);
   return notReady || [1, 4, 8, 14].includes(Number(cause.code)); // cancelled, deadline exceeded, exhausted, unavailable
 }
 

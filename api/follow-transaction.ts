@@ -51,7 +51,8 @@ export async function followUp(services: Services, context: Context, order: Orde
   if (!is_there) requireVersion({ ...context, is_repeat: false }, order.version);
   // A ValidationError about what is left depends on state, so it is this key's answer.
   await context.claim();
-  if (!is_there) amountToMove(moneyOf(transaction), { ...wanted, requested_by: 'merchant', now: Date.now() });
+  // What its first run finds when it comes to it may be another state: that one decides.
+  if (!is_repeat) amountToMove(moneyOf(transaction), { ...wanted, requested_by: 'merchant', now: Date.now() });
   const { kind, ...said } = wanted;
   const versions = is_there ? undefined : allowedVersions(context);
   const input = {

@@ -10,7 +10,11 @@ export function cancelPayment({ services, orderOf, requireOurForm, show }: Doors
     const deadline_at = Date.now() + deadline_ms;
     requireOurForm(request);
     const order = await orderOf(request);
-    if (stepOf(order, Date.now()).kind === 'ended') return await show(request, response, order, { after_form: true });
+    const step = stepOf(order, Date.now());
+    if (step.kind === 'ended') return await show(request, response, order, { after_form: true });
+    if (step.kind === 'wait' && !step.may_cancel) {
+      return await show(request, response, order, { after_form: true, refused: new ServiceError('CanNotCancelTransaction', 'The outcome of the payment is awaited.') });
+    }
     let refused: ServiceError | undefined;
     try {
       await orders.cancel(order.id, { source: 'customer' }, deadline_at);

@@ -137,7 +137,10 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
     async operate(operation, idempotency_key) {
       const calling = call('POST', '/v1/operations/', operation, { 'idempotency-key': idempotency_key });
       const result = await outcome(idempotency_key, calling);
-      return isResult(result) ? result : 'unknown';
+      if (!isResult(result)) return 'unknown';
+      if (isOf(operation, result)) return result;
+      log?.error({ idempotency_key }, 'the processor answered for another operation or amount');
+      return 'unknown';
     },
     async ask(idempotency_key) {
       const result = await outcome(idempotency_key, call('GET', `/v1/operations/${encodeURIComponent(idempotency_key)}/`));
@@ -155,6 +158,11 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
 
 function isResult(result: OperationResult | Answer | 'unknown'): result is OperationResult {
   return typeof result === 'object' && 'result' in result;
+}
+
+/** Whether an answer is about what was asked for, to the last minor unit. */
+function isOf(asked: Operation, { operation, transaction_id, amount, currency }: OperationResult): boolean {
+  return operation === asked.operation && transaction_id === asked.transaction_id && amount === asked.amount && currency === asked.currency;
 }
 
 /** Whether a refusal is the processor's own and about this field. */

@@ -69,6 +69,19 @@ test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (what
   }
 });
 
+test.each([
+  ['another amount', { amount: 2 }],
+  ['another currency', { currency: 'JPY' }],
+  ['another transaction', { transaction_id: randomUUID() }],
+  ['another operation', { operation: 'refund' }],
+])('an approval of %s is no approval of this one', async (_what, other) => {
+  const approved = { ...OPERATION, idempotency_key: 'key', result: 'approved', occurred: '2026-01-15T12:00:00Z' };
+  answer = json(200, approved);
+  expect(await stranger.operate(OPERATION, 'key')).toMatchObject({ result: 'approved' });
+  answer = json(200, { ...approved, ...other });
+  expect(await stranger.operate(OPERATION, 'key')).toBe('unknown');
+});
+
 test('nobody there: unknown, and a look-up has no answer', async () => {
   const nobody = createProcessor({ url: 'http://127.0.0.1:9', key: KEY, timeout_ms: 300 });
   expect(await nobody.operate(OPERATION, 'key')).toBe('unknown');
