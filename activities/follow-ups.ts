@@ -9,7 +9,7 @@ import { chargeKey, outcomeOf } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { closingOrderId, reversalOrderId, transactionId } from '../src/ids';
 import type { Operation, OperationResult } from '../src/processor/wire';
-import { FOLLOW_UP_WORKFLOW, followUpNews, followUpStart, orderWorkflowId, recordChanged, type FollowUpInput, type FollowUpOrderInput, type FollowUpWorkflow } from '../workflows/messages';
+import { FOLLOW_UP_WORKFLOW, followUpNews, followUpStart, orderWorkflowId, recordChanged, type FollowUpInput, type CaptureOrVoidInput, type FollowUpWorkflow } from '../workflows/messages';
 import { withFailures } from './failure';
 import type { Services } from './services';
 
@@ -112,7 +112,7 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
     },
 
     /** Sets aside what a capture or void is to move, and starts its workflow. Answers the payment order. Throws what the domain refuses with. */
-    async followOrder(input: FollowUpOrderInput & AtTime): Promise<OrderRecord> {
+    async captureOrVoid(input: CaptureOrVoidInput & AtTime): Promise<OrderRecord> {
       await record(input);
       return await startOpen(input.original_order_id);
     },

@@ -5,7 +5,7 @@ import { endedUnpaid } from '../src/db/transactions';
 import { OF_THE_PROCESSOR } from '../src/domain/follow-up';
 import { processorOrderId, reversalOrderId } from '../src/ids';
 import type { OperationResult } from '../src/processor/wire';
-import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, firstAnswer, followOrder, followUpNews, followUpStart, orderStart, orderWorkflowId, type FollowUpInput, type FollowUpOrderInput } from '../workflows/messages';
+import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, firstAnswer, captureOrVoid, followUpNews, followUpStart, orderStart, orderWorkflowId, type FollowUpInput, type CaptureOrVoidInput } from '../workflows/messages';
 import { answeredOrder, isOver, isSilence, unavailable } from './answered-order';
 import type { Orders } from './orders';
 
@@ -22,7 +22,7 @@ export class FollowUps {
   ) {}
 
   /** Captures or voids: the order sets the money aside, its follow-up order does the rest. A repeat gets what became of the first. */
-  async follow(input: FollowUpOrderInput, deadline_at: number): Promise<OrderView> {
+  async captureOrVoid(input: CaptureOrVoidInput, deadline_at: number): Promise<OrderView> {
     return await this.answered(input, deadline_at, async () => {
       const start = new WithStartWorkflowOperation(ORDER_WORKFLOW, {
         ...orderStart({ order_id: input.original_order_id, project_id: input.project_id }),
@@ -30,7 +30,7 @@ export class FollowUps {
         // One that is over, or lost, begins anew from the record, which has the last word on what is left.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       });
-      await this.client.workflow.executeUpdateWithStart(followOrder, { startWorkflowOperation: start, updateId: `follow:${input.order_id}`, args: [input] });
+      await this.client.workflow.executeUpdateWithStart(captureOrVoid, { startWorkflowOperation: start, updateId: `follow:${input.order_id}`, args: [input] });
       await this.awaitFirstAnswer(input.order_id);
     });
   }

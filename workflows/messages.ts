@@ -82,7 +82,7 @@ export function followUpStart(input: FollowUpInput) {
 }
 
 /** A capture or void as the merchant asks its order for it. */
-export type FollowUpOrderInput = FollowUpInput & { kind: 'capture' | 'void' };
+export type CaptureOrVoidInput = FollowUpInput & { kind: 'capture' | 'void' };
 
 export interface OrderInput {
   order_id: string;
@@ -127,7 +127,7 @@ export const createOrder = defineUpdate<void, [CreateOrderInput]>('createOrder')
 export const submitPayment = defineUpdate<void, [SubmitPaymentInput]>('submitPayment');
 export const cancelOrder = defineUpdate<void, [CancelOrderInput]>('cancelOrder');
 /** Sets aside what a capture or void is to move, and starts its workflow; answers once its order is there. */
-export const followOrder = defineUpdate<void, [FollowUpOrderInput]>('followOrder');
+export const captureOrVoid = defineUpdate<void, [CaptureOrVoidInput]>('captureOrVoid');
 /** Answers a follow-up order's first answer of the processor: it is carried out, refused, or its outcome is awaited. */
 export const firstAnswer = defineUpdate<void, []>('firstAnswer');
 /** The record knows more than the workflow: a capture or void has its outcome, or a server has lost what it was told. */

@@ -8,7 +8,7 @@ import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { answering, asking } from './activities';
 import { oneAtATime } from './one-at-a-time';
 import { UNTOLD, describe, inWords } from './order-details';
-import { cancelOrder, createOrder, followOrder, processorAnswered, recordChanged, submitPayment, type OrderInput } from './messages';
+import { cancelOrder, createOrder, captureOrVoid, processorAnswered, recordChanged, submitPayment, type OrderInput } from './messages';
 import { ATTENTION, ORDER_STATUS } from './search-attributes';
 
 /**
@@ -90,12 +90,12 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     }),
   );
 
-  setHandler(followOrder, async (input) =>
+  setHandler(captureOrVoid, async (input) =>
     inTurn(async () => {
       // Temporal may have forgotten the order, the record has not: its workflow begins anew where it stands.
       await goOnFromRecord();
       existing();
-      became(await answering.followOrder({ ...input, now: Date.now() }));
+      became(await answering.captureOrVoid({ ...input, now: Date.now() }));
     }),
   );
 

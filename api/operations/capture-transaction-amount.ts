@@ -1,9 +1,9 @@
 import type { Operation } from '../context';
-import { followTransaction } from '../follow-transaction';
+import { captureOrVoid } from '../request-follow-up';
 import type { Services } from '../services';
 
 /** Captures a part of an authorization (specification, Capture). Answers the capture order; throws Conflict, and ValidationError for more than is left. */
 export const captureTransactionAmount =
   (services: Services): Operation<'captureTransactionAmount'> =>
   (context, { params, body }) =>
-    followTransaction(services, context, { kind: 'capture', ...params, ...body });
+    captureOrVoid(services, context, { kind: 'capture', ...params, ...body });

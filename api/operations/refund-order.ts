@@ -1,5 +1,5 @@
 import type { Operation } from '../context';
-import { followUp } from '../follow-transaction';
+import { requestFollowUp } from '../request-follow-up';
 import { orderOfProject } from '../order-of-project';
 import { ServiceError } from '../../src/errors';
 import type { Services } from '../services';
@@ -12,5 +12,5 @@ export const refundOrder =
     if (order.kind !== 'payment') throw new ServiceError('RefundError', `A ${order.kind} order cannot be refunded: refund the payment order ${order.related_order_id}.`);
     const paid = order.transactions.find(({ status }) => status === 'accepted') ?? order.transactions.at(-1);
     if (paid === undefined) throw new ServiceError('RefundError', `Nothing was paid: the order is ${order.status}.`);
-    return await followUp(services, context, order, paid, { kind: 'refund', ...body });
+    return await requestFollowUp(services, context, order, paid, { kind: 'refund', ...body });
   };

@@ -1,9 +1,9 @@
 import type { Operation } from '../context';
-import { followTransaction } from '../follow-transaction';
+import { captureOrVoid } from '../request-follow-up';
 import type { Services } from '../services';
 
 /** Voids all that is left of an authorization (specification, Void a transaction). Answers the void order; throws CanNotCancelTransaction. */
 export const voidTransaction =
   (services: Services): Operation<'voidTransaction'> =>
   (context, { params }) =>
-    followTransaction(services, context, { kind: 'void', ...params });
+    captureOrVoid(services, context, { kind: 'void', ...params });

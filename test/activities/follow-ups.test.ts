@@ -157,14 +157,14 @@ describe('recordAndCarryOut', () => {
   });
 });
 
-describe('followOrder', () => {
+describe('captureOrVoid', () => {
   test('sets the money aside and starts the workflow, once and again', async () => {
     const { order_id } = await authorized();
     const input = { ...followUpOf(order_id, 'capture', { amount: 300 }), kind: 'capture' as const, now: NOW };
-    const first = await activities().followOrder(input);
+    const first = await activities().captureOrVoid(input);
     expect(first.transactions[0]!.capture).toMatchObject({ reserved: 200, unanswered: 300 });
     const there = new WorkflowExecutionAlreadyStartedError('there', orderWorkflowId(input.order_id), 'followUp');
-    expect(await activities({}, client(there)).followOrder(input)).toEqual(first);
+    expect(await activities({}, client(there)).captureOrVoid(input)).toEqual(first);
     expect(said).toEqual(Array(2).fill(`start ${orderWorkflowId(input.order_id)}`));
     expect(await ledger(order_id)).toEqual(['authorize 500 approved 1']);
   });
@@ -172,15 +172,15 @@ describe('followOrder', () => {
   test('killed before the workflow was started: the next capture starts it too', async () => {
     const { order_id } = await authorized();
     const inputs = [100, 200].map((amount) => ({ ...followUpOf(order_id, 'capture', { amount }), kind: 'capture' as const, now: NOW }));
-    await expect(activities({}, client(new Error('killed'))).followOrder(inputs[0]!)).rejects.toThrow('killed');
+    await expect(activities({}, client(new Error('killed'))).captureOrVoid(inputs[0]!)).rejects.toThrow('killed');
     said.splice(0);
-    await activities().followOrder(inputs[1]!);
+    await activities().captureOrVoid(inputs[1]!);
     expect(said).toEqual(inputs.map((input) => `start ${orderWorkflowId(input.order_id)}`));
   });
 
   test('a refusal sets nothing aside and starts nothing', async () => {
     const { order_id } = await authorized();
-    await expect(activities().followOrder({ ...followUpOf(order_id, 'capture', { amount: 501 }), kind: 'capture', now: NOW })).rejects.toMatchObject({ type: 'ValidationError', nonRetryable: true });
+    await expect(activities().captureOrVoid({ ...followUpOf(order_id, 'capture', { amount: 501 }), kind: 'capture', now: NOW })).rejects.toMatchObject({ type: 'ValidationError', nonRetryable: true });
     expect(said).toEqual([]);
   });
 });
@@ -207,7 +207,7 @@ describe('closeWindow', () => {
   ])('a void of a delayed authorization that is refused %s', async (_when, refused_at, expected) => {
     const { order_id } = await authorized('delayed');
     const voided = { ...followUpOf(order_id, 'void', { amount: 200 }), kind: 'void' as const, now: NOW };
-    await activities().followOrder(voided);
+    await activities().captureOrVoid(voided);
     const order = await carriedOut(voided, deaf());
     const refused = { operation: 'void', result: 'refused', idempotency_key: 'k', order_id, transaction_id: transactionIdOf(order_id, 1), amount: 200, currency: 'EUR', occurred: new Date(NOW).toISOString() } as const;
     await activities({ ask: () => Promise.resolve(refused) }).askFollowUp({ ...voided, order, now: refused_at });

@@ -10,7 +10,7 @@ import {
   cancelOrder,
   createOrder,
   firstAnswer,
-  followOrder,
+  captureOrVoid,
   followUpStart,
   orderStart,
   orderWorkflowId,
@@ -19,7 +19,7 @@ import {
   submitPayment,
   type CreateOrderInput,
   type FollowUpInput,
-  type FollowUpOrderInput,
+  type CaptureOrVoidInput,
 } from '../../workflows/messages';
 import { PROJECT } from './database';
 import type { World } from './temporal';
@@ -129,13 +129,13 @@ export async function createAnOrder(world: World, options: TestOrderOptions = {}
       await handle.executeUpdate(cancelOrder, { args: [{ source: 'merchant' }] });
     },
     async follow(kind, amount, over = {}) {
-      const input = { ...followUpOf(id, kind, { amount, ...over }), kind } satisfies FollowUpOrderInput;
+      const input = { ...followUpOf(id, kind, { amount, ...over }), kind } satisfies CaptureOrVoidInput;
       const startWorkflowOperation = new WithStartWorkflowOperation(ORDER_WORKFLOW, {
         ...orderStart({ order_id: id, project_id: PROJECT.id }),
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       });
-      await client.workflow.executeUpdateWithStart(followOrder, { startWorkflowOperation, args: [input] });
+      await client.workflow.executeUpdateWithStart(captureOrVoid, { startWorkflowOperation, args: [input] });
       await awaitFirstAnswer(world, input.order_id);
       return input.order_id;
     },

@@ -24,7 +24,7 @@ interface Wanted<Kind extends 'capture' | 'void' | 'refund'> {
  * Captures or voids what an authorization holds; the one way of all four operations. Answers the follow-up order. Throws
  * NotFound, Conflict or CanNotCancelTransaction, ValidationError on `amount`.
  */
-export async function followTransaction(
+export async function captureOrVoid(
   services: Services,
   context: Context,
   { order_id, transaction_id, ...wanted }: Wanted<'capture' | 'void'> & { order_id: string; transaction_id: string },
@@ -35,14 +35,14 @@ export async function followTransaction(
   if (order.kind !== 'payment') {
     throw new ServiceError(wanted.kind === 'capture' ? 'Conflict' : 'CanNotCancelTransaction', `A ${order.kind} order holds no money: see the payment order ${order.related_order_id}.`);
   }
-  return await followUp(services, context, order, transaction, wanted);
+  return await requestFollowUp(services, context, order, transaction, wanted);
 }
 
 /**
  * Asks for a follow-up order of a payment, once per request. What is refused here spares a workflow; the same rule decides
  * again, with the payment locked. Throws what amountToMove refuses with, PreconditionFailed, and what FollowUps throws.
  */
-export async function followUp(services: Services, context: Context, order: OrderView, transaction: TransactionView, wanted: Wanted<'capture' | 'void' | 'refund'>): Promise<Order> {
+export async function requestFollowUp(services: Services, context: Context, order: OrderView, transaction: TransactionView, wanted: Wanted<'capture' | 'void' | 'refund'>): Promise<Order> {
   const { project, idempotency_key, is_repeat, deadline_at } = context;
   const { db, follow_ups, public_url } = services;
   const order_id = orderId(wanted.kind, { idempotency_key, id_namespace: project.id_namespace });
@@ -65,6 +65,6 @@ export async function followUp(services: Services, context: Context, order: Orde
     versions,
     not_after: idempotency_key === undefined ? notAfter(deadline_at) : undefined,
   };
-  const follow_up = kind === 'refund' ? await follow_ups.start({ ...input, kind }, deadline_at) : await follow_ups.follow({ ...input, kind }, deadline_at);
+  const follow_up = kind === 'refund' ? await follow_ups.start({ ...input, kind }, deadline_at) : await follow_ups.captureOrVoid({ ...input, kind }, deadline_at);
   return presentOrder(follow_up, public_url);
 }
