@@ -5,46 +5,47 @@ import { startFollowUp } from './follow-ups';
 import type { Services } from './services';
 import { startDelivery } from './webhooks';
 
-/** A server that does not answer must not hold up the end of the process. */
+/** A server that does not answer must not delay the end of the process. */
 const DEADLINE_MS = 5_000;
 
-/** Whether it is not the single order that fails: the deadline is over, or nobody is there. */
+/** Whether Temporal itself is unreachable, not just this order. */
 function isAway(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   return isGrpcServiceError(cause) && [4, 14].includes(Number(cause.code));
 }
 
-/** What was touched so long ago would be done, had its workflow heard of it. Milliseconds. */
+/** Rows changed in the last minute are left alone: their workflow is still at work. Milliseconds. */
 const SETTLE_MS = 60_000;
 const EVERY_MS = 60_000;
 
 /**
- * Looks after what the record knows and Temporal does not. An update lives in Temporal's memory until its first task is done: a
- * server that is killed together with the worker forgets it, also when the worker has written its row by then. Each round gives
- * such orders, follow-up orders and webhooks their workflow again, or tells the one they have; all of it is safe to repeat.
+ * Restarts work that the database knows of and Temporal has lost. Temporal keeps an update in memory until its first task is done:
+ * if server and worker die together it is lost, even if its row is already written. Each round starts a workflow for such orders,
+ * follow-up orders and webhooks, or signals the one they have; all of it is safe to repeat.
  */
 export class Caretaker {
   private timer: NodeJS.Timeout | undefined;
   private round: Promise<void> = Promise.resolve();
-  /** Everything before has been looked at; at first, whatever was left behind when nobody was there. */
+  /** Epoch ms; older orders were checked in an earlier round. 0: check all. */
   private since = 0;
   private stopping = false;
 
   constructor(private readonly services: Pick<Services, 'db' | 'client' | 'log'>) {}
 
-  /** A first round now, and one every minute. */
+  /** Runs a round now, then one every minute. */
   start(): void {
     this.timer = setInterval(() => this.next(), EVERY_MS);
     this.next();
   }
 
+  /** Begins nothing new, and resolves when the current round is over. */
   async stop(): Promise<void> {
     this.stopping = true;
     clearInterval(this.timer);
     await this.round;
   }
 
-  /** One round; `now` in epoch milliseconds. Throws when a server does not answer: the next round looks again. */
+  /** One round; `now` in epoch milliseconds. Throws the first failure; the next round tries again. */
   async look(now: number): Promise<void> {
     const { db, client, log } = this.services;
     const before = now - SETTLE_MS;
@@ -59,14 +60,14 @@ export class Caretaker {
     const deliveries = await unsentDeliveries(db, before);
     failures.push(...(await this.each(deliveries, (delivery) => startDelivery(client, delivery))));
     if (failures.length > 0) throw failures[0];
-    // Of more than one round looks after, the rest is for the next.
+    // The query is limited: the next round starts at the last row.
     this.since = orders.length < LIMIT ? before : Date.parse(orders.at(-1)!.touched);
     log.debug({ follow_ups: follow_ups.length, orders: orders.length, deliveries: deliveries.length }, 'looked after what is not finished');
   }
 
   /**
-   * One after the other, as nobody waits for it; none any more once the process ends. Answers what failed: one that cannot be told
-   * does not keep the others from it, a server that is away does.
+   * Goes one by one, as nothing waits for the result, and stops when the process ends. Returns the failures: one bad item does not
+   * stop the rest, an unreachable Temporal does.
    */
   private async each<Item>(items: Item[], tell: (item: Item) => Promise<void>): Promise<unknown[]> {
     const failures: unknown[] = [];

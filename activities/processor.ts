@@ -20,7 +20,7 @@ interface AtTime {
   now: number;
 }
 
-/** What a charge needs beyond the order: who pays with what. */
+/** What a charge needs: the order, and who pays with what. */
 interface Charge {
   order: OrderRecord;
   transaction_id: string;
@@ -33,14 +33,14 @@ interface Charge {
   receiver_account_token?: string | null | undefined;
 }
 
-/** Asks the processor for money, and writes what it answered. Every charge goes out under a key derived from its transaction. */
+/** Charges through the processor and writes its answers. Every charge is sent under a key derived from its transaction. */
 export function processorActivities(services: Pick<Services, 'db' | 'processor' | 'public_url'>) {
   const { db, processor, public_url } = services;
 
-  /** The request for the money: the same at every repeat, as the processor refuses a key that comes with another body. */
+  /** The charge request. Every repeat must be identical: the processor refuses a key sent with another body. */
   function chargeOf({ order, transaction_id, project_id, is_test, payment_method_details, capture_mode, receiver_account_token }: Omit<Charge, 'payment_method'>): Operation {
     return {
-      // An authorization only reserves the money, and an order of 0 is a card check: there is none (DECISIONS, Amount 0).
+      // An authorization only reserves money; an order of 0 only checks the card (DECISIONS, Amount 0).
       operation: capture_mode || order.amount === 0 ? 'authorize' : 'sale',
       order_id: order.order_id,
       transaction_id,
@@ -54,7 +54,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     };
   }
 
-  /** One charge and its settling: what is asked, then what became of it, in one go. */
+  /** Sends one charge and writes its outcome. */
   async function chargeAndSettle(charge: Charge, now: number): Promise<OrderRecord> {
     const answer = await processor.operate(chargeOf(charge), chargeKey(charge.transaction_id));
     return await settle(charge.order, charge.transaction_id, answer, now, {
@@ -73,10 +73,10 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
   ): Promise<OrderRecord> {
     const { to, result, authorization_iso_response_code } = outcomeOf(answer);
     const transaction = order.transactions.find((one) => one.transaction_id === transaction_id);
-    // The lost answer was a challenge, and there is no time left for it.
+    // A challenge that we learn of too late: there is no time left for it.
     const is_over = to === 'pending' && transaction !== undefined && hasEnded(transaction.end, now);
     if (answer === 'unknown' || is_over) {
-      // Not to know is no news of what somebody else has settled meanwhile, nor is this step once it is done.
+      // Neither 'unknown' nor a late challenge may overwrite an outcome recorded in the meantime.
       const present = await loadOrder(db, order.order_id);
       const status = statusOf(present, transaction_id) ?? 'new';
       if (answer === 'unknown' ? status !== 'new' : status !== 'pending' && !mayMove(TRANSACTION_MOVES, status, 'pending')) return present;
@@ -108,8 +108,8 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
   }
 
   /**
-   * As moveOrder. A transaction that has ended meanwhile stays as it is: what the processor took all the same is given back by
-   * whoever ended it, who knew that a charge might be under way.
+   * Like moveOrder, but a transaction that was cancelled or expired meanwhile stays as it is. If the processor took the money, the
+   * order's workflow gives it back: it knew that a charge might be under way.
    */
   async function moveUnlessEnded(order: OrderRecord, change: Change & { transaction_id: string }, details: MoveDetails): Promise<OrderRecord> {
     try {
@@ -124,12 +124,12 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
   }
 
   return withFailures({
-    /** Writes an order that came with a card token and charges it: one activity, as every step of it is safe to repeat. */
+    /** Writes an order that came with a card token and charges it, in one activity, as every step is safe to repeat. */
     async createAndCharge(input: CreateOrderInput & AtTime): Promise<OrderRecord> {
       const order = await writeOrder(services, input);
       const { transaction } = input;
       const last = lastTransaction(order);
-      // A repeat may come when its time is over: whether it was charged by then, the order asks.
+      // A repeat may come after the transaction's end; the workflow then asks whether it was charged.
       if (!transaction || last?.status !== 'new' || hasEnded(last.end, input.now)) return order;
       return await chargeAndSettle(
         {
@@ -141,14 +141,14 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
           payment_method_brand: transaction.payment_method_brand,
           payment_method_details: transaction.payment_method_details ?? {},
           capture_mode: transaction.capture_mode,
-          // The account was vaulted anew by a repeat of the request: what was written first is what the processor was asked with.
+          // A repeat vaults the account again; use the token stored first.
           receiver_account_token: transaction.receiver_account_token && (await findPayment(db, transaction.id)).receiver_account_token,
         },
         input.now,
       );
     },
 
-    /** Charges one payment attempt of an order that is there; the first attempt may have been announced at its creation. */
+    /** Charges one payment attempt of an existing order; the first attempt may have been written with the order. */
     async charge(input: SubmitPaymentInput & AtTime & { order: OrderRecord }): Promise<OrderRecord> {
       const { transaction, now } = input;
       const announced = input.order.transactions.find((one) => one.attempt === transaction.attempt);
@@ -160,26 +160,26 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
             end: transactionEnd({ order_end: input.order.order_end, created: now, period: transaction.period }),
             not_after: input.not_after,
           });
-      // The row of an announced attempt says nothing of this request: only the processor knows whether it has begun.
+      // The row does not show whether this attempt was sent, so ask.
       if (announced && isLate(input.not_after) && typeof (await processor.ask(chargeKey(id))) === 'string') throw tooLate();
       if (statusOf(order, id) !== 'new') return order;
       return await chargeAndSettle({ ...input, ...transaction, order, transaction_id: id }, now);
     },
 
     /**
-     * Asks for an outcome that is open. A key the processor never saw goes out once more while the customer's time lasts;
-     * after it the attempt is over (DECISIONS, Statuses). Throws nothing when nobody answers: the order stays as it is.
+     * Asks for an open outcome. A charge the processor never saw is sent once more while the customer's time lasts; after that the
+     * attempt is over (DECISIONS, Statuses). Without an answer the order is returned unchanged.
      */
     async askOutcome({ order, transaction_id, now }: { order: OrderRecord; transaction_id: string } & AtTime): Promise<OrderRecord> {
       const key = chargeKey(transaction_id);
       const answer = await processor.ask(key);
       if (answer === 'unknown') return order;
-      // Somebody else may have moved it meanwhile, and been killed before it told.
+      // Another worker may have moved the order and died before reporting it.
       const present = await loadOrder(db, order.order_id);
       if (answer !== 'never_seen') return await settle(present, transaction_id, answer, now);
       const transaction = present.transactions.find((one) => one.transaction_id === transaction_id);
       if (transaction === undefined || !isOpen(transaction.status)) return present;
-      // This may have waited for a worker: nothing goes out after the end by either clock.
+      // The task may have waited for a worker: send nothing once either clock is past the end.
       if (hasEnded(transaction.end, Math.max(now, Date.now()))) {
         return await moveUnlessEnded(
           present,
@@ -192,9 +192,9 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     },
 
     /**
-     * Ends an unpaid order and its open transaction together: cancelled or expired. Whoever began to charge it may have been
-     * killed before anything but the processor knew, and a customer may have passed 3-D Secure without our being told: it is
-     * asked first, and what it took counts. The order comes back as it is while the processor does not say.
+     * Ends an unpaid order and its open transaction together: cancelled or expired. It asks the processor first, and what was paid
+     * counts: a worker may have died right after charging, or the customer may have passed 3-D Secure without our being told.
+     * Without an answer the order is returned unchanged. Throws PreconditionFailed when the order is at none of `versions`.
      */
     async endOrder({ order, ended, source, versions, now }: { order: OrderRecord; ended: Ending; source: EventSource; versions?: number[] | undefined } & AtTime): Promise<OrderRecord> {
       let present = (await findOrder(db, order.order_id)) ?? order;
@@ -212,7 +212,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
   });
 }
 
-/** What an answer tells of the transaction beside its outcome. */
+/** What an answer says about the transaction besides its outcome. */
 function knownFrom({ response_code, response_code_description, challenge_url, three_ds }: OperationResult) {
   return { response_code, response_code_description, challenge_url, received_3ds_result: three_ds?.result, liability_shift: three_ds?.liability_shift };
 }

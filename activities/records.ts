@@ -15,10 +15,10 @@ interface AtTime {
 /** Writes orders to Postgres and reads them. */
 export function recordActivities(services: Pick<Services, 'db'>) {
   return withFailures({
-    /** Writes a new order. Throws ServiceUnavailable when nobody waits for it any more and it is not there. */
+    /** Writes a new order. Throws ServiceUnavailable when it does not exist and `not_after` has passed. */
     createOrder: (input: CreateOrderInput & AtTime): Promise<OrderRecord> => writeOrder(services, input),
 
-    /** What the record has of an order whose creation got lost on its way here; null when it has nothing. */
+    /** The recorded order, or null; for a workflow that does not know the order or is behind the record. */
     findOrder: async ({ order_id }: { order_id: string }): Promise<OrderRecord | null> => (await findOrder(services.db, order_id)) ?? null,
   });
 }
@@ -32,14 +32,14 @@ export async function writeOrder({ db }: Pick<Services, 'db'>, input: CreateOrde
 }
 
 /**
- * A request whose sender was told "nothing was stored" must store nothing afterwards (DECISIONS, HTTP surface 10). The clock is
- * the machine's, as the deadline is the sender's.
+ * Whether it is too late to store anything: the sender was told "nothing was stored" (DECISIONS, HTTP surface 10). Epoch
+ * milliseconds by the machine's clock, as the deadline is.
  */
 export function isLate(not_after: number | undefined): boolean {
   return not_after !== undefined && Date.now() > not_after;
 }
 
-/** The transaction without what only says how long it lives: the row says when it ends. */
+/** The transaction without its period: the row holds its end instead. */
 export function rowOf(transaction: TransactionInput): NewTransaction {
   const { period: _, ...row } = transaction;
   return row;

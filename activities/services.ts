@@ -4,7 +4,7 @@ import type { Logger } from '../src/log';
 import type { Processor } from '../src/processor/client';
 import type { PostWebhook } from '../src/webhook/post';
 
-/** What activities reach the world with; made once by the worker's main. */
+/** External services that activities use; made once when the worker starts. */
 export interface Services {
   db: Database;
   processor: Processor;
@@ -12,7 +12,7 @@ export interface Services {
   postWebhook: PostWebhook;
   /** Whether webhooks of test projects may go to private and loopback addresses. */
   webhook_private_addresses: boolean;
-  /** Address customers reach the hosted page at. */
+  /** Address at which customers reach the hosted page. */
   public_url: string;
   log: Logger;
 }

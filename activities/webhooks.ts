@@ -10,12 +10,12 @@ import type { Services } from './services';
 /** Starts deliveries and makes their attempts. */
 export function webhookActivities({ db, client, postWebhook, webhook_private_addresses }: Pick<Services, 'db' | 'client' | 'postWebhook' | 'webhook_private_addresses'>) {
   return withFailures({
-    /** One workflow per webhook, which lives on after the order's. Repeat-safe: a delivery that was started is not started again. */
+    /** Starts one workflow per webhook, which outlives the order's. Repeat-safe: no delivery is started twice. */
     async startDeliveries({ order_id, deliveries }: { order_id: string; deliveries: number[] }): Promise<void> {
       await Promise.all(deliveries.map((n) => startDelivery(client, { order_id, n })));
     },
 
-    /** Makes one attempt, counted from 1, records it and answers where the delivery stands. `now`: the workflow's clock. */
+    /** Makes one attempt, counted from 1, records it and returns the delivery's status. `now`: epoch milliseconds by the workflow's clock. */
     async attemptDelivery({ attempt, now, ...id }: DeliveryId & { attempt: number; now: number }): Promise<DeliveryStatus> {
       const delivery = await findDelivery(db, id);
       if (delivery === undefined) throw new Error(`delivery ${deliveryWorkflowId(id)} is not there`);
@@ -36,7 +36,7 @@ export function webhookActivities({ db, client, postWebhook, webhook_private_add
   });
 }
 
-/** Starts the workflow of a delivery unless it has, or had, one. */
+/** Starts the delivery's workflow unless it was started before. */
 export async function startDelivery(client: Client, id: DeliveryId): Promise<void> {
   try {
     await client.workflow.start<DeliveryWorkflow>(DELIVERY_WORKFLOW, { ...deliveryStart(id), workflowIdReusePolicy: 'REJECT_DUPLICATE' });

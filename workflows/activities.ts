@@ -1,11 +1,11 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities';
 
-/** Retry policies, by what waits for the activity. Each offers only what it is meant for. */
+/** Activities grouped by retry policy; each group offers only the activities meant for it. */
 
 /**
- * Local activities: a request of the API, or the next step, waits for Postgres or for the first answer of the processor. A pause
- * longer than the threshold becomes a timer: an outage must hold no slot of the worker.
+ * Local activities, for what an API request or the next step waits for: Postgres, or the processor's first answer. A retry pause
+ * above the threshold becomes a timer, so that an outage holds no worker slot.
  */
 export const answering = proxyLocalActivities<Omit<Activities, 'askOutcome' | 'askFollowUp'>>({
   startToCloseTimeout: '9 seconds',
@@ -13,13 +13,13 @@ export const answering = proxyLocalActivities<Omit<Activities, 'askOutcome' | 'a
   retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
 });
 
-/** Asks another company until it answers, visible to the operator. */
+/** Asks the processor until it answers; visible to the operator. */
 export const asking = proxyActivities<Pick<Activities, 'askOutcome' | 'askFollowUp'>>({
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });
 
-/** Tries a webhook once more: what follows a failure is the schedule of the specification, not a retry of Temporal. */
+/** Repeats a webhook. Failed deliveries follow the specification's schedule, not Temporal's retries. */
 export const delivering = proxyActivities<Pick<Activities, 'attemptDelivery'>>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },

@@ -8,8 +8,8 @@ import { UNTOLD, describeFollowUp } from './order-details';
 import { ATTENTION, ORDER_STATUS } from './search-attributes';
 
 /**
- * The life of one follow-up order: a capture, void, refund, chargeback or reversal. It is written and carried out at once; while
- * the processor has not told what became of it, it is asked for by its key, however long that takes.
+ * The life of one follow-up order: a capture, void, refund, chargeback or reversal. It is written and carried out at once; until
+ * the processor gives an outcome, the workflow keeps asking by its key. Returns the order's final status, or `refused`.
  */
 export async function followUp(input: FollowUpInput): Promise<string> {
   let present: OrderRecord | undefined;
@@ -17,12 +17,12 @@ export async function followUp(input: FollowUpInput): Promise<string> {
   let answered = false;
   let toldToAsk = false;
   let asked = input.asked ?? 0;
-  /** A late approval is asked about at once when there are news, and once more at this instant. */
+  /** A late approval is asked about whenever there is news, and once more at this instant. */
   const asked_last_at = Date.now() + (input.ask_after_ms ?? 0);
 
-  /** Every change ends here: what the operator sees follows the record. */
+  /** Every change goes through here, so that the operator sees the recorded state. */
   const became = (after: OrderRecord) => {
-    // The start set it to `new` already; to set it again would cost an event.
+    // The start request already set OrderStatus to `new`; setting it again costs an event.
     if ((present?.status ?? 'new') !== after.status) upsertSearchAttributes([{ key: ORDER_STATUS, value: after.status }]);
     if (after.attention !== undefined && present?.attention === undefined) upsertSearchAttributes([{ key: ATTENTION, value: after.attention }]);
     present = after;
@@ -41,7 +41,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
   try {
     await untilRecorded();
   } catch (failure) {
-    // A refusal is an answer; anything else is a mistake of ours, which Temporal shows and repeats until it is mended.
+    // A refusal is an answer. Anything else is a bug: Temporal shows it and retries until it is fixed.
     const cause = failure instanceof ActivityFailure ? failure.cause : failure;
     if (!(cause instanceof ApplicationFailure)) throw failure;
     refusal = cause;
@@ -61,7 +61,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
   await condition(allHandlersFinished);
   return present?.status ?? 'refused';
 
-  /** Until the order is written, or there is nothing to be written. */
+  /** Returns once the order is written, or there is nothing to write. */
   async function untilRecorded(): Promise<void> {
     for (;;) {
       await goOnAsNewWhenLong();
@@ -70,11 +70,11 @@ export async function followUp(input: FollowUpInput): Promise<string> {
       if (done === 'recorded') return became(order);
       if (done === 'unanswered') await waitForNews(askAgainAfter(asked), 'until the processor is asked again what it has done');
       else if (Date.now() < asked_last_at) {
-        // Told to ask while the customer was still in 3-D Secure: it may be approved yet.
+        // Signalled while the customer is still in 3-D Secure: it may yet be approved, so wait on.
         answered = true;
         await waitForNews(asked_last_at - Date.now(), UNTIL_ASKED_LAST);
       }
-      // Told again while it was asked: the answer may be another by now.
+      // If a signal came while we were asking, the answer may have changed.
       else if (!toldToAsk) return;
     }
   }
@@ -87,11 +87,11 @@ export async function followUp(input: FollowUpInput): Promise<string> {
   }
 
   async function waitForNews(milliseconds: number, summary: string): Promise<void> {
-    // News do not slow down the schedule, however many there are.
+    // Asking after a signal does not count, so it does not slow down the schedule.
     if (!(await condition(() => toldToAsk || workflowInfo().continueAsNewSuggested, milliseconds, { summary }))) asked += 1;
   }
 
-  /** A history that is long is closed, and the order goes on in a new one. */
+  /** Continues in a new run when the history is long. */
   async function goOnAsNewWhenLong(): Promise<void> {
     if (!workflowInfo().continueAsNewSuggested) return;
     await condition(allHandlersFinished);

@@ -1,4 +1,4 @@
-/** The workflows the worker runs; the door for everyone else is messages.ts. */
+/** The workflows the worker runs; all other code imports messages.ts. */
 export { followUp } from './follow-up';
 export { order } from './order';
 export { webhookDelivery } from './webhook-delivery';

@@ -1,9 +1,9 @@
 import { ApplicationFailure, CancellationScope, TemporalFailure, type WorkflowInterceptorsFactory } from '@temporalio/workflow';
 
 /**
- * Around every workflow. A merchant cancels an order by the API: Temporal's own cancellation, a button of its Web UI, must not
- * abandon money in the middle of a charge, so nothing here is cancelled by it. And a plain Error in an update handler would fail
- * the workflow task for ever and wedge the order: it becomes a refusal of that one update, whose details stay in the log.
+ * Wraps every workflow. Temporal's own cancellation, a button in its Web UI, has no effect: it could abandon money in the middle of
+ * a charge, and merchants cancel orders through the API. A plain Error in an update handler would fail the workflow task for ever
+ * and block the order: it refuses only that update instead, and its details stay in the log.
  */
 export const interceptors: WorkflowInterceptorsFactory = () => ({
   inbound: [
@@ -18,7 +18,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => ({
   ],
 });
 
-/** Runs an update; an Error nobody declared refuses it. */
+/** Runs an update; an undeclared Error refuses it with ServerError. */
 export async function orRefused<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

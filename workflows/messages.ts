@@ -10,15 +10,15 @@ export { ATTENTION, ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID };
 
 /** Where orders and follow-up orders run. */
 export const TASK_QUEUE = 'payments';
-/** Where webhooks run, apart from the money: a receiver that does not answer holds a slot for seconds. */
+/** Where webhooks run, apart from payments: a receiver that does not answer holds a slot for seconds. */
 export const WEBHOOK_TASK_QUEUE = 'webhooks';
 
-/** Of an order, whatever its kind. */
+/** Workflow id of an order, whatever its kind. */
 export const orderWorkflowId = (order_id: string) => `order:${order_id}`;
-/** Of the webhook that tells of an order's n-th status change. */
+/** Workflow id of the webhook for an order's n-th status change. */
 export const deliveryWorkflowId = ({ order_id, n }: DeliveryId) => `webhook:${order_id}:${n}`;
 
-/** The names under which the worker registers the workflows, and what they take. */
+/** Names under which the worker registers the workflows, and their signatures. */
 export const ORDER_WORKFLOW = 'order';
 export type OrderWorkflow = (input: OrderInput) => Promise<string>;
 export const FOLLOW_UP_WORKFLOW = 'followUp';
@@ -26,22 +26,19 @@ export type FollowUpWorkflow = (input: FollowUpInput) => Promise<string>;
 export const DELIVERY_WORKFLOW = 'webhookDelivery';
 export type DeliveryWorkflow = (id: DeliveryId) => Promise<DeliveryStatus>;
 
-/**
- * A follow-up order as its workflow carries it out. What the processor has done already names the key it did it under; what
- * is absent is the original's.
- */
+/** Input of a follow-up order's workflow. Absent fields are taken from the payment order. */
 export interface FollowUpInput extends Omit<NewFollowUp, 'id' | 'transaction_id' | 'now'> {
   order_id: string;
   project_id: string;
-  /** Only of a chargeback, or of one that was won back. */
+  /** Only for a chargeback, or one that was won back: the key under which the processor did it. */
   processor_key?: string | undefined;
-  /** Only of a late approval: nobody has told of one yet, so the processor is asked after this long. Milliseconds. */
+  /** Only for a possible late approval: how long to wait before asking the processor, unless signalled. Milliseconds. */
   ask_after_ms?: number | undefined;
-  /** Only of one that goes on as a new run: how often the processor was asked. */
+  /** Only when continued as a new run: how often the processor was asked. */
   asked?: number | undefined;
 }
 
-/** How an order's workflow is started, and found by operators. */
+/** Start options of an order's workflow; operators find it by its search attributes. */
 export function orderStart({ order_id, project_id }: { order_id: string; project_id: string }) {
   return {
     workflowId: orderWorkflowId(order_id),
@@ -55,7 +52,7 @@ export function orderStart({ order_id, project_id }: { order_id: string; project
   };
 }
 
-/** How a webhook's workflow is started, whoever starts it: operators find it by its order. */
+/** Start options of a webhook's workflow; operators find it by its order. */
 export function deliveryStart(id: DeliveryId) {
   return {
     workflowId: deliveryWorkflowId(id),
@@ -66,7 +63,7 @@ export function deliveryStart(id: DeliveryId) {
   };
 }
 
-/** How a follow-up order's workflow is started, whoever starts it: operators find it by its payment. */
+/** Start options of a follow-up order's workflow; operators find it by its payment order. */
 export function followUpStart(input: FollowUpInput) {
   return {
     workflowId: orderWorkflowId(input.order_id),
@@ -81,21 +78,23 @@ export function followUpStart(input: FollowUpInput) {
   };
 }
 
-/** A capture or void as the merchant asks its order for it. */
+/** A capture or void as the payment's workflow receives it. */
 export type CaptureOrVoidInput = FollowUpInput & { kind: 'capture' | 'void' };
 
+/** Input of an order's workflow. */
 export interface OrderInput {
   order_id: string;
-  /** Only of an order that goes on as a new run: what it knows beyond the record. */
+  /** Only when continued as a new run: what is not in the record. */
   resumed?: { asked: number; toldToAsk: boolean; unsettled: string | undefined; mayHaveCharged: boolean } | undefined;
 }
 
-/** A transaction as a merchant or customer asks for it; with `vault_token` in its details it is charged at once. */
+/** A transaction as a merchant or customer requests it; with `vault_token` in its details it is charged at once. */
 export interface TransactionInput extends NewTransaction {
   /** Time for paying it, in milliseconds; it never outlives its order. */
   period: number;
 }
 
+/** Input of createOrder. */
 export interface CreateOrderInput {
   order: NewOrder;
   /** Milliseconds from the creation to the order's end. */
@@ -104,10 +103,11 @@ export interface CreateOrderInput {
   transaction?: TransactionInput | undefined;
   /** Whether the transaction is charged at once: it came with a card token. */
   charge: boolean;
-  /** Epoch milliseconds after which a row that is not there yet is not made any more (DECISIONS, HTTP surface 10). */
+  /** Epoch milliseconds after which no new row may be written (DECISIONS, HTTP surface 10). */
   not_after?: number | undefined;
 }
 
+/** Input of submitPayment: one payment attempt. `not_after` as in CreateOrderInput. */
 export interface SubmitPaymentInput {
   project_id: string;
   is_test: boolean;
@@ -115,33 +115,34 @@ export interface SubmitPaymentInput {
   not_after?: number | undefined;
 }
 
+/** Input of cancelOrder. */
 export interface CancelOrderInput {
   source: 'customer' | 'merchant';
   /** The versions of the order that the sender allows; absent: any. */
   versions?: number[] | undefined;
 }
 
-/** Writes the order and answers once it is there and, when it came with a card token, the first answer to the charge is. */
+/** Completes once the order is written and, with a card token, the charge has its first answer. */
 export const createOrder = defineUpdate<void, [CreateOrderInput]>('createOrder');
 /** Charges one attempt; the update id `pay:<attempt>` makes a second click the same payment. */
 export const submitPayment = defineUpdate<void, [SubmitPaymentInput]>('submitPayment');
+/** Cancels an unpaid order. Refused with CanNotCancelTransaction or PreconditionFailed. */
 export const cancelOrder = defineUpdate<void, [CancelOrderInput]>('cancelOrder');
-/** Sets aside what a capture or void is to move, and starts its workflow; answers once its order is there. */
+/** Sets the amount of a capture or void aside and starts its workflow; completes once its order is written. */
 export const captureOrVoid = defineUpdate<void, [CaptureOrVoidInput]>('captureOrVoid');
-/** Answers a follow-up order's first answer of the processor: it is carried out, refused, or its outcome is awaited. */
+/** Completes when the follow-up order has its first outcome: done, refused or unknown. */
 export const firstAnswer = defineUpdate<void, []>('firstAnswer');
-/** The record knows more than the workflow: a capture or void has its outcome, or a server has lost what it was told. */
+/** The record is ahead of the workflow: a capture or void has its outcome, or a server lost an update. */
 export const recordChanged = defineSignal<[]>('recordChanged');
-/** The processor told an outcome, or the customer came back from the issuer: ask now instead of later. */
+/** The processor has an outcome, or the customer came back from the issuer: ask now instead of later. */
 export const processorAnswered = defineSignal<[]>('processorAnswered');
 
-/**
- * How a follow-up order's workflow is told that there is news, and started unless it runs: one that waits asks now, one that found
- * nothing to do leaves room for news that come later, one that did it does nothing again.
- */
+/** Starts the workflow, or signals it to ask now. A run that found nothing must not block a later one. */
 export function followUpNews(input: FollowUpInput) {
   return { ...followUpStart(input), workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const, signal: processorAnswered, signalArgs: [] as [] };
 }
 
+/** Update id of a payment attempt: the same for every repeat. */
 export const paymentUpdateId = (attempt: number) => `pay:${attempt}`;
+/** Update id of an order's creation. */
 export const CREATE_UPDATE_ID = 'create';

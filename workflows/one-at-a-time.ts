@@ -1,4 +1,4 @@
-/** Handlers interleave at every await: this lets one finish before the next begins, in the order they came. */
+/** Runs work in the order it comes, one at a time: handlers would otherwise interleave at every await. */
 export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

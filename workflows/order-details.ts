@@ -3,7 +3,7 @@ import { awaitsOutcome, lastTransaction, paymentEnd, type OrderRecord } from '..
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { orderWorkflowId, type FollowUpInput } from './messages';
 
-/** What an operator is told of an outcome that stays out for a day. */
+/** What an operator reads when an outcome has been missing for a day. */
 export const UNTOLD = 'the processor does not tell the outcome';
 
 /** What an operator reads in the Web UI: status, amount, what the order waits for and until when, in words. */
@@ -14,18 +14,19 @@ export function describe(order: OrderRecord, namespace: string): string {
   return lines.join('\n\n');
 }
 
-/** As describe, for a capture, void, refund, chargeback or reversal. */
+/** Like describe, for a capture, void, refund, chargeback or reversal. */
 export function describeFollowUp({ kind, requested_by, original_order_id }: FollowUpInput, order: OrderRecord, namespace: string): string {
   const waits = isFinal(ORDER_MOVES, order.status) ? `Nothing is awaited: ${order.status} is final.` : "Waits for the processor's outcome; it is asked again and again.";
   const attention = order.attention === undefined ? [] : [`**Attention: ${order.attention}.**`];
   return [headline(order), ...attention, waits, `A ${kind} of ${linkTo(original_order_id, namespace)}, wanted by the ${requested_by}.`].join('\n\n');
 }
 
-/** To the order's workflow, in the Web UI the reader is in. */
+/** A link to the order's workflow within the Web UI. */
 const linkTo = (order_id: string, namespace: string) => `[${orderWorkflowId(order_id)}](/namespaces/${namespace}/workflows/${orderWorkflowId(order_id)})`;
 
 const headline = ({ status, amount, currency }: OrderRecord) => `**${status}**, ${amount} ${currency} (minor units)`;
 
+/** What the order waits for and until when, in words. */
 export function inWords(order: OrderRecord): string {
   const authorization = openAuthorization(order);
   if (authorization !== undefined) return authorizationInWords(authorization);

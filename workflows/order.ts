@@ -12,33 +12,33 @@ import { cancelOrder, createOrder, captureOrVoid, processorAnswered, recordChang
 import { ATTENTION, ORDER_STATUS } from './search-attributes';
 
 /**
- * The life of one order, from its creation to its final status, and on while it holds money that was reserved. Whatever changes
- * the order in life passes through here one at a time: payments, captures, voids and cancellation as updates, the processor's
- * answers as signals, its end and that of the capture window as durable timers.
- * The database has the order; this holds only what the next decision needs.
+ * The life of one order, from its creation to its final status, and beyond while it holds reserved money. Changes come one at a
+ * time: payments, captures, voids and cancellation as updates, the processor's answers as signals, the ends of the order and of the
+ * capture window as durable timers.
+ * The database has the order; the workflow holds only what the next decision needs. Returns the final status, or `refused`.
  */
 export async function order({ order_id, resumed }: OrderInput): Promise<string> {
   let present: OrderRecord | undefined;
   let refused = false;
   let creating = false;
   let toldToAsk = resumed?.toldToAsk ?? false;
-  /** The record knows more than this workflow. */
+  /** The record is ahead of this workflow. */
   let behind = false;
   let windowTimer: Promise<void> | undefined;
-  /** Times the processor was asked for an outcome that is open. */
+  /** How often the processor was asked for an open outcome. */
   let asked = resumed?.asked ?? 0;
-  /** A transaction that ended here without the processor's word that it was not paid. */
+  /** A transaction that ended here although the processor never said that it was not paid. */
   let unsettled = resumed?.unsettled;
-  /** A charge may have gone out of which nobody has told: that of an attempt whose worker was killed. */
+  /** A charge may have been sent without our knowing, by a worker that died. */
   let mayHaveCharged = resumed?.mayHaveCharged ?? false;
   const inTurn = oneAtATime();
 
-  /** Every change ends here: what the operator sees follows the record. */
+  /** Every change goes through here, so that the operator sees the recorded state. */
   const became = (after: OrderRecord) => {
-    // It starts with `new`, which costs no event.
+    // The start request already set OrderStatus to `new`; setting it again costs an event.
     if ((present?.status ?? 'new') !== after.status) upsertSearchAttributes([{ key: ORDER_STATUS, value: after.status }]);
     present = after;
-    // Whoever is at the issuer may pay there after the order has ended here.
+    // A customer at the issuer may still pay there after the order has ended here.
     const last = lastTransaction(after);
     if (last?.status === 'pending') unsettled = last.transaction_id;
     else if (last?.status === 'error') unsettled = undefined;
@@ -85,14 +85,14 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
         throw canNotCancel(current);
       }
       became(await answering.endOrder({ order: current, ended: 'cancelled', source, versions, now: Date.now() }));
-      // A charge came to light that nobody had heard of.
+      // Asking the processor brought a charge to light.
       if (existing().status !== 'cancelled') throw canNotCancel(existing());
     }),
   );
 
   setHandler(captureOrVoid, async (input) =>
     inTurn(async () => {
-      // Temporal may have forgotten the order, the record has not: its workflow begins anew where it stands.
+      // Temporal may have lost the workflow: continue from the record.
       await goOnFromRecord();
       existing();
       became(await answering.captureOrVoid({ ...input, now: Date.now() }));
@@ -126,7 +126,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
   await condition(allHandlersFinished);
   return present?.status ?? 'refused';
 
-  /** A creation that came with the start has begun by now, and ends: only one that did not come needs a timer. */
+  /** With Update-with-Start the create handler is running already. If its request was lost, read the record after 15 s. */
   async function untilCreated(): Promise<void> {
     if (resumed) return await inTurn(goOnFromRecord);
     const settled = () => present !== undefined || refused;
@@ -143,7 +143,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
   async function startDeliveries(): Promise<void> {
     const { deliveries } = existing();
     await answering.startDeliveries({ order_id, deliveries });
-    // A change meanwhile may have added one: only those that were started are off the list.
+    // Remove only those that were started: a change meanwhile may have added another.
     present = { ...existing(), deliveries: existing().deliveries.filter((n) => !deliveries.includes(n)) };
   }
 
@@ -152,48 +152,48 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     await waitForNews(paymentEnd(existing()) - Date.now(), inWords(existing()));
   }
 
-  /** Cancelled or expired, unless the processor says that it was paid; while it says nothing, it is asked again. */
+  /** Ends the order unless the processor says that it was paid; without an answer, asks again later. */
   async function endUnpaid(): Promise<void> {
-    // Whoever ends an order asks first: news that came before are answered by that.
+    // endOrder asks the processor itself, so earlier signals are handled.
     toldToAsk = false;
     await inTurn(() => endIfDue(existing()));
     if (isFinal(ORDER_MOVES, existing().status) || !isDue(existing(), Date.now())) return;
     if (!(await waitForNews(askAgainAfter(asked), 'until the processor is asked again whether it has charged'))) asked += 1;
   }
 
-  /** Asks what became of the charge: at once when there are news, else after a while. */
+  /** Asks for the outcome of the charge: at once after a signal, otherwise after a pause. */
   async function askForOutcome(): Promise<void> {
     const current = existing();
     const { transaction_id } = lastTransaction(current)!;
     const pause = isAtIssuer(current) ? Math.min(ASK_PENDING_AFTER_MS, paymentEnd(current) - Date.now()) : askAgainAfter(asked);
-    // News do not slow down the schedule, however many there are.
+    // Asking after a signal does not count, so it does not slow down the schedule.
     if (!toldToAsk && !(await waitForNews(pause, 'until the processor is asked for the outcome again'))) asked += 1;
     if (isDue(existing(), Date.now())) return;
     await inTurn(async () => {
       const before = existing();
-      // The customer or merchant may have ended it meanwhile, or a further attempt may be under way.
+      // The order may have been ended meanwhile, or another attempt may be under way.
       if (lastTransaction(before)?.transaction_id !== transaction_id || !isOutcomeOpen(before)) return;
       toldToAsk = false;
       became(await asking.askOutcome({ order: before, transaction_id, now: Date.now() }));
       const after = lastTransaction(existing());
-      // It had ended in the record already: the answer may have been an approval.
+      // It had already ended in the record, and the answer may have been an approval.
       if (after?.status === 'cancelled' || after?.status === 'expired') toldToAsk = true;
-      // Given up because the time was over, not because the processor said so.
+      // Below: given up because the time was over, not because the processor said so.
       if (after?.status !== 'error' || !hasEnded(after.end, Date.now())) return;
-      // While the order goes on, a further attempt may follow, and be what it ends with.
+      // While the order is open another attempt may follow, and `unsettled` tracks only the last one.
       if (!isFinal(ORDER_MOVES, existing().status) && patched('ask-after-giving-up')) await answering.startReversal({ transaction_id, ask_after_ms: ASK_AFTER_END_MS });
       else unsettled = transaction_id;
     });
     if (asked === ASKED_TOO_OFTEN) upsertSearchAttributes([{ key: ATTENTION, value: UNTOLD }]);
   }
 
-  /** A history that is long is closed, and the order goes on in a new one. */
+  /** Continues in a new run when the history is long. */
   async function goOnAsNew(): Promise<void> {
     await condition(allHandlersFinished);
     await continueAsNew<typeof order>({ order_id, resumed: { asked, toldToAsk, unsettled, mayHaveCharged } });
   }
 
-  /** What ended here may be approved there all the same: what the processor took then is given back. */
+  /** The processor may still approve what ended here; that money is given back. */
   async function watchWhatMayStillBePaid(): Promise<void> {
     const last = present && lastTransaction(present);
     if (present === undefined || last === undefined) return;
@@ -204,7 +204,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
       await answering.startReversal({ transaction_id, ask_after_ms: ASK_AFTER_END_MS });
       if (toldToAsk) await answering.startReversal({ transaction_id });
     } else if (toldToAsk && endedOpen) {
-      // News that came while it ended; what comes from now on finds it ended (Orders.askNow).
+      // A signal received while closing may mean a late approval; later ones are handled by FollowUps.askNow.
       await answering.startReversal({ transaction_id });
     }
   }
@@ -215,8 +215,8 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
   }
 
   /**
-   * The request that was to create the order is held in memory by a server, until the first task is done: killed together with
-   * the worker, nothing but the record knows of the order, and nothing but the processor of its charge.
+   * Temporal keeps an update in memory until its first task is done. If server and worker die together, only the row and the charge
+   * remain.
    */
   async function goOnFromRecord(): Promise<void> {
     if (present !== undefined || refused) return;
@@ -229,14 +229,14 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     became(found);
   }
 
-  /** At its end the order is over, even when the timer has not fired yet. */
+  /** An order is over at its end, even if the timer has not fired yet. */
   async function endIfDue(current: OrderRecord): Promise<OrderRecord> {
     if (isFinal(ORDER_MOVES, current.status) || !isDue(current, Date.now())) return current;
     became(await answering.endOrder({ order: current, ended: 'expired', source: 'service', now: Date.now() }));
     return existing();
   }
 
-  /** Money that is reserved is kept for the merchant until its window ends, then captured or released. */
+  /** Keeps reserved money for the merchant until its window ends, then captures or releases it. */
   async function keepReserved(): Promise<void> {
     const authorization = openAuthorization(existing());
     if (authorization === undefined) return;
@@ -244,7 +244,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     if (closingOf(authorization, now) !== undefined) {
       await inTurn(async () => became(await answering.closeWindow({ order_id, now: Date.now() })));
     } else {
-      // One timer for the whole window: what is asked for meanwhile does not start it anew.
+      // One timer for the whole window: requests in between do not restart it.
       const version = present?.version;
       if (now < authorization.end) windowTimer ??= sleep(authorization.end - now, { summary: 'until the capture window ends' }).finally(() => (windowTimer = undefined)).catch(() => undefined);
       const timer = windowTimer;
@@ -252,20 +252,20 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     }
   }
 
-  /** Answers `false` when the time is over and there were none. */
+  /** Resolves to `false` when the time passed without news. */
   async function waitForNews(milliseconds: number, summary: string): Promise<boolean> {
     const version = present?.version;
     return await condition(() => toldToAsk || behind || present?.version !== version || workflowInfo().continueAsNewSuggested, milliseconds, { summary });
   }
 }
 
-/** A customer at the issuer is told of by a notification; this is for the case that it is lost. Milliseconds. */
+/** A notification normally reports the result of 3-D Secure; this covers a lost one. Milliseconds. */
 const ASK_PENDING_AFTER_MS = 5 * 60_000;
 
-/** A customer may still be at the issuer when the order has ended; this long after it nobody is. Milliseconds. */
+/** A customer may still be at the issuer when the order ends, but not longer than this. Milliseconds. */
 const ASK_AFTER_END_MS = 15 * 60_000;
 
-/** Longer than an API waits for its first answer; in milliseconds. */
+/** Longer than the API waits for its first answer. Milliseconds. */
 const CREATION_LOST_AFTER_MS = 15_000;
 
 const OBSTACLES = {
@@ -288,7 +288,7 @@ function canNotCancel(current: OrderRecord): ApplicationFailure {
   return refusal('CanNotCancelTransaction', `The order is ${current.status}${why}.`);
 }
 
-/** A refusal: the API turns it back into an error by its type. */
+/** A refusal; the API turns it back into a ServiceError by its type. */
 function refusal(type: string, value: string): ApplicationFailure {
   return ApplicationFailure.create({ type, message: value, nonRetryable: true });
 }

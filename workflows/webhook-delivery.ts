@@ -6,8 +6,9 @@ import { answering, delivering } from './activities';
 import { ATTENTION } from './search-attributes';
 
 /**
- * One webhook: attempts until the receiver answers 2xx, two minutes from the end of a failed one to the next, ten at most
- * (specification, Events). The first is made in the worker itself, so that a delivery that succeeds costs a single task.
+ * Delivers one webhook: up to ten attempts until the receiver answers 2xx, each two minutes after the end of the last
+ * (specification, Events). The first is a local activity, so that a successful delivery costs a single workflow task. Returns the
+ * delivery's final status.
  */
 export async function webhookDelivery(id: DeliveryId): Promise<DeliveryStatus> {
   let status = await answering.attemptDelivery({ ...id, attempt: 1, now: Date.now() });
