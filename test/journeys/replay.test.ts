@@ -65,8 +65,9 @@ test.each([
   const [program = '', map = ''] = code.split(MAP);
   const changed = program.replaceAll(now, then);
   expect(changed).not.toBe(program);
-  const failures = await replayHistories({ code: changed + MAP + map }, histories());
-  expect(failures).toHaveProperty(history);
+  // That one alone: to replay all of them for every change takes minutes on a slow machine and proves no more.
+  const failures = await replayHistories({ code: changed + MAP + map }, histories().filter(({ name }) => name === history));
+  expect(Object.keys(failures)).toEqual([history]);
 });
 
 const MAP = '\n//# sourceMappingURL=';
