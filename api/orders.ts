@@ -1,4 +1,5 @@
 import { WithStartWorkflowOperation, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { UpdateDefinition } from '@temporalio/common';
 import type { Database } from '../src/db/connection';
 import { findOrderView, type OrderView } from '../src/db/order-view';
 import { answeredOrder, isOver, unavailable } from './answered-order';
@@ -17,6 +18,7 @@ import {
   submitPayment,
   type CancelOrderInput,
   type CreateOrderInput,
+  type OrderWorkflow,
   type SubmitPaymentInput,
 } from '../workflows/messages';
 
@@ -92,7 +94,7 @@ export class Orders {
     const update_id = paymentUpdateId(input.transaction.attempt);
     const submit = (updateId: string) =>
       this.answered(order_id, deadline_at, async () => {
-        await this.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(submitPayment, { updateId, args: [input] });
+        await this.update(order_id, submitPayment, { updateId, args: [input] });
       });
     try {
       return await submit(update_id);
@@ -113,21 +115,36 @@ export class Orders {
     }
   }
 
-  /** Throws CanNotCancelTransaction also when it has ended meanwhile, and ServiceUnavailable when it has not and nobody is there to end it. */
+  /** Throws CanNotCancelTransaction also when it has ended meanwhile. */
   async cancel(order_id: string, input: CancelOrderInput, deadline_at: number): Promise<OrderView> {
     let over = false;
     const order = await this.answered(order_id, deadline_at, async () => {
       try {
-        await this.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(cancelOrder, { args: [input] });
+        await this.update(order_id, cancelOrder, { args: [input] });
       } catch (error) {
         if (!isOver(error)) throw error;
         over = true;
       }
     });
     if (!over || order.status === 'cancelled') return order;
-    // Temporal has forgotten it; the caretaker gives it its workflow again.
-    if (!isFinal(ORDER_MOVES, order.status)) throw unavailable();
     throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);
+  }
+
+  /** Updates an order's workflow. Of an order that has not ended and that Temporal has lost, it begins again from the record. */
+  private async update<Input>(order_id: string, definition: UpdateDefinition<void, [Input]>, options: { updateId?: string; args: [Input] }): Promise<void> {
+    try {
+      await this.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(definition, options);
+    } catch (error) {
+      if (!isOver(error)) throw error;
+      const order = await findOrderView(this.db, order_id);
+      if (order === undefined || isFinal(ORDER_MOVES, order.status)) throw error;
+      const startWorkflowOperation = new WithStartWorkflowOperation<OrderWorkflow>(ORDER_WORKFLOW, {
+        ...orderStart({ order_id, project_id: order.project_id }),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      });
+      await this.client.workflow.executeUpdateWithStart(definition, { ...options, startWorkflowOperation });
+    }
   }
 
   private async answered(order_id: string, deadline_at: number, call: () => Promise<void>): Promise<OrderView> {

@@ -70,11 +70,6 @@ describe('cancelling an order whose workflow is over', () => {
   test.each(['expired', 'accepted'] as const)('ended another way (%s): CanNotCancelTransaction', async (change) => {
     await expect(cancel(await ended(change))).rejects.toMatchObject({ error: 'CanNotCancelTransaction' });
   });
-
-  test('not ended, Temporal has forgotten it: ServiceUnavailable, not a refusal for good', async () => {
-    const { order_id } = await aStoredOrder(database.db);
-    await expect(cancel(order_id)).rejects.toMatchObject({ error: 'ServiceUnavailable' });
-  });
 });
 
 test('surface 10: work may begin until some time before the deadline, so that it is still answered', () => {

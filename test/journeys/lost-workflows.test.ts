@@ -1,0 +1,36 @@
+import type { Client as Temporal } from '@temporalio/client';
+import { connectTemporal } from '../../src/temporal/connect';
+import { orderWorkflowId } from '../../workflows/messages';
+import { CARD, Client } from '../api/page/hosted-page';
+import { CARDS } from '../support/cards';
+import { Merchant, story } from '../support/client';
+import { stack } from '../support/stack';
+
+/** An operator terminates a workflow by mistake, or Temporal loses it: the order is in the record, and goes on from there. */
+const shop = new Merchant();
+let temporal: Temporal;
+beforeAll(() => {
+  temporal = connectTemporal({ address: stack().temporal_address, namespace: stack().temporal_namespace, payload_keys: stack().payload_keys });
+});
+afterAll(() => temporal.connection.close());
+
+async function lost(): Promise<{ id: string }> {
+  const { id } = await shop.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+  await temporal.workflow.getHandle(orderWorkflowId(id)).terminate('by mistake');
+  return { id };
+}
+
+test('it is cancelled, and again', async () => {
+  const { id } = await lost();
+  for (const _ of [1, 2]) expect(story(await shop.cancelOrder(id))).toBe('cancelled: cancelled');
+});
+
+test('it is paid, once, and its workflow is there again', async () => {
+  const order = await lost();
+  const customer = new Client(stack().api_url);
+  const form = { ...CARD, number: CARDS.approved.number, ...(await customer.open(order)) };
+  for (const _ of [1, 2]) expect((await customer.post(`/pay/${order.id}/`, form)).status).toBe(200);
+  expect(story(await shop.getOrder(order.id))).toBe('completed: accepted');
+  expect(await shop.ledger(order.id)).toEqual([expect.objectContaining({ operation: 'sale', result: 'approved', requests: 1 })]);
+  expect(await temporal.workflow.getHandle(orderWorkflowId(order.id)).result()).toBe('completed');
+});
