@@ -22,12 +22,12 @@ export async function findProjectByApiKey(db: Database, api_key: string): Promis
   return project;
 }
 
-/** A new key in full, which nothing shows again: only its hash is kept. */
+/** A new key in full. It cannot be shown again: only its hash is kept. */
 export function newApiKey({ is_test }: { is_test: boolean }): string {
   return `${is_test ? 'test' : 'live'}_${randomBytes(6).toString('hex')}${randomBytes(20).toString('hex')}`;
 }
 
-/** Repeat-safe: the same key again is no second row. Throws when the text is no API key. */
+/** Repeat-safe: the same key is stored once. Throws when the text is not an API key. */
 export async function insertApiKey(db: Database, project_id: string, api_key: string, now: Date): Promise<void> {
   const [, , id, secret] = API_KEY.exec(api_key) ?? [];
   if (id === undefined || secret === undefined) throw new Error('not an API key of this service');

@@ -12,24 +12,24 @@ types.setTypeParser(types.builtins.TIMESTAMPTZ, (text) => text);
 /** An instant as statements take it: epoch milliseconds in, ISO 8601 in UTC out. */
 export const iso = (epoch_ms: number): string => new Date(epoch_ms).toISOString();
 
-/** Milliseconds that a pool waits at most. */
+/** How long a pool waits at most, in milliseconds. */
 export interface Limits {
   /** For a connection, a new one or one that is free. */
   connection: number;
-  /** For a row that somebody else has locked. */
+  /** For a row that is locked. */
   lock: number;
-  /** For a statement, which the server ends then. */
+  /** For a statement; the server then ends it. */
   statement: number;
-  /** For the next statement of a SQL transaction: one whose process has stopped would keep its locks. */
+  /** For the next statement of a SQL transaction: a process that has stopped would otherwise keep its locks. */
   idle: number;
-  /** For any answer: a little longer, for a server that is not there to end anything. */
+  /** For any answer: a little longer than `statement`, for a server that is gone and cannot end one. */
   silence: number;
 }
 
-/** Whoever waits for the API or a worker is told before its own deadline (API_DEADLINE_MS); no statement of theirs takes so long. */
+/** Shorter than the deadlines of the API (API_DEADLINE_MS) and the worker, so that callers are told in time; no statement takes so long. */
 export const LIMITS: Limits = { connection: 5_000, lock: 5_000, statement: 8_000, idle: 10_000, silence: 9_000 };
 
-/** Opens the pool of one process. Close it with `db.destroy()`. `quiet`: knex does not tell of failed connections itself. */
+/** Opens the pool of one process. Close it with `db.destroy()`. `quiet`: knex does not log failed connections itself. */
 export function connect(
   postgres_url: string,
   options: { pool_max?: number; quiet?: boolean; limits?: Limits; onStatement?: (sql: string) => void } = {},
@@ -43,7 +43,7 @@ export function connect(
       options: ['TimeZone=UTC', ...(limits ? [`statement_timeout=${limits.statement}`, `lock_timeout=${limits.lock}`, `idle_in_transaction_session_timeout=${limits.idle}`] : [])].map((setting) => `-c ${setting}`).join(' '),
       ...(limits && { connectionTimeoutMillis: limits.connection, query_timeout: limits.silence }),
     },
-    // A connection whose statement was given up still waits for the answer: the next statement would wait behind it.
+    // A connection whose statement was given up still waits for its answer; the next statement would queue behind it.
     pool: { min: 0, max: options.pool_max ?? 10, validate: (connection: { readyForQuery?: boolean | null }) => connection.readyForQuery === true },
     acquireConnectionTimeout: limits?.connection ?? 10_000,
     ...(options.quiet ? { log: { warn() {}, error() {}, debug() {}, deprecate() {} } } : {}),
@@ -58,10 +58,10 @@ export function connect(
 /** SQLSTATE: no connection, the server stops or starts, too many connections, a lock or a statement that took too long. */
 const AWAY_STATES = /^(08...|57P0[123]|53300|55P03|57014)$/;
 const AWAY_CODES = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'];
-/** What pg says in words only; knex puts the statement before it. */
+/** Errors that pg reports in words only; knex puts the statement before them. */
 const AWAY_WORDS = /(Query read timeout|timeout expired|Connection (terminated|ended)[\w ]*|not queryable)$/;
 
-/** Whether the database was not there or did not answer in time: whether the statement was done is not known. */
+/** Whether the database was unreachable or did not answer in time; the statement may have run. */
 export function isAway(error: unknown): boolean {
   if (error instanceof knex.KnexTimeoutError) return true;
   const { code } = (error ?? {}) as { code?: unknown };
@@ -81,8 +81,8 @@ export async function rows<Row>(db: Database, sql: string, bindings: Record<stri
 }
 
 /**
- * As `rows`, for a statement of the hot path: each connection parses and plans it once, under its name. What it answers must
- * be named in it column by column: with `select *`, a migration that adds one would break the connections that are open.
+ * Like `rows`, for statements of the hot path: each connection parses and plans one once, under its name. Such a statement must
+ * list its columns: with `select *`, a migration that adds one would break open connections.
  */
 export async function preparedRows<Row>(db: Database, name: string, sql: string, bindings: Record<string, unknown>): Promise<Row[]> {
   const result = (await db.raw(sql, bindings as never).options({ name })) as { rows: Row[] };

@@ -21,8 +21,8 @@ import { moveOrder, type MoveDetails } from './move-order';
 import { findOrder, loadOrder } from './order-record';
 
 /**
- * Locks a payment until the SQL transaction ends: whoever moves its money waits for whoever came first, and then reads what
- * that one has left. `undefined` when there is no such payment.
+ * Locks a payment until the SQL transaction ends, so that moves of its money come one at a time and each reads what the last one
+ * left. `undefined` when there is no such payment.
  */
 async function lockPayment(trx: Database, { original_order_id, original_transaction_id }: PaymentId) {
   const [order] = await rows<{ version: number }>(trx, `select version from orders where id = :original_order_id and kind = 'payment' for update`, { original_order_id });
@@ -39,8 +39,9 @@ async function lockPayment(trx: Database, { original_order_id, original_transact
 }
 
 /**
- * Writes a follow-up order and sets aside what it is to move, in one SQL transaction that holds the payment. Repeat-safe: one
- * that is there is answered as it is. Throws what amountToMove refuses with, PreconditionFailed, and ServiceUnavailable past `not_after`.
+ * Writes a follow-up order and sets its amount aside, in one SQL transaction that locks the payment. Repeat-safe: an existing order
+ * is returned as it is. Throws the refusals of amountToMove, NotFound, PreconditionFailed, and ServiceUnavailable after
+ * `not_after`.
  */
 export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Promise<OrderRecord> {
   return await db.transaction(async (trx) => {
@@ -48,7 +49,7 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
     const payment = await lockPayment(trx, follow_up);
     const there = await findOrder(trx, id);
     if (there !== undefined) return there;
-    // Read with the payment locked: waiting for it may have taken long.
+    // Checked with the payment locked: waiting for the lock may have taken long.
     if (not_after !== undefined && Date.now() > not_after) throw tooLate();
     if (payment === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
     if (versions?.includes(payment.version) === false) throw preconditionFailed();
@@ -105,8 +106,8 @@ export interface FollowUp extends PaymentId {
 }
 
 /**
- * Writes what became of a follow-up order, and what that makes of the payment's amounts, in one SQL transaction; an
- * authorization of which nothing is left ends with it. Repeat-safe: an order that is final stays as it is.
+ * Writes a follow-up order's outcome and the payment's new amounts in one SQL transaction; an authorization of which nothing is
+ * left ends in it. Repeat-safe: a final order stays as it is.
  */
 export async function settleFollowUp(db: Database, order: OrderRecord, follow_up: FollowUp, to: TransactionStatus, details: MoveDetails): Promise<OrderRecord> {
   return await db.transaction(async (trx) => {
@@ -137,7 +138,7 @@ async function endAuthorization(trx: Database, { original_order_id, original_tra
   await moveOrder(trx, await loadOrder(trx, original_order_id), { transaction_id: original_transaction_id, to }, { source, now });
 }
 
-/** Adds to columns of amounts; the names are those of the domain's table. */
+/** Adds to columns of amounts; their names come from the domain's table. */
 async function changeAmounts(trx: Database, { original_transaction_id }: PaymentId, changes: Partial<Record<string, number>>, now: number): Promise<void> {
   const columns = Object.keys(changes);
   if (columns.length === 0) return;
@@ -148,18 +149,18 @@ async function changeAmounts(trx: Database, { original_transaction_id }: Payment
   );
 }
 
-/** A follow-up order as its workflow needs it when somebody else has written it. */
+/** A follow-up order that is already written, as its workflow needs it. */
 export interface OpenFollowUp extends FollowUp {
   order_id: string;
   project_id: string;
 }
 
-/** Reads OpenFollowUp; a query goes on with `where`. */
+/** Selects OpenFollowUp; queries add their `where`. */
 export const FOLLOW_UP = `
      select f.id as order_id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id, t.original_transaction_id
      from orders f join transactions t on t.order_id = f.id`;
 
-/** Captures and voids of a payment that are not final: each has a workflow, or gets one. */
+/** A payment's captures and voids that are not final, oldest first. */
 export async function openFollowUps(db: Database, original_order_id: string): Promise<OpenFollowUp[]> {
   return await rows<OpenFollowUp>(
     db,

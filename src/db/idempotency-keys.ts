@@ -1,14 +1,14 @@
 import { iso, rows, type Database } from './connection';
 
-/** A request that its sender has named. */
+/** A request with an Idempotency-Key. */
 export interface KeyedRequest {
   project_id: string;
   key: string;
-  /** SHA-256 of what it asks for. */
+  /** SHA-256 of the request's content. */
   request_hash: Buffer;
 }
 
-/** An answer as HTTP gave it. */
+/** An answer as it was sent over HTTP. */
 export interface KeptAnswer {
   status: number;
   body: unknown;
@@ -34,7 +34,7 @@ export async function findKey(db: Database, { project_id, key }: KeyName): Promi
   return { request_hash: row.request_hash, ...(row.status !== null && { answer: { status: row.status, body: row.body } }) };
 }
 
-/** Gives the key to this request; `false` when it is somebody's already. */
+/** Claims the key for this request; `false` when it was claimed before. */
 export async function claimKey(db: Database, { project_id, key, request_hash }: KeyedRequest, now: number): Promise<boolean> {
   const claimed = await rows(
     db,
@@ -45,7 +45,7 @@ export async function claimKey(db: Database, { project_id, key, request_hash }: 
   return claimed.length === 1;
 }
 
-/** Keeps the answer of a request that has its key, unless there is one; answers the one that is kept from now on. Throws when nobody claimed the key. */
+/** Keeps the answer under a claimed key unless there is one; returns the answer that is kept. Throws when the key was not claimed. */
 export async function keepAnswer(db: Database, { project_id, key }: KeyName, { status, body }: KeptAnswer): Promise<KeptAnswer> {
   const [kept] = await rows<KeptAnswer>(
     db,

@@ -18,7 +18,7 @@ function orderRow(order: NewOrder, times: { created: number; end: number }) {
   };
 }
 
-/** The columns an insert names, as `a, b`; those it does not name have the database's defaults, also ones that a later migration adds. */
+/** The columns of an insert, as `a, b`; all others get the database's defaults, including those of later migrations. */
 const columns = <Row>(names: Record<keyof Row, true>) => Object.keys(names).join(', ');
 
 const ORDER_COLUMNS = columns<ReturnType<typeof orderRow>>({
@@ -71,7 +71,7 @@ const TRANSACTION_COLUMNS = columns<ReturnType<typeof transactionRow>>({
 
 const ROW_OF_JSON = `select ${TRANSACTION_COLUMNS} from json_populate_record(null::transactions, :transaction::json)`;
 
-/** Whether somebody still waits for the row. By the clock, when the statement runs: it may have waited for a connection or a lock. */
+/** True while the caller still waits, by the database's clock as the statement runs: it may have waited for a connection or a lock. */
 const IN_TIME = '(:not_after::bigint is null or clock_timestamp() <= to_timestamp(:not_after::bigint / 1000.0))';
 
 function newTransactionRecord({ id, attempt, capture_mode, capture_period }: NewTransaction, end: number): TransactionRecord {
@@ -101,8 +101,7 @@ function transactionRow(transaction: NewTransaction, order: { id: string; amount
 
 /**
  * Writes the order and the transaction it came with, in one statement.
- * Repeat-safe: an order that is there stays as it is, and what is there is returned. Throws ServiceUnavailable when it is not there
- * and `not_after` has passed.
+ * Repeat-safe: an existing order is returned as it is. Throws ServiceUnavailable when there is none and `not_after` has passed.
  */
 export async function insertOrder(
   db: Database,
@@ -155,9 +154,9 @@ export async function insertOrder(
 }
 
 /**
- * Adds a payment attempt to an order, when the order is still the one `order` describes; a version that only counts changed
- * fields (updateOrder) does not matter.
- * Answers the order with it; repeat-safe: an attempt that is there stays as it is. Throws ServiceUnavailable as insertOrder does.
+ * Adds a payment attempt to an order that is still as `order` describes it; a newer version that only changed fields (updateOrder)
+ * does not matter.
+ * Returns the order with it. Repeat-safe: an existing attempt stays as it is. Throws ServiceUnavailable as insertOrder does.
  */
 export async function insertTransaction(
   db: Database,

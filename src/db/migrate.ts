@@ -18,14 +18,14 @@ const migrationSource: Knex.MigrationSource<string> = {
   getMigration: (name) => Promise.resolve(MIGRATIONS[name]!),
 };
 
-/** Makes the database when it is missing and brings its schema up to date. Repeat-safe; two at once wait for each other. */
+/** Creates the database if it is missing and brings its schema up to date. Repeat-safe; two at once wait for each other. */
 export async function migrate(postgres_url: string): Promise<void> {
   await createDatabase(postgres_url);
   const db = connect(postgres_url, { pool_max: 2 });
   try {
     await db.transaction(async (waiting) => {
       await waiting.raw('select pg_advisory_xact_lock(?)', [LOCK]);
-      // knex's own lock does not wait, and stays behind when whoever has it is killed.
+      // knex's own lock does not wait, and stays behind when its holder is killed.
       await db.migrate.forceFreeMigrationsLock({ migrationSource });
       await db.migrate.latest({ migrationSource });
     });
@@ -34,10 +34,10 @@ export async function migrate(postgres_url: string): Promise<void> {
   }
 }
 
-/** Names the lock of the migrations among Postgres's advisory locks. */
+/** The advisory lock of the migrations in Postgres. */
 const LOCK = 7_264_001;
 
-/** It is there already, or somebody makes it at this moment. */
+/** It exists already, or is being created at this moment. */
 const DUPLICATE_DATABASE = ['42P04', '23505'];
 const NO_SUCH_DATABASE = '3D000';
 

@@ -6,12 +6,12 @@ import { preconditionFailed } from '../errors';
 import { iso, preparedRows, type Database } from './connection';
 import { loadOrder } from './order-record';
 
-/** What is written beside the statuses: how the event tells the move, and what became known of the transaction. */
+/** What is written besides the statuses: the event's details, and what became known about the transaction. */
 export interface MoveDetails {
   source: EventSource;
   /** Epoch milliseconds, from the workflow: when we noticed. */
   now: number;
-  /** When it happened at the processor, ISO 8601; absent, or by another clock ahead of ours: when we noticed. */
+  /** When it happened at the processor, ISO 8601. If absent or later than `now`, `now` counts. */
   occurred?: string | undefined;
   result?: EventResult | undefined;
   authorization_iso_response_code?: string | undefined;
@@ -32,10 +32,10 @@ export interface MoveDetails {
 }
 
 /**
- * The one function that moves an order and its transaction: statuses, event, `modified` and the webhook that is due, in one
- * SQL statement, guarded by the version the move was planned from and by the statuses the table allows.
- * Repeat-safe: where the order is there already, nothing is written. Answers the order as it is now. Throws PreconditionFailed when
- * somebody was first and `versions` does not allow what that one left, ForbiddenMove when a table does not allow the change.
+ * The only function that moves an order and its transaction: statuses, event, `modified` and the webhook that is due, in one SQL
+ * statement, guarded by the version the move was planned from and by the statuses the table allows.
+ * Repeat-safe: a move that was made already writes nothing. Returns the order as it is now. Throws PreconditionFailed when the
+ * order changed first and `versions` does not allow its new version, ForbiddenMove when a table does not allow the change.
  */
 export async function moveOrder(db: Database, order: OrderRecord, change: Change, details: MoveDetails): Promise<OrderRecord> {
   const move = planMove(order, change);
@@ -122,7 +122,7 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
     },
   );
   if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined);
-  // Somebody was first: most often this very move, whose answer was lost. Plan again from what is there now.
+  // The order changed first, most often by this very move, whose answer was lost. Plan again from the present row.
   const present = await loadOrder(db, order.order_id);
   if (details.versions?.includes(present.version) === false && planMove(present, change) !== undefined) throw preconditionFailed();
   if (present.version === order.version) throw new Error(`order ${order.order_id}: the guard refused ${order.status} → ${move.order_to}`);

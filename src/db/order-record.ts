@@ -2,7 +2,7 @@ import { reservedAmount, type CaptureMode, type Reservation } from '../domain/am
 import type { OrderRecord, TransactionRecord } from '../domain/move';
 import { rows, type Database } from './connection';
 
-/** What the database answers: instants are texts, what is absent is null. */
+/** A row as the database returns it: instants as texts, absent values as null. */
 interface OrderRow extends Omit<OrderRecord, 'order_end' | 'transactions' | 'ended' | 'closings' | 'attention'> {
   ended: OrderRecord['ended'] | null;
   expires_at: string | null;
@@ -52,7 +52,7 @@ export async function findOrder(db: Database, order_id: string): Promise<OrderRe
   };
 }
 
-/** As findOrder, for an order that must be there: throws when it is not. */
+/** Like findOrder, for an order that must exist: throws when it does not. */
 export async function loadOrder(db: Database, order_id: string): Promise<OrderRecord> {
   const order = await findOrder(db, order_id);
   if (order === undefined) throw new Error(`order ${order_id} is not there`);

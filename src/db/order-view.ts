@@ -26,7 +26,7 @@ export interface OrderView {
   status: OrderStatus;
   ended: 'cancelled' | 'expired' | null;
   attempts_max: number;
-  /** Null on follow-up orders, which wait for nobody. */
+  /** Null on follow-up orders, which do not expire. */
   expiration_period: string | null;
   expires_at: string | null;
   payment_methods: string[] | null;
@@ -79,7 +79,7 @@ export interface TransactionView extends Omit<TransactionMoney, 'capture_end'> {
   events: EventView[];
 }
 
-/** One status change: when it happened, and when the service came to know of it. */
+/** One status change: when it happened, and when the service learned of it. */
 export interface EventView {
   id: string;
   event: string;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rows, type Database } from './connection';
 
-/** A merchant's project, with what its orders have when they name nothing else (specification, What the service does). */
+/** A merchant's project, with the defaults of its orders (specification, What the service does). */
 export interface Project {
   id: string;
   merchant_id: string;
@@ -19,11 +19,11 @@ export interface Project {
   webhook_url: string | null;
   /** Whether it may load other accounts (specification, Account funding, rule 5). */
   account_funding: boolean;
-  /** What ids of objects derive from that are made with an Idempotency-Key; a secret of the service. */
+  /** The ids of objects made with an Idempotency-Key derive from it; a secret of the service. */
   id_namespace: string;
 }
 
-/** A project to be written; its periods are the database's defaults. */
+/** A new project; its periods are the database's defaults. */
 export interface NewProject {
   id: string;
   name: string;
@@ -34,7 +34,7 @@ export interface NewProject {
   account_funding?: boolean | undefined;
 }
 
-/** Reads Project; a query goes on with `where`, or takes it as a table. */
+/** Selects Project; queries add a `where` or use it as a table. */
 export const PROJECT = `
   select p.id, p.merchant_id, m.name as merchant_name, p.name, p.is_test, p.payment_methods, p.currencies,
          p.expiration_period, p.transaction_expiration_period, p.capture_expiration_period, p.webhook_url, p.account_funding, p.id_namespace
@@ -46,12 +46,12 @@ export async function getProject(db: Database, project_id: string): Promise<Proj
   return project;
 }
 
-/** Repeat-safe: a merchant that is there stays as it is. */
+/** Repeat-safe: an existing merchant stays as it is. */
 export async function insertMerchant(db: Database, merchant: { id: string; name: string; now: Date }): Promise<void> {
   await db('merchants').insert({ id: merchant.id, name: merchant.name, created: merchant.now }).onConflict('id').ignore();
 }
 
-/** Repeat-safe; of a project that is there only the webhook address, the payment methods and account funding follow the call. */
+/** Repeat-safe: an existing project only takes over the webhook address, the payment methods and account funding. */
 export async function insertProject(db: Database, merchant_id: string, project: NewProject, now: Date): Promise<void> {
   await db('projects')
     .insert({

@@ -3,7 +3,7 @@ import type { PaymentId } from '../domain/follow-up';
 import type { PaymentMethodDetails } from '../domain/new-order';
 import { rows, type Database } from './connection';
 
-/** What the processor is asked with: always the ids of the payment order, for its follow-up orders too. */
+/** What requests to the processor need: always the ids of the payment order, even for its follow-up orders. */
 export interface Payment {
   order_id: string;
   transaction_id: string;
@@ -29,8 +29,9 @@ export async function findPayment(db: Database, transaction_id: string): Promise
 }
 
 /**
- * The order and project of a transaction that ended without the processor's word that it was not paid: it expired, was cancelled,
- * or was given up while no outcome was known. `undefined` for any other: an approval that comes for this one came too late.
+ * The order and project of a transaction that ended although the processor never said that it was not paid: it expired, was
+ * cancelled, or was given up while its outcome was unknown. An approval of it comes too late. `undefined` for any other
+ * transaction.
  */
 export async function endedUnpaid(db: Database, transaction_id: string): Promise<(PaymentId & { project_id: string }) | undefined> {
   const [found] = await rows<PaymentId & { project_id: string }>(

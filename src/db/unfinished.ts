@@ -3,20 +3,20 @@ import { OPEN_ORDER_STATUSES } from '../domain/transitions';
 import { iso, rows, type Database } from './connection';
 import { FOLLOW_UP, type OpenFollowUp } from './follow-ups';
 
-/** What was last touched in a period, epoch milliseconds: its end is outside. */
+/** A period of last changes, in epoch milliseconds; `before` is excluded. */
 interface Touched {
   since: number;
   before: number;
 }
 
-/** More than one round looks after; the next goes on. */
+/** Rows per round. */
 export const LIMIT = 5_000;
-/** Windows are five days at most, and closed at their end. */
+/** Windows that ended longer ago are not looked at: they last five days at most and are closed at their end. */
 const WINDOW_AGE_MS = 30 * 24 * 60 * 60 * 1_000;
 
 const instants = ({ since, before }: Touched) => ({ since: iso(since), before: iso(before), open: OPEN_ORDER_STATUSES, limit: LIMIT });
 
-/** Follow-up orders that are not final. What the processor did of itself is done when it is written. */
+/** Follow-up orders that are not final. Those of the processor are final as soon as they are written. */
 export async function unfinishedFollowUps(db: Database, before: number): Promise<OpenFollowUp[]> {
   return await rows<OpenFollowUp>(
     db,
@@ -28,9 +28,8 @@ export async function unfinishedFollowUps(db: Database, before: number): Promise
 }
 
 /**
- * Payment orders that a workflow has to bring to their end: something was done to them in the period (an attempt that began, money
- * that is reserved), or their time for paying or capturing ended in it. An order that waits to be paid has nothing its workflow
- * could have missed until its end. Oldest touch first.
+ * Payment orders that need their workflow: in the period an attempt began, money was reserved, or the time for paying or capturing
+ * ended. While an order only waits to be paid, its workflow can have missed nothing. Oldest change first.
  */
 export async function unfinishedOrders(db: Database, touched: Touched): Promise<{ order_id: string; project_id: string; touched: string }[]> {
   return await rows(
@@ -53,7 +52,7 @@ export async function unfinishedOrders(db: Database, touched: Touched): Promise<
   );
 }
 
-/** Webhooks that nobody has tried to send. */
+/** Webhooks without any attempt. */
 export async function unsentDeliveries(db: Database, before: number): Promise<DeliveryId[]> {
   return await rows<DeliveryId>(
     db,

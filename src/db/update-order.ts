@@ -13,11 +13,11 @@ export interface OrderChanges {
 }
 
 /**
- * Changes fields of an order that is not final, at one of `versions` when they are given. Answers whether it did.
+ * Changes fields of an order that is not final, at one of `versions` when given. Returns whether it did.
  *
- * Written past the order's workflow, which holds none of these fields. The version counts on, as a reader must notice; a
- * move or a payment attempt that was planned from the version before is refused by its own guard, reads the order again and
- * is planned anew (moveOrder, insertTransaction).
+ * The order's workflow is not involved, as it holds none of these fields. The version grows so that readers notice; a move or
+ * payment attempt planned from the version before is refused by its own guard, reads the order and is planned again (moveOrder,
+ * insertTransaction).
  */
 export async function updateOrder(
   db: Database,

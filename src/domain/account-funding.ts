@@ -2,13 +2,13 @@ import { ServiceError, invalid } from '../errors';
 
 /** Account funding: a card is charged to load money into another account (specification, Account funding through create order). */
 
-/** What the receiver's bank has to be told of the customer; `state` only for countries that have a list (rule 2). */
+/** What the receiver's bank must know about the customer; `state` only for countries that have a list (rule 2). */
 const CUSTOMER_FIELDS = ['first_name', 'last_name', 'address_type', 'address', 'postal_code', 'city', 'country'] as const;
 const RECEIVER_FIELDS = ['receiver_account_number', 'receiver_account_number_type'] as const;
-/** The one kind of address that counts (rule 2). */
+/** The only address type accepted (rule 2). */
 const ADDRESS_TYPE = 'billing';
 
-/** States, provinces and territories that may be named, by country (rules 6 and 7). */
+/** Accepted states, provinces and territories, by country (rules 6 and 7). */
 export const STATES: Readonly<Record<string, readonly string[]>> = {
   CA: 'AB BC MB NB NL NS NT NU ON PE QC SK YT'.split(' '),
   US: (
@@ -18,19 +18,21 @@ export const STATES: Readonly<Record<string, readonly string[]>> = {
 };
 
 type Fields<Name extends string> = { readonly [K in Name]?: string | undefined };
+/** The account to load; fields named as on the wire. */
 export type Receiver = Fields<(typeof RECEIVER_FIELDS)[number]>;
+/** The fields of the customer that account funding needs. */
 export type FundingCustomer = Fields<(typeof CUSTOMER_FIELDS)[number] | 'state'>;
 
 /**
- * Any field of the receiver makes a transaction an account funding one (DECISIONS, Money), also one that is misspelt: taken for an
- * ordinary sale, it would leave the account empty.
+ * Whether a transaction is account funding: any receiver_ field counts, even a misspelt one. Taken for an ordinary sale, it would
+ * leave the account empty (DECISIONS, Money).
  */
 export function isAccountFunding(details: object | undefined): boolean {
   return Object.entries(details ?? {}).some(([field, value]) => field.startsWith('receiver_') && value !== undefined);
 }
 
 /**
- * An account number as it may be compared and shown: it may be a card number, so only its first six and last four characters and
+ * An account number that is safe to compare and show: it may be a card number, so only its first six and last four characters and
  * its length are kept.
  */
 export function truncatedAccount(number: string): string {
@@ -38,8 +40,8 @@ export function truncatedAccount(number: string): string {
 }
 
 /**
- * Throws MissingInformationToCreateTransaction naming the first field that account funding lacks; ValidationError for an
- * address that is no billing address and for a state its country does not have. `path`: that of the transaction.
+ * Throws MissingInformationToCreateTransaction naming the first field that is missing; ValidationError for an address that is no
+ * billing address and for a state its country does not have. `path`: that of the transaction.
  */
 export function requireFundingInformation(path: string, receiver: Receiver, customer: FundingCustomer = {}): void {
   for (const field of RECEIVER_FIELDS) requireField(`${path}.payment_method_details.${field}`, receiver[field]);

@@ -1,13 +1,13 @@
 import { hasEnded } from './order';
 import type { TransactionStatus } from './transitions';
 
-/** How the money of an authorization is taken; a sale, whose money is taken at once, has none (specification, Rules that hold 3). */
+/** How an authorization is captured; a sale is captured at once and has no mode (specification, Rules that hold 3). */
 export const CAPTURE_MODES = ['manual', 'delayed'] as const;
 export type CaptureMode = (typeof CAPTURE_MODES)[number];
 
 /**
- * The money of one payment transaction, in minor units. What the processor confirmed only grows; what is asked of it and not
- * answered stands beside it, so that nobody asks for the same money twice (DECISIONS, Money).
+ * The money of one payment transaction, in minor units. Confirmed amounts only grow; requested but unanswered amounts are the
+ * `pending` ones, so that no money is requested twice (DECISIONS, Money).
  */
 export interface TransactionMoney {
   status: TransactionStatus;
@@ -26,7 +26,7 @@ export interface TransactionMoney {
   refund_pending_amount: number;
 }
 
-/** What of an order was moved and what still can be (DECISIONS, HTTP surface 3). Minor units. */
+/** How much of an order was moved and how much still can be (DECISIONS, HTTP surface 3). Minor units. */
 export interface AmountDetails {
   capturable: number;
   captured: number;
@@ -36,38 +36,38 @@ export interface AmountDetails {
   voided: number;
 }
 
-/** What says how much an authorization still reserves. */
+/** The fields that determine how much an authorization still reserves. */
 export type Reservation = Pick<
   TransactionMoney,
   'status' | 'amount' | 'capture_mode' | 'captured_amount' | 'voided_amount' | 'capture_pending_amount' | 'void_pending_amount'
 >;
 
-/** What an authorization still reserves and nobody has asked for, in minor units. 0 for a sale, and before it is accepted. */
+/** What an authorization still reserves and no request claims, in minor units. 0 for a sale, and before acceptance. */
 export function reservedAmount(money: Reservation): number {
   if (money.capture_mode === null || money.status !== 'accepted') return 0;
   return money.amount - money.captured_amount - money.voided_amount - money.capture_pending_amount - money.void_pending_amount;
 }
 
-/** What may be voided now: what is held, within the window. */
+/** What may be voided now, in minor units: what is reserved, within the window. */
 export function voidableAmount(money: TransactionMoney, now: number): number {
   return money.capture_end !== null && !hasEnded(money.capture_end, now) ? reservedAmount(money) : 0;
 }
 
-/** What the merchant may capture now; a delayed capture is the service's own. */
+/** What the merchant may capture now, in minor units; delayed captures are made by the service. */
 export function capturableAmount(money: TransactionMoney, now: number): number {
   return money.capture_mode === 'manual' ? voidableAmount(money, now) : 0;
 }
 
 /**
- * What may still be given back: a chargeback has taken it already, one that was won has brought it back. News of a win may come
- * before those of its chargeback, and add nothing to what was captured then.
+ * What may still be refunded, in minor units: without what chargebacks took, unless they were won. A win may be reported before its
+ * chargeback; it then adds nothing to what was captured.
  */
 export function refundableAmount(money: TransactionMoney): number {
   const { captured_amount, refunded_amount, refund_pending_amount, charged_back_amount, won_back_amount } = money;
   return Math.max(0, captured_amount - refunded_amount - refund_pending_amount - Math.max(0, charged_back_amount - won_back_amount));
 }
 
-/** Whether more went back to the customer than was ever taken: chargebacks are recorded whatever came before them. */
+/** Whether more went back to the customer than was captured: chargebacks are recorded whatever came before them. */
 export function isOverdrawn({ captured_amount, refunded_amount, charged_back_amount, won_back_amount }: TransactionMoney): boolean {
   return refunded_amount + charged_back_amount - won_back_amount > captured_amount;
 }

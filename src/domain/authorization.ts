@@ -2,22 +2,22 @@ import type { CaptureMode } from './amounts';
 import type { Closing, OrderRecord } from './move';
 import { hasEnded } from './order';
 
-/** Money reserved by an accepted authorization, which its order lives for: until it is captured, voided or released. */
+/** Money reserved by an accepted authorization. The order's workflow lives until it is captured, voided or released. */
 export interface Authorization {
   transaction_id: string;
   mode: CaptureMode;
   /** End of the capture window, epoch milliseconds. */
   end: number;
-  /** Reserved, and nobody has asked for it; minor units. */
+  /** Reserved and not requested; minor units. */
   reserved: number;
-  /** Asked of the processor and not answered; minor units. */
+  /** Requested from the processor and not answered; minor units. */
   unanswered: number;
-  /** Freed by refusals after the window had ended: no longer to be captured; minor units. */
+  /** Freed by refusals after the window ended, so no longer to be captured; minor units. */
   freed: number;
   closings: Closing[];
 }
 
-/** What an order holds; `undefined` when it holds nothing any more, or never did. */
+/** The money an order still holds; `undefined` when it holds none. */
 export function openAuthorization(order: OrderRecord): Authorization | undefined {
   const accepted = order.transactions.find((one) => one.status === 'accepted');
   const capture = accepted?.capture;
@@ -27,8 +27,9 @@ export function openAuthorization(order: OrderRecord): Authorization | undefined
 }
 
 /**
- * What the service does with the money that is left at the end of the window, in minor units: a delayed authorization is captured,
- * first and once; all else is released, what a later refusal frees as well. A processor that refuses to release is not asked for ever.
+ * What the service does with the money left at the end of the window, in minor units: a delayed authorization is captured once;
+ * everything else is released, including what a later refusal frees. After a refused release it does not try again. `undefined`:
+ * nothing to do now. `now` in epoch milliseconds.
  */
 export function closingOf({ mode, end, reserved, freed, closings }: Authorization, now: number): { kind: Closing['kind']; amount: number } | undefined {
   if (!hasEnded(end, now) || reserved === 0) return undefined;
@@ -36,7 +37,7 @@ export function closingOf({ mode, end, reserved, freed, closings }: Authorizatio
   return closings.some(({ kind, status }) => kind === 'void' && status === 'error') ? undefined : { kind: 'void', amount: reserved };
 }
 
-/** Whether nothing is left to wait for: the window is over, and what could not be released is nobody's to ask for. */
+/** Whether nothing is left to wait for: the window is over, nothing is unanswered, and the service captures or releases no more. */
 export function isClosed(authorization: Authorization, now: number): boolean {
   return hasEnded(authorization.end, now) && authorization.unanswered === 0 && closingOf(authorization, now) === undefined;
 }

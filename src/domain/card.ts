@@ -1,6 +1,6 @@
 import { number as cardNumber } from 'card-validator';
 
-/** Digits of the shortest numbers that a brand ever had, and of the shortest that are issued: goods (EAN, UPC) and phones have 12 and 13. */
+/** Digits of the shortest card numbers, ever and as issued today: articles (EAN, UPC) and phones have 12 and 13. */
 export const CARD_DIGITS_MIN = { ever: 12, issued: 14 } as const;
 
 /** Whether a text is a card number: a brand's prefix and length and a valid check digit. Spaces and hyphens are ignored. */

@@ -1,9 +1,8 @@
 import { data } from 'currency-codes';
 
 /**
- * ISO 4217 from its maintainers' list (package `currency-codes`), because Intl follows shop windows, not the standard:
- * it gives the forint, the rupiah and sixteen others no minor unit at all, so an amount of 10000 HUF (100 forint) would
- * be shown, and settled, as 10 000.
+ * ISO 4217 from its maintainers' list (package `currency-codes`). Intl gives HUF, IDR and sixteen others no decimals, ISO 4217
+ * gives them some: with Intl, 10000 HUF (100 forint) would be shown, and settled, as 10 000.
  */
 interface Currency {
   readonly code: string;
@@ -11,7 +10,7 @@ interface Currency {
   readonly digits: number;
 }
 
-/** Accounting units of international bodies: in the list, without a minor unit, and nobody's money. */
+/** Accounting units of international bodies: listed without a minor unit, and not used to pay. */
 const ACCOUNTING_UNITS = ['XDR', 'XSU', 'XUA'];
 
 // The list marks metals, bonds and test codes by pseudo-countries that begin with Zz.
@@ -22,6 +21,7 @@ const CURRENCIES: ReadonlyMap<string, Currency> = new Map(data.filter(isMoney).m
 /** Codes of every currency that can be paid in, sorted. */
 export const CURRENCY_CODES: readonly string[] = [...CURRENCIES.keys()].sort();
 
+/** Whether the code is a currency that can be paid in. */
 export function isCurrency(code: string): boolean {
   return CURRENCIES.has(code);
 }
@@ -41,16 +41,13 @@ export function decimalAmount(amount: number, currency: string): string {
   return `${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
-/**
- * An amount in minor units in the notation of a reader: 123450, EUR, `de` → `1.234,50 €`.
- * A locale that Intl does not know is read as English.
- */
+/** An amount in minor units in the notation of a locale: 123450, EUR, `de` → `1.234,50 €`. An unknown locale is read as English. */
 export function formatAmount(amount: number, currency: string, locale = 'en'): string {
   // A decimal string, not a number: 2^53-1 minor units have more digits than a float of the main unit keeps.
   return formatOf(knownLocale(locale), currency).format(decimalAmount(amount, currency) as Intl.StringNumericLiteral);
 }
 
-/** Making a format costs a hundred times what using it does; there are only as many as Intl's locales times currencies. */
+/** Making a format costs a hundred times as much as using it. Bounded by Intl's locales times currencies. */
 const FORMATS = new Map<string, Intl.NumberFormat>();
 
 function formatOf(locale: string, currency: string): Intl.NumberFormat {

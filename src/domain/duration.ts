@@ -4,7 +4,7 @@ import { Temporal } from 'temporal-polyfill';
 export const LONGEST = {
   /** An order, and an unpaid transaction. */
   order: 'P30D',
-  /** From acceptance to capture: longer, and the issuer may cancel the reservation (specification, Rules that hold 5). */
+  /** From acceptance to capture; after that the issuer may cancel the reservation (specification, Rules that hold 5). */
   capture: 'P5D',
   link: 'P365D',
 } as const;
@@ -17,7 +17,7 @@ const SHORTEST_MS = 1000;
  * than PT1S would end before it began (DECISIONS, HTTP surface 4).
  */
 export function parseDuration(text: string): number {
-  // Temporal takes signs and small letters too.
+  // Temporal.Duration also accepts signs and lower-case letters.
   if (!/^P[^a-z+-]+$/.test(text)) throw new RangeError('Expected an ISO 8601 duration, for example PT30M.');
   if (/^P[^T]*[YM]/.test(text)) throw new RangeError('Years and months have no fixed length: use weeks, days, hours, minutes and seconds.');
   const ms = millisecondsOf(text);
@@ -32,7 +32,7 @@ function millisecondsOf(text: string): number {
   } catch {
     throw new RangeError('Expected an ISO 8601 duration, for example PT30M.');
   }
-  // Duration.total would ask for a calendar as soon as there are weeks.
+  // Duration.total needs a calendar as soon as there are weeks.
   const { weeks, days, hours, minutes, seconds, milliseconds } = duration;
   return ((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
 }

@@ -4,11 +4,11 @@ import { hasEnded, isOpen } from './order';
 import type { TransactionStatus } from './transitions';
 
 /**
- * Follow-up orders: what is done with the money of a payment after it was taken or reserved, each an order of its own that
- * points at the payment and never edits it (specification, What the service does; DECISIONS, Money). A new one is a row here.
+ * Follow-up orders: what is done with a payment's money after it was taken or reserved. Each is an order of its own that points to
+ * the payment and never edits it (specification, What the service does; DECISIONS, Money). A new kind is a row here.
  *
- * `confirmed` and `pending` name the columns of the payment's transaction that it moves; a kind without `pending` is told by
- * the processor after the fact.
+ * `confirmed` and `pending` name the columns of the payment's transaction that it moves; a kind without `pending` sets nothing
+ * aside first.
  */
 export const FOLLOW_UPS = {
   /** Takes money that an authorization holds. */
@@ -23,6 +23,7 @@ export const FOLLOW_UPS = {
   reversal: { flag: 'is-reversal', original_flag: 'has-reversals', of: 'reversal_of_order_id', orders: 'reversal_orders', credit_debit: 'debit', confirmed: null, pending: null },
 } as const satisfies Record<string, FollowUpRow>;
 
+/** A column of amounts of the payment's transaction. */
 export type AmountColumn = Extract<keyof TransactionMoney, `${string}_amount`>;
 
 interface FollowUpRow {
@@ -32,7 +33,7 @@ interface FollowUpRow {
   readonly original_flag: string;
   /** Field of the follow-up order that names the payment order. */
   readonly of: string;
-  /** Field of the payment order that lists them, beside related_orders. */
+  /** Field of the payment order that lists them, besides related_orders. */
   readonly orders: string | null;
   readonly credit_debit: 'credit' | 'debit';
   readonly confirmed: AmountColumn | null;
@@ -43,18 +44,18 @@ export type FollowUpKind = keyof typeof FOLLOW_UPS;
 export type OrderKind = 'payment' | FollowUpKind;
 export const FOLLOW_UP_KINDS = Object.keys(FOLLOW_UPS) as FollowUpKind[];
 
-/** What the processor does of itself, and the kind of order that records it. */
+/** What the processor does by itself, and the kind of order that records it. */
 export const OF_THE_PROCESSOR = { chargeback: 'chargeback', chargeback_reversal: 'reversal' } as const satisfies Record<string, FollowUpKind>;
 
-/** Whether it moves money that an authorization holds, and so passes through the order that holds it. */
+/** Whether the kind moves reserved money, and so goes through the payment's workflow. */
 export function movesReservedMoney(kind: FollowUpKind): kind is 'capture' | 'void' {
   return kind === 'capture' || kind === 'void';
 }
 
-/** Who wants a follow-up order: the merchant by the API, the service itself, or the processor, which has done it already. */
+/** Who requested a follow-up order: the merchant by the API, the service itself, or the processor, which has already done it. */
 export type RequestedBy = 'merchant' | 'service' | 'processor';
 
-/** A follow-up order as somebody asks for it. */
+/** A request for a follow-up order. */
 export interface FollowUpRequest {
   kind: FollowUpKind;
   requested_by: RequestedBy;
@@ -62,13 +63,13 @@ export interface FollowUpRequest {
   amount?: number | undefined;
 }
 
-/** A payment, and the transaction of it whose money moves. */
+/** A payment order, and its transaction whose money moves. */
 export interface PaymentId {
   original_order_id: string;
   original_transaction_id: string;
 }
 
-/** A follow-up order to be written beside the payment order it follows; what is absent is the original's (DECISIONS, Money). */
+/** A new follow-up order; absent fields are taken from the payment order (DECISIONS, Money). */
 export interface NewFollowUp extends FollowUpRequest, PaymentId {
   id: string;
   /** The only transaction of the follow-up order. */
@@ -78,18 +79,18 @@ export interface NewFollowUp extends FollowUpRequest, PaymentId {
   extra?: unknown;
   /** The versions of the payment order that its sender allows; absent: any. */
   versions?: readonly number[] | undefined;
-  /** Epoch milliseconds by the machine's clock: its sender was told that nothing is done afterwards (DECISIONS, HTTP surface 10). */
+  /** Epoch milliseconds by the machine's clock; nothing may be written later, as its sender was told (DECISIONS, HTTP surface 10). */
   not_after?: number | undefined;
   /** Epoch milliseconds. */
   now: number;
 }
 
-/** Which way the money goes: only a reversal has two, back to the customer or, won by the merchant, back from the issuer. */
+/** Which way the money goes. Only a reversal can go both ways: back to the customer or, after a won chargeback, back to the merchant. */
 export function creditDebitOf({ kind, requested_by }: Pick<FollowUpRequest, 'kind' | 'requested_by'>): 'credit' | 'debit' {
   return kind === 'reversal' && requested_by === 'processor' ? 'credit' : FOLLOW_UPS[kind].credit_debit;
 }
 
-/** A refund has a method of its own on the wire; every other follow-up order has the payment's (DECISIONS, Money). */
+/** A refund has its own method on the wire; every other follow-up order has the payment's (DECISIONS, Money). */
 export function paymentMethodOf(kind: FollowUpKind, original: string): string {
   return kind === 'refund' ? 'credit-card-refund' : original;
 }
@@ -100,9 +101,9 @@ export function followUpKey(transaction_id: string, kind: FollowUpKind, follow_u
 }
 
 /**
- * The amount a follow-up order may move, in minor units. Throws the refusal of the specification when it may not: Conflict,
+ * The amount a follow-up order may move, in minor units. Throws the specification's refusal when it may not: Conflict,
  * CanNotCancelTransaction or RefundError by its kind, ValidationError on `amount` for a capture or void of more than is left
- * (DECISIONS, Money: Refusals). What the processor has done is never refused.
+ * (DECISIONS, Money: Refusals). What the processor has already done is never refused.
  */
 export function amountToMove(money: TransactionMoney, { kind, requested_by, amount, now }: FollowUpRequest & { now: number }): number {
   if (requested_by === 'processor' || kind === 'reversal') return amount ?? money.amount;
@@ -146,18 +147,18 @@ function whyNoRefund(money: TransactionMoney): string {
 }
 
 /**
- * What an operator has to look at, in words; `undefined` while all is as it should be. The order that takes the sum over what was
- * captured is the chargeback or, when the money was under way to the customer already, the refund. What the service gives back or
- * releases of its own nobody else asks for when the processor refuses it.
+ * What an operator has to look at, in words; `undefined` when all is well. More goes back than was captured: by a chargeback or,
+ * when a chargeback came while it was under way, by a refund. Or the processor refuses what the service itself gives back or
+ * releases: nobody else will request it.
  */
 export function attentionTo({ kind, requested_by }: Pick<FollowUpRequest, 'kind' | 'requested_by'>, to: TransactionStatus, money: TransactionMoney): string | undefined {
   if (to === 'error' && requested_by === 'service' && kind !== 'capture') return `the processor refused the ${kind}: the customer's money is not free`;
   const gives_back = kind === 'chargeback' || kind === 'refund';
-  // Of a payment whose own outcome we still wait for, nothing is known to be captured.
+  // While the payment's own outcome is open, nothing is known to be captured.
   return gives_back && !isOpen(money.status) && to === 'accepted' && isOverdrawn(money) ? 'refunded and charged back beyond what was captured' : undefined;
 }
 
-/** How the columns of the payment's transaction change when a follow-up order's outcome is known. */
+/** How a follow-up order's outcome changes the columns of the payment's transaction, in minor units. */
 export function amountChanges(follow_up: { kind: FollowUpKind; credit_debit: 'credit' | 'debit'; amount: number }, to: TransactionStatus): Partial<Record<AmountColumn, number>> {
   const { kind, credit_debit, amount } = follow_up;
   if (to !== 'accepted' && to !== 'error') return {};
@@ -170,8 +171,8 @@ export function amountChanges(follow_up: { kind: FollowUpKind; credit_debit: 'cr
 }
 
 /**
- * Where an authorization goes of which nothing is left and nothing was taken: voided in full it is cancelled, released by the
- * service at the end of its window it has expired. `undefined`: it stays accepted.
+ * How an authorization ends of which nothing was captured and nothing is left: `cancelled` when voided in full, `expired` when the
+ * service released it at the end of its window. `undefined`: it stays accepted.
  */
 export function endOfAuthorization(money: TransactionMoney, released_by_service: boolean): 'cancelled' | 'expired' | undefined {
   if (money.capture_mode === null || money.status !== 'accepted' || money.captured_amount > 0) return undefined;

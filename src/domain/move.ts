@@ -9,23 +9,23 @@ export interface TransactionRecord {
   status: TransactionStatus;
   /** End of the time for paying. */
   end: number;
-  /** An authorization: what it holds once it is accepted; a sale has none. */
+  /** Only for authorizations: what it holds once accepted. */
   capture?: {
     mode: CaptureMode;
     /** From acceptance to the end of the window, ISO 8601. */
     period: string;
     /** Epoch milliseconds; known once it is accepted. */
     end?: number;
-    /** Reserved, and nobody has asked for it; minor units. */
+    /** Reserved and not requested; minor units. */
     reserved: number;
-    /** Asked of the processor and not answered; minor units. */
+    /** Requested from the processor and not answered; minor units. */
     unanswered: number;
     /** Freed by refusals after the window had ended; minor units, absent when there were none. */
     freed?: number;
   };
 }
 
-/** A follow-up order that the service made because a capture window was over. */
+/** A capture or void that the service made at the end of a capture window. */
 export interface Closing {
   order_id: string;
   kind: 'capture' | 'void';
@@ -46,11 +46,11 @@ export interface OrderRecord {
   /** Payment attempts it may have. */
   attempts_max: number;
   ended?: Ending;
-  /** End of the time for paying, epoch milliseconds; a follow-up order has none: Number.MAX_SAFE_INTEGER. */
+  /** End of the time for paying, epoch milliseconds; Number.MAX_SAFE_INTEGER for a follow-up order, which has none. */
   order_end: number;
   /** Oldest first. */
   transactions: TransactionRecord[];
-  /** Webhooks of status changes that nobody delivers yet, by number of the move. */
+  /** Webhooks whose delivery has not started, by number of the status change. */
   deliveries: number[];
   /** Follow-up orders the service has made at the end of a capture window, oldest first; absent when there are none. */
   closings?: Closing[];
@@ -59,8 +59,8 @@ export interface OrderRecord {
 }
 
 /**
- * What is to change: one transaction's status (with the order's ending, when an outcome came after it), or the end of an
- * unpaid order, which takes its open transaction along.
+ * A change to make: one transaction's status (with the order's ending, when the outcome came after it), or the end of an unpaid
+ * order together with its open transaction.
  */
 export type Change =
   | {
@@ -83,18 +83,18 @@ export interface Move {
   completes: boolean;
 }
 
-/** A move the tables do not allow: a mistake of ours, never of a merchant. */
+/** A move the tables do not allow: our mistake, never a merchant's. */
 export class ForbiddenMove extends Error {}
 
-/** The attempt that counts: of a follow-up order, its only one. `undefined` when none was made. */
+/** The latest attempt; a follow-up order has only one. `undefined` when there is none. */
 export function lastTransaction(order: OrderRecord): TransactionRecord | undefined {
   return order.transactions.at(-1);
 }
 
 /**
- * The move that a change makes, or `undefined` when the order is there already (a repeat: fine).
- * The order's status is computed from its transactions and then checked against the order's own table: two statements of
- * one truth. Throws ForbiddenMove when a table does not allow it.
+ * The move that a change makes, or `undefined` when the order has made it already (a repeat).
+ * The order's status is computed from its transactions, then checked against the order's own table. Throws ForbiddenMove when a
+ * table does not allow it.
  */
 export function planMove(order: OrderRecord, change: Change): Move | undefined {
   const transaction: Move['transaction'] = change.transaction_id === undefined ? openTransactionTo(order, change.ended) : change;
@@ -142,22 +142,22 @@ function movedTransaction(order: OrderRecord, transaction: TransactionRecord, { 
   return { ...transaction, status: to, capture: { ...capture, end: capture_end, reserved: order.amount } };
 }
 
-/** When the customer's time is over: the order's end or, earlier, that of the transaction that waits to be paid. Epoch milliseconds. */
+/** When the customer's time is over, in epoch milliseconds: the order's end, or the earlier end of its open transaction. */
 export function paymentEnd(order: OrderRecord): number {
   const last = lastTransaction(order);
   return last !== undefined && isOpen(last.status) ? Math.min(order.order_end, last.end) : order.order_end;
 }
 
 /**
- * Whether the order waits for the outcome of a charge: the processor has not told it, or the order came with a card token and
- * whoever charged it was killed before the outcome was written.
+ * Whether the order waits for the outcome of a charge: the processor has not given it or, with a card token, the worker may have
+ * died before writing it.
  */
 export function awaitsOutcome(order: OrderRecord): boolean {
   const last = lastTransaction(order);
   return last?.status === 'processing' || (last?.status === 'new' && order.attempts_max === 1);
 }
 
-/** Whether the time for paying is over and nothing is left to wait for: an unknown outcome is always waited for. `now` in epoch milliseconds. */
+/** Whether the time for paying is over and no outcome is awaited: an unknown outcome is always waited for. `now` in epoch milliseconds. */
 export function isDue(order: OrderRecord, now: number): boolean {
   return !awaitsOutcome(order) && hasEnded(paymentEnd(order), now);
 }

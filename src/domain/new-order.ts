@@ -1,9 +1,9 @@
 import type { CaptureMode } from './amounts';
 
-/** What is known of the card, wallet or account, outside any vault; never a card number. */
+/** What is known about the card, wallet or account outside the vault; never a card number. */
 export type PaymentMethodDetails = { vault_token?: string } & Record<string, unknown>;
 
-/** An order to be written, its fields named as on the wire; absent fields are left out. When it begins and ends is told beside it. */
+/** A new order, its fields named as on the wire. Its creation and end are passed beside it. */
 export interface NewOrder {
   id: string;
   project_id: string;
@@ -27,19 +27,19 @@ export interface NewOrder {
   order_lines?: unknown;
 }
 
-/** A payment attempt to be written beside its order, whose amount and currency it has. */
+/** A new payment attempt; it has its order's amount and currency. */
 export interface NewTransaction {
   id: string;
   attempt: number;
   payment_method: string;
   payment_method_brand?: string | undefined;
   payment_method_details?: PaymentMethodDetails | undefined;
-  /** As it is shown; once an authorization is accepted, its capture_period instead. ISO 8601. */
+  /** As shown on the wire, ISO 8601; once an authorization is accepted, capture_period replaces it. */
   expiration_period: string;
   transaction_type?: 'authorization' | 'aft' | undefined;
   capture_mode?: CaptureMode | undefined;
   /** From acceptance to the end of the capture window, ISO 8601; with capture_mode. */
   capture_period?: string | undefined;
-  /** Account funding: where the money goes, as the processor's vault names it. */
+  /** Account funding: the vault token of the receiver's account. */
   receiver_account_token?: string | undefined;
 }

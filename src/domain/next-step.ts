@@ -2,7 +2,7 @@ import { isClosed, openAuthorization } from './authorization';
 import { awaitsOutcome, isDue, lastTransaction, type OrderRecord } from './move';
 import { ORDER_MOVES, isFinal } from './transitions';
 
-/** What an order asks of its workflow, one thing at a time. */
+/** What an order needs from its workflow, one thing at a time. */
 export type Step =
   /** Webhooks of status changes have to be started. */
   | 'deliver'
@@ -28,12 +28,12 @@ export function nextStep(order: OrderRecord, now: number): Step {
   return isOutcomeOpen(order) ? 'ask' : 'wait';
 }
 
-/** Whether the customer is in 3-D Secure, where a payment may be made that we are not told of. */
+/** Whether the customer is in 3-D Secure, where they may pay without our being told. */
 export function isAtIssuer(order: OrderRecord): boolean {
   return lastTransaction(order)?.status === 'pending';
 }
 
-/** Whether a charge is under way of which only the processor knows what becomes of it. */
+/** Whether a charge is under way whose outcome only the processor knows. */
 export function isOutcomeOpen(order: OrderRecord): boolean {
   return awaitsOutcome(order) || isAtIssuer(order);
 }

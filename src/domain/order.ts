@@ -1,16 +1,16 @@
 import { TRANSACTION_MOVES, isFinal, type OrderStatus, type TransactionStatus } from './transitions';
 
-/** Payment attempts of one order on the hosted page; a transaction sent with a card token is the only one (DECISIONS, Attempts). */
+/** Most payment attempts of one order on the hosted page; with a card token there is only one (DECISIONS, Attempts). */
 export const ATTEMPTS_MAX = 5;
 
-/** How an unpaid order was ended from outside its transactions. */
+/** How an unpaid order was ended other than by its transactions. */
 export type Ending = 'cancelled' | 'expired';
 
 /** What an order's status is computed from. */
 export interface OrderFacts {
   /** Statuses of the payment transactions, oldest first. */
   transactions: readonly TransactionStatus[];
-  /** A transaction of this order was accepted once, also when it was voided or lapsed since. */
+  /** A transaction was accepted once, even if voided or lapsed since. */
   was_accepted: boolean;
   /** Attempts the order may have: 1 with a card token in the request, else ATTEMPTS_MAX. */
   attempts_max: number;
@@ -18,7 +18,7 @@ export interface OrderFacts {
   ended?: Ending;
 }
 
-/** The status of an order, computed from its transactions and never assigned: the first line that fits (DECISIONS, Statuses). */
+/** The status of an order, computed from its transactions and never assigned: the first rule that fits (DECISIONS, Statuses). */
 export function orderStatus({ transactions, was_accepted, attempts_max, ended }: OrderFacts): OrderStatus {
   const last = transactions.at(-1);
   const afterError = transactions.slice(0, -1).includes('error');
@@ -32,7 +32,7 @@ export function orderStatus({ transactions, was_accepted, attempts_max, ended }:
   return 'new';
 }
 
-/** The end of something counted from `start`: both epoch milliseconds. `start` itself is inside, the end is outside. */
+/** Whether an end has come, both in epoch milliseconds: the end itself is already outside. */
 export function hasEnded(end: number, now: number): boolean {
   return now >= end;
 }
@@ -45,12 +45,12 @@ export function transactionEnd(facts: { order_end: number; created: number; peri
   return Math.min(facts.order_end, facts.created + facts.period);
 }
 
-/** What stands against a further payment attempt now; `undefined` when it may start. */
+/** Why a payment attempt may not start now. */
 export type PaymentObstacle = 'already_started' | 'no_attempt_left' | 'ended';
 
 /**
- * Whether the payment attempt with this number may start: the next in line after a declined one, or one that is there and was not
- * begun (DECISIONS, Attempts). `attempt` counts from 1; `order_end` and `now` in epoch milliseconds.
+ * Why the attempt with this number may not start; `undefined` when it may: the next one after a declined attempt, or one that
+ * exists and was not begun (DECISIONS, Attempts). `attempt` counts from 1; `order_end` and `now` in epoch milliseconds.
  */
 export function paymentObstacle(facts: OrderFacts & { order_end: number; now: number; attempt: number }): PaymentObstacle | undefined {
   const { transactions, attempt } = facts;

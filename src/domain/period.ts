@@ -1,25 +1,25 @@
 /** The longest period of one list of orders (DECISIONS, List orders). */
 const LIST_PERIOD_MAX_DAYS = 31;
 const LIST_PERIOD_MAX_MS = LIST_PERIOD_MAX_DAYS * 24 * 60 * 60 * 1_000;
-/** Instants beyond these are none of an order; databases do not know all of them. Epoch milliseconds. */
+/** No order lies outside these instants, and databases do not know all of them. Epoch milliseconds. */
 const [EARLIEST, LATEST] = [0, Date.UTC(9999, 0)];
 
-/** Both ends belong to it; epoch milliseconds. */
+/** A period with both ends included; epoch milliseconds. */
 export interface Period {
   since: number;
   until: number;
 }
 
-/** What is wrong with one of the two. */
+/** What is wrong with one of the parameters. */
 export interface PeriodProblem {
   parameter: 'created_since' | 'created_until';
   problem: string;
 }
 
 /**
- * The period a list of orders covers. What is absent of the two makes it as long as a period may be, and end by now: of a start
- * ahead of now nothing is left.
- * Takes ISO 8601 texts that were checked; `now` in epoch milliseconds.
+ * The period a list of orders covers. A missing parameter makes it as long as allowed and end by now, so a start in the future
+ * leaves nothing.
+ * Takes checked ISO 8601 texts; `now` in epoch milliseconds.
  */
 export function listPeriod({ created_since, created_until, now }: { created_since?: string | undefined; created_until?: string | undefined; now: number }): Period | PeriodProblem {
   const latest = created_until === undefined ? now : Date.parse(created_until);

@@ -1,8 +1,8 @@
 import type { TransactionStatus } from './transitions';
 
-/** Who made a status change; `service`: this service by itself, at the end of some time. */
+/** Who made a status change; `service`: this service by itself, when some time ran out. */
 export type EventSource = 'customer' | 'merchant' | 'processor' | 'service';
-/** How the processor took a charge, as its event tells it; absent while that is open. */
+/** The processor's result as the event shows it; absent while the outcome is open. */
 export type EventResult = 'approved' | 'declined' | 'failed';
 
 /** What the processor answered to a charge, as far as decisions need it. `unknown`: no answer, so anything may have happened. */
@@ -10,7 +10,10 @@ export type Answer =
   | { result: 'approved' | 'declined' | 'refused' | 'processing' | 'challenge' | 'error'; response_code?: string | undefined }
   | 'unknown';
 
-/** The move an answer means, and how its event tells it. A declined card is a value, never an error (specification, Errors, rule 2). */
+/**
+ * The move that follows from an answer, and what its event shows. A declined card is a value, never an error (specification,
+ * Errors, rule 2).
+ */
 export interface Outcome {
   to: TransactionStatus;
   result?: EventResult;
@@ -19,8 +22,8 @@ export interface Outcome {
 }
 
 /**
- * What an answer of the processor makes of a transaction. `unknown` is never a decline: the transaction is processing until the
- * processor has told (specification, Errors, rule 2; DECISIONS, Statuses).
+ * What a transaction becomes by the processor's answer. `unknown` is never a decline: the transaction is processing until the
+ * processor gives an outcome (specification, Errors, rule 2; DECISIONS, Statuses).
  */
 export function outcomeOf(answer: Answer): Outcome {
   if (answer === 'unknown') return { to: 'processing' };
@@ -49,13 +52,13 @@ export function chargeKey(transaction_id: string): string {
 }
 
 const ASK_AGAIN_AFTER_MS = [2_000, 5_000, 10_000, 20_000, 30_000];
-/** For half an hour once a minute; banks take days for some refunds. */
+/** Once a minute for half an hour, then less often: banks take days for some refunds. */
 const ASKED_EVERY_MINUTE = 30;
 
-/** Milliseconds until the processor is asked again for an outcome that is open; `asked` counts the times before. */
+/** Milliseconds until the processor is asked again for an open outcome; `asked` counts the earlier times. */
 export function askAgainAfter(asked: number): number {
   return ASK_AGAIN_AFTER_MS[asked] ?? (asked < ASKED_EVERY_MINUTE ? 60_000 : 10 * 60_000);
 }
 
-/** Asked so often without an outcome, it is something for an operator to look at: about a day. */
+/** After so many asks without an outcome, about a day, an operator has to look. */
 export const ASKED_TOO_OFTEN = 170;

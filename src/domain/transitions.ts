@@ -1,6 +1,6 @@
 /**
- * Every status and every move between them: the one place. Types, zod, SQL guards, the API's refusals, the diagrams in
- * README and the tests read these tables; nothing else lists a status (specification, States and transitions; DECISIONS, Statuses).
+ * Every status and every move between them, in one place. Types, zod, SQL guards, the API's refusals, the diagrams in README and
+ * the tests read these tables; nothing else lists a status (specification, States and transitions; DECISIONS, Statuses).
  */
 type Moves<S extends string> = { readonly [From in S]: readonly S[] };
 
@@ -9,6 +9,7 @@ function defineMoves<const M extends { readonly [From in keyof M]: readonly (key
   return moves as unknown as Moves<keyof M & string>;
 }
 
+/** A transaction, of a payment or a follow-up order. */
 export const TRANSACTION_MOVES = defineMoves({
   new: ['pending', 'processing', 'accepted', 'error', 'cancelled', 'expired'],
   pending: ['processing', 'accepted', 'error', 'cancelled', 'expired'], // customer is in 3-D Secure
@@ -19,6 +20,7 @@ export const TRANSACTION_MOVES = defineMoves({
   expired: [],
 });
 
+/** An order, whatever its kind. */
 export const ORDER_MOVES = defineMoves({
   new: ['processing', 'completed', 'error', 'cancelled', 'expired'],
   processing: ['see-transactions', 'completed', 'error', 'cancelled', 'expired'],
@@ -45,12 +47,12 @@ export const TRANSACTION_STATUSES = statusesOf(TRANSACTION_MOVES);
 export const ORDER_STATUSES = statusesOf(ORDER_MOVES);
 export const DELIVERY_STATUSES = statusesOf(DELIVERY_MOVES);
 
-/** Whether the table allows the move. Staying where it is, is no move. */
+/** Whether the table allows the move. Staying in a status is not a move. */
 export function mayMove<S extends string>(moves: Moves<S>, from: S, to: S): boolean {
   return moves[from].includes(to);
 }
 
-/** The statuses from which `to` may be reached: the guard of every UPDATE that writes it. */
+/** The statuses from which `to` may be reached: every UPDATE that writes it is guarded by them. */
 export function sourcesOf<S extends string>(moves: Moves<S>, to: S): S[] {
   return statusesOf(moves).filter((from) => mayMove(moves, from, to));
 }
@@ -60,7 +62,7 @@ export function isFinal<S extends string>(moves: Moves<S>, status: S): boolean {
   return moves[status].length === 0;
 }
 
-/** The statuses of an order that something may still happen to. */
+/** Statuses of orders that are not final. */
 export const OPEN_ORDER_STATUSES: readonly OrderStatus[] = ORDER_STATUSES.filter((status) => !isFinal(ORDER_MOVES, status));
 
 /** The table as a Mermaid state diagram, for README. */

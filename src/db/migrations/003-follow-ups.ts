@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 
 /**
- * Authorizations, and what is done with money after it was taken or held. What the processor confirmed only grows; what is
- * asked of it and not answered sits in a column of its own, so that nobody asks for the same money twice. The CHECKs are the
- * last word: whatever races, no more is captured, voided or refunded than is there (DECISIONS, Money).
+ * Authorizations and follow-up orders. Confirmed amounts only grow; requested but unanswered amounts have columns of their own, so
+ * that no money is requested twice. The CHECKs are the last word: no race can capture, void or refund more than there is
+ * (DECISIONS, Money).
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
