@@ -44,7 +44,7 @@ describe('an authorization', () => {
   });
 
   test('rule 4: what nobody captures is released at the end of the window, by a void order of the service; the order stays completed', async () => {
-    const order = await authorized(shop, { transaction: { expiration_period: 'PT2S' }, merchant_order_id: 'M-lapses' });
+    const order = await authorized(shop, { transaction: { expiration_period: 'PT5S' }, merchant_order_id: 'M-lapses' });
     const released = await followed(shop, order, 'is-void');
     expect(released).toMatchObject({ status: 'completed', amount: 1_000, void_of_order_id: order.id, merchant_order_id: 'M-lapses' });
     expect(released.transactions![0]!.events![0]).toMatchObject({ event: 'new', source: 'service' });
@@ -306,18 +306,18 @@ describe('a delayed authorization', () => {
   const delayed = (expiration_period: string, fields: Record<string, unknown> = {}) => authorized(shop, { ...fields, transaction: { capture_mode: 'delayed', expiration_period } });
 
   test('rule 4: is captured at the end of its expiration_period by itself', async () => {
-    const order = await delayed('PT2S', { description: 'later' });
+    const order = await delayed('PT5S', { description: 'later' });
     const captured = await followed(shop, order, 'is-capture');
     expect(captured).toMatchObject({ status: 'completed', amount: 1_000, capture_of_order_id: order.id, description: 'later' });
     expect(captured.transactions![0]).toMatchObject({ transaction_type: 'capture', events: [{ source: 'service' }, { event: 'accepted' }] });
-    expect(Date.parse(captured.created)).toBeGreaterThanOrEqual(Date.parse(order.completed!) + 2_000);
+    expect(Date.parse(captured.created)).toBeGreaterThanOrEqual(Date.parse(order.completed!) + 5_000);
     const original = await read(shop, order);
     expect([story(original), original.transactions![0]!.captured_amount, original.flags]).toEqual(['completed: accepted', 1_000, ['is-test', 'has-captures']]);
     expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 1000']);
   });
 
   test('a partial void reduces it: that much less is captured', async () => {
-    const order = await delayed('PT3S');
+    const order = await delayed('PT10S');
     expect(said(await voidPart(shop, order, part(400)))).toEqual([200, 'completed']);
     expect((await followed(shop, order, 'is-capture')).amount).toBe(600);
     expect(await details(shop, order)).toEqual({ capturable: 0, captured: 600, refundable: 600, refunded: 0, voidable: 0, voided: 400 });
@@ -325,7 +325,7 @@ describe('a delayed authorization', () => {
   });
 
   test('a capture that is refused: error, the rest released, the transaction expired', async () => {
-    const order = await delayed('PT2S', { card: 'capture_refused' });
+    const order = await delayed('PT5S', { card: 'capture_refused' });
     expect((await followed(shop, order, 'is-capture')).status).toBe('error');
     expect(await followed(shop, order, 'is-void')).toMatchObject({ status: 'completed', amount: 1_000 });
     const lapsed = await once(shop, order, 'has expired', ({ transactions }) => transactions![0]!.status === 'expired');
@@ -344,7 +344,7 @@ describe('webhooks', () => {
       const captured = (await capturePart(own, order, part(10))).body;
       await receiver.waitFor(2);
       const elsewhere = new URL('/of-the-order', receiver.url).href;
-      const lapsing = await authorized(own, { webhook_url: elsewhere, transaction: { expiration_period: 'PT2S' } });
+      const lapsing = await authorized(own, { webhook_url: elsewhere, transaction: { expiration_period: 'PT5S' } });
       const released = await followed(own, lapsing, 'is-void');
       expect(released.webhook_url).toBe(elsewhere);
       await receiver.waitFor(4);
@@ -364,4 +364,4 @@ test('an order that Temporal has forgotten is captured all the same, within what
   expect(said(await capturePart(shop, order, part(701)))).toEqual([400, 'ValidationError']);
   expect(said(await capture(shop, order))).toEqual([200, 'completed']);
   expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 300', 'capture approved 700']);
-}, 90_000);
+}, 200_000);

@@ -1,12 +1,14 @@
+import { connect as connectTo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { orderSchema } from '../../src/contract/order';
-import { Merchant, story } from '../support/client';
+import { Merchant, story, type Refusal } from '../support/client';
 import { aProject } from '../support/projects';
 import { aKey, authorized, books, capture, capturePart, details, etag, expectNothingEmpty, forgetAnswer, once, part, payment, read, refund, said, statuses, voidAll, voidPart } from './following';
 
 /** Money that is reserved, and released. */
 const shop = new Merchant();
 const NOBODY = '01900000-0000-7000-8000-000000000000';
-const delayed = (fields: Record<string, unknown> = {}) => authorized(shop, { ...fields, transaction: { capture_mode: 'delayed', expiration_period: 'PT2S' } });
+const delayed = (fields: Record<string, unknown> = {}) => authorized(shop, { ...fields, transaction: { capture_mode: 'delayed', expiration_period: 'PT5S' } });
 
 describe('a void', () => {
   test('of all: a void order, and the transaction is cancelled while its order stays completed', async () => {
@@ -115,19 +117,37 @@ describe('a void', () => {
   });
 });
 
+/** Byte for byte: fetch adds a Content-Length by itself. Answers status and amount. */
+async function postExactly(path: string, headers: string[], body = ''): Promise<[status: number, amount: unknown]> {
+  const { hostname, port } = new URL(shop.place.api_url);
+  const socket = connectTo(Number(port), hostname);
+  const authorization = `Authorization: Basic ${Buffer.from(`${shop.api_key}:`).toString('base64')}`;
+  socket.write([`POST ${path} HTTP/1.1`, `Host: ${hostname}:${port}`, authorization, 'Connection: close', ...headers, '', body].join('\r\n'));
+  const answer = await text(socket);
+  return [Number(answer.split(' ')[1]), (JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1)) as { amount?: number }).amount];
+}
+
 describe('surface 5: captures/ and voids/ without a body', () => {
+  const JSON_TYPE = 'Content-Type: application/json';
   test.each(['captures', 'voids'])('%s/: no length and no type, a length of 0, {}; with and without the slash', async (what) => {
-    for (const [slash, init] of [
-      ['/', {}],
-      ['', {}],
-      ['/', { headers: { 'content-length': '0' } }],
-      ['/', { headers: { 'content-type': 'application/json' }, body: '{}' }],
-      ['', { headers: { 'content-type': 'application/json' }, body: '{"amount":5}' }],
-    ] as [string, { headers?: Record<string, string>; body?: string }][]) {
-      const order = await authorized(shop);
-      const { status, body } = await shop.send<{ amount: number }>('POST', `/v1/orders/${order.id}/transactions/${payment(order)}/${what}${slash}`, init);
-      expect([status, body.amount]).toEqual([200, 1_000]);
+    for (const [headers, body] of [
+      [[]],
+      [['Content-Length: 0']],
+      [['Content-Length: 0', JSON_TYPE]],
+      [['Content-Length: 2', JSON_TYPE], '{}'],
+    ] as [string[], string?][]) {
+      for (const slash of ['/', '']) {
+        const order = await authorized(shop);
+        expect(await postExactly(`/v1/orders/${order.id}/transactions/${payment(order)}/${what}${slash}`, headers, body)).toEqual([200, 1_000]);
+      }
     }
+  });
+
+  test.each(['captures', 'voids'])('%s/ with an amount is refused: who means a part must not get the whole', async (what) => {
+    const order = await authorized(shop);
+    const refused = await shop.send<{ error: Refusal }>('POST', `/v1/orders/${order.id}/transactions/${payment(order)}/${what}/`, { body: { amount: 5 } });
+    expect([refused.status, refused.body.error.type, refused.body.error.property_path]).toEqual([400, 'ValidationError', 'amount']);
+    expect(await books(shop, order)).toHaveLength(1);
   });
 });
 
