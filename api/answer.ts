@@ -1,8 +1,8 @@
 import type { Response } from 'express';
 
 /**
- * Answers with JSON. Not res.json, which appends a charset to the type: clients compare it exactly (DECISIONS, HTTP
- * surface 2). Nothing of the API may be kept by caches or shown in frames.
+ * Answers with JSON. Not with res.json, which appends a charset to the type: clients compare it exactly (DECISIONS, HTTP surface
+ * 2). No answer of the API may be cached or framed.
  */
 export function answer(response: Response, status: number, body: unknown): void {
   const content = Buffer.from(JSON.stringify(body));
@@ -13,7 +13,7 @@ export function answer(response: Response, status: number, body: unknown): void 
   response.end(content);
 }
 
-/** Tells a client that it has the present version already. */
+/** Answers 304: the client already has the present version. */
 export function notModified(response: Response): void {
   response.statusCode = 304;
   protect(response);

@@ -12,19 +12,19 @@ import type { Database } from '../src/db/connection';
 import { findOrderView, type OrderView } from '../src/db/order-view';
 import { ServiceError, isErrorName, type ErrorProperty } from '../src/errors';
 
-/** Whom a call asks, which order it is about, and when its answer is due (epoch milliseconds). */
+/** A call to Temporal: the order it is about, and when its answer is due (epoch milliseconds). */
 interface Call {
   client: Client;
   db: Database;
   order_id: string;
   deadline_at: number;
-  /** It has an Idempotency-Key: it may still be carried out when its sender was told that the service is away. */
+  /** It has an Idempotency-Key: it may still run after its sender got a 503. */
   may_run_late?: boolean;
 }
 
 /**
- * Runs a call to Temporal within the deadline; whatever became of it, the order in the database is the answer, if it is there.
- * Throws the ServiceError a workflow refused with; ServiceUnavailable when nobody answered in time and nothing is stored.
+ * Runs a call to Temporal within the deadline. Unless it is refused, the answer is the order in the database. Throws the workflow's
+ * refusal as a ServiceError; without an order, ServiceUnavailable when there was no answer in time, NotFound otherwise.
  */
 export async function answeredOrder({ client, db, order_id, deadline_at, may_run_late }: Call, call: () => Promise<void>): Promise<OrderView> {
   let silent = false;
@@ -39,7 +39,7 @@ export async function answeredOrder({ client, db, order_id, deadline_at, may_run
   throw silent ? withReason(unavailable(), may_run_late) : new ServiceError('NotFound', 'The order does not exist.');
 }
 
-/** A server that is busy with the workflow may drop an update before anybody has seen it: the same one is sent again. */
+/** Temporal may drop an update before a worker sees it (`UnprocessedUpdate`): resend. */
 async function untilProcessed(call: () => Promise<void>, deadline_at: number): Promise<void> {
   for (;;) {
     try {
@@ -53,32 +53,30 @@ async function untilProcessed(call: () => Promise<void>, deadline_at: number): P
 
 const isDropped = (error: unknown) => error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure && error.cause.type === 'UnprocessedUpdate';
 
-/** Milliseconds. */
 const DROPPED_AGAIN_AFTER_MS = 100;
 
-/** "Nothing was stored or charged" is not promised to who may send the request again by its key. */
+/** With a key it may still run, so do not promise that nothing was stored. */
 function withReason(error: unknown, may_run_late: boolean | undefined): unknown {
   if (!may_run_late || !(error instanceof ServiceError && error.error === 'ServiceUnavailable')) return error;
   return new ServiceError('ServiceUnavailable', 'The service could not answer in time; sent again with its Idempotency-Key, the request is answered and done once.');
 }
 
-/** ServiceUnavailable: nobody answered before the deadline, and nothing was stored or charged (DECISIONS, HTTP surface 10). */
+/** ServiceUnavailable: there was no answer before the deadline, and nothing was stored or charged (DECISIONS, HTTP surface 10). */
 export function unavailable(): ServiceError {
   return new ServiceError('ServiceUnavailable', 'The service could not answer in time; nothing was stored or charged.');
 }
 
-/** Whether the workflow, or its update, is closed or forgotten: nothing is under way any more. */
+/** Whether the workflow, or its update, is closed or unknown: nothing is under way any more. */
 export function isOver(error: unknown): boolean {
   return error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError;
 }
 
-/** Whether nobody answered: no worker, or Temporal is slow or away. */
+/** Whether there was no answer: no worker, or Temporal is slow or unreachable. */
 export function isSilence(error: unknown): boolean {
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isDropped(error)) return true;
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (!isGrpcServiceError(cause)) return false;
-  // Three workers were killed at the same task of this workflow, or its history is full of updates: Temporal takes no other until
-  // a task is done.
+  // After repeated failures of a task, or with too many updates in the history, Temporal refuses updates until a task succeeds.
   const notReady = Number(cause.code) === 9 && /Workflow Task in failed state|limit on the total number of distinct updates/.test(cause.message);
   return notReady || [1, 4, 8, 14].includes(Number(cause.code)); // cancelled, deadline exceeded, exhausted, unavailable
 }
@@ -89,7 +87,7 @@ function refusalOf(error: unknown, order_id: string): unknown {
     const [property] = (refused.details ?? []) as [ErrorProperty?];
     return new ServiceError(refused.type, refused.message, property ?? {});
   }
-  // The workflow of a final order is closed, and some day deleted: the order cannot change any more.
+  // The workflow of a final order is closed, and later deleted.
   if (error instanceof WorkflowNotFoundError) return new ServiceError('Conflict', `Order ${order_id} is final and cannot change any more.`);
   return error;
 }

@@ -16,16 +16,16 @@ import { requireTls, trustedProxies } from './require-tls';
 /** Something the API cannot work without. */
 export interface Probe {
   readonly name: string;
-  /** Rejects when it is not there. */
+  /** Rejects when it is unavailable. */
   check(): Promise<void>;
 }
 
-/** What the API is made of, and may be replaced in tests. */
+/** The parts of the API; tests may replace them. */
 export interface AppDependencies {
   readonly config: Pick<Config, 'API_DEADLINE_MS' | 'API_KEY_CACHE_MS' | 'RATE_LIMIT_PER_SECOND' | 'TRUSTED_PROXY'>;
   readonly log: Logger;
   readonly operations: Operations;
-  /** Looks an API key up; its answer is remembered here for API_KEY_CACHE_MS. */
+  /** Looks an API key up; the API remembers its answer for API_KEY_CACHE_MS. */
   readonly findProject: FindProject;
   readonly keys: KeyStore;
   readonly probes: readonly Probe[];
@@ -66,20 +66,20 @@ export function createApp({ config, log, operations, findProject, keys, probes, 
   return app;
 }
 
-/** On every answer. Ids from outside are not taken: they would carry foreign text into the log. */
+/** Headers of every answer. Request ids from outside are not taken over: they would carry foreign text into the log. */
 const mark: RequestHandler = (_request, response, next) => {
   response.setHeader('X-Request-Id', randomUUID());
   response.setHeader('X-Content-Type-Options', 'nosniff');
   next();
 };
 
-/** RFC 9112, Host: a request of HTTP/1.1 names it. */
+/** HTTP/1.1 requires the header Host (RFC 9112). */
 const requireHost: RequestHandler = ({ headers, httpVersion }, _response, next) => {
   if (headers.host === undefined && httpVersion === '1.1') throw new ServiceError('ValidationError', 'The header Host is missing.');
   next();
 };
 
-/** A path of its own that is only read. */
+/** Adds a path that is only read. */
 function route(app: express.Express, path: string, handler: RequestHandler): void {
   app.route(path).get(handler).all(otherMethods(['get']));
 }

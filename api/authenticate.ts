@@ -6,22 +6,22 @@ import { ServiceError } from '../src/errors';
 /** Who sent a request. */
 export interface Caller {
   readonly project: Project;
-  /** Tells API keys apart without telling them. */
+  /** A digest of the API key: tells keys apart without revealing them. */
   readonly id: string;
 }
 
 /** Looks an API key up; `undefined`: it is wrong or revoked. Rejects when it cannot tell. */
 export type FindProject = (api_key: string) => Promise<Project | undefined>;
 
-/** Keys remembered at once; beyond them the one that was quiet longest is looked up again. */
+/** Keys remembered at once; beyond that the least recently used is looked up again. */
 const REMEMBERED_MAX = 10_000;
 /** Longer than any key; nothing longer is decoded. */
 const HEADER_LENGTH_MAX = 512;
 
 /**
- * Checks the header Authorization: Basic with the API key as username and an empty password (specification,
- * Authentication). A key that was found is remembered for `remember_ms`, so that a revoked one works that much longer;
- * a wrong one never is. Memory holds digests only. Rejects with Unauthorized.
+ * Checks the header Authorization: Basic with the API key as username and an empty password (specification, Authentication). Valid
+ * keys are remembered for `remember_ms`, so a revoked key works that much longer; wrong keys are not remembered. Memory holds
+ * digests only. Rejects with Unauthorized.
  */
 export function createAuthenticate(findProject: FindProject, remember_ms: number): (header: string | undefined) => Promise<Caller> {
   const remembered = new LRUCache<string, { project: Project; until: number }>({ max: REMEMBERED_MAX });

@@ -14,14 +14,14 @@ import { etagOf, isKnown } from './version';
 /** Bytes of a body (DECISIONS, HTTP surface 12). */
 const BODY_BYTES_MAX = 256 * 1024;
 
-/** What every route is bound to. */
+/** What every route needs. */
 export interface Bindings {
   readonly operations: Operations;
   /** Rejects with Unauthorized. */
   readonly authenticate: (header: string | undefined) => Promise<Caller>;
   readonly rateLimit: RateLimit;
   readonly keys: KeyStore;
-  /** Milliseconds from the arrival of a request to the end of its deadline. */
+  /** Milliseconds from a request's arrival to its deadline. */
   readonly deadline_ms: number;
   readonly log: Logger;
 }
@@ -41,7 +41,7 @@ export function bind(bindings: Bindings): Router {
 
 function handle<K extends OperationId>(id: K, { operations, authenticate, rateLimit, keys, deadline_ms, log }: Bindings): RequestHandler {
   const route: Route = ROUTES[id];
-  // Calling through the table loses the tie between id and input.
+  // TypeScript loses the link between id and input in the table.
   const operation = operations[id] as Operation<K>;
 
   return async (request, response) => {
@@ -102,7 +102,7 @@ export function otherMethods(methods: readonly Route['method'][]): RequestHandle
 
 const readBytes = express.raw({ limit: BODY_BYTES_MAX, type: () => true });
 
-/** The JSON of a request, `{}` where a body is optional and there is none. Runs after authentication: a stranger's body is not read. */
+/** The JSON of a request, `{}` where an optional body is missing. Runs after authentication, so that a stranger's body is not read. */
 async function readBody(request: Request, response: Response, optional: boolean): Promise<unknown> {
   await new Promise<void>((resolve, reject) => {
     readBytes(request, response, (error?: unknown) => (error ? reject(error as Error) : resolve()));
@@ -112,7 +112,7 @@ async function readBody(request: Request, response: Response, optional: boolean)
     if (optional) return {};
     throw new ServiceError('ValidationError', 'Expected a JSON object as body.');
   }
-  // A type without a body is what clients send by habit.
+  // Not checked without a body: clients send the type by habit.
   const type = request.headers['content-type'];
   const isJson = type === undefined ? optional : /^\s*application\/json\s*(;|$)/i.test(type);
   if (!isJson) throw new ServiceError('UnsupportedMediaType', 'Expected Content-Type: application/json.');
@@ -121,11 +121,11 @@ async function readBody(request: Request, response: Response, optional: boolean)
   return jsonOf(bytes);
 }
 
-/** What is not UTF-8 is refused: read all the same, it would be stored as something else. */
+/** Text that is not UTF-8 is refused: read anyway, it would be stored altered. */
 function jsonOf(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new ServiceError('ValidationError', 'The body is not valid UTF-8.');
   try {
-    // Without the mark that some systems begin a text with.
+    // Drops the byte order mark that some systems begin a text with.
     return JSON.parse(bytes.toString().replace(/^\ufeff/, ''));
   } catch {
     throw new ServiceError('ValidationError', 'The body is not valid JSON.');

@@ -2,21 +2,21 @@ import type { Input, OperationId, Output, ROUTES } from '../src/contract/routes'
 import type { Project } from '../src/db/projects';
 import type { Logger } from '../src/log';
 
-/** What an operation does with the Idempotency-Key of its request; without one there is nothing to it. */
+/** How an operation uses the Idempotency-Key of its request; without a key, WITHOUT_KEY. */
 export interface KeyUse {
   /**
-   * A request with this key and content came before, crashed or is at work at this moment: what it asks for may be done
-   * already. A check that its own effect can turn must be left out.
+   * A request with this key and content came before; it crashed or is still running, and may have done its work. The first run may
+   * have changed what a check reads (If-Match): skip such checks.
    */
   readonly is_repeat: boolean;
   /**
-   * Called after all that is checked of the request itself and before anything that lasts: from here on the key is this
-   * request's, and whatever the operation answers or refuses (5xx excepted) is its answer for good.
+   * Called after every check of the request itself and before anything that lasts. From then on the key is this request's, and its
+   * answer or refusal (5xx excepted) is final.
    */
   claim(): Promise<void>;
 }
 
-/** What is known about a request beside its content. */
+/** What is known about a request besides its content. */
 export interface Context extends KeyUse {
   /** The project of the API key. */
   readonly project: Project;
@@ -31,13 +31,13 @@ export interface Context extends KeyUse {
   readonly log: Logger;
 }
 
-/** An order as an answer shows it, and which version of it that is. */
+/** An order in an answer, with its version. */
 export interface Versioned<T> {
   readonly body: T;
   readonly version: number;
 }
 
-/** What an operation returns: where the route promises an ETag, the version comes along. */
+/** What an operation returns, with the version where the route promises an ETag. */
 export type Answer<K extends OperationId> = (typeof ROUTES)[K] extends { readonly etag: true } ? Versioned<Output<K>> : Output<K>;
 
 /** A use case: knows nothing of HTTP, receives parsed input, throws a ServiceError to refuse. */

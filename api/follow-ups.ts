@@ -10,9 +10,9 @@ import { answeredOrder, isOver, isSilence, unavailable } from './answered-order'
 import type { Orders } from './orders';
 
 /**
- * The API's door to what follows a payment: captures and voids pass through the order that holds the money, everything else
- * through its own workflow alone, as it may come when the order's is long gone. Each call answers the follow-up order as the
- * database has it afterwards, and throws as Orders does.
+ * The API's access to follow-up orders. Captures and voids go through the workflow of the order that holds the money; all others
+ * use only their own workflow, as the order's may be long gone. Returned is the follow-up order as stored afterwards; errors are
+ * those of Orders.
  */
 export class FollowUps {
   constructor(
@@ -21,13 +21,16 @@ export class FollowUps {
     private readonly orders: Pick<Orders, 'askNow'>,
   ) {}
 
-  /** Captures or voids: the order sets the money aside, its follow-up order does the rest. A repeat gets what became of the first. */
+  /**
+   * Captures or voids: the order's workflow sets the money aside, the follow-up order's does the rest. A repeat gets the first
+   * one's result.
+   */
   async captureOrVoid(input: CaptureOrVoidInput, deadline_at: number): Promise<OrderView> {
     return await this.answered(input, deadline_at, async () => {
       const start = new WithStartWorkflowOperation(ORDER_WORKFLOW, {
         ...orderStart({ order_id: input.original_order_id, project_id: input.project_id }),
         workflowIdConflictPolicy: 'USE_EXISTING',
-        // One that is over, or lost, begins anew from the record, which has the last word on what is left.
+        // A workflow that has ended or was lost starts again from the record, which decides what is left.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       });
       await this.client.workflow.executeUpdateWithStart(captureOrVoid, { startWorkflowOperation: start, updateId: `follow:${input.order_id}`, args: [input] });
@@ -35,22 +38,22 @@ export class FollowUps {
     });
   }
 
-  /** Refunds: starts the refund's workflow, or joins the one that is under way. */
+  /** Refunds: starts the refund's workflow, or joins a running one. */
   async start(input: FollowUpInput, deadline_at: number): Promise<OrderView> {
     return await this.answered(input, deadline_at, async () => {
       try {
         await this.startOrJoin(input, 'REJECT_DUPLICATE');
       } catch (error) {
         if (!isOver(error)) throw error;
-        // It was refused then, or is done: only where it left nothing is it decided anew.
+        // The first one was refused or is done: decide again only if it left no order.
         if ((await findOrderView(this.db, input.order_id)) === undefined) await this.startOrJoin(input, 'ALLOW_DUPLICATE');
       }
     });
   }
 
   /**
-   * The processor has news. Of a payment: its order asks now, and where it has ended unpaid an approval that came too late is
-   * given back. Of a follow-up order: it asks now. Of what it did itself: that is recorded, once.
+   * Acts on news from the processor. About a payment: its order asks now, and a late approval is given back. About a follow-up
+   * order: it asks now. About what the processor did by itself: it is recorded once. Throws ServiceUnavailable after the deadline.
    */
   async tell({ operation, idempotency_key, order_id, transaction_id, follow_up_order_id }: OperationResult, deadline_at: number): Promise<void> {
     if (operation === 'chargeback' || operation === 'chargeback_reversal') {
@@ -62,7 +65,7 @@ export class FollowUps {
     }
   }
 
-  /** As tell, where only the payment is known: its customer has come back from the issuer. */
+  /** Like tell, for a customer who has come back from the issuer: only the payment is known. */
   async askNow({ order_id, transaction_id }: { order_id: string; transaction_id: string }, deadline_at: number): Promise<void> {
     await this.inTime(deadline_at, async () => {
       await this.orders.askNow(order_id);
@@ -78,14 +81,14 @@ export class FollowUps {
     }
   }
 
-  /** Only a transaction that ended unpaid has anything to give back; the workflow asks the processor whether it does. */
+  /** Only a transaction that ended unpaid may have been approved late; the workflow asks the processor. */
   private async giveBackIfLate(transaction_id: string): Promise<void> {
     const payment = await endedUnpaid(this.db, transaction_id);
     if (payment === undefined) return;
     await this.startAlone({ ...payment, order_id: reversalOrderId(transaction_id), kind: 'reversal', requested_by: 'service' });
   }
 
-  /** News of a payment that is not ours are nobody's. */
+  /** News about an unknown payment is ignored. */
   private async record({ kind, processor_key, order_id, transaction_id }: { kind: 'chargeback' | 'reversal'; processor_key: string; order_id: string; transaction_id: string }): Promise<void> {
     const payment = await findOrderView(this.db, order_id);
     if (payment === undefined) return;
@@ -102,7 +105,7 @@ export class FollowUps {
     await this.client.workflow.executeUpdateWithStart(firstAnswer, { startWorkflowOperation: start });
   }
 
-  /** A workflow that is over has had it. */
+  /** A workflow that has ended has had its first answer. */
   private async awaitFirstAnswer(order_id: string): Promise<void> {
     try {
       await this.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(firstAnswer);

@@ -9,9 +9,9 @@ import { errorBody } from './on-error';
 /** Where keys and their first answers are kept. */
 export interface KeyStore {
   find(request: Pick<KeyedRequest, 'project_id' | 'key'>): Promise<KeyRecord | undefined>;
-  /** `false` when the key is somebody's already. */
+  /** `false` when another request has the key. */
   claim(request: KeyedRequest): Promise<boolean>;
-  /** Answers what is kept from now on: this answer or an earlier one. */
+  /** Returns the answer that is kept: this one or an earlier one. */
   keep(request: KeyedRequest, answer: KeptAnswer): Promise<KeptAnswer>;
 }
 
@@ -24,12 +24,12 @@ export function keyStore(db: Database): KeyStore {
   };
 }
 
-/** A request without a key claims nothing and is nobody's repeat. */
+/** For requests without a key: nothing to claim, never a repeat. */
 export const WITHOUT_KEY: KeyUse = { is_repeat: false, claim: () => Promise.resolve() };
 
 /**
- * SHA-256 of what a request asks for. Bodies are compared as values: whoever builds the same request again after a crash
- * may order its fields or space its JSON in another way.
+ * SHA-256 of a request's content. Bodies are compared as values: a client that builds its request again after a crash may order
+ * fields or space the JSON differently.
  */
 export function requestHash(parts: { method: string; path: string; params: unknown; query: unknown; body: unknown }): Buffer {
   const { method, path, params, query, body } = parts;
@@ -37,18 +37,18 @@ export function requestHash(parts: { method: string; path: string; params: unkno
 }
 
 function sorted(key: string, value: unknown): unknown {
-  // It may be a card number, and the hash is kept.
+  // It may be a card number, and the hash is stored.
   if (key === 'receiver_account_number' && typeof value === 'string') return truncatedAccount(value);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /**
- * Does what a request with a key asks for, and answers it as it was answered first (DECISIONS, HTTP surface 11).
+ * Runs a request with a key once, and gives repeats the first answer (DECISIONS, HTTP surface 11).
  *
- * The key belongs to the first request that claims it, which is before anything that lasts; a crash after that leaves the
- * claim, and the repeat goes on from there. Nothing is claimed by a request that was refused for what it says or for its
- * sender, so it may come again, corrected, with the same key. Throws what is not kept, and IdempotencyKeyReused.
+ * The first request claims the key before anything that lasts; after a crash the claim remains, and a repeat goes on from there. A
+ * request refused for its content or its sender claims nothing, so it may come again, corrected, with the same key. Throws refusals
+ * that are not kept, and IdempotencyKeyReused.
  */
 export async function answerOnce(keys: KeyStore, request: KeyedRequest, work: (use: KeyUse) => Promise<KeptAnswer>): Promise<KeptAnswer> {
   for (;;) {
@@ -65,7 +65,7 @@ export async function answerOnce(keys: KeyStore, request: KeyedRequest, work: (u
 
     try {
       const answer = await work({ is_repeat, claim }).catch((error: unknown) => {
-        // What refuses a repeat before it came to the point says nothing of what the first one did.
+        // A repeat refused before it claims the key says nothing about the first run: do not keep it.
         if (!(error instanceof ServiceError) || !isKept(error.error, claimed) || (is_repeat && !claimed)) throw error;
         return { status: ERRORS[error.error].status, body: errorBody(error) };
       });
@@ -73,26 +73,26 @@ export async function answerOnce(keys: KeyStore, request: KeyedRequest, work: (u
       return await keys.keep(request, answer);
     } catch (error) {
       if (!(error instanceof ClaimLost)) throw error;
-      // Begins again as a repeat: what was checked so far may have been turned by the very request that has the key.
+      // Start over as a repeat: the request that has the key may have changed what was checked so far.
     }
   }
 }
 
-/** Two at once, and the other one has claimed the key meanwhile. */
+/** A concurrent request has claimed the key first. */
 class ClaimLost extends Error {}
 
-/** A request that could not be read is another one than whatever has its key. */
+/** Throws IdempotencyKeyReused when the key is taken: a request that could not be read cannot be a repeat. */
 export async function refuseTaken(keys: Pick<KeyStore, 'find'>, request: Pick<KeyedRequest, 'project_id' | 'key'>): Promise<void> {
   if ((await keys.find(request)) !== undefined) throw reused();
 }
 
 const reused = () => new ServiceError('IdempotencyKeyReused', 'The Idempotency-Key came with another request before.');
 
-/** Refusals that say something of the request or its sender alone. */
+/** Refusals that depend only on the request or its sender. */
 const OF_THE_REQUEST: readonly ErrorName[] = ['ValidationError', 'MissingInformationToCreateTransaction'];
 const NEVER_KEPT: readonly ErrorName[] = ['Unauthorized', 'IdempotencyKeyReused'];
 
-/** Whether a refusal depends on state, and so is an answer for good. `claimed`: it was the object's own workflow that refused. */
+/** Whether a refusal is the key's final answer: it depends on state, or came after the claim. */
 function isKept(error: ErrorName, claimed: boolean): boolean {
   if (ERRORS[error].status >= 500 || NEVER_KEPT.includes(error)) return false;
   return claimed || !OF_THE_REQUEST.includes(error);

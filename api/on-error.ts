@@ -6,18 +6,18 @@ import { ERRORS, ServiceError, typeOf, type ErrorName } from '../src/errors';
 import type { Logger } from '../src/log';
 import { answer } from './answer';
 
-/** Seconds after which a request that the service could not answer in time may come again. */
+/** When a request that was not answered in time may be sent again, in seconds. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** Headers that an error brings along (DECISIONS, HTTP surface 7). `Allow` is set where the methods are known. */
+/** Headers sent with an error (DECISIONS, HTTP surface 7). `Allow` is set where the methods are known. */
 const HEADERS: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {
   Unauthorized: { 'WWW-Authenticate': 'Basic realm="payments", charset="UTF-8"' },
-  // With one token or more a second, the next one is never further away.
+  // At one token or more a second, the next is never further away.
   TooManyRequests: { 'Retry-After': '1' },
   ServiceUnavailable: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
 };
 
-/** The body of an error: the one place that makes it (specification, Error object). */
+/** The body of an error, made only here (specification, Error object). */
 export function errorBody(error: ServiceError): ErrorAnswer {
   return { error: { status: ERRORS[error.error].status, type: typeOf(error.error), value: error.value, ...error.property } };
 }
@@ -29,7 +29,7 @@ export function onError(log: Logger): ErrorRequestHandler {
     if (isAway(thrown)) log.warn({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'the database does not answer');
     else if (error === undefined) log.error({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'request failed');
     if (response.headersSent) {
-      // Half an answer must not look whole.
+      // A partial answer must not look complete.
       response.destroy();
       return;
     }
@@ -39,7 +39,7 @@ export function onError(log: Logger): ErrorRequestHandler {
   };
 }
 
-/** Answers where there is no Express yet: what came in was not even HTTP. Text of the whole answer. */
+/** The whole answer, as text, to input that is not HTTP and so never reaches Express. */
 export function malformedHttpAnswer(): string {
   const content = JSON.stringify(errorBody(new ServiceError('ValidationError', 'The request is not valid HTTP, or its headers are too large.')));
   return [
@@ -61,21 +61,21 @@ const BY_TYPE: Readonly<Record<string, [ErrorName, string]>> = {
   'request.aborted': ['ValidationError', 'The request ended early.'],
 };
 
-/** `undefined` for an error nobody declared. */
+/** `undefined` for an undeclared error. */
 function toServiceError(thrown: unknown): ServiceError | undefined {
   if (thrown instanceof ServiceError) return thrown;
   if (!(thrown instanceof Error)) return undefined;
-  // Not "nothing was stored": it may have been, before the database fell silent.
+  // Does not say "nothing was stored": it may have been, before the database stopped answering.
   if (isAway(thrown)) return new ServiceError('ServiceUnavailable', 'The record cannot be read at this moment; what was asked for may be done. Retrieve the order, or send the request again with its Idempotency-Key.');
   if (thrown instanceof URIError) return new ServiceError('ValidationError', 'The path is not valid percent-encoding.');
   const { type, status } = thrown as { type?: unknown; status?: unknown };
   const known = typeof type === 'string' ? BY_TYPE[type] : undefined;
   if (known) return new ServiceError(...known);
-  // The body parser's remaining complaints (a body that does not inflate, for example).
+  // Other errors of the body parser, for example a body that does not inflate.
   return typeof status === 'number' && status >= 400 && status < 500 ? new ServiceError('ValidationError', 'The request cannot be read.') : undefined;
 }
 
-/** What the log tells of an error. Chosen fields only: errors of libraries may carry the body of a request. */
+/** An error for the log. Selected fields only: errors of libraries may carry the body of a request. */
 export function details(thrown: unknown): Record<string, unknown> {
   if (!(thrown instanceof Error)) return { message: `thrown: ${typeof thrown}` };
   const { code } = thrown as { code?: unknown };

@@ -22,17 +22,17 @@ import {
   type SubmitPaymentInput,
 } from '../workflows/messages';
 
-/** The part of a request's time that is kept for telling the merchant that nothing was done, in milliseconds. */
+/** Time reserved for telling the merchant that nothing was done, in milliseconds. */
 const MARGIN_MS = 2_000;
 
-/** When the work of a request may no longer begin, so that "nothing was stored" stays true (DECISIONS, HTTP surface 10). */
+/** When a request's work may no longer begin, so that "nothing was stored" stays true (DECISIONS, HTTP surface 10). Epoch milliseconds. */
 export function notAfter(deadline_at: number): number {
   return deadline_at - MARGIN_MS;
 }
 
 /**
- * The API's door to the orders' workflows. Each call answers the order as the database has it afterwards.
- * Throws the ServiceError the workflow refused with; ServiceUnavailable when nobody answered in time and nothing is stored.
+ * The API's access to the orders' workflows. Returned is the order as stored afterwards.
+ * Throws the workflow's refusal as a ServiceError; ServiceUnavailable when there was no answer in time and nothing is stored.
  */
 export class Orders {
   constructor(
@@ -40,10 +40,10 @@ export class Orders {
     private readonly db: Database,
   ) {}
 
-  /** A repeat joins the creation that is under way, or gets what became of it. */
+  /** Creates an order. A repeat joins the creation under way, or gets its result. */
   async create(input: CreateOrderInput, deadline_at: number): Promise<OrderView> {
     const { id } = input.order;
-    // Only a request with an Idempotency-Key may still run when its sender was told that the service is away.
+    // Only a request with an Idempotency-Key may still run after its sender got a 503.
     const may_run_late = input.not_after === undefined;
     return await answeredOrder({ client: this.client, db: this.db, order_id: id, deadline_at, may_run_late }, async () => {
       try {
@@ -53,16 +53,16 @@ export class Orders {
         const order = await findOrderView(this.db, id);
         if (order !== undefined && (isFinal(ORDER_MOVES, order.status) || !may_run_late)) return;
         if (!may_run_late) throw unavailable();
-        // Its first workflow is over and has left the order unwritten, or to nobody. Rows and charges have the same names in a
-        // second one, which goes on from what is there.
+        // The first workflow ended without writing the order, or without finishing it. A second one uses the same ids for rows and
+        // charges, and goes on from what exists.
         await this.startOrJoin(input, 'ALLOW_DUPLICATE');
       }
     });
   }
 
   /**
-   * The order of a creation that came before, once its first answer is known; `undefined` when it is not written yet, or nobody
-   * is there any more to bring it to its end: it has to be asked for again.
+   * The order of an earlier creation, once its first answer is known. `undefined` when it is not written yet, or has no workflow to
+   * finish it: it has to be created again.
    */
   async findCreated(order_id: string, deadline_at: number): Promise<OrderView | undefined> {
     if ((await findOrderView(this.db, order_id)) === undefined) return undefined;
@@ -89,7 +89,7 @@ export class Orders {
     await this.client.workflow.executeUpdateWithStart(createOrder, { startWorkflowOperation: start, updateId: CREATE_UPDATE_ID, args: [input] });
   }
 
-  /** A second call for the same attempt, from wherever, is the same payment and gets the same answer. */
+  /** Pays one attempt. A second call for the same attempt is the same payment and gets the same answer. */
   async pay(order_id: string, input: SubmitPaymentInput, deadline_at: number): Promise<OrderView> {
     const update_id = paymentUpdateId(input.transaction.attempt);
     const submit = (updateId: string) =>
@@ -99,14 +99,14 @@ export class Orders {
     try {
       return await submit(update_id);
     } catch (error) {
-      // Temporal keeps the refusal of a call that came too late: this one is in time and goes under a name of its own. The
-      // workflow takes one at a time and starts no attempt twice.
+      // Temporal keeps the refusal of a call that came too late. This call is in time and gets an update id of its own; the
+      // workflow starts no attempt twice.
       if (!(error instanceof ServiceError && error.error === 'ServiceUnavailable') || input.not_after === undefined) throw error;
       return await submit(`${update_id}:${input.not_after}`);
     }
   }
 
-  /** The processor has news of the order's transaction, or may have: it asks now instead of later. An order that is over needs no news. */
+  /** The processor has, or may have, news of the order: its workflow asks now instead of later. A closed workflow needs no signal. */
   async askNow(order_id: string): Promise<void> {
     try {
       await this.client.workflow.getHandle(orderWorkflowId(order_id)).signal(processorAnswered);
@@ -115,7 +115,7 @@ export class Orders {
     }
   }
 
-  /** Throws CanNotCancelTransaction also when it has ended meanwhile. */
+  /** Throws CanNotCancelTransaction also when the order has ended meanwhile, and ServiceUnavailable when it is open but has no workflow. */
   async cancel(order_id: string, input: CancelOrderInput, deadline_at: number): Promise<OrderView> {
     let over = false;
     const order = await this.answered(order_id, deadline_at, async () => {

@@ -5,7 +5,7 @@ import { FOLLOW_UPS } from '../src/domain/follow-up';
 import { moneyOf, type EventView, type OrderView, type TransactionView } from '../src/db/order-view';
 import type { Versioned } from './context';
 
-/** Turns records into what the wire shows: what is absent is left out, never null (DECISIONS, HTTP surface 3). */
+/** Turns records into what the wire shows: absent values are left out, never null (DECISIONS, HTTP surface 3). */
 
 /** ISO 8601 with microseconds and offset: `2026-01-15T12:00:05.433502+00:00`. Takes any ISO text in UTC as Postgres writes it. */
 export function timestamp(text: string): string {
@@ -26,7 +26,7 @@ function paymentPage(public_url: string, order_id: string, transaction_id?: stri
   return `${public_url}/pay/${order_id}/${transaction_id === undefined ? '' : `${transaction_id}/`}`;
 }
 
-/** As presentOrder, for answers that carry an ETag. */
+/** Like presentOrder, for answers that carry an ETag. */
 export function presentVersion(order: OrderView, public_url: string): Versioned<Order> {
   return { body: presentOrder(order, public_url), version: order.version };
 }
@@ -77,7 +77,7 @@ export function presentOrder(order: OrderView, public_url: string): Order {
 function linksOf(order: OrderView): Partial<Record<string, string | string[] | null>> {
   const kinds = Object.entries(FOLLOW_UPS).map(([kind, { of, orders }]) => ({
     [of]: order.kind === kind ? order.related_order_id : null,
-    // Captures and voids appear among the related orders alone (DECISIONS, Money).
+    // Captures and voids appear in related_orders only (DECISIONS, Money).
     ...(orders === null ? {} : { [orders]: order.follow_ups.filter((one) => one.kind === kind).map(({ id }) => id) }),
   }));
   return Object.assign({}, ...kinds) as Partial<Record<string, string | string[] | null>>;

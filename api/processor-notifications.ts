@@ -10,7 +10,7 @@ import type { FollowUps } from './follow-ups';
 /** Milliseconds for telling the workflow; the processor sends again what was not received. */
 const DEADLINE_MS = 4_000;
 
-/** What notifications are checked with, and whom they are told. */
+/** What checks notifications and acts on them. */
 export interface NotificationServices {
   follow_ups: Pick<FollowUps, 'tell'>;
   /** `whsec_…`, shared with the processor. */
@@ -19,9 +19,8 @@ export interface NotificationServices {
 }
 
 /**
- * Where the processor tells that an outcome is known. What a notification says is never believed, only that there is news: the
- * order asks the processor by key, so that a notification that is late, comes twice or out of order does no harm.
- * A forged one, or one older than five minutes, is answered 401 and does nothing.
+ * Receives the processor's notifications. Their content is not trusted: the workflow asks the processor by key, so a late, repeated
+ * or out-of-order notification does no harm. A forged one, or one older than five minutes, is answered 401 and does nothing.
  */
 export function processorNotifications({ follow_ups, secret, log }: NotificationServices): Router {
   const webhook = new Webhook(secret);

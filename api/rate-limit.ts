@@ -3,18 +3,18 @@ import { LRUCache } from 'lru-cache';
 import type { Response } from 'express';
 import { ServiceError } from '../src/errors';
 
-/** A bucket holds what may come at once: this many seconds of the rate (DECISIONS, HTTP surface 12). */
+/** Size of a bucket, in seconds of the rate (DECISIONS, HTTP surface 12). */
 const BURST_SECONDS = 2;
-/** Buckets kept at once; the one that was quiet longest goes first, and its caller begins with a full one. */
+/** Buckets kept at once. The least recently used goes first, and its caller begins with a full one again. */
 const BUCKETS_MAX = 10_000;
 
-/** Counts one request of a caller and says in the answer where it stands. Throws TooManyRequests. */
+/** Counts one request of a caller and sets the RateLimit headers. Throws TooManyRequests. */
 export type RateLimit = (caller: string, response: Response) => void;
 
 /**
- * A token bucket for each caller, in this process: a request takes a token, and `per_second` of them drip in. The headers
- * are those of the IETF draft (draft-ietf-httpapi-ratelimit-headers): the quota, its window, what is left, and the seconds
- * until all of it is there again. 0 lets everything pass and says nothing.
+ * A token bucket for each caller, in this process: a request takes a token, and `per_second` of them are added each second. The
+ * headers are those of the IETF draft (draft-ietf-httpapi-ratelimit-headers): the quota, its window, what is left, and the seconds
+ * until the bucket is full. 0: no limit and no headers.
  */
 export function createRateLimit(per_second: number): RateLimit {
   if (per_second === 0) return () => {};
@@ -31,7 +31,7 @@ export function createRateLimit(per_second: number): RateLimit {
 
   function newBucket(caller: string): TokenBucket {
     const bucket = new TokenBucket({ bucketSize: quota, tokensPerInterval: per_second, interval: 'second' });
-    // Nobody begins with an empty one.
+    // The library's buckets begin empty.
     bucket.content = quota;
     buckets.set(caller, bucket);
     return bucket;

@@ -10,7 +10,7 @@ import { presentOrder } from './present';
 import type { Services } from './services';
 import { allowedVersions, requireVersion } from './version';
 
-/** What the merchant says of a capture, void or refund. */
+/** A capture, void or refund as the merchant requests it. */
 interface Wanted<Kind extends 'capture' | 'void' | 'refund'> {
   kind: Kind;
   /** Minor units; absent: all that is left. */
@@ -21,8 +21,8 @@ interface Wanted<Kind extends 'capture' | 'void' | 'refund'> {
 }
 
 /**
- * Captures or voids what an authorization holds; the one way of all four operations. Answers the follow-up order. Throws
- * NotFound, Conflict or CanNotCancelTransaction, ValidationError on `amount`.
+ * Captures or voids what an authorization holds; shared by all four operations. Returns the follow-up order. Throws NotFound,
+ * Conflict or CanNotCancelTransaction, ValidationError on `amount`.
  */
 export async function captureOrVoid(
   services: Services,
@@ -39,19 +39,19 @@ export async function captureOrVoid(
 }
 
 /**
- * Asks for a follow-up order of a payment, once per request. What is refused here spares a workflow; the same rule decides
- * again, with the payment locked. Throws what amountToMove refuses with, PreconditionFailed, and what FollowUps throws.
+ * Requests a follow-up order of a payment, once per request. A refusal here spares a workflow; the same rule is checked again with
+ * the payment locked. Throws the refusals of amountToMove, PreconditionFailed, and what FollowUps throws.
  */
 export async function requestFollowUp(services: Services, context: Context, order: OrderView, transaction: TransactionView, wanted: Wanted<'capture' | 'void' | 'refund'>): Promise<Order> {
   const { project, idempotency_key, is_repeat, deadline_at } = context;
   const { db, follow_ups, public_url } = services;
   const order_id = orderId(wanted.kind, { idempotency_key, id_namespace: project.id_namespace });
-  // A repeat must not be refused for what its first run has moved.
+  // A repeat must not be refused because of what its first run moved.
   const is_there = is_repeat && (await findOrderView(db, order_id)) !== undefined;
   if (!is_there) requireVersion({ ...context, is_repeat: false }, order.version);
   // A ValidationError about what is left depends on state, so it is this key's answer.
   await context.claim();
-  // What its first run finds when it comes to it may be another state: that one decides.
+  // The first run may find another state, and its decision counts.
   if (!is_repeat) amountToMove(moneyOf(transaction), { ...wanted, requested_by: 'merchant', now: Date.now() });
   const { kind, ...said } = wanted;
   const versions = is_there ? undefined : allowedVersions(context);

@@ -16,8 +16,8 @@ export function trustedProxies({ TRUSTED_PROXY }: Pick<Config, 'TRUSTED_PROXY'>)
 }
 
 /**
- * Lets a request pass that came with TLS, from this machine, or through a trusted proxy that says nothing else: an API
- * key that crossed a network in the clear is a lost key. Marks answers over https with HSTS.
+ * Accepts a request that came with TLS, from this machine, or through a trusted proxy that does not report plain http: an API key
+ * sent in the clear is lost. Adds HSTS over https. Throws Forbidden.
  */
 export function requireTls(): RequestHandler {
   return (request, response, next) => {

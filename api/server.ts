@@ -34,8 +34,8 @@ export async function listen(app: Express, config: ListenConfig): Promise<Listen
       `The API does not listen in plain http on ${config.API_HOST}: set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXY to the address of the proxy that ends TLS, or API_HOST to 127.0.0.1.`,
     );
   }
-  // Node would answer a missing Host and an unknown Expect by itself, with nothing in it: the first is refused by the app, the second
-  // may be ignored (RFC 9110, Expect).
+  // Node would answer a missing Host and an unknown Expect itself, with an empty body. The app refuses the first and may ignore the
+  // second (RFC 9110, Expect).
   const options = { requireHostHeader: false };
   const server = tls ? https.createServer({ ...options, ...tls, minVersion: 'TLSv1.2' }, app) : http.createServer(options, app);
   server.on('checkExpectation', app);

@@ -4,8 +4,8 @@ import { namesPrivateAddress } from '../src/webhook/address';
 import type { Services } from './services';
 
 /**
- * Throws a ValidationError when an order names a private address as its webhook_url and the project may not use them. Where another
- * name leads is seen at each connecting (api/DECISIONS 22).
+ * Throws a ValidationError when an order names a private address as its webhook_url and the project may not use them. Other names
+ * are checked at each connection (api/DECISIONS 22).
  */
 export function requirePublicWebhook({ webhook_private_addresses }: Pick<Services, 'webhook_private_addresses'>, { is_test }: Pick<Project, 'is_test'>, webhook_url: string | undefined): void {
   if (webhook_url === undefined || (is_test && webhook_private_addresses)) return;

@@ -8,8 +8,8 @@ import type { Services } from '../services';
 import { allowedVersions, requireVersion } from '../version';
 
 /**
- * Cancels an order that is not final; again answers the same (DECISIONS, Cancel an order). Throws CanNotCancelTransaction, and
- * PreconditionFailed when another version than If-Match allows would be cancelled.
+ * Cancels an order that is not final; a repeat gets the same answer (DECISIONS, Cancel an order). Throws CanNotCancelTransaction,
+ * and PreconditionFailed when If-Match does not allow the order's version.
  */
 export const cancelOrder =
   (services: Services): Operation<'cancelOrder'> =>

@@ -13,13 +13,12 @@ import type { Services } from '../services';
 import { requirePublicWebhook } from '../webhook-url';
 
 /**
- * Creates an order (specification, Create an order). With a card token the charge is made at once and the answer holds
- * what became of it; a declined card is an answer like any other. Throws ValidationError, Forbidden,
- * MissingInformationToCreateTransaction, FailedToFetchTransactionInformation, GatewayTimeout, ServiceUnavailable; nothing is stored or
- * charged then.
+ * Creates an order (specification, Create an order). With a card token it is charged at once and the answer holds the outcome; a
+ * declined card is an answer like any other. Throws ValidationError, Forbidden, MissingInformationToCreateTransaction,
+ * FailedToFetchTransactionInformation, GatewayTimeout, ServiceUnavailable; then nothing is stored or charged.
  *
- * With an Idempotency-Key the id of the order derives from the key, so that a repeat can only ever reach the same workflow,
- * row and charge; it may still run after the answer was 503, and the repeat gets what became of it.
+ * With an Idempotency-Key the order's id derives from the key, so that a repeat can only reach the same workflow, row and charge.
+ * After a 503 the request may still run; a repeat gets its result.
  */
 export const createOrder =
   (services: Services): Operation<'createOrder'> =>
@@ -79,7 +78,7 @@ async function transactionOf(services: Services, { project }: Context, order_id:
     payment_method,
     // Until acceptance, the value sent (DECISIONS, Windows).
     expiration_period: request.expiration_period ?? to_pay,
-    // With capture_mode the period that is sent counts from acceptance: it says nothing of the time for paying.
+    // With capture_mode the period sent counts from acceptance and does not limit the time for paying.
     period: parseDuration(capture_mode === undefined ? (request.expiration_period ?? to_pay) : to_pay),
     ...(capture_mode && { capture_mode, capture_period: request.expiration_period ?? (capture_mode === 'manual' ? to_capture : to_pay) }),
     ...((aft || capture_mode) && { transaction_type: aft ? ('aft' as const) : ('authorization' as const) }),

@@ -5,7 +5,7 @@ import type { Operation } from '../context';
 import { presentOrder } from '../present';
 import type { Services } from '../services';
 
-/** Orders in one list, at most (DECISIONS, List orders). */
+/** Most orders in one list (DECISIONS, List orders). */
 export const LIST_ORDERS_MAX = 10_000;
 
 /** The orders of the project that were created in a period, newest first. Throws a ValidationError that names the parameter. */

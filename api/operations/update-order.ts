@@ -25,7 +25,7 @@ export const updateOrder =
     const updated = await writeChanges(services.db, order.id, changes, { versions, now: Date.now() });
     const present = await orderOfProject(services, context, order.id);
     if (updated) return presentVersion(present, services.public_url);
-    // Somebody was first since it was read: the guard of the statement says no, and these say why.
+    // The order changed after it was read, so the statement's guard refused: find out why.
     refuseFinal(present);
     throw preconditionFailed();
   };
@@ -34,7 +34,7 @@ function refuseFinal({ status }: OrderView): void {
   if (isFinal(ORDER_MOVES, status)) throw new ServiceError('Conflict', `The order is ${status} and cannot change any more.`);
 }
 
-/** Clients send the whole order back: what cannot change may come along as it is. */
+/** Clients send the whole order back, so an unchanged amount or currency is accepted. */
 function refuseOther(order: OrderView, { amount, currency }: Pick<Input<'updateOrder'>['body'], 'amount' | 'currency'>): void {
   if (amount !== undefined && amount !== order.amount) throw invalid('amount', 'The amount of an order cannot change.');
   if (currency !== undefined && currency !== order.currency) throw invalid('currency', 'The currency of an order cannot change.');

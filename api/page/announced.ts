@@ -1,7 +1,7 @@
 import type { OrderView } from '../../src/db/order-view';
 import { parseDuration } from '../../src/domain/duration';
 
-/** What the merchant said about the first attempt; it counts for every further one (DECISIONS, Attempts). */
+/** What the merchant specified for the first attempt; it applies to every later one (DECISIONS, Attempts). */
 export function announced({ transactions: [first], transaction_expiration_period }: OrderView) {
   const { capture_mode, capture_period, transaction_type, receiver_account_token, payment_method_details } = first ?? {};
   const { receiver_account_number, receiver_account_number_type } = payment_method_details ?? {};
@@ -9,14 +9,14 @@ export function announced({ transactions: [first], transaction_expiration_period
   return {
     fields: {
       expiration_period,
-      // With capture_mode the period counts from acceptance: it says nothing of the time for paying.
+      // With capture_mode the period counts from acceptance and does not limit the time for paying.
       period: parseDuration(capture_mode ? transaction_expiration_period : expiration_period),
       capture_mode: capture_mode ?? undefined,
       capture_period: capture_period ?? undefined,
       transaction_type: transaction_type === 'authorization' || transaction_type === 'aft' ? transaction_type : undefined,
       receiver_account_token: receiver_account_token ?? undefined,
     },
-    /** Account funding: whom it is for, shown beside the card. */
+    /** Account funding: the receiver, shown beside the card. */
     payment_method_details: receiver_account_number === undefined ? {} : { receiver_account_number, receiver_account_number_type },
   };
 }

@@ -6,22 +6,22 @@ import type { Doors } from './doors';
 import { methodsOf, type PageMethod } from './methods';
 import { stepOf } from './step';
 
-/** A form that pays the present attempt of its order by a method the order offers. */
+/** A form that pays the current attempt of its order, by a method the order offers. */
 export interface AttemptForm<Method extends PageMethod = PageMethod> {
   request: Request;
   response: Response;
   order: OrderView;
   attempt: number;
   payment_method: Method;
-  /** Until when it is answered, epoch milliseconds. */
+  /** When the answer is due, epoch milliseconds. */
   deadline_at: number;
 }
 
 /**
- * Takes a form that pays, whatever its method (DECISIONS, Hosted page). A form of an attempt that has been made already, or of
- * a method the order does not offer, charges nothing: it shows what became of the order, and tells a program why. Answers
- * within `deadline_ms`.
- * `pay` answers the order after the charge, or nothing when it has shown the page itself.
+ * Handles a form that pays, whatever its method (DECISIONS, Hosted page). A form for an attempt that was already made, or for a
+ * method the order does not offer, charges nothing: it shows the order's state, and tells a program why. Answers within
+ * `deadline_ms`.
+ * `pay` returns the order after the charge, or nothing when it has shown the page itself.
  */
 export function takeAttempt<Method extends PageMethod>(
   { services, orderOf, requireOurForm, show }: Doors,
@@ -40,7 +40,7 @@ export function takeAttempt<Method extends PageMethod>(
       paid = await pay({ request, response, order, ...form, deadline_at });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      // The order moved meanwhile, or nothing could be done: in both cases the record says what to show.
+      // The order moved meanwhile, or nothing could be done: the record tells what to show.
       const after = await orderOf(request);
       if (!isUnanswered(after, attempt)) return await show(request, response, after, { after_form: true, refused: alreadyStarted() });
       const status = ERRORS[error.error].status;
@@ -52,7 +52,7 @@ export function takeAttempt<Method extends PageMethod>(
   };
 }
 
-/** What a form asks for, where it pays the present attempt by a method of the order; else why it charges nothing. */
+/** The form's attempt and method, when they are current; otherwise why it charges nothing. */
 function readForm<Method extends PageMethod>(order: OrderView, attempt: number | undefined, payment_method: Method | undefined): { attempt: number; payment_method: Method } | ServiceError {
   const step = stepOf(order, Date.now());
   if (attempt === undefined) return invalid('attempt', 'Not the number that a form of the page holds.');
@@ -62,7 +62,7 @@ function readForm<Method extends PageMethod>(order: OrderView, attempt: number |
   return { attempt, payment_method };
 }
 
-/** The attempt was made before, by this form or another, or the order has come to its end. */
+/** The attempt was made before, by this form or another, or the order has ended. */
 function alreadyStarted(): ServiceError {
   return new ServiceError('TransactionAlreadyStarted', 'This payment attempt has started already, or the order cannot be paid any more.');
 }
@@ -71,7 +71,7 @@ function unheard(): ServiceError {
   return new ServiceError('ServiceUnavailable', 'Nothing is known of this payment yet; the same form sent again pays once.');
 }
 
-/** Whether the record shows nothing of this attempt being made yet. */
+/** Whether the record does not show this attempt yet. */
 function isUnanswered(order: OrderView, attempt: number): boolean {
   const step = stepOf(order, Date.now());
   return step.kind === 'pay' && step.attempt === attempt;

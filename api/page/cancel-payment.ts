@@ -3,7 +3,7 @@ import { ServiceError } from '../../src/errors';
 import type { Doors } from './doors';
 import { stepOf } from './step';
 
-/** Takes the cancel form: the customer does not want to pay. A second click, or one that comes too late, shows how it ended. */
+/** Handles the cancel form. A second click, or a late one, shows how the order ended. */
 export function cancelPayment({ services, orderOf, requireOurForm, show }: Doors): RequestHandler {
   const { orders, deadline_ms } = services;
   return async (request, response) => {
@@ -19,7 +19,7 @@ export function cancelPayment({ services, orderOf, requireOurForm, show }: Doors
     try {
       await orders.cancel(order.id, { source: 'customer' }, deadline_at);
     } catch (error) {
-      // Refused, because it is being paid, or has ended meanwhile: the record says which.
+      // The order is being paid or has ended meanwhile: the record says which.
       if (!(error instanceof ServiceError)) throw error;
       refused = error;
     }

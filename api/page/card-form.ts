@@ -7,18 +7,20 @@ import type { Texts } from './languages';
 export const CARD_FIELDS = ['number', 'card_expiry', 'security_code', 'cardholder_name'] as const;
 export type CardField = (typeof CARD_FIELDS)[number];
 
+/** Error texts by field. */
 export type FieldErrors = Partial<Record<CardField, string>>;
+/** A card as it is sent to the vault. */
 export type Card = Pick<VaultCard, CardField> & { cardholder_name: string };
 
-/** What was typed: a card to vault, or what is wrong by field, with the name that may be shown again. */
+/** What was typed: a card to vault, or the errors by field and the name that may be shown again. */
 export type ReadCard = { card: Card } | { errors: FieldErrors; cardholder_name: string };
 
 const field = z.string().trim().max(255).catch('');
 const formSchema = z.object({ number: field, card_expiry: field, security_code: field, cardholder_name: field });
 
 /**
- * Reads the card form. Number and code are in `card` and nowhere else: neither messages nor the name that is shown again
- * can hold them. `testNumbers`: published numbers that count whatever their check digit says.
+ * Reads the card form. Number and code are in `card` and nowhere else: neither messages nor the name that is shown again can hold
+ * them. `testNumbers`: published numbers, accepted even with a wrong check digit.
  */
 export function readCard(body: unknown, texts: Texts['errors'], testNumbers: readonly string[]): ReadCard {
   const typed = formSchema.parse(body ?? {});
@@ -43,7 +45,7 @@ export function readName(body: unknown): string {
   return holdsNumber(cardholder_name) ? '' : cardholder_name;
 }
 
-/** The number of the attempt that the form was made for; `undefined` when it is not ours. */
+/** The number of the attempt that the form was made for; `undefined` when the form is not ours. */
 export function readAttempt(body: unknown): number | undefined {
   return z.object({ attempt: z.coerce.number().int().min(1).max(25) }).safeParse(body).data?.attempt;
 }
@@ -68,7 +70,7 @@ function readExpiry(text: string, texts: Texts['errors']): { card_expiry: string
   return { card_expiry: '', problem: isPast(text) ? texts.expiry_past : texts.expiry_wrong };
 }
 
-/** A month that was: something else to be told than a text that is no month. */
+/** Whether the text is a month in the past, which gets another message than a text that is no month. */
 function isPast(text: string): boolean {
   const [, month, year] = /^(0?[1-9]|1[0-2])\s*[/-]\s*(?:20)?(\d\d)$/.exec(text) ?? [];
   if (month === undefined || year === undefined) return false;
@@ -85,7 +87,7 @@ function problemOfName(name: string, texts: Texts['errors']): string | undefined
   return cardholderName(name).isValid && !holdsNumber(name) ? undefined : texts.name_wrong;
 }
 
-/** A number typed into the wrong field, whole or in part, must not come back in the page either. */
+/** A card number typed into the wrong field, whole or in part, must not be shown again either. */
 function holdsNumber(text: string): boolean {
   return /\d(?:[\s-]?\d){5,}/.test(text);
 }

@@ -8,12 +8,13 @@ import type { FollowUps } from '../follow-ups';
 import type { Orders } from '../orders';
 import type { Show } from './answer';
 
+/** External services and settings that the page uses. */
 export interface PageServices {
   db: Database;
   orders: Orders;
   follow_ups: FollowUps;
   processor: Processor;
-  /** Address customers reach the pages at, without a slash at its end. */
+  /** Address at which customers reach the pages, without a slash at its end. */
   public_url: string;
   /** Signs the forms; the same on every api process. */
   page_secret: string;
@@ -22,7 +23,7 @@ export interface PageServices {
   log: Logger;
 }
 
-/** What the doors of the page share. */
+/** What the page's handlers share. */
 export interface Doors {
   services: PageServices;
   /** The order of the path. Throws NotFound. */

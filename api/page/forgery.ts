@@ -2,7 +2,7 @@ import { parseCookie } from 'cookie';
 import { doubleCsrf } from 'csrf-csrf';
 import type { Request, RequestHandler, Response } from 'express';
 
-/** Protection of the forms against requests that other sites make in the customer's name. */
+/** Protects the forms against requests that other sites forge in the customer's name (CSRF). */
 export interface Forgery {
   /** The token of a form of this order; sets the cookie that goes with it. */
   token(request: Request, response: Response, order_id: string): string;
@@ -16,8 +16,8 @@ export interface Forgery {
 export const TOKEN_FIELD = 'token';
 
 /**
- * Double submit of a signed token: the cookie and the hidden field hold the same, and its signature is good for one order.
- * Every order has a cookie of its own (by its path), so that two payments in one browser do not disturb each other.
+ * Double submit of a signed token: cookie and hidden field hold the same token, which is good for one order. Every order has a
+ * cookie of its own (by its path), so that two payments in one browser do not disturb each other.
  */
 export function createForgery({ page_secret, public_url }: { page_secret: string; public_url: string }): Forgery {
   const { protocol, pathname } = new URL(public_url);
@@ -38,7 +38,7 @@ export function createForgery({ page_secret, public_url }: { page_secret: string
       generateCsrfToken(request, response, { cookieOptions: { path: `${pathname.replace(/\/+$/, '')}/pay/${order_id}` } }),
     isOurs: (request) => validateRequest(request),
     cookies: (request, _response, next) => {
-      // Of two with one name the first counts: browsers send the one of the longer path first.
+      // Of two cookies with one name the first counts: browsers send the one with the longer path first.
       request.cookies = parseCookie(request.headers.cookie ?? '');
       next();
     },

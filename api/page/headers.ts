@@ -7,7 +7,7 @@ export const pageHeaders: RequestHandler[] = [
     contentSecurityPolicy: false,
     strictTransportSecurity: false,
     frameguard: { action: 'deny' },
-    // Of a customer's way to pay no other site needs to know the address.
+    // Other sites must not learn a payment page's address.
     referrerPolicy: { policy: 'same-origin' },
   }),
   (_request, response, next) => {
@@ -17,7 +17,7 @@ export const pageHeaders: RequestHandler[] = [
   },
 ];
 
-/** Nothing from anywhere else, nothing inline. `formSources`: where a redirect after a form may lead, beside here. */
+/** Allows nothing from other sites and nothing inline. `formSources`: other sites that a redirect after a form may lead to. */
 export function setPolicy(response: Response, formSources: readonly string[]): void {
   const self = ["'self'"];
   const set = helmet.contentSecurityPolicy({

@@ -14,7 +14,7 @@ import { payByCard } from './pay-by-card';
 import { payByWallet } from './pay-by-wallet';
 import { createTestCards } from './test-cards';
 
-/** Far more than the card form has. */
+/** Far more than the card form needs. */
 const FORM_BYTES_MAX = '8kb';
 const FORM_FIELDS_MAX = 20;
 
@@ -30,7 +30,7 @@ export function createPages(services: PageServices): Router {
     async orderOf(request) {
       const order_id = idParam().safeParse(request.params['order_id']);
       const order = order_id.success ? await findOrderView(services.db, order_id.data) : undefined;
-      // Nobody pays a follow-up order.
+      // Customers do not pay follow-up orders.
       if (order?.kind !== 'payment') throw notFound();
       return order;
     },
@@ -39,7 +39,7 @@ export function createPages(services: PageServices): Router {
     },
   };
   const open = openPage(doors);
-  // Where a form was answered and the customer asks for its address again.
+  // A customer who loads a form's address again is sent to the order's page.
   const home: RequestHandler = (request, response) => response.redirect(303, `${base}/pay/${String(request.params['order_id'])}/`);
 
   const router = Router({ caseSensitive: true });

@@ -3,14 +3,14 @@ import { WALLETS, type Wallet } from '../../src/processor/wire';
 
 export const CREDIT_CARD = 'credit-card';
 
-/** Every method the page can take, in the order it shows them: what costs a customer one press comes first. */
+/** Every method the page can take, in the order it shows them: those that take one click come first. */
 const PAGE_METHODS = [...WALLETS, CREDIT_CARD] as const;
 export type PageMethod = (typeof PAGE_METHODS)[number];
 
 /**
  * The methods an order can be paid with here: the one its merchant announced with a transaction, else those the order names
- * (specification, Order, payment_methods), as far as the project has them active. A list without a method is none: nobody makes
- * an order that cannot be paid. What a customer tried before binds nobody.
+ * (specification, Order, payment_methods), if the project has them active. An empty list counts as none: such an order could not be
+ * paid. What a customer tried before does not matter.
  */
 export function methodsOf(order: Pick<OrderView, 'payment_methods' | 'project_payment_methods' | 'transactions'>): PageMethod[] {
   const announced = announcedMethod(order);
@@ -24,7 +24,7 @@ export function isWallet(method: string): method is Wallet {
   return WALLETS.some((wallet) => wallet === method);
 }
 
-/** The first event of a transaction tells who made it: the merchant with the order, or the customer with a form. */
+/** The first event of a transaction shows who made it: the merchant with the order, or the customer with a form. */
 function announcedMethod({ transactions: [first] }: Pick<OrderView, 'transactions'>): string | undefined {
   return first?.events[0]?.source === 'merchant' ? first.payment_method : undefined;
 }

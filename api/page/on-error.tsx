@@ -11,7 +11,10 @@ import { ProblemPage } from './views/problem-page';
 
 type Problem = keyof Texts['problems'];
 
-/** Pages answer errors with pages, programs get those of the API. What nobody declared is logged, without the request: it may hold a card number. */
+/**
+ * Browsers get an error page, programs get the API's errors. Undeclared errors are logged without the request, which may hold a
+ * card number.
+ */
 export function onPageError(log: Logger, base: string): ErrorRequestHandler {
   const toProgram = onError(log);
   return (thrown: unknown, request, response, next) => {
@@ -32,16 +35,16 @@ export function onPageError(log: Logger, base: string): ErrorRequestHandler {
   };
 }
 
-/** `undefined` for an error nobody declared. */
+/** `undefined` for an undeclared error. */
 function statusOf(thrown: unknown): number | undefined {
   if (thrown instanceof ServiceError) return ERRORS[thrown.error].status;
   if (thrown instanceof URIError) return 400;
-  // Complaints of the body parser.
+  // Errors of the body parser.
   const { status } = (thrown ?? {}) as { status?: unknown };
   return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
 }
 
-/** The order's page, where the request was about one. */
+/** The order's page, if the request was about an order. */
 function pageOf(path: string, base: string): string | undefined {
   const id = idParam().safeParse(path.split('/').find((part) => idParam().safeParse(part).success));
   return id.success ? `${base}/pay/${id.data}/` : undefined;

@@ -4,7 +4,7 @@ import type { OrderView, TransactionView } from '../../src/db/order-view';
 import { ServiceError } from '../../src/errors';
 import type { Doors } from './doors';
 
-/** How long a customer who comes back from the issuer waits for the answer before the page says that it waits. Milliseconds. */
+/** How long a customer who comes back from the issuer waits for the outcome before the waiting page is shown. Milliseconds. */
 const ANSWER_MS = 3_000;
 const LOOK_AGAIN_MS = 100;
 
@@ -21,7 +21,7 @@ export function openPage({ services, orderOf, show }: Doors): RequestHandler {
     }
     const from_issuer = request.query['from'] === 'issuer';
     const last = order.transactions.at(-1);
-    // Whoever was at the issuer may have paid there, also after the order has ended here.
+    // The customer may have paid at the issuer, even after the order ended here.
     if (from_issuer && last !== undefined && last.challenge_url !== null && isUnpaid(last)) {
       await services.follow_ups.askNow({ order_id: order.id, transaction_id: last.id }, Date.now() + services.deadline_ms);
       if (last.status === 'pending') order = await settled(() => orderOf(request), order);
@@ -32,7 +32,7 @@ export function openPage({ services, orderOf, show }: Doors): RequestHandler {
 
 const isUnpaid = ({ status }: TransactionView) => status === 'pending' || status === 'cancelled' || status === 'expired';
 
-/** The order once it moved on, or as it is when that takes longer. */
+/** The order once it has changed, or as it is after ANSWER_MS. */
 async function settled(look: () => Promise<OrderView>, before: OrderView): Promise<OrderView> {
   const until = Date.now() + ANSWER_MS;
   let order = before;

@@ -11,7 +11,7 @@ import type { Doors } from './doors';
 import { CREDIT_CARD } from './methods';
 import { readerOf } from './reader';
 
-/** Takes the card form: the card goes to the processor's vault and only its token goes on. */
+/** Handles the card form: the card goes to the processor's vault, and only its token goes on. */
 export function payByCard(doors: Doors): RequestHandler {
   const { services, show, testCards } = doors;
   const { orders, processor } = services;

@@ -7,7 +7,7 @@ import { paymentOf } from './pay-by-card';
 
 const formSchema = z.object({ payment_method: z.enum(WALLETS) });
 
-/** Takes the form of a wallet: the processor gives a token of the card in it, and from there on it is paid like a card. */
+/** Handles the form of a wallet: the processor gives a token of the wallet's card, which is then charged like any card. */
 export function payByWallet(doors: Doors): RequestHandler {
   const { orders, processor } = doors.services;
   return takeAttempt(doors, readWallet, async (form) => {

@@ -3,17 +3,17 @@ import type { OrderView } from '../../src/db/order-view';
 import { formatAmount } from '../../src/domain/currency';
 import { textsFor, type Texts } from './languages';
 
-/** Who reads the page: the language of the texts and the notation of amounts. */
+/** How the page speaks to its reader: the language of the texts and the notation of amounts. */
 export interface Reader {
-  /** Of `<html lang>`. */
+  /** The value of `<html lang>`. */
   readonly lang: string;
   readonly texts: Texts;
   amount(order: Pick<OrderView, 'amount' | 'currency'>): string;
-  /** An instant in words. In UTC: without a script nobody knows where the customer is. */
+  /** An instant in words. In UTC: without a script the customer's time zone is unknown. */
   instant(epoch_ms: number): string;
 }
 
-/** The reader an order names by its locale or its customer's, else the one the browser speaks for. */
+/** Chosen by the order's locale, else its customer's, else the browser's languages. */
 export function readerOf(request: Request, order?: Pick<OrderView, 'locale' | 'customer'>): Reader {
   const named = [order?.locale, order?.customer?.['locale']].filter((locale) => typeof locale === 'string');
   const wanted = [...named.map((locale) => locale.replaceAll('_', '-')), ...request.acceptsLanguages()];
@@ -28,7 +28,7 @@ export function readerOf(request: Request, order?: Pick<OrderView, 'locale' | 'c
   };
 }
 
-/** Whether a request prefers JSON to a page: a program sent it, nobody reads what is shown. */
+/** Whether a request prefers JSON to a page, as programs do. */
 export function isProgram(request: Request): boolean {
   return request.accepts(['html', 'json']) === 'json';
 }

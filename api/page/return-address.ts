@@ -3,15 +3,15 @@ import type { Ended } from './step';
 
 type Addresses = Pick<OrderView, 'id' | 'project_id' | 'return_url' | 'failure_url'>;
 
-/** Where the customer goes on to once the order has ended; `undefined` where the merchant named nothing: they stay (specification, Order). */
+/** Where the customer goes once the order has ended; `undefined` when the merchant gave no address and they stay (specification, Order). */
 export function returnAddress(order: Addresses, ended: Ended): string | undefined {
   const address = ended === 'completed' ? order.return_url : (order.failure_url ?? order.return_url);
   return address === null ? undefined : withOrder(address, order);
 }
 
 /**
- * The merchant's address with order_id and project_id at the end of its query. Its own query stays as it was written, so
- * not through searchParams, which would write it anew.
+ * The merchant's address with order_id and project_id at the end of its query. Not by searchParams, which would rewrite the
+ * existing query.
  */
 function withOrder(address: string, { id, project_id }: Addresses): string {
   const url = new URL(address);
@@ -21,15 +21,18 @@ function withOrder(address: string, { id, project_id }: Addresses): string {
 }
 
 /**
- * Sources that the Content-Security-Policy's form-action has to allow beside our own: Chromium applies it to the redirect
- * after a form too.
+ * Sources that the Content-Security-Policy's form-action has to allow besides our own: Chromium also applies it to the redirect
+ * after a form.
  */
 export function returnSources(order: Pick<Addresses, 'return_url' | 'failure_url'>): string[] {
   const addresses = [order.return_url, order.failure_url].filter((address) => address !== null);
   return [...new Set(addresses.map(sourceOf))];
 }
 
-/** A source by name where the policy's grammar can write it; it knows no IPv6 addresses, and a `;` would begin another directive. */
+/**
+ * The origin where the policy's grammar can express it, else the scheme alone: it has no IPv6 addresses, and a `;` would begin
+ * another directive.
+ */
 function sourceOf(address: string): string {
   const { origin, protocol } = new URL(address);
   return /^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(origin) ? origin : protocol;

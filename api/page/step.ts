@@ -2,21 +2,21 @@ import type { OrderView, TransactionView } from '../../src/db/order-view';
 import { hasEnded, mayCancel } from '../../src/domain/order';
 import { ORDER_MOVES, isFinal, type OrderStatus } from '../../src/domain/transitions';
 
-/** How an order ended, as its result page tells it. */
+/** How an order ended, as its result page shows it. */
 export type Ended = Extract<OrderStatus, 'completed' | 'cancelled' | 'expired' | 'error'>;
 
-/** Why the attempt before this one did not pay: the issuer's no, or anything else (3-D Secure, the processor). */
+/** Why the previous attempt failed: the issuer declined it, or anything else (3-D Secure, the processor). */
 export interface Setback {
   declined: boolean;
   payment_method: string;
   response_code: string | undefined;
 }
 
-/** What an order asks of its customer now. Nobody stores it: it follows from the record. */
+/** What the customer has to do now. Not stored: it follows from the record. */
 export type Step =
   | {
       kind: 'pay';
-      /** The attempt that a form of this page pays: whatever comes with another number is obsolete. */
+      /** The attempt that a form of this page pays; a form with another number is out of date. */
       attempt: number;
       attempts_left: number;
       setback: Setback | undefined;
@@ -26,7 +26,7 @@ export type Step =
   | { kind: 'wait'; for: 'outcome' | 'issuer'; may_cancel: boolean; challenge_url?: string }
   | { kind: 'ended'; as: Ended; setback: Setback | undefined };
 
-/** The step an order is at. `now` in epoch milliseconds: at its end an order has expired, also before its timer fires. */
+/** The step an order is at. `now` in epoch milliseconds: an order has expired at its end, even before its timer fires. */
 export function stepOf(order: OrderView, now: number): Step {
   const last = order.transactions.at(-1);
   const setback = setbackOf(last);
@@ -35,7 +35,7 @@ export function stepOf(order: OrderView, now: number): Step {
   const end = endOf(order, last);
   if (hasEnded(end, now)) return { kind: 'ended', as: 'expired', setback: undefined };
   if (last?.status === 'pending') return { kind: 'wait', for: 'issuer', may_cancel: mayCancel([last.status], order.status), ...(last.challenge_url === null ? {} : { challenge_url: last.challenge_url }) };
-  // With a card token in the request the service charges by itself: the customer has nothing to type.
+  // With a card token in the request the service charges by itself: the customer has nothing to do.
   if (order.attempts_max === 1) return { kind: 'wait', for: 'outcome', may_cancel: false };
   const attempt = last?.status === 'new' ? last.attempt : order.transactions.length + 1;
   return { kind: 'pay', attempt, attempts_left: order.attempts_max - attempt + 1, setback, end };
@@ -47,7 +47,7 @@ function endOf(order: OrderView, last: TransactionView | undefined): number {
   return open ? Math.min(order_end, epoch(last.expires_at)) : order_end;
 }
 
-/** What has no end never comes to it. */
+/** Without an end it never ends. */
 const epoch = (instant: string | null) => (instant === null ? Number.POSITIVE_INFINITY : Date.parse(instant));
 
 function setbackOf(last: TransactionView | undefined): Setback | undefined {

@@ -2,7 +2,7 @@ import type { Logger } from '../../src/log';
 import type { Processor } from '../../src/processor/client';
 import type { TestCard } from '../../src/processor/wire';
 
-/** How long the processor's table counts as known, and how long its absence, in milliseconds. */
+/** How long the processor's table, or its absence, is remembered, in milliseconds. */
 const FRESH_MS = 60_000;
 const MISSING_MS = 5_000;
 
@@ -17,7 +17,7 @@ export function createTestCards(processor: Pick<Processor, 'testCards'>, log: Lo
       known = await processor.testCards();
       until = Date.now() + FRESH_MS;
     } catch {
-      // The client has logged why; the page works without the table.
+      // The processor's client has logged why; the page works without the table.
       log.warn('the hosted page has no fresh table of test cards');
       until = Date.now() + MISSING_MS;
     }
@@ -42,7 +42,7 @@ export interface Prefilled {
   cardholder_name: string;
 }
 
-/** A test card as the form shows it. `now` in epoch milliseconds: any future month goes with it. */
+/** A test card as the form shows it. `now` in epoch milliseconds: any future expiry works. */
 export function prefill(card: TestCard, cardholder_name: string, now: number): Prefilled {
   const year = String(new Date(now).getUTCFullYear() + 2).slice(2);
   return {

@@ -6,7 +6,7 @@ import { STYLE } from './style';
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#3d3ccb"/><rect x="6" y="10" width="20" height="13" rx="2.5" fill="#fff"/><rect x="6" y="13" width="20" height="3.5" fill="#23245f"/></svg>`;
 
 interface Asset {
-  /** Below the address of the service; another content has another name. */
+  /** Below the service's address; it changes with the content. */
   readonly path: string;
   readonly type: string;
   readonly content: string;
@@ -17,14 +17,14 @@ function asset(extension: string, type: string, content: string): Asset {
   return { path: `/assets/${hash}.${extension}`, type, content };
 }
 
-/** All that a page loads beside itself. */
+/** Everything a page loads. */
 export const ASSETS = {
   style: asset('css', 'text/css; charset=utf-8', STYLE),
   script: asset('js', 'text/javascript; charset=utf-8', SCRIPT),
   icon: asset('svg', 'image/svg+xml', ICON),
 };
 
-/** Serves them. They may be kept for ever, as their names follow from their content. */
+/** Serves the assets. They may be cached for ever, as their names derive from their content. */
 export function assets(): Router {
   const router = Router();
   for (const { path, type, content } of Object.values(ASSETS)) {

@@ -1,7 +1,4 @@
-/**
- * The one script of the hosted page: what it does is comfort, the page works without it. Plain old syntax, as nothing
- * translates it for the customer's browser.
- */
+/** The only script of the hosted page, which works without it. Old syntax, as nothing transpiles it for the customer's browser. */
 export const SCRIPT = `'use strict';
 (function () {
   // A page that answered a form: a reload shall ask for the page, not send the form again.

@@ -1,7 +1,7 @@
 import { TOKEN_FIELD } from '../forgery';
 import type { Texts } from '../languages';
 
-/** A form of its own: it must not share a button row, nor a submit by the enter key, with the card form. */
+/** A separate form: it must share neither a button row nor the enter key with the card form. */
 export function CancelForm({ texts, page, token }: { texts: Texts; page: string; token: string }) {
   return (
     <form method="post" action={`${page}cancel/`}>

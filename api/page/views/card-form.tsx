@@ -9,7 +9,7 @@ export interface CardFormProps {
   token: string;
   attempt: number;
   errors: FieldErrors;
-  /** Published values of a test card, or the name of a form that comes back; never a number or code that was typed. */
+  /** Published values of a test card, or the name from a form that is shown again; never a typed number or code. */
   values: Partial<Prefilled>;
   amount: string;
   merchant: string;

@@ -1,4 +1,4 @@
-/** Drawings beside words that say the same: hidden from screen readers. */
+/** Icons beside words that say the same, so hidden from screen readers. */
 
 const outline = { fill: 'none', stroke: 'currentColor', 'stroke-width': '2', 'stroke-linecap': 'round', 'stroke-linejoin': 'round' } as const;
 
@@ -46,7 +46,7 @@ export function SignIcon({ sign }: { sign: Sign }) {
   );
 }
 
-/** The two schemes most cards are of. */
+/** Marks of the two most common card schemes. */
 export function SchemeMarks() {
   return (
     <span class="marks" aria-hidden="true">

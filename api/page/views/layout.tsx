@@ -9,7 +9,7 @@ export interface Frame {
   /** Path below which the service is reached, without a slash at its end; empty at the root. */
   base: string;
   is_test: boolean;
-  /** Address of the order's page when this answers a form: what a reload shall load. */
+  /** Address of the order's page when this answers a form; a reload loads it. */
   home?: string | undefined;
 }
 

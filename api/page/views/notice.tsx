@@ -6,7 +6,7 @@ export interface NoticeProps {
   errors?: FieldErrors;
 }
 
-/** What stands above the form after something went wrong: read out and focused first. */
+/** Shown above the form after something went wrong; read out and focused first. */
 export function Notice({ heading, details = [], errors = {} }: NoticeProps) {
   const wrong = CARD_FIELDS.filter((name) => errors[name] !== undefined);
   return (

@@ -13,7 +13,7 @@ import { Notice, type NoticeProps } from './notice';
 import { TestCards } from './test-cards';
 import { WalletForms } from './wallet-forms';
 
-/** Something that stands in the customer's way but is not their fault. */
+/** A problem that is not the customer's fault. */
 export type Trouble = 'try_again' | 'not_cancelled';
 
 export interface PayPageProps extends Frame {
@@ -41,7 +41,7 @@ export function PayPage(props: PayPageProps) {
   const { attempt } = step;
   const wallets = methods.filter(isWallet);
   const by_card = methods.includes(CREDIT_CARD);
-  // A test card was chosen since: what went wrong before is over.
+  // A test card was chosen: earlier errors are over.
   const told = values.number === undefined ? toldFirst(texts, { errors, trouble, setback: step.setback, attempts_left: step.attempts_left }) : undefined;
   return (
     <Layout {...props} title={told ? told.title(title) : title}>
@@ -134,7 +134,7 @@ interface Told {
   title: (of_page: string) => string;
 }
 
-/** The one thing to say first: what is wrong with this form before what became of the attempt before it. */
+/** The one notice to show: what is wrong with this form comes before the previous attempt's failure. */
 function toldFirst(texts: Texts, { errors, trouble, setback, attempts_left }: Situation): Told | undefined {
   const title = texts.error_title;
   if (Object.keys(errors).length > 0) return { notice: { heading: texts.check_fields, errors }, title };
@@ -146,7 +146,7 @@ function toldFirst(texts: Texts, { errors, trouble, setback, attempts_left }: Si
 
 function detailOf(texts: Texts, { declined, payment_method, response_code = '' }: Setback): string {
   if (!declined) return texts.failed_detail;
-  // Of the card in a wallet the customer has typed nothing that could be checked.
+  // With a wallet the customer typed nothing that could be checked.
   const by_code: Readonly<Record<string, string>> = texts.declined_by_code;
   return isWallet(payment_method) ? texts.wallet_declined_detail : (by_code[response_code] ?? texts.declined_detail);
 }

@@ -20,7 +20,7 @@ interface ResultPageProps extends Frame {
   back: string | undefined;
 }
 
-/** How it ended, for customers who stay here or come again. */
+/** How the order ended, for customers who stay here or come back. */
 export function ResultPage(props: ResultPageProps) {
   const { order, step, back, reader } = props;
   const { texts } = reader;

@@ -3,9 +3,8 @@ import type { Reader } from '../reader';
 import { grouped } from '../test-cards';
 
 /**
- * The table of test cards: one form of its own, whose button asks for the page with that card filled in. Explicit roles,
- * because on a phone the rows are laid out as blocks and browsers would forget that it is a table. What a card does is the processor's
- * text: English.
+ * The table of test cards: a form whose buttons load the page with that card filled in. Explicit roles, because the rows are blocks
+ * on a phone and browsers would forget that it is a table. The cards' texts come from the processor, in English.
  */
 export function TestCards({ reader: { texts }, cards, action }: { reader: Reader; cards: readonly TestCard[]; action: string }) {
   return (

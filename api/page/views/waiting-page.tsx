@@ -3,7 +3,7 @@ import { CancelForm } from './cancel-form';
 import { Layout, type Frame } from './layout';
 import { Receipt } from './result-page';
 
-/** What is waited for: the issuer's answer, the customer at the issuer, or any word from our own side. */
+/** What is awaited: the issuer's answer, the customer at the issuer, or our own side. */
 export type WaitFor = 'outcome' | 'issuer' | 'late';
 
 interface WaitingPageProps extends Frame {
@@ -12,7 +12,7 @@ interface WaitingPageProps extends Frame {
   wait_for: WaitFor;
   /** Where the issuer waits for the customer. */
   challenge_url: string | undefined;
-  /** Where it looks again, and after how many seconds. */
+  /** Where the page loads again, and after how many seconds. */
   refresh: { seconds: number; address: string };
   /** Token of the cancel form, where cancelling is possible. */
   token: string | undefined;
@@ -24,7 +24,7 @@ const WORDS = {
   late: ['late', 'late_detail'],
 } as const;
 
-/** The outcome is not known yet: the page loads itself again until it is, without any script. */
+/** Shown until the outcome is known: the page loads itself again, without any script. */
 export function WaitingPage(props: WaitingPageProps) {
   const { order, page, wait_for, refresh, challenge_url, token, reader } = props;
   const { texts } = reader;

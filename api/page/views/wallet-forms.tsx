@@ -11,7 +11,7 @@ interface WalletFormsProps {
   attempt: number;
 }
 
-/** One form for each wallet, whose button pays at once: there is nothing to fill in. What it is not is said in the button itself. */
+/** One form for each wallet, whose button pays at once. The button says that the wallet is simulated. */
 export function WalletForms({ texts, wallets, page, token, attempt }: WalletFormsProps) {
   return (
     <div class="wallets">
