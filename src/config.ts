@@ -20,15 +20,15 @@ const PROCESS_MS = LISTENER_MS + 2_000;
 const SUPERVISOR_MS = PROCESS_MS + 5_000;
 
 /**
- * Milliseconds of patience at a stop. Each has more of it than the one before, which it would otherwise cut off: a request that is
- * under way gets its answer. The last is `stop_grace_period` of docker-compose.yml (test/deploy/stop.test.ts compares).
+ * Time limits of a stop, in milliseconds. Each is longer than the one before, so that a request under way gets its answer. The last
+ * is `stop_grace_period` of docker-compose.yml (test/deploy/stop.test.ts compares).
  */
 export const STOP_PATIENCE = {
-  /** A request takes no longer: the default and the most of API_DEADLINE_MS. */
+  /** The longest request: the default and the maximum of API_DEADLINE_MS. */
   request: REQUEST_MS,
   /** Then the API closes the connections that are left. */
   listener: LISTENER_MS,
-  /** Then a process leaves as it is. */
+  /** Then a process exits, finished or not. */
   process: PROCESS_MS,
   /** Then the supervisor of `npm start` kills it. */
   supervisor: SUPERVISOR_MS,
@@ -97,7 +97,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   throw new Error(`The environment is wrong:\n${lines.join('\n')}`);
 }
 
-/** A value one process cannot do without although others can. Throws an Error that names the variable. */
+/** A variable that this process needs although others do not. Throws an Error that names it. */
 export function required<K extends keyof Config>(config: Config, name: K): NonNullable<Config[K]> {
   const value = config[name];
   if (value === undefined || value === null || value === '') throw new Error(`${name} is not set: ${configSchema.shape[name].description ?? ''}`);

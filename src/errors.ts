@@ -122,7 +122,7 @@ interface ErrorRow {
   readonly remedy: string;
 }
 
-/** A row of the table; the type on the wire is typeOf it. */
+/** A row of the table; typeOf gives its type on the wire. */
 export type ErrorName = keyof typeof ERRORS;
 
 /** Details beside the text: which field of the request is wrong (DECISIONS, HTTP surface 7). */
@@ -132,7 +132,7 @@ export interface ErrorProperty {
   property_description?: string;
 }
 
-/** The only error that carries meaning across borders. Anything else is a ServerError whose details stay in the log. */
+/** The only error whose meaning reaches a client. Any other becomes a ServerError whose details stay in the log. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
 
@@ -154,12 +154,12 @@ export function invalid(property_path: string, property_description: string): Se
   });
 }
 
-/** Nobody waits for the answer any more, and was told so (DECISIONS, HTTP surface 10). */
+/** ServiceUnavailable: the sender was already told that nothing was done (DECISIONS, HTTP surface 10). */
 export function tooLate(): ServiceError {
   return new ServiceError('ServiceUnavailable', 'The request came too late to be carried out; nothing was stored or charged.');
 }
 
-/** The order is at none of the versions its sender allows (If-Match; Choices 3). */
+/** PreconditionFailed: the order is at none of the versions its sender allows (If-Match; Choices 3). */
 export function preconditionFailed(): ServiceError {
   return new ServiceError('PreconditionFailed', 'The order has changed since the version named in If-Match.');
 }

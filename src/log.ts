@@ -15,7 +15,7 @@ export function withoutSecrets(text: string): string {
     .replace(AUTHORIZATION, '$1 [credentials]');
 }
 
-/** An error with its stack; what was told in chosen fields already stays so, pino would take it for an error and forget its type. */
+/** An error with its stack. Fields that were selected already stay as they are: pino would take them for an error and lose the type. */
 const tellError = (error: unknown) => (error instanceof Error ? pino.stdSerializers.err(error) : error);
 
 /** Errors of ours are under `err`; those that Temporal's SDK logs come under `error`. */

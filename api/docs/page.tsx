@@ -207,7 +207,7 @@ function FieldsOf({ schema, word }: { schema: JsonSchema; word: Word }) {
   );
 }
 
-/** What the schema calls required: in an answer nobody is asked for anything. */
+/** How a required field is marked: in an answer nothing is required, it is always there. */
 type Word = 'required' | 'always there';
 
 function Fields({ schema, word }: { schema: JsonSchema | undefined; word: Word }) {

@@ -16,23 +16,24 @@ import { PayPage, type Trouble } from './views/pay-page';
 import { ResultPage } from './views/result-page';
 import { WaitingPage } from './views/waiting-page';
 
-/** What a request adds to the order it shows. */
+/** How the request changes what is shown of the order. */
 export interface Extras {
   /** HTTP status of the page; 200 when absent. */
   status?: number;
   /** This answers a form: the customer goes on to the merchant once the order has ended, and a reload must not send the form again. */
   after_form?: boolean;
-  /** Why the form was not carried out: what a program is answered with, where a person sees the page. */
+  /** Why the form was not carried out: the answer to a program, where a person sees the page. */
   refused?: ServiceError | undefined;
   errors?: FieldErrors;
   trouble?: Trouble;
   cardholder_name?: string;
   /** A charge was sent and nothing is known of it yet. */
   late?: boolean;
-  /** The customer comes back from the issuer, where an unfinished question may be left. */
+  /** The customer comes back from the issuer, and may not have finished there. */
   from_issuer?: boolean;
 }
 
+/** Answers a request with the order as it is now. Throws `refused` for a program. */
 export type Show = (request: Request, response: Response, order: OrderView, extras?: Extras) => Promise<void>;
 
 interface Dependencies {
@@ -43,8 +44,8 @@ interface Dependencies {
 }
 
 /**
- * Shows an order as it is now: the form, a page that waits, the result, or the way back to the merchant. A program that sent a
- * form gets no page: where to go on, or, thrown, why its form was not carried out.
+ * Shows an order as it is now: the form, a waiting page, the result, or the way back to the merchant. A program that sent a form
+ * gets no page: it is redirected, or gets `refused` thrown.
  */
 export function createShow({ forgery, base, testCards }: Dependencies): Show {
   return async (request, response, order, extras = {}) => {
@@ -90,13 +91,13 @@ export function send(response: Response, status: number, page: VNode): void {
   response.status(status).type('html').send(`<!doctype html>${renderToString(page)}`);
 }
 
-/** How often a waiting page has looked already; `undefined` when this is not one of its looks. */
+/** How often a waiting page has reloaded already; `undefined` when the request is not such a reload. */
 function waitedOf(request: Request): number | undefined {
   const waited = Number(request.method === 'GET' ? request.query['waited'] : undefined);
   return Number.isInteger(waited) ? Math.min(Math.max(waited, 0), 1_000) : undefined;
 }
 
-/** Often at first, as most answers come soon; every ten seconds in the end. */
+/** Often at first, as most answers come soon; at last every ten seconds. */
 function refreshOf(page: string, waited: number): { seconds: number; address: string } {
   return { seconds: Math.min(2 + Math.floor(waited / 5), 10), address: `${page}?waited=${waited + 1}` };
 }

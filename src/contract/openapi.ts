@@ -115,7 +115,7 @@ function tidy(schema: JsonSchema & { $id?: string; $schema?: string }): void {
   delete schema.$id;
   delete schema.$schema;
   if (schema.format === 'uuid') delete schema.pattern;
-  // New fields may come at any time: a client must not refuse them. Nor does it help to say that others are ignored.
+  // New fields may come at any time, so a client must not refuse them. To say that others are ignored does not help it either.
   if (schema.additionalProperties === false || (typeof schema.additionalProperties === 'object' && Object.keys(schema.additionalProperties).length === 0)) delete schema.additionalProperties;
 }
 

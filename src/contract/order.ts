@@ -66,7 +66,7 @@ export const partRequestSchema = z.object({
   description: description(),
 });
 
-/** What captures or voids all that is left: nothing is to be said. Whoever names an amount means a part, and must not get the whole. */
+/** The body that captures or voids all that is left: empty. A request that names an amount means a part, and must not get the whole. */
 export const wholeRequestSchema = z.looseObject({}).superRefine((body, context) => {
   if (!('amount' in body)) return;
   context.addIssue({ code: 'custom', path: ['amount'], message: 'This path takes all that is left: send the amount of a part to captures/amount/ or voids/amount/.', input: body });

@@ -28,7 +28,7 @@ export function parseRequest<K extends OperationId>(id: K, raw: RawRequest): Inp
   const route: Route = ROUTES[id];
   const parts: Partial<Record<'params' | 'query' | 'body', unknown>> = {};
   if (route.params) parts.params = parsePart(route.params, raw.params);
-  // Dropped fields are looked at too: whoever sends a card number has to learn that it must not.
+  // Dropped fields are checked too: a client that sends card numbers has to learn that it must not.
   refuseUnkeepable(raw.query, '', 1);
   if (route.query) parts.query = parsePart(route.query, unnumbered(raw.query));
   if (route.body) {
@@ -83,7 +83,7 @@ function valueAt(raw: unknown, keys: readonly PropertyKey[]): unknown {
   return keys.reduce<unknown>((value, key) => (typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined), raw);
 }
 
-/** Card numbers, which must not get in, and what Postgres cannot store, which could not be returned as sent. */
+/** Refuses card numbers, and text that Postgres cannot store and return as sent. */
 function refuseUnkeepable(value: unknown, path: string, depth: number): void {
   if (typeof value === 'string') {
     const problem = MAY_BE_CARD_NUMBER.test(path) ? unstorable(value) : textProblem(value, path);

@@ -25,7 +25,7 @@ export const transactionRequestSchema = z
       .optional()
       .describe(`How long it can be paid; with capture_mode, how long it can be captured once accepted, at most ${LONGEST.capture}.`),
     payment_method_details: z
-      // Loose: a receiver_ field that is misspelt makes it account funding all the same.
+      // Loose, because even a misspelt receiver_ field makes it account funding.
       .looseObject({
         vault_token: reference().min(1).optional().describe('Card token; the transaction is then charged at once.'),
         receiver_account_number: z

@@ -25,6 +25,6 @@ export function stopWithParent(stop: () => Promise<void>, limit_ms: number): voi
 
 /** Tells the parent, when there is one, that this process does its work now. */
 export function tellReady(): void {
-  // A parent that has just died is no reason to fail: `disconnect` follows.
+  // A parent that has just died is no failure: `disconnect` follows.
   process.send?.({ ready: true }, undefined, undefined, () => undefined);
 }

@@ -8,7 +8,7 @@ const MERCHANT = { id: '0190c000-0000-7000-8000-000000000001', name: 'Demo Books
 const TEST_PROJECT = '0190c000-0000-7000-8000-000000000002';
 const LIVE_PROJECT = '0190c000-0000-7000-8000-000000000003';
 
-/** What both projects accept: every method there is, and enough notations to try (two, no and three decimals). */
+/** What both projects accept: every method, and currencies with two, no and three decimals. */
 const PAYMENT_METHODS = ['credit-card', 'apple-pay', 'google-pay'];
 const CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'SEK', 'NOK', 'DKK', 'PLN', 'CAD', 'AUD', 'JPY', 'KRW', 'KWD', 'BHD'];
 

@@ -4,12 +4,12 @@ import path from 'node:path';
 import { parseConfig } from '../config';
 import type { StackFacts } from '../stack/facts';
 import { readIfThere, repositoryRoot } from '../stack/files';
-// The stack of `npm start`, in this process: it also ends it.
+// Runs the stack of `npm start` in this process, which also stops it.
 import './start';
 
 /** What is compiled. */
 const FOLDERS = ['src', 'workflows', 'activities', 'api'];
-/** What runs it. The supervisor starts again what ends, so that nothing but an end is needed; the servers stay. */
+/** What runs the compiled code. To end these processes is enough, as the supervisor starts them again; the servers stay. */
 const OURS = ['api', 'worker', 'simulator', 'codec'];
 /** Editors write a file in several steps, and a checkout writes many. Milliseconds. */
 const SETTLE_MS = 150;
@@ -24,8 +24,8 @@ let compiling = false;
 watchAll();
 
 /**
- * Not `tsc --watch`: that of TypeScript 7.0 hears of no change where fanotify does not work, as in many containers. And each folder by
- * itself: Node's own watching of a tree loses a file that an editor has replaced.
+ * Not `tsc --watch`: TypeScript 7.0 sees no change where fanotify does not work, as in many containers. Each folder is watched
+ * alone: Node's recursive watch loses a file that an editor has replaced.
  */
 function watchAll(): void {
   for (const folder of FOLDERS.flatMap((name) => foldersBelow(path.join(root, name)))) {
@@ -36,7 +36,7 @@ function watchAll(): void {
         watcher.close();
         watched.delete(folder);
       }
-      // A name without an end may be a new folder.
+      // A name without an extension may be a new folder.
       if (name === null || /(\.tsx?|^[^.]+)$/.test(name)) reloadSoon();
     });
   }
@@ -64,7 +64,7 @@ function reload(): void {
 }
 
 function endOurs(): void {
-  // Without the file the stack is still starting, with what was compiled just now, or it stops.
+  // Without the file the stack is still starting with the new code, or is stopping.
   const { pids = {} } = JSON.parse(readIfThere(path.join(DATA_DIR, 'stack.json')) ?? '{}') as Partial<StackFacts>;
   for (const name of OURS) {
     const pid = pids[name];

@@ -15,7 +15,7 @@ function main(): void {
   }
 }
 
-/** What is wrong with the file and was not put right; `undefined` when it is as it should be. */
+/** What is wrong with the file and was not fixed; `undefined` when it is up to date. */
 function bringUpToDate({ file, content }: Generated, check: boolean): string | undefined {
   const present = existsSync(file) ? readFileSync(file, 'utf8') : '';
   let wanted: string;

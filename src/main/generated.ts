@@ -18,7 +18,7 @@ export interface Generated {
   readonly content: (present: string) => string;
 }
 
-/** Everything that is written by `npm run generate` and by nobody else. */
+/** Everything that only `npm run generate` writes. */
 export const GENERATED: readonly Generated[] = [
   { file: 'api/openapi.json', content: () => `${JSON.stringify(openApi(), null, 2)}\n` },
   { file: 'src/client/api.ts', content: client },

@@ -8,8 +8,8 @@ export interface Started {
 }
 
 /**
- * The frame of every process: starts it, tells the supervisor when it does its work, and closes it at SIGTERM, SIGINT or
- * when the supervisor is gone, also when that happens while it still starts. What stops it from starting is one line.
+ * Runs a process: starts it, tells the supervisor when it is ready, and closes it at SIGTERM, SIGINT or when the supervisor is
+ * gone, even while it is still starting. A start that fails is reported in one line.
  */
 export function runProcess(log: Logger, start: () => Promise<Started>): void {
   const starting = start();

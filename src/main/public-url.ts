@@ -1,6 +1,6 @@
 import type { Config } from '../config';
 
-/** Address merchants and customers reach the API at, without a slash at its end. */
+/** Address at which merchants and customers reach the API, without a slash at its end. */
 export function publicUrl(config: Pick<Config, 'PUBLIC_URL' | 'API_HOST' | 'API_PORT'>): string {
   return (config.PUBLIC_URL ?? `http://${config.API_HOST}:${config.API_PORT}`).replace(/\/$/, '');
 }

@@ -37,14 +37,14 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       public_url: publicUrl(config),
       log,
     }),
-    // A worker that was killed still owns its workflows' queues: after this long another takes them.
+    // A killed worker still owns its workflows' queues: after this long another takes them.
     stickyQueueScheduleToStartTimeout: '5 seconds',
     shutdownGraceTime: '5 seconds',
-    // What was not finished by then is done again by another worker: every step is safe to repeat.
+    // Another worker repeats what was not finished by then: every step is safe to repeat.
     shutdownForceTime: '8 seconds',
   } as const;
   const workers = await Promise.all([
-    // A slot is held while a charge is on its way, which waits more than it works.
+    // A slot is held during a charge, which is mostly waiting.
     Worker.create({ ...shared, taskQueue: TASK_QUEUE, maxConcurrentWorkflowTaskExecutions: 100, maxCachedWorkflows: 1_000 }),
     Worker.create({ ...shared, taskQueue: WEBHOOK_TASK_QUEUE, maxConcurrentWorkflowTaskExecutions: 100, maxCachedWorkflows: 200 }),
   ]);
@@ -75,7 +75,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/** The SDK's lines in our log. It tells the start and end of every workflow and activity: what nobody reads costs nothing. */
+/** The SDK's lines in our log. It reports the start and end of every workflow and activity, so lines below our level are skipped early. */
 function loggerFor(log: Logger): SdkLogger {
   const write = (level: LogLevel) => (message: string, meta?: LogMetadata) => {
     if (log.isLevelEnabled(LEVELS[level])) log[LEVELS[level]]({ ...meta }, message);

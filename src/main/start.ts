@@ -25,15 +25,15 @@ import { createDemo, type DemoKeys } from './demo';
 
 const progress = createProgress();
 
-/** `--api <file> --worker <file>`: other programs in their places, as the benchmark's, which know one route and one workflow more. */
+/** `--api <file> --worker <file>`: runs other programs instead, such as the benchmark's, which add one route and one workflow. */
 const { values: instead } = parseArgs({ options: { api: { type: 'string' }, worker: { type: 'string' } } });
 
-/** The order of the stop: no new requests, then no new work, then the other company, then what all of them need. */
+/** The order of the stop: no new requests, then no new work, then the simulator and the codec, then the servers they all need. */
 const STOP_ORDER = [['api'], ['worker'], ['simulator', 'codec'], ['postgres', 'temporal', 'meilisearch']];
-/** Each group may take what its programs get. Milliseconds. */
+/** Each group gets as long as one of its programs. Milliseconds. */
 const STOP_MS = STOP_ORDER.length * STOP_PATIENCE.supervisor;
 
-/** Brings up everything, keeps it running, and takes it down again at Ctrl-C, SIGTERM, or the end of who started it. */
+/** Starts everything, keeps it running, and stops it at Ctrl-C, SIGTERM, or the end of its parent process. */
 async function main(): Promise<void> {
   const config = parseConfig(process.env);
   const lock = lockDataFolder(config.DATA_DIR);
@@ -52,18 +52,18 @@ async function main(): Promise<void> {
   try {
     await stack.start();
   } catch (error) {
-    // Asked to stop while it was starting: whatever failed, failed because of that.
+    // It was asked to stop while starting: any failure comes from that.
     if (stopping) return;
     await stop();
     throw new StackFailure(explain(error, shown(config.DATA_DIR)));
   }
 }
 
-/** Two stacks on the same data would destroy them. */
+/** Two stacks on the same data would destroy it. */
 function lockDataFolder(data_dir: string): Lock {
   if (!existsSync(data_dir)) {
     mkdirSync(data_dir, { recursive: true });
-    // Passable, not readable: the server of PostgreSQL may be another user. What is in it is closed file by file.
+    // Passable, not readable: PostgreSQL may run as another user. The files inside have permissions of their own.
     chmodSync(data_dir, 0o711);
   }
   const lock = takeLock(path.join(data_dir, 'lock'));
@@ -186,7 +186,7 @@ class Stack {
   }
 }
 
-// The terminal may close before the stack has stopped; nobody reads what is printed then.
+// The terminal may close before the stack has stopped; later output is dropped.
 process.stdout.on('error', () => undefined);
 
 main().catch((error: unknown) => {

@@ -18,7 +18,7 @@ import {
   type VaultedCard,
 } from './wire';
 
-/** What the customer typed cannot be charged: which field, and why, in words for them. */
+/** A card or account that cannot be used: which field, and why, in words for the customer. */
 export interface UnusableCard {
   usable: false;
   field: string;
@@ -31,13 +31,13 @@ export interface UnusableCard {
  * GatewayTimeout when there is none. Bodies are never logged.
  */
 export interface Processor {
-  /** Swaps a card for a vault token of its project; a card that no issuer would take is a value. */
+  /** Swaps a card for a vault token of its project; an unusable card is returned, not thrown. */
   vaultCard(card: VaultCard): Promise<({ usable: true } & VaultedCard) | UnusableCard>;
   /** A token of the card that the customer's wallet pays with. */
   vaultWallet(wallet: VaultWallet): Promise<VaultedCard>;
   /** The card of a vault token; undefined when this project has no such token. */
   getVaultedCard(vault_token: string, project_id: string): Promise<VaultedCard | undefined>;
-  /** Swaps a receiver's account number for a token; a malformed number is a value. */
+  /** Swaps a receiver's account number for a token; a malformed number is returned, not thrown. */
   vaultAccount(account: VaultAccount): Promise<({ usable: true } & VaultedAccount) | UnusableCard>;
   /** Does an operation, or repeats the first answer of its key. */
   operate(operation: Operation, idempotency_key: string): Promise<OperationResult | 'unknown'>;
@@ -54,7 +54,7 @@ export interface ProcessorOptions {
   key: string;
   /** Milliseconds a whole call may take, connecting included. */
   timeout_ms: number;
-  /** Gets one line for every call whose outcome is unknown: why, never what was said. */
+  /** Gets one line for every call whose outcome is unknown: the reason, never the content. */
   log?: Logger;
 }
 
@@ -64,7 +64,7 @@ interface Answer {
   body: unknown;
 }
 
-/** Something came back that is no answer of HTTP, or one without end. */
+/** What came back is not HTTP, or too large. */
 const NOT_HTTP = /^(HPE_|UND_ERR_RES_EXCEEDED_MAX_SIZE)/;
 
 /** More than any answer of the wire format needs. */
@@ -123,7 +123,7 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
       return valid(vaultedCardSchema, body);
     },
     async getVaultedCard(vault_token, project_id) {
-      // As a step of a path these lead elsewhere, however they are written.
+      // As path segments these lead elsewhere, even when encoded.
       if (vault_token === '.' || vault_token === '..') return undefined;
       const path = `/v1/vault/cards/${encodeURIComponent(vault_token)}/?project_id=${encodeURIComponent(project_id)}`;
       const { status, body } = await lookUp('vaulted card', call('GET', path), [200, 404]);
@@ -145,7 +145,7 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
     async ask(idempotency_key) {
       const result = await outcome(idempotency_key, call('GET', `/v1/operations/${encodeURIComponent(idempotency_key)}/`));
       if (isResult(result) || result === 'unknown') return result;
-      // A 404 that is not the processor's own (a proxy's page) must never pass for "nothing happened".
+      // A 404 that is not the processor's own (a proxy's page) must not count as "nothing happened".
       return isAbout('idempotency_key', result) ? 'never_seen' : 'unknown';
     },
     async testCards() {

@@ -12,8 +12,8 @@ const ATTEMPTS_MAX = 3;
 const formSchema = z.object({ code: z.string().trim().max(64).default(''), action: z.string().max(64).default('') });
 
 /**
- * The issuer's 3-D Secure page. The address is a secret of 144 random bits, so it is all that is needed. The customer
- * goes back to `return_url` as it was given: whoever wants to know how it ended asks the processor.
+ * The issuer's 3-D Secure page. Its address is a secret of 144 random bits, so nothing else is needed. The customer goes back to
+ * `return_url` as it was given: only the processor tells the outcome.
  */
 export function challenge({ store, wake }: Context): Router {
   const router = Router();
@@ -35,7 +35,7 @@ export function challenge({ store, wake }: Context): Router {
     if (row.result !== 'challenge') return leave(row, res);
 
     const outcome = action === 'cancel' ? CHALLENGE_FAILED : (codeOutcome(code) ?? (await wrongCode(id)));
-    // Redirected, so that reloading the page asks for nothing twice.
+    // Redirected, so that a reload submits nothing twice.
     if (!outcome) return res.redirect(303, `${req.baseUrl}/${id}/`);
     await store.finishChallenge(id, outcome, new Date());
     wake();

@@ -7,12 +7,12 @@ export interface Context {
   readonly store: Store;
   readonly faults: Faults;
   readonly log: Logger;
-  /** The key the service shows. */
+  /** The key with which the service authenticates. */
   readonly key: string;
   /** Address without trailing slash at which a customer's browser reaches the simulator. */
   readonly public_url: string;
   /** Does what is due: late outcomes and chargebacks, not their notifications. */
   readonly doDue: () => Promise<void>;
-  /** Starts a round of everything that is due now instead of in a moment. */
+  /** Starts a round now instead of at the next interval. */
   readonly wake: () => void;
 }

@@ -16,9 +16,9 @@ const dueSchema = z.object({ transaction_id: z.uuid().optional() });
 const notificationSchema = z.object({ idempotency_key: z.string().min(1) });
 
 /**
- * The hand of the test on the processor; nothing a real one has, and without a key.
+ * Control API for tests, without a key; a real processor has none.
  *
- * - `POST/GET/DELETE /control/faults/` trouble on purpose (Fault); DELETE ends that about the facts of its query, or all
+ * - `POST/GET/DELETE /control/faults/` faults on purpose (Fault); DELETE ends those about the facts of its query, or all
  * - `POST /control/due/`              what waits for its time happens now: late outcomes, chargebacks
  * - `POST /control/chargebacks/`      a chargeback, or its reversal, of any charge
  * - `POST /control/notifications/`    tells again how an operation stands

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { OPERATIONS } from '../processor/wire';
 
-/** A trouble that the control API asked for. */
+/** A fault requested through the control API. */
 export const faultSchema = z.object({
   /** Which calls: an operation, `ask` (GET of an operation), `vault` (cards, wallets and accounts, in and out); absent: all. */
   operation: z.enum([...OPERATIONS, 'ask', 'vault']).optional(),
-  /** Only calls about this. Asking for a key that was never seen knows nothing but the key, the vault only the project. */
+  /** Only calls about this. A question about an unknown key names only the key, a call to the vault only the project. */
   order_id: z.uuid().optional(),
   transaction_id: z.uuid().optional(),
   project_id: z.uuid().optional(),
@@ -23,7 +23,7 @@ export const faultSchema = z.object({
   times: z.int().min(1).optional(),
 });
 export type Fault = z.infer<typeof faultSchema>;
-/** Which troubles to end. */
+/** Which faults to end. */
 export const faultFactsSchema = faultSchema.pick({ order_id: true, transaction_id: true, project_id: true, vault_token: true, idempotency_key: true });
 export type FaultTarget = NonNullable<Fault['operation']>;
 
@@ -31,7 +31,7 @@ export type FaultTarget = NonNullable<Fault['operation']>;
 const FACTS = ['order_id', 'transaction_id', 'project_id', 'vault_token', 'idempotency_key'] as const;
 export type Facts = { readonly [K in (typeof FACTS)[number]]?: string | null | undefined };
 
-/** The troubles that are on. Kept in memory on purpose: a simulator that is started again is well. */
+/** The active faults. Kept in memory on purpose: a restarted simulator has none. */
 export class Faults {
   private faults: Fault[] = [];
 
@@ -43,7 +43,7 @@ export class Faults {
     this.faults.push(fault);
   }
 
-  /** Ends those about the given facts; without any, all. */
+  /** Ends the faults about the given facts; without any, all. */
   clear(facts: Facts): void {
     this.faults = this.faults.filter((fault) => FACTS.some((fact) => facts[fact] !== undefined && fault[fact] !== facts[fact]));
   }

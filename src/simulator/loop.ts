@@ -1,6 +1,6 @@
 import type { Logger } from '../log';
 
-/** A round of work that is done again and again, one at a time. */
+/** Work that is repeated in rounds, one at a time. */
 export interface Loop {
   /** Does a round now (after the one that runs). */
   wake(): void;

@@ -6,7 +6,7 @@ import type { Next, OperationRow, Recording, Store } from './store';
 /** What became of a request for an operation. */
 export type Answer =
   | { kind: 'answer'; row: OperationRow }
-  /** Nothing is said at all; `happened` or not. */
+  /** No answer at all; `happened`: whether it was done. */
   | { kind: 'silence'; happened: boolean }
   | { kind: 'error' }
   /** The key belongs to another request. */
@@ -72,7 +72,7 @@ function chargebackAfter(scenario: Scenario, outcome: Outcome, now: Date): Next 
   return { operation: 'chargeback', due: new Date(now.getTime() + scenario.chargeback_after_ms) };
 }
 
-/** What the processor does of itself after a chargeback (or its reversal) at `now`. */
+/** What the processor does by itself after a chargeback (or its reversal) at `now`. */
 export function afterChargeback(origin: OperationRow, now: Date): Next | undefined {
   const { won_after_ms }: Scenario = scenarioOf(origin.scenario);
   if (origin.next_operation !== 'chargeback' || won_after_ms === undefined) return undefined;

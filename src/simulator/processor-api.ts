@@ -17,7 +17,7 @@ import { deviceCard } from './wallets';
 const SILENCE_MS = 60_000;
 const keySchema = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
-/** The API of the wire format: vault and operations. Every call shows the processor key. */
+/** The API of the wire format: vault and operations. Every call needs the processor key. */
 export function processorApi(context: Context): Router {
   const router = Router();
   router.use(authenticated(context.key));
@@ -91,7 +91,7 @@ export function processorApi(context: Context): Router {
   return router;
 }
 
-/** What the customer typed is an unusable card (422), the rest a mistake of the caller (400). */
+/** 422 for what the customer typed, 400 for a mistake of the caller. */
 function cardStatus(field: string): number {
   return ['number', 'card_expiry', 'security_code', 'cardholder_name'].includes(field) ? 422 : 400;
 }
@@ -132,7 +132,7 @@ function vaultCall(context: Context, handle: (req: Request, res: Response) => Pr
   };
 }
 
-/** Answers with what `work` gives, unless the control API asked for trouble. */
+/** Answers with what `work` gives, unless the control API set a fault. */
 async function withFaults(context: Context, target: FaultTarget, facts: Facts, res: Response, work: () => Promise<unknown>): Promise<void> {
   const fault = context.faults.take(target, facts);
   if (fault?.kind === 'outage') return cut(res);
@@ -150,7 +150,7 @@ function cut(res: Response): void {
   res.socket?.destroy();
 }
 
-/** Says nothing until the caller gives up, or for so many milliseconds. */
+/** Gives no answer until the caller gives up or the time is over. */
 function stayQuiet(res: Response, milliseconds: number): void {
   const timer = setTimeout(() => cut(res), milliseconds);
   timer.unref();

@@ -9,19 +9,19 @@ export class Refusal extends Error {
   }
 }
 
-/** A NUL is in no name and no key, and Postgres takes none: such a request is turned away at the door. */
+/** No name or key contains NUL, and Postgres cannot store it: refuse such a request. */
 export const withoutNul: RequestHandler = (req, _res, next) => {
   const text = `${req.url}${JSON.stringify(req.body ?? '')}`;
   if (text.includes('%00') || text.includes('\\u0000')) throw new Refusal(400, 'The request holds a NUL character.');
   next();
 };
 
-/** Whatever path nobody took. */
+/** Any path without a route. */
 export const notFound: RequestHandler = () => {
   throw new Refusal(404, 'No such path.');
 };
 
-/** Every error as `{error, field}`. Of what was not foreseen only the log knows more, and never the request's body. */
+/** Every error as `{error, field}`. Details of unexpected errors are in the log only, and never with the request's body. */
 export function onError(log: Logger): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const refusal = error instanceof Refusal ? error : foreseen(error);

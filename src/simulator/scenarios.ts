@@ -23,12 +23,15 @@ export interface Outcome {
   readonly later?: { readonly after_ms: number; readonly result: Result; readonly response_code: ResponseCode };
 }
 
-/** What happens to a card, from its first charge to the last chargeback. What is not said is approved. */
+/** What happens to a card, from its first charge to the last chargeback. Anything not listed is approved. */
 export interface Scenario {
   readonly charge?: Outcome;
   readonly capture?: Outcome;
   readonly refund?: Outcome;
-  /** What goes wrong when a charge's key arrives for the first time. `lost_answer`: it happened, but nobody is told; else nothing happened. */
+  /**
+   * What goes wrong when a charge's key arrives for the first time. `lost_answer`: it happened, but the answer is lost; otherwise
+   * nothing happened.
+   */
   readonly first_arrival?: 'no_answer' | 'error' | 'lost_answer';
   /** Milliseconds from the payment (sale or capture) to its chargeback. */
   readonly chargeback_after_ms?: number;
@@ -72,7 +75,7 @@ export const SCENARIOS = {
   capture_refused: { capture: refused('57') },
   refund_refused: { refund: refused('57') },
   refund_processing: { refund: processing('approved', '00') },
-  /** A number that is not in the table: good on live only. */
+  /** A number that is not in the table: it works on live only. */
   other: {},
 } as const satisfies Record<string, Scenario>;
 export type ScenarioName = keyof typeof SCENARIOS;
@@ -82,7 +85,7 @@ export function scenarioOf(name: string | null): Scenario {
   return name !== null && Object.hasOwn(SCENARIOS, name) ? SCENARIOS[name as ScenarioName] : SCENARIOS.approved;
 }
 
-/** Two books: test cards are worth nothing on live, other cards nothing in test. */
+/** Two books: test cards do not work on live, other cards do not work in test. */
 export function chargeOutcome(scenario: ScenarioName, is_test: boolean): Outcome {
   if (is_test === (scenario === 'other')) return declined('14');
   const { charge }: Scenario = SCENARIOS[scenario];

@@ -18,7 +18,7 @@ import { prepareDatabase } from './schema';
 import { site } from './site';
 import { Store } from './store';
 
-/** Milliseconds between two looks at what is due. */
+/** Milliseconds between two checks for due work. */
 const ROUND_MS = 500;
 
 export interface SimulatorOptions {
@@ -27,7 +27,7 @@ export interface SimulatorOptions {
   port: number;
   /** The simulator's own database, made when it is missing. */
   postgres_url: string;
-  /** The key the service shows. */
+  /** The key with which the service authenticates. */
   key: string;
   /** Where a customer's browser reaches it; default: where it listens. */
   public_url?: string | undefined;
@@ -41,7 +41,7 @@ export interface SimulatorOptions {
 export interface Simulator {
   /** Address without trailing slash. */
   url: string;
-  /** Answers what runs, then ends. Calls that would stay silent are cut. */
+  /** Finishes running calls, then ends. Calls that would stay silent are cut. */
   close(): Promise<void>;
 }
 

@@ -21,7 +21,7 @@ const securityHeaders = helmet({
   referrerPolicy: { policy: 'no-referrer' },
 });
 
-/** Everything that is for eyes: the table of cards and the issuer's page. */
+/** The pages: the table of cards and the issuer's page. */
 export function site(context: Context): Router {
   const router = Router();
   router.use(['/challenge', '/style.css'], securityHeaders);

@@ -37,7 +37,7 @@ export interface OperationRow {
   requests: number;
 }
 
-/** What the processor does of itself later. */
+/** What the processor does by itself later. */
 export interface Next {
   operation: 'chargeback' | 'chargeback_reversal';
   due: Date;
@@ -57,7 +57,7 @@ export interface Recording {
 
 type Queryable = Pick<PoolClient, 'query'>;
 
-/** Immutable rows, so that a charge needs no look-up of its card: a bound of the memory, not of the vault. */
+/** Cards kept in memory, so that a charge needs no look-up; their rows never change. Limits memory, not the vault. */
 const CARDS_REMEMBERED = 10_000;
 
 const RECORD = `
@@ -78,7 +78,7 @@ with moved as (
 insert into notifications (id, idempotency_key, due)
 select 'msg_' || gen_random_uuid(), idempotency_key, $1 from moved`;
 
-/** Sets a challenge's end once; whoever comes second finds no row. */
+/** Sets a challenge's end once; a second call finds no row. */
 const FINISH_CHALLENGE = `
 with moved as (
   update operations set result = $2, response_code = $3, three_ds = $4, occurred = $5
@@ -191,8 +191,8 @@ export class Store {
   }
 
   /**
-   * Records a capture, void, refund or reversal. The charge it follows stays locked from looking at the amounts until
-   * the row is there, so that of two that want the same money one finds it gone.
+   * Records a capture, void, refund or reversal. The charge stays locked from reading the amounts until the row is written, so that
+   * only one of two requests gets the same money.
    */
   async recordFollowUp(
     operation: Operation,
@@ -241,7 +241,7 @@ export class Store {
     await this.pool.query(RESOLVE, [now]);
   }
 
-  /** Does what is due of itself (chargebacks), and asks `following` what comes after each. Repeat-safe: the key is derived. */
+  /** Does what is due by itself (chargebacks), and asks `following` what comes after each. Repeat-safe: the key is derived. */
   async doDue(now: Date, following: (done: OperationRow) => Next | undefined): Promise<void> {
     await this.transaction(async (client) => {
       const origins = await client.query<OperationRow>('update operations set next_due = null where next_due <= $1 returning *', [now]);
@@ -286,7 +286,7 @@ export class Store {
     return queued.rowCount === 1;
   }
 
-  /** Notifications to send now. Each is out of reach until its next attempt is due, so a process that dies meanwhile only delays it. */
+  /** Notifications to send now. Each is hidden until its next attempt is due, so a process that dies meanwhile only delays it. */
   async claimNotifications(now: Date, attempts_max: number): Promise<{ id: string; idempotency_key: string; attempts: number }[]> {
     return (await this.pool.query<{ id: string; idempotency_key: string; attempts: number }>(CLAIM_NOTIFICATIONS, [now, attempts_max])).rows;
   }
@@ -329,7 +329,7 @@ export class Store {
   }
 }
 
-/** Of what was asked for, so that a key cannot be used twice for different things. Where the customer goes back to is no part of it. */
+/** Of the request, so that a key cannot be used for different requests. The customer's return address is not part of it. */
 function fingerprintOf(operation: Operation): string {
   const asked = Object.entries(operation).filter(([field]) => field !== 'return_url');
   const sorted = asked.sort(([a], [b]) => (a < b ? -1 : 1));
@@ -343,7 +343,7 @@ async function sumsOf(client: Queryable, charge: OperationRow): Promise<Sums> {
   return { ...sums, authorized: Number(charge.amount), is_sale: charge.operation === 'sale' };
 }
 
-/** Writes what the processor did of itself, with its notification. Undefined when it was there already. */
+/** Writes what the processor did by itself, with its notification. Undefined when it was already written. */
 async function insertFollowing(
   client: Queryable,
   following: { origin: OperationRow; operation: string; idempotency_key: string; amount: number; next: Next | undefined; now: Date },

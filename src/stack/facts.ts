@@ -34,7 +34,7 @@ export function writeVariables(config: StackConfig): void {
   writeWhole(variablesFile(config.DATA_DIR), lines.join(''));
 }
 
-/** Takes both files away: whoever finds them relies on it that everything runs. */
+/** Removes both files: their existence means that everything runs. */
 export function removeFacts(data_dir: string): void {
   rmSync(factsFile(data_dir), { force: true });
   rmSync(variablesFile(data_dir), { force: true });

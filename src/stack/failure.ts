@@ -1,4 +1,4 @@
-/** A failure that a person can mend. Its message is one line: what is wrong, and what to do. */
+/** A failure that a person can fix. Its message is one line: what is wrong, and what to do. */
 export class StackFailure extends Error {
   override readonly name = 'StackFailure';
 }

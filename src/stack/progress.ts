@@ -28,5 +28,5 @@ export function createProgress(write: (text: string) => void = (text) => void pr
   };
 }
 
-/** Tells nobody anything: for tests. */
+/** Prints nothing: for tests. */
 export const silent: Progress = { say: () => undefined, step: (_name, _text, work) => work() };

@@ -34,7 +34,7 @@ export async function startCodecServer(options: { host: string; port: number; pa
     if (request.method !== 'POST' || handle === undefined) return void response.writeHead(404).end();
     void answer(request, handle).then(
       (text) => response.writeHead(200, { 'Content-Type': 'application/json' }).end(text),
-      // Why it cannot be read stays here: the text may hold what was to be read.
+      // Gives no reason: it may contain the payload.
       () => response.writeHead(400).end(),
     );
   });

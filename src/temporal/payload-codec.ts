@@ -7,8 +7,8 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts everything Temporal keeps (AES-256-GCM): the second wall behind the rule that no card number gets there at all.
- * `keys` is `id:base64 of 32 bytes`, with commas; the first encrypts, each decrypts what carries its id. Throws on a bad key.
+ * Encrypts everything Temporal keeps (AES-256-GCM): a second safeguard behind the rule that no card number gets there. `keys` is
+ * `id:base64 of 32 bytes`, with commas; the first encrypts, each decrypts what carries its id. Throws on a bad key.
  */
 export class EncryptingCodec implements PayloadCodec {
   private readonly keys: Map<string, Buffer>;

@@ -15,8 +15,8 @@ export function historyToJson(history: temporal.api.history.v1.IHistory): object
 }
 
 /**
- * Replays recorded histories against workflow code: whatever is on its way today must go on with it. Answers what went
- * wrong, by name; nothing when all of them pass.
+ * Replays recorded histories against workflow code, with which running workflows must be able to continue. Returns the failures by
+ * name; none when all pass.
  */
 export async function replayHistories(bundle: WorkflowBundleOption, histories: readonly RecordedHistory[]): Promise<Record<string, string>> {
   const failures: Record<string, string> = {};

@@ -4,7 +4,7 @@ import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
-/** Workflow code as one file for the worker: minimized, as each workflow runs the bundle's modules anew. */
+/** Workflow code as one file for the worker: minified, as each workflow loads the bundle's modules again. */
 export async function buildWorkflowBundle(workflowsPath = require.resolve('../../workflows')): Promise<{ code: string }> {
   return await bundleWorkflowCode({
     workflowsPath,
@@ -29,7 +29,7 @@ export async function workflowBundlePath(folder: string): Promise<string> {
   return file;
 }
 
-/** Another one for any other code in the bundle: ours below `root`, and by the lock file that of the packages. */
+/** A hash of the code in the bundle: ours below `root`, and the packages by the lock file. */
 export async function bundleHash(root = path.join(__dirname, '../..')): Promise<string> {
   const hash = createHash('sha256').update(await lockFile(root));
   for (const folder of ['workflows', 'src/domain', 'src']) {
@@ -40,7 +40,7 @@ export async function bundleHash(root = path.join(__dirname, '../..')): Promise<
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Compiled code is in a folder of the one that holds the lock file. */
+/** Compiled code is in a subfolder of the folder that holds the lock file. */
 async function lockFile(root: string): Promise<Buffer> {
   const name = 'package-lock.json';
   return await readFile(path.join(existsSync(path.join(root, name)) ? root : path.dirname(root), name));

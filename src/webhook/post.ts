@@ -30,7 +30,7 @@ export type PostWebhook = (webhook: WebhookRequest) => Promise<WebhookAnswer>;
 
 class PrivateAddress extends Error {}
 
-/** Refuses at connecting time, when the name has become an address: a name may point elsewhere a second later. */
+/** Refuses when connecting, after the name was resolved: a name may point elsewhere a second later. */
 const publicLookup: typeof lookup = ((hostname: string, options: object, callback: (error: Error | null, ...found: unknown[]) => void) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error);
@@ -40,14 +40,14 @@ const publicLookup: typeof lookup = ((hostname: string, options: object, callbac
   });
 }) as typeof lookup;
 
-/** Of an answer at most this much is read: its body is ignored. */
+/** At most this much of an answer is read: its body is ignored. */
 const ANSWER_BYTES_MAX = 64 * 1024;
 
 class TookTooLong extends Error {}
 
 /**
- * Sends one webhook: signed as Standard Webhooks, redirects not followed, any 2xx counts as received.
- * Never throws: whatever goes wrong is the answer.
+ * Sends one webhook: signed as Standard Webhooks, redirects not followed, any 2xx counts as received. Never throws: failures are
+ * returned.
  */
 export const postWebhook: PostWebhook = async ({ url, webhook_id, body, secret, time_limit_ms, private_addresses }) => {
   const started = performance.now();

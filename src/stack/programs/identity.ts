@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** A process as it is written down: pids are given out again, a pid with its start is not. */
+/** A process as it is recorded: pids are reused, a pid with its start time is not. */
 export interface Identity {
   pid: number;
   /** When it started, in a form that is only ever compared. */

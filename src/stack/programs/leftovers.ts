@@ -29,8 +29,8 @@ export class RunningProcesses {
   }
 
   /**
-   * Ends what an earlier run left behind and returns the names. Only processes that started when the list says: a pid that
-   * was given to a stranger since is left alone. What talks to the servers ends before them.
+   * Ends what an earlier run left behind and returns the names. Only processes whose start matches the list: a reused pid is left
+   * alone. Clients of the servers end before them.
    */
   async stopLeftovers(): Promise<string[]> {
     const left = Object.entries(this.read()).filter(([name, identity]) => name !== 'start' && lives(identity));

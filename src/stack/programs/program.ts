@@ -21,11 +21,11 @@ export interface Program {
   stop_signal: 'SIGTERM' | 'SIGINT';
   /** Whether it does its work; asked again and again until it says so. Without it the program tells over IPC (`tellReady`). */
   isReady?: (pid: number) => Promise<boolean>;
-  /** A failure of the first start that passes by itself when its output matches this. */
+  /** Output of a first start whose failure passes by itself. */
   passing?: RegExp;
 }
 
-/** A program that runs, whichever process it is by now. */
+/** A program that is kept running, across its restarts. */
 export interface Kept {
   name: string;
   /** Resolves when it works for the first time; rejects with a StackFailure when it cannot. */
@@ -34,7 +34,7 @@ export interface Kept {
   stop(): Promise<void>;
 }
 
-/** What whoever keeps a program running hears of it. */
+/** Events of a program that is kept running. */
 export interface KeepEvents {
   /** A new process of it has just been started. */
   started(pid: number): void;
@@ -45,7 +45,7 @@ export interface KeepEvents {
 const READY_MS = 60_000;
 const PASSING_MS = 20_000;
 const BACKOFF_MS = { least: 100, most: 10_000 };
-/** One that ran this long starts at the shortest pause again. */
+/** After running this long, a program restarts with the shortest pause again. */
 const SETTLED_MS = 30_000;
 
 /** Starts the program and starts it again whenever it ends, after 0.1 s, 0.2 s … at most 10 s, until it is stopped. */
@@ -62,7 +62,7 @@ export function keepRunning(program: Program, events: KeepEvents): Kept {
     const began = performance.now();
     if (run.child.pid !== undefined) events.started(run.child.pid);
     void run.ended.then((how) => {
-      // Before the first answer the first start decides; a process that was replaced already counts no more.
+      // startFirst handles exits until the first start succeeds; ignore replaced processes.
       if (stopping || !worked || child !== run.child) return;
       short_lives = performance.now() - began > SETTLED_MS ? 0 : short_lives + 1;
       events.ended(how);
@@ -85,7 +85,7 @@ export function keepRunning(program: Program, events: KeepEvents): Kept {
       await sleep(BACKOFF_MS.least * 5);
     }
     worked = true;
-    // It may have ended in the moment between its first answer and now: then nobody else starts it again.
+    // It may have ended right after its first answer; nothing else would start it again.
     if (!stopping && child !== undefined && hasEnded(child)) start();
   };
 
@@ -121,8 +121,8 @@ function runOnce(program: Program): Run {
   const child = spawn(program.command, program.args, {
     cwd: program.cwd,
     env: program.env,
-    // A group of its own: Ctrl-C in the terminal reaches the supervisor alone, which stops everything in order. Output goes
-    // to a file, not a pipe: a server outlives a supervisor that was killed without choking on it.
+    // A group of its own: Ctrl-C in the terminal reaches only the supervisor, which stops everything in order. Output goes to a
+    // file, not a pipe: a server must survive a killed supervisor without blocking on its output.
     detached: true,
     stdio: program.isReady ? ['ignore', log, log] : ['ignore', log, log, 'ipc'],
     ...program.user,

@@ -65,7 +65,7 @@ export class Supervisor {
     this.running.clear();
   }
 
-  /** A full disk must not end the supervisor in the moment in which it starts a process again. */
+  /** A full disk must not end the supervisor while it restarts a process. */
   private tolerate(write: () => void): void {
     try {
       write();

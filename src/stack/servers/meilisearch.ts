@@ -80,7 +80,7 @@ export function meilisearchProgram(server: MeilisearchServer): Program {
       // Two thirds of the machine's memory by default, which also makes every change take seconds to be found.
       ...['--max-indexing-memory', '2147483648', '--http-payload-size-limit', '104857600'],
     ],
-    // The key is not an argument: those are shown to every user of the machine.
+    // The key is not an argument, as every user of the machine can see those.
     env: { ...baseEnvironment(), MEILI_MASTER_KEY: server.key },
     cwd: folder,
     log_file: server.log_file,

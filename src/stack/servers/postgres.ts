@@ -39,7 +39,7 @@ export async function preparePostgres(server: PostgresServer, progress: Progress
       const lines = readFileSync(path.join(place.data, 'postmaster.pid'), 'utf8').split('\n');
       return lines[0] === String(pid) && lines[7]?.trim() === 'ready';
     },
-    // The last processes of a server that was killed are still leaving.
+    // The last processes of a killed server are still exiting.
     passing: /pre-existing shared memory block|lock file "postmaster.pid" already exists/,
   };
 }
@@ -181,9 +181,9 @@ async function initialise({ native, data }: Place, password: string, user: User 
 }
 
 /**
- * A server that was killed leaves postmaster.pid. When its pid belongs to a stranger by now (in a container after a
- * restart nearly always), PostgreSQL would refuse to start for ever. One that does live is ours to stop: the lock of
- * DATA_DIR says that nobody else works here.
+ * A killed server leaves postmaster.pid. If its pid now belongs to another process (in a restarted container nearly always),
+ * PostgreSQL would refuse to start for ever. A server that still runs is ours to stop: the lock of DATA_DIR says that no other
+ * stack uses it.
  */
 async function clearUp(data: string): Promise<void> {
   const file = path.join(data, 'postmaster.pid');

@@ -55,7 +55,7 @@ export interface TemporalServer {
   log_file: string;
   port: number;
   ui_port: number;
-  /** Where the Web UI has encrypted payloads read. */
+  /** Where the Web UI gets encrypted payloads decoded. */
   codec_url: string;
   namespace: string;
 }
@@ -80,7 +80,7 @@ export function temporalProgram(server: TemporalServer): Program {
       ...['--ui-codec-endpoint', server.codec_url],
       ...[...dynamic, ...pragmas, ...attributes, ...ISOLATED],
     ],
-    // Less of its time goes to collecting garbage, for 170 MB more memory.
+    // Spends less time on garbage collection, for 170 MB more memory.
     env: { ...baseEnvironment(), GOGC: '400' },
     cwd: server.data_dir,
     log_file: server.log_file,
@@ -93,8 +93,8 @@ export function temporalProgram(server: TemporalServer): Program {
 }
 
 /**
- * Closed workflows stay visible for 30 days, the server makes a namespace with one; and a namespace that an earlier release of ours
- * made gets the search attributes that came since. Lasts over restarts, repeat-safe.
+ * Keeps closed workflows visible for 30 days instead of the server's one, and adds search attributes that are newer than the
+ * namespace. Survives restarts; repeat-safe.
  */
 export async function setUpNamespace(server: TemporalServer): Promise<void> {
   const operator = (...args: string[]) =>
@@ -106,7 +106,7 @@ export async function setUpNamespace(server: TemporalServer): Promise<void> {
 
 const connection = ({ port }: TemporalServer) => ['--address', `127.0.0.1:${port}`, ...ISOLATED];
 
-/** Whatever the person's own Temporal profile says does not concern this server. */
+/** The user's own Temporal profile does not apply to this server. */
 const ISOLATED = ['--disable-config-file', '--disable-config-env'];
 
 /** With the defaults every dispatch of a task waits up to 50 ms for the next of 20 polls a second. */

@@ -7,7 +7,7 @@ import { run } from './command';
 
 /** Where Temporal's own tools and SDKs download from. */
 const OFFICIAL = 'https://temporal.download';
-/** Where it cannot be reached nobody should wait long for finding that out. Milliseconds. */
+/** Fails quickly where it cannot be reached. Milliseconds. */
 const ASK_MS = 5_000;
 const FETCH_MS = 10 * 60_000;
 

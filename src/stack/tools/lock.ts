@@ -40,7 +40,7 @@ export function takeLock(file: string): Lock | Held {
   }
 }
 
-/** Takes the lock, waiting as long as it is held; `onWait` hears once whose it is. */
+/** Takes the lock, waiting as long as it is held; `onWait` is called once with its holder. */
 export async function waitForLock(file: string, onWait: (held: Held) => void, signal?: AbortSignal): Promise<Lock> {
   for (let waited = false; ; waited = true) {
     const lock = takeLock(file);
@@ -51,8 +51,8 @@ export async function waitForLock(file: string, onWait: (held: Held) => void, si
 }
 
 /**
- * Only one process at a time removes a dead one's lock, and it looks again before: otherwise the slower of two would
- * remove the lock that the faster one has just taken.
+ * Only one process at a time removes a dead one's lock, and it checks again first: otherwise the slower of two would remove the
+ * lock that the faster one has just taken.
  */
 function removeStale(file: string): void {
   const broom = `${file}.broom`;
