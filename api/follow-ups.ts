@@ -11,8 +11,8 @@ import type { Orders } from './orders';
 
 /**
  * The API's access to follow-up orders. Captures and voids go through the workflow of the order that holds the money; all others
- * use only their own workflow, as the order's may be long gone. Returned is the follow-up order as stored afterwards; errors are
- * those of Orders.
+ * use only their own workflow, as the order's may be long gone. Methods return the follow-up order as stored afterwards, and throw
+ * as Orders does.
  */
 export class FollowUps {
   constructor(

@@ -31,8 +31,8 @@ export function notAfter(deadline_at: number): number {
 }
 
 /**
- * The API's access to the orders' workflows. Returned is the order as stored afterwards.
- * Throws the workflow's refusal as a ServiceError; ServiceUnavailable when there was no answer in time and nothing is stored.
+ * The API's access to the orders' workflows. Methods return the order as stored afterwards.
+ * They throw the workflow's refusal as a ServiceError; ServiceUnavailable when there was no answer in time and nothing is stored.
  */
 export class Orders {
   constructor(

@@ -125,7 +125,7 @@ interface ErrorRow {
 /** A row of the table; typeOf gives its type on the wire. */
 export type ErrorName = keyof typeof ERRORS;
 
-/** Details beside the text: which field of the request is wrong (DECISIONS, HTTP surface 7). */
+/** Details besides the text: which field of the request is wrong (DECISIONS, HTTP surface 7). */
 export interface ErrorProperty {
   /** Dotted path of the first bad field, for example `transactions.0.payment_method`. */
   property_path?: string;
@@ -170,7 +170,7 @@ export function typeOf(name: ErrorName): string {
   return row.type ?? name;
 }
 
-/** Whether a value from outside, as Temporal hands back, names a row of the table. */
+/** Whether a value from outside, such as Temporal returns, names a row of the table. */
 export function isErrorName(name: unknown): name is ErrorName {
   return typeof name === 'string' && Object.hasOwn(ERRORS, name);
 }

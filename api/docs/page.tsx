@@ -328,7 +328,7 @@ function Errors() {
   );
 }
 
-/** Scrolls sideways where the window is narrow, so it can be reached by keyboard. */
+/** Scrolls sideways in a narrow window, so it must be reachable by keyboard. */
 function Code({ children }: { children: ComponentChildren }) {
   return (
     <pre tabIndex={0}>

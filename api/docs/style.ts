@@ -1,4 +1,4 @@
-/** Styles of the documentation: a column of operations, its contents beside it where there is room. */
+/** Styles of the documentation: a column of operations, with its contents beside it on wide screens. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

@@ -2,7 +2,10 @@ import type { Operation } from '../context';
 import { captureOrVoid } from '../request-follow-up';
 import type { Services } from '../services';
 
-/** Captures a part of an authorization (specification, Capture). Answers the capture order; throws Conflict, and ValidationError for more than is left. */
+/**
+ * Captures a part of an authorization (specification, Capture). Returns the capture order; throws Conflict, and ValidationError for
+ * more than is left.
+ */
 export const captureTransactionAmount =
   (services: Services): Operation<'captureTransactionAmount'> =>
   (context, { params, body }) =>

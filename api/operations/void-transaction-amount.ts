@@ -2,7 +2,10 @@ import type { Operation } from '../context';
 import { captureOrVoid } from '../request-follow-up';
 import type { Services } from '../services';
 
-/** Voids a part of an authorization (specification, Void a partial amount). Answers the void order; throws CanNotCancelTransaction, and ValidationError for more than is left. */
+/**
+ * Voids a part of an authorization (specification, Void a partial amount). Returns the void order; throws CanNotCancelTransaction,
+ * and ValidationError for more than is left.
+ */
 export const voidTransactionAmount =
   (services: Services): Operation<'voidTransactionAmount'> =>
   (context, { params, body }) =>

@@ -1,6 +1,7 @@
 import type { OrderView } from '../../src/db/order-view';
 import { WALLETS, type Wallet } from '../../src/processor/wire';
 
+/** The payment method of the card form. */
 export const CREDIT_CARD = 'credit-card';
 
 /** Every method the page can take, in the order it shows them: those that take one click come first. */

@@ -25,7 +25,7 @@ export const timestamp = () =>
     .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/)
     .meta({ format: 'date-time', examples: ['2026-01-15T12:00:05.433502+00:00'] });
 
-/** An instant in a query: ISO 8601 with Z or an offset, whose `+` may have arrived as a space because nobody encoded it. */
+/** An instant in a query: ISO 8601 with Z or an offset, whose `+` may have arrived as a space because the client did not encode it. */
 export const instantParam = () =>
   z
     .string()

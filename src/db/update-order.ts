@@ -1,7 +1,7 @@
 import { OPEN_ORDER_STATUSES } from '../domain/transitions';
 import { iso, rows, type Database } from './connection';
 
-/** What a merchant may change of an order; an absent field stays as it is, a present one is replaced as a whole. */
+/** What a merchant may change of an order; absent fields stay as they are, present ones are replaced as a whole. */
 export interface OrderChanges {
   merchant_order_id?: string | undefined;
   description?: string | undefined;

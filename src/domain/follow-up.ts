@@ -40,6 +40,7 @@ interface FollowUpRow {
   readonly pending: AmountColumn | null;
 }
 
+/** Kinds of follow-up orders, and of all orders. */
 export type FollowUpKind = keyof typeof FOLLOW_UPS;
 export type OrderKind = 'payment' | FollowUpKind;
 export const FOLLOW_UP_KINDS = Object.keys(FOLLOW_UPS) as FollowUpKind[];

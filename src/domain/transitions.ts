@@ -38,6 +38,7 @@ export const DELIVERY_MOVES = defineMoves({
   failed: [],
 });
 
+/** Statuses by table; the lists below are in the tables' order. */
 export type TransactionStatus = keyof typeof TRANSACTION_MOVES;
 export type OrderStatus = keyof typeof ORDER_MOVES;
 export type DeliveryStatus = keyof typeof DELIVERY_MOVES;

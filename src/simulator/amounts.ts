@@ -11,7 +11,7 @@ export interface Sums {
   readonly chargeback_reversal: number;
 }
 
-/** Most that a follow-up may still move, in minor units. The processor refuses more than is there. */
+/** Most that a follow-up may still move, in minor units. The processor refuses anything above it. */
 export function availableAmount(operation: 'capture' | 'void' | 'refund' | 'reversal', sums: Sums): number {
   const held = sums.is_sale ? 0 : sums.authorized - sums.capture - sums.void - sums.reversal;
   const taken = sums.is_sale ? sums.authorized - sums.reversal : sums.capture;

@@ -13,9 +13,9 @@ export interface CodecServer {
 }
 
 /**
- * Lets an operator's browser read payloads in the Temporal Web UI: `POST /decode` and `/encode` with payloads as Temporal's
- * JSON, answered alike. Only pages of `ui_origin` may read its answers. It belongs on loopback or behind the operators' own
- * sign-in: whoever reaches it can read what is in a history.
+ * Lets an operator's browser read payloads in the Temporal Web UI: `POST /decode` and `/encode` with payloads as Temporal's JSON,
+ * answered alike. Only pages of `ui_origin` may read its answers. It belongs on loopback or behind the operators' own sign-in:
+ * anyone who reaches it can read histories.
  */
 export async function startCodecServer(options: { host: string; port: number; payload_keys: string; ui_origin: string }): Promise<CodecServer> {
   const codec = new EncryptingCodec(options.payload_keys);

@@ -6,7 +6,7 @@ export function isPublicAddress(address: string): boolean {
   return ipaddr.process(address).range() === 'unicast';
 }
 
-/** Whether a URL says by itself that it leads to this machine or its neighbours: by a literal address, or as localhost. Other names have to be looked up. */
+/** Whether a URL itself names this machine or its private network, by a literal address or as localhost. Other names have to be resolved. */
 export function namesPrivateAddress(url: string): boolean {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   return isIP(host) === 0 ? /(^|\.)localhost$/.test(host) : !isPublicAddress(host);

@@ -3,6 +3,7 @@ import { TOKEN_FIELD } from '../forgery';
 import type { Reader } from '../reader';
 import type { Prefilled } from '../test-cards';
 
+/** What the card form shows and where it is sent. */
 export interface CardFormProps {
   reader: Reader;
   action: string;

@@ -30,6 +30,7 @@ export function DeviceIcon() {
   );
 }
 
+/** The sign of a result page. */
 export type Sign = 'check' | 'cross' | 'clock';
 
 const SIGNS = {

@@ -1,5 +1,6 @@
 import { CARD_FIELDS, type FieldErrors } from '../card-form';
 
+/** A notice; `errors` become links to their fields. */
 export interface NoticeProps {
   heading: string;
   details?: readonly string[];

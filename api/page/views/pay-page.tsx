@@ -16,6 +16,7 @@ import { WalletForms } from './wallet-forms';
 /** A problem that is not the customer's fault. */
 export type Trouble = 'try_again' | 'not_cancelled';
 
+/** What the page shows; `now` in epoch milliseconds. */
 export interface PayPageProps extends Frame {
   order: OrderView;
   step: Extract<Step, { kind: 'pay' }>;

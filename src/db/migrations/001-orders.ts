@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * The record. Statuses are frozen here as they were on the day of this migration; a test compares the newest list of each
- * with the table of moves. Amounts are minor units. Instants are given by the workflows, never by `now()`.
+ * The record. Statuses are frozen as of this migration; a test compares the newest list of each with the table of moves. Amounts
+ * are minor units. Instants come from the workflows, never from `now()`.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

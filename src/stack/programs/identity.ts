@@ -8,7 +8,7 @@ export interface Identity {
   since: string;
 }
 
-/** Who the process is; `undefined` when there is none with that pid (a zombie counts as none). */
+/** The identity of a process; `undefined` when there is none with that pid (a zombie counts as none). */
 export function identify(pid: number): Identity | undefined {
   const since = process.platform === 'linux' ? sinceOnLinux(pid) : sinceByPs(pid);
   return since === undefined ? undefined : { pid, since };

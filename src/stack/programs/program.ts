@@ -5,7 +5,7 @@ import { STOP_PATIENCE } from '../../config';
 import { StackFailure, tellingLine } from '../failure';
 import { shown } from '../files';
 
-/** A program that is to run for as long as the stack does. */
+/** A program that runs as long as the stack does. */
 export interface Program {
   /** Its name in stack.json and in what is told to people. */
   name: string;

@@ -42,7 +42,7 @@ export function run(command: string, args: readonly string[], options: RunOption
   });
 }
 
-/** The program's path on PATH, `undefined` when it is not there. */
+/** The program's path on PATH; `undefined` when it is not found. */
 export function onPath(name: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => path.join(folder, name)).find(isExecutable);

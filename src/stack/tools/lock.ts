@@ -26,7 +26,7 @@ export function takeLock(file: string): Lock | Held {
   const self = identify(process.pid);
   if (self === undefined) throw new Error('this process cannot be identified');
   const draft = `${file}.${randomUUID()}`;
-  // Linked into place when its text is complete: nobody ever reads a lock without an owner.
+  // Linked into place when its text is complete, so that no process reads a lock without an owner.
   writeFileSync(draft, JSON.stringify(self));
   try {
     for (;;) {
