@@ -115,7 +115,7 @@ export class Orders {
     }
   }
 
-  /** Throws CanNotCancelTransaction also when the order has ended meanwhile, and ServiceUnavailable when it is open but has no workflow. */
+  /** Cancels an order. Throws CanNotCancelTransaction also when it has ended meanwhile. */
   async cancel(order_id: string, input: CancelOrderInput, deadline_at: number): Promise<OrderView> {
     let over = false;
     const order = await this.answered(order_id, deadline_at, async () => {
@@ -130,7 +130,7 @@ export class Orders {
     throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);
   }
 
-  /** Updates an order's workflow. Of an order that has not ended and that Temporal has lost, it begins again from the record. */
+  /** Updates an order's workflow. If Temporal lost the workflow of an open order, it starts again from the record. */
   private async update<Input>(order_id: string, definition: UpdateDefinition<void, [Input]>, options: { updateId?: string; args: [Input] }): Promise<void> {
     try {
       await this.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(definition, options);
