@@ -21,7 +21,9 @@ module.exports = {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   setupFiles: ['<rootDir>/test/support/patience.ts'],
   setupFilesAfterEnv: [],
+  testSequencer: '<rootDir>/test/support/sequencer.cjs',
   maxWorkers: 2,
-  testTimeout: 60_000,
+  testTimeout: 180_000,
+  maxConcurrency: 12,
   forceExit: false,
 };

@@ -2,7 +2,8 @@ import type { Order } from '../../src/contract/order';
 import { connect, rows, type Database } from '../../src/db/connection';
 import type { LedgerEntry } from '../../src/processor/wire';
 import type { CardName } from '../support/cards';
-import type { Answer, Merchant, Refusal } from '../support/client';
+import { aKey, type Answer, type Merchant, type Refusal } from '../support/client';
+import { insist } from '../support/killing';
 import { connectTemporal } from '../../src/temporal/connect';
 import { orderWorkflowId } from '../../workflows/messages';
 import { stack } from '../support/stack';
@@ -31,14 +32,21 @@ export const voidPart = (shop: Merchant, order: Payment, body: unknown, sent?: S
 /** What a part is asked for with. */
 export const part = (amount: number) => ({ amount, description: `a part of ${amount}` });
 
+/** What came too late for an answer is sent again: with its key, or without one, as nothing was stored then. */
+export const insisted = <Body>(send: () => Promise<Answer<Body>>): Promise<Answer<Body>> =>
+  insist<Body>(async () => {
+    const { body: data, ...answer } = await send();
+    return { ...answer, data };
+  });
+
 /** An order whose amount is reserved on a test card; `fields` are the order's, `transaction` the transaction's. */
 export async function authorized(
   shop: Merchant,
   { card = 'approved', transaction = {}, ...fields }: { card?: CardName; transaction?: Record<string, unknown> } & Record<string, unknown> = {},
 ): Promise<Order> {
-  const { body, status } = await shop.send<Order>('POST', '/v1/orders/', {
-    body: { currency: 'EUR', amount: 1_000, ...fields, transactions: [{ ...(await shop.cardTransaction(card)), capture_mode: 'manual', ...transaction }] },
-  });
+  const headers = { 'idempotency-key': aKey() };
+  const request = { currency: 'EUR', amount: 1_000, ...fields, transactions: [{ ...(await shop.cardTransaction(card)), capture_mode: 'manual', ...transaction }] };
+  const { body, status } = await insisted(() => shop.send<Order>('POST', '/v1/orders/', { body: request, headers }));
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
   return body;
 }
@@ -92,7 +100,7 @@ export async function followed(shop: Merchant, order: { id: string }, flag: stri
       if (follow_up.flags.includes(flag) && ['completed', 'error'].includes(follow_up.status)) return follow_up;
     }
     return undefined;
-  }, 30_000);
+  });
 }
 
 /** Runs the work with the record of the run's stack. */
@@ -111,8 +119,7 @@ export async function forgetAnswer(key: string): Promise<void> {
   if (updated.length !== 1) throw new Error(`no key ${key}`);
 }
 
-let keys = 0;
-export const aKey = () => `follow-${process.pid}-${Date.now()}-${++keys}`;
+export { aKey };
 
 /** Nothing of the answer is null or an empty array, and no amount of something is 0 (DECISIONS, HTTP surface 3). */
 export function expectNothingEmpty(order: Order): void {
@@ -139,7 +146,7 @@ export async function forgetWorkflow(order_id: string): Promise<void> {
   try {
     await client.workflow.getHandle(execution.workflowId).terminate('long ago').catch(() => undefined);
     await client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: execution });
-    await until(`${execution.workflowId} is forgotten`, () => client.workflow.getHandle(execution.workflowId).describe().then(() => false, () => true), 60_000);
+    await until(`${execution.workflowId} is forgotten`, () => client.workflow.getHandle(execution.workflowId).describe().then(() => false, () => true), 150_000);
   } finally {
     await client.connection.close();
   }

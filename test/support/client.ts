@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import * as client from '../../src/client';
 import type { ErrorAnswer } from '../../src/contract/error';
 import type { Webhook } from '../../src/contract/webhook';
@@ -5,6 +6,7 @@ import { createProcessor } from '../../src/processor/client';
 import type { LedgerEntry } from '../../src/processor/wire';
 import type { Fault } from '../../src/simulator/faults';
 import { CARDS, type CardName } from './cards';
+import { insist } from './killing';
 import { stack, type RunningStack } from './stack';
 import { until } from './until';
 
@@ -21,7 +23,10 @@ export interface Request {
 
 type Fields = Partial<client.OrderRequest>;
 
-/** A merchant: the API over HTTP with the key of one project, and what a test may look at beside it. */
+/**
+ * A merchant: the API over HTTP with the key of one project, and what a test may look at beside it. What the service could not
+ * answer is sent again, as its machine may be busy; a test of such an answer uses `send` or the client itself.
+ */
 export class Merchant {
   /** For the operations of the client. */
   readonly project: ReturnType<typeof client.project>;
@@ -49,7 +54,8 @@ export class Merchant {
 
   /** Throws when it is refused. */
   async createOrder(fields: Fields = {}): Promise<client.Order> {
-    return accepted(await client.createOrder({ orderRequest: { currency: 'EUR', amount: 1_250, ...fields } }, this.project));
+    const [idempotencyKey, orderRequest] = [aKey(), { currency: 'EUR', amount: 1_250, ...fields }];
+    return accepted(await insist(() => client.createOrder({ idempotencyKey, orderRequest }, this.project)));
   }
 
   /** Creates an order that is charged at once with a test card. */
@@ -58,15 +64,15 @@ export class Merchant {
   }
 
   async getOrder(id: string): Promise<client.Order> {
-    return accepted(await client.getOrder({ orderId: id }, this.project));
+    return accepted(await insist(() => client.getOrder({ orderId: id }, this.project)));
   }
 
   async cancelOrder(id: string): Promise<client.Order> {
-    return accepted(await client.cancelOrder({ orderId: id }, this.project));
+    return accepted(await insist(() => client.cancelOrder({ orderId: id }, this.project)));
   }
 
   async getProject(): Promise<client.Project> {
-    return accepted(await client.getProject(this.project));
+    return accepted(await insist(() => client.getProject(this.project)));
   }
 
   /** The order once it has the status. */
@@ -84,7 +90,7 @@ export class Merchant {
   /** A token of the card in this project, as an earlier payment on the hosted page leaves one. */
   async vaultToken(number: string): Promise<string> {
     const project = await this.getProject();
-    const processor = createProcessor({ url: this.place.simulator_url, key: this.place.processor_key, timeout_ms: 5_000 });
+    const processor = createProcessor({ url: this.place.simulator_url, key: this.place.processor_key, timeout_ms: 30_000 });
     try {
       const card = await processor.vaultCard({ project_id: project.id, is_test: project.is_test, number, card_expiry: '122034', security_code: '123', cardholder_name: 'Ada Lovelace' });
       if (!card.usable) throw new Error(card.reason);
@@ -100,7 +106,7 @@ export class Merchant {
     return (await response.json()) as LedgerEntry[];
   }
 
-  /** Trouble at the processor; answers a promise that resolves once all of its `times` have hit. */
+  /** Trouble at the processor; `hit` resolves once all of its `times` have hit. Nobody looks before it is asked for: most tests never do. */
   async trouble(fault: Fault): Promise<{ hit: Promise<void> }> {
     const faults = `${this.place.simulator_url}/control/faults/`;
     await fetch(faults, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(fault) });
@@ -109,10 +115,14 @@ export class Merchant {
       return !left.some((one) => one.vault_token === fault.vault_token && one.order_id === fault.order_id);
     };
     this.troubles.push(fault);
-    const hit = until(`the processor's trouble hits: ${fault.kind}`, async () => await isOver()).then(() => undefined);
-    // Not every test waits for it, and some trouble lasts until it is ended.
-    hit.catch(() => undefined);
-    return { hit };
+    return {
+      get hit() {
+        const hit = until(`the processor's trouble hits: ${fault.kind}`, isOver).then(() => undefined);
+        // Whoever has taken it may fail before it waits for it.
+        hit.catch(() => undefined);
+        return hit;
+      },
+    };
   }
 
   /** Ends what `trouble` has begun, and leaves alone what other tests have. */
@@ -127,11 +137,14 @@ export class Merchant {
 /** A 304 has no data. */
 type Called<Data = unknown> = { status: number; headers: Headers; data?: Data };
 
-/** The data of a 200; throws with what was said otherwise. */
-function accepted<Data>(called: ({ status: 200; data: Data } | { status: Exclude<number, 200>; data?: client.Error }) & { headers: Headers }): Data {
-  if (called.status !== 200) throw new Error(`${called.status} ${JSON.stringify(called.data)}`);
-  return called.data as Data;
+/** The body of a 200; throws with what was said otherwise. */
+function accepted<Body>({ status, body }: Answer): Body {
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body as Body;
 }
+
+/** An Idempotency-Key that nobody else uses. */
+export const aKey = () => `test-${randomUUID()}`;
 
 /** The answer of an operation, for tests that look at refusals too. */
 export async function answerOf<Body = unknown>(call: Promise<Called>): Promise<Answer<Body>> {

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer } from './client';
 import { readFacts } from './stack';
 
-/** What kill -9 at any moment asks of a test: somebody who kills, and a merchant who sends again what was not answered. */
+/** What kill -9 at any moment, or a machine that is busy, asks of a test: somebody who kills, and a merchant who sends again what was not answered. */
 
-type Called = Promise<{ status: number; headers: Headers; data: unknown }>;
+type Called = Promise<{ status: number; headers: Headers; data?: unknown }>;
 
 /** Longer than a killed process takes to come back, however often it was killed before. */
 const PATIENCE_MS = 120_000;
@@ -13,7 +12,7 @@ const PATIENCE_MS = 120_000;
  * As a merchant does: what the service could not answer (503, or a connection that broke) goes out again with its
  * Idempotency-Key, after the seconds of Retry-After. Any other answer is the answer.
  */
-export async function insist<Body = unknown>(call: () => Called): Promise<Answer<Body>> {
+export async function insist<Body = unknown>(call: () => Called): Promise<{ status: number; headers: Headers; body: Body }> {
   const give_up = performance.now() + PATIENCE_MS;
   for (;;) {
     const answer = await call().catch((error: unknown) => {
@@ -29,7 +28,7 @@ export async function insist<Body = unknown>(call: () => Called): Promise<Answer
 
 function isBrokenConnection(error: unknown): boolean {
   // Made outside of the test's realm: no instance of its TypeError.
-  return (error as { message?: unknown } | null)?.message === 'fetch failed';
+  return ['fetch failed', 'terminated'].includes(String((error as { message?: unknown } | null)?.message));
 }
 
 export interface Killer {

@@ -47,7 +47,7 @@ const ASKED = ['capture', 'void', 'refund', 'reversal'];
  * Waits until nothing is open, and answers what differs then, in words. What waits for its time at the processor happens now, and
  * its trouble is over.
  */
-export async function ledgerDifferences(place: Pick<RunningStack, 'postgres_url' | 'simulator_url'>, within_ms = 40_000): Promise<string[]> {
+export async function ledgerDifferences(place: Pick<RunningStack, 'postgres_url' | 'simulator_url'>, within_ms = 180_000): Promise<string[]> {
   const record = connect(place.postgres_url, { pool_max: 1 });
   const books = connect(place.postgres_url.replace(/\/[^/]+$/, '/simulator'), { pool_max: 1 });
   const give_up = Date.now() + within_ms;

@@ -38,7 +38,7 @@ export async function aReceiver(): Promise<Receiver> {
     url: `http://127.0.0.1:${port}/hook`,
     received,
     answer: (next) => (how = next),
-    async waitFor(count, within_ms = 20_000) {
+    async waitFor(count, within_ms = 60_000) {
       const deadline = Date.now() + within_ms;
       while (received.length < count) {
         const left = deadline - Date.now();

@@ -1,5 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { LedgerEntry, Wallet } from '../../../src/processor/wire';
+import { aKey } from '../../support/client';
+import { insist } from '../../support/killing';
 import { stack } from '../../support/stack';
 
 /** What the tests of the hosted page do as merchant, as customer in a browser, and as customer without one. */
@@ -16,13 +18,17 @@ export interface OrderAnswer {
 const authorization = (api_key: string) => `Basic ${Buffer.from(`${api_key}:`).toString('base64')}`;
 
 export async function createOrder(fields: Record<string, unknown> = {}, api_key = stack().test_api_key): Promise<OrderAnswer> {
-  const response = await fetch(`${stack().api_url}/v1/orders/`, {
-    method: 'POST',
-    headers: { authorization: authorization(api_key), 'content-type': 'application/json' },
-    body: JSON.stringify({ currency: 'EUR', amount: 2550, description: 'Two tickets', ...fields }),
+  const headers = { authorization: authorization(api_key), 'content-type': 'application/json', 'idempotency-key': aKey() };
+  const { status, body } = await insist<OrderAnswer>(async () => {
+    const response = await fetch(`${stack().api_url}/v1/orders/`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ currency: 'EUR', amount: 2550, description: 'Two tickets', ...fields }),
+    });
+    return { status: response.status, headers: response.headers, data: await response.json() };
   });
-  if (!response.ok) throw new Error(await response.text());
-  return (await response.json()) as OrderAnswer;
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body;
 }
 
 export async function getOrder(id: string): Promise<OrderAnswer> {
