@@ -31,8 +31,8 @@ export interface TestOrder {
   id: string;
   handle: WorkflowHandle;
   view(): Promise<OrderView>;
-  /** Pays attempt `attempt` with a card of the simulator. */
-  pay(card_number: string, attempt?: number): Promise<void>;
+  /** Pays attempt `attempt` with a card of the simulator; `vault_token`: of `vaultToken`, where there is no time for that any more. */
+  pay(card_number: string, attempt?: number, vault_token?: string): Promise<void>;
   cancel(): Promise<void>;
   /** Captures or voids, all that is left without an amount; answers the id of the follow-up order, which has its first answer. */
   follow(kind: 'capture' | 'void', amount?: number, over?: Partial<FollowUpInput>): Promise<string>;
@@ -105,8 +105,8 @@ export async function createAnOrder(world: World, options: TestOrderOptions = {}
       if (order === undefined) throw new Error(`order ${id} is not there`);
       return order;
     },
-    async pay(card_number, attempt = 1) {
-      const token = await vaultToken(world, card_number);
+    async pay(card_number, attempt = 1, vault_token) {
+      const token = vault_token ?? (await vaultToken(world, card_number));
       await handle.executeUpdate(submitPayment, {
         updateId: paymentUpdateId(attempt),
         args: [
@@ -140,6 +140,32 @@ export async function createAnOrder(world: World, options: TestOrderOptions = {}
       return input.order_id;
     },
   };
+}
+
+/** Brings workflow time to `instant`, epoch milliseconds, unless it is later already. */
+export async function sleepUntil({ env, now }: World, instant: number): Promise<void> {
+  const left = instant - (await now());
+  if (left > 0) await env.sleep(left);
+}
+
+/**
+ * What `act` answers one second before `end` of a subject that `create` makes. Workflow time is as fast as ours while it acts: where
+ * a busy machine needs more than that second, what was answered proves nothing, and another subject is taken.
+ */
+export async function inTheLastSecond<Subject, Answer>(
+  world: World,
+  { create, end, act }: { create: () => Promise<Subject>; end: (subject: Subject) => Promise<number>; act: (subject: Subject) => Promise<Answer> },
+): Promise<{ subject: Subject; end: number; answer: Answer }> {
+  for (let tries = 1; tries <= 10; tries += 1) {
+    const subject = await create();
+    const instant = await end(subject);
+    await sleepUntil(world, instant - 1_000);
+    const [acted] = await Promise.allSettled([act(subject)]);
+    if ((await world.now()) >= instant) continue;
+    if (acted.status === 'rejected') throw acted.reason;
+    return { subject, end: instant, answer: acted.value };
+  }
+  throw new Error('this machine does not do it within a second of workflow time');
 }
 
 /** What a follow-up order of a payment is asked for with. */

@@ -12,8 +12,8 @@ beforeAll(async () => {
   world = await aWorld({ webhook_url: receiver.url });
 });
 afterAll(async () => {
-  await world.close();
-  await receiver.close();
+  await world?.close();
+  await receiver?.close();
 });
 beforeEach(() => {
   receiver.received.splice(0);
