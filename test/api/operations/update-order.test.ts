@@ -162,7 +162,7 @@ describe('the order goes on from its new version', () => {
 
   test('it can be cancelled, and expires', async () => {
     const merchant = shop();
-    const [cancelled, expiring] = [await merchant.createOrder(), await merchant.createOrder({ expiration_period: 'PT2S' })];
+    const [cancelled, expiring] = [await merchant.createOrder(), await merchant.createOrder({ expiration_period: 'PT8S' })];
     for (const { id } of [cancelled, expiring]) expect((await put(merchant, id, { description: 'x' })).status).toBe(200);
     expect((await merchant.cancelOrder(cancelled.id)).status).toBe('cancelled');
     await merchant.untilStatus(expiring.id, 'expired');
