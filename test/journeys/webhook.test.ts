@@ -84,6 +84,8 @@ test('every change of the status is told, each under an id of its own: declined,
 test('cancelled and expired orders are told too', async () => {
   const cancelled = await project.shop.createOrder();
   await project.shop.cancelOrder(cancelled.id);
+  // Two deliveries are on their way independently: the second begins once the first has come.
+  await receiver.waitFor(1);
   const expired = await project.shop.createOrder({ expiration_period: 'PT1S' });
   await receiver.waitFor(2);
   expect(told().map(({ order_id }) => order_id)).toEqual([cancelled.id, expired.id]);
