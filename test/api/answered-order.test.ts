@@ -45,10 +45,10 @@ test('surface 10: dropped until the deadline is no answer: the order as it is, o
   const { order_id } = await aStoredOrder(database.db);
   const { sent, call } = dropping(Number.POSITIVE_INFINITY);
   const began = Date.now();
-  expect(await answeredOrder({ client: temporal().client, db: database.db, order_id, deadline_at: began + 350 }, call)).toMatchObject({ id: order_id, status: 'new' });
-  expect(Date.now() - began).toBeLessThan(2_000);
+  expect(await answeredOrder({ client: temporal().client, db: database.db, order_id, deadline_at: began + 1_000 }, call)).toMatchObject({ id: order_id, status: 'new' });
+  expect(Date.now() - began).toBeLessThan(5_000);
   expect(sent.length).toBeGreaterThanOrEqual(3);
-  expect(sent.length).toBeLessThanOrEqual(6);
+  expect(sent.length).toBeLessThanOrEqual(12);
   const nothing = answeredOrder({ client: temporal().client, db: database.db, order_id: uuidv7(), deadline_at: Date.now() }, call);
   await expect(nothing).rejects.toMatchObject({ error: 'ServiceUnavailable' });
 });

@@ -3,7 +3,7 @@ import { connect, isAway, rows, type Database } from '../../../src/db/connection
 import { stack } from '../../support/stack';
 
 /** A database that does not answer is told of in time, whatever it is that keeps it. */
-const LIMITS = { connection: 400, lock: 300, statement: 600, idle: 700, silence: 900 };
+const LIMITS = { connection: 1_500, lock: 1_000, statement: 2_000, idle: 2_500, silence: 3_000 };
 
 const opened: Database[] = [];
 const open = (url: string, pool_max = 1) => {
@@ -32,14 +32,14 @@ async function inFront(onConnection: (socket: net.Socket) => void): Promise<stri
   return url.toString();
 }
 
-/** What became of a statement, and that it was told within two seconds. */
+/** What became of a statement, and that it was told in time. */
 async function told(work: Promise<unknown>): Promise<string> {
   const began = Date.now();
   const outcome = await work.then(
     () => 'answered',
     (error: unknown) => (isAway(error) ? 'away' : `${String(error)}`),
   );
-  expect(Date.now() - began).toBeLessThan(2_000);
+  expect(Date.now() - began).toBeLessThan(8_000);
   return outcome;
 }
 

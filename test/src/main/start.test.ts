@@ -5,6 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { discardStack, launchStack, readFacts, stack, type LaunchedStack } from '../../support/stack';
 
+// Whole stacks start and stop here.
+jest.setTimeout(180_000);
+
 const NAMES = ['start', 'postgres', 'temporal', 'meilisearch', 'simulator', 'worker', 'api', 'codec'];
 const SERVERS = ['postgres', 'temporal', 'meilisearch'];
 
@@ -21,7 +24,7 @@ async function start() {
 afterAll(() => discardStack(launched, data_dir));
 
 async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 20_000; !(await condition()); await sleep(50)) {
+  for (const end = Date.now() + 60_000; !(await condition()); await sleep(50)) {
     if (Date.now() > end) throw new Error(`never: ${what}\n${launched.lines.join('\n')}`);
   }
 }
@@ -123,7 +126,7 @@ describe('npm start', () => {
     const began = Date.now();
     launched.process.kill('SIGTERM');
     expect(await launched.ended).toBe(0);
-    expect(Date.now() - began).toBeLessThan(10_000);
+    expect(Date.now() - began).toBeLessThan(30_000);
     expect(Object.values(pids).some(lives)).toBe(false);
     expect(existsSync(factsFile)).toBe(false);
   });

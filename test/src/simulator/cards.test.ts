@@ -3,7 +3,7 @@ import { CARDS, type CardName } from '../../support/cards';
 import { A_CARD, startBench, type Bench } from './support';
 
 let bench: Bench;
-beforeAll(async () => void (bench = await startBench({}, 400)));
+beforeAll(async () => void (bench = await startBench({}, 3_000)));
 afterAll(() => bench.close());
 
 /** Card → what the first call, then asking, then the same call again answer: result and response code. */

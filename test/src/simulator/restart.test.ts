@@ -1,8 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createProcessor, type Processor } from '../../../src/processor/client';
+import { choosePorts } from '../../../src/stack/ports';
 import { CARDS } from '../../support/cards';
 import { A_CARD, dropDatabase, eventually, KEY, ownDatabase } from './support';
 
@@ -24,11 +24,9 @@ async function start(): Promise<void> {
 }
 
 beforeAll(async () => {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  port = (probe.address() as AddressInfo).port;
-  await new Promise((resolve) => probe.close(resolve));
-  processor = createProcessor({ url: `http://127.0.0.1:${port}`, key: KEY, timeout_ms: 2_000 });
+  // One that no outgoing connection takes while the simulator is down.
+  port = (await choosePorts([{ variable: 'SIMULATOR_PORT', host: '127.0.0.1', port: 0 }]))['SIMULATOR_PORT']!;
+  processor = createProcessor({ url: `http://127.0.0.1:${port}`, key: KEY, timeout_ms: 5_000 });
   await start();
 });
 afterAll(async () => {

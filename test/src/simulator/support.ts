@@ -29,7 +29,7 @@ export interface Bench {
 export const KEY = 'sk_of_the_simulator_tests';
 export const SECRET = 'whsec_c2ltdWxhdG9yX2RldmVsb3BtZW50X29ubHk=';
 
-export async function startBench(options: Partial<SimulatorOptions> = {}, timeout_ms = 1_000): Promise<Bench> {
+export async function startBench(options: Partial<SimulatorOptions> = {}, timeout_ms = 5_000): Promise<Bench> {
   const lines: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
   const postgres_url = options.postgres_url ?? ownDatabase();
@@ -91,13 +91,13 @@ export async function dropDatabase(postgres_url: string): Promise<void> {
   await client.end();
 }
 
-/** Waits until `look` gives something, at most ten seconds. */
+/** Waits until `look` gives something, at most half a minute. */
 export async function eventually<T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 30_000;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (Date.now() > end) throw new Error('waited ten seconds in vain');
+    if (Date.now() > end) throw new Error('waited half a minute in vain');
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
