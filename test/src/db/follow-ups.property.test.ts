@@ -289,12 +289,13 @@ test(`whatever happens in whatever order, the money is where the rules say (seed
         });
       }
     }),
-    // A counterexample is made smaller by asking the database too: when the time is up, the smallest so far is told.
-    { seed: SEED, numRuns: RUNS, interruptAfterTimeLimit: 120_000 },
+    // No limit of its own: on a slow machine it would pass with fewer runs, and then miss what is counted below.
+    { seed: SEED, numRuns: RUNS },
   );
-  const often = Object.fromEntries(Object.entries(met).map(([what, n]) => [what, n >= 20]));
+  // Which of two actions at once comes first is up to the database, so the same seed meets some of it more or less often.
+  const often = Object.fromEntries(Object.entries(met).map(([what, n]) => [what, n >= 5]));
   expect(often).toEqual(Object.fromEntries(EVERYTHING.map((what) => [what, true])));
-}, 180_000);
+}, 300_000);
 
 /** Each of these happens again and again, and nothing else does. */
 const EVERYTHING = [
