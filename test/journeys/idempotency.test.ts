@@ -38,8 +38,8 @@ async function forget(place: RunningStack, key: string, what: 'the answer' | 'th
 describe('the same request with the same key', () => {
   // 1,000 x 8 takes two minutes on two busy cores, so every run makes 200: IDEMPOTENCY_ORDERS=1000 makes them all.
   const ORDERS = Number(process.env['IDEMPOTENCY_ORDERS'] ?? 200);
-  /** Orders under way at a time. More do not make it faster, and bring answers near the API's deadline. */
-  const LANES = 40;
+  /** Orders under way at a time, 64 requests. More do not make it faster, and bring answers near the API's deadline. */
+  const LANES = 8;
 
   test(`${ORDERS} orders, each sent 8 times at once: as many charges, and all 8 answers are the same`, async () => {
     const merchant = new Merchant();
@@ -199,7 +199,7 @@ describe('crashes and silence', () => {
   const orders = async () => {
     const db = connect(place.postgres_url, { pool_max: 1 });
     try {
-      return (await rows<{ id: string }>(db, 'select id from orders', {})).map(({ id }) => id);
+      return (await rows<{ id: string }>(db, 'select id from orders order by id', {})).map(({ id }) => id);
     } finally {
       await db.destroy();
     }
@@ -209,7 +209,7 @@ describe('crashes and silence', () => {
     const merchant = new Merchant(place);
     const [key, fields] = [aKey(), await charged(merchant)];
     const { vault_token } = fields.transactions[0]!.payment_method_details;
-    const { hit } = await merchant.trouble({ operation: 'sale', vault_token, kind: 'latency', milliseconds: 1_000, times: 1 });
+    const { hit } = await merchant.trouble({ operation: 'sale', vault_token, kind: 'latency', milliseconds: 2_500, times: 1 });
     const lost = create(merchant, key, fields);
     lost.catch(() => undefined);
     await hit;
@@ -223,7 +223,7 @@ describe('crashes and silence', () => {
     expect(answers[1]!.body).toEqual(answers[0]!.body);
     expect(await merchant.ledger(answers[0]!.body.id)).toHaveLength(1);
     expect((await create(merchant, key, { ...fields, amount: 1 })).status).toBe(422);
-  }, 60_000);
+  });
 
   test('without a key: what could not be answered in time is neither stored nor charged afterwards', async () => {
     const merchant = new Merchant(place);
@@ -238,10 +238,10 @@ describe('crashes and silence', () => {
       return answer;
     });
     expect([refused.status, refused.headers.get('retry-after'), refused.body.error.type]).toEqual([503, '1', 'ServerError']);
-    await until('its workflow is over', async () => (await late()).length === 0, 40_000);
+    await until('its workflow is over', async () => (await late()).length === 0, 90_000);
     expect([await orders(), await merchant.ledger()]).toEqual([before, charges]);
     expect(await until('it can be sent again', async () => (await createOrder({ orderRequest: fields }, merchant.project)).status === 200)).toBe(true);
-  }, 90_000);
+  });
 
   test('with a key: 503, and the repeat gets the one order, charged once', async () => {
     const merchant = new Merchant(place);
@@ -255,7 +255,7 @@ describe('crashes and silence', () => {
     expect([answer.status, story(answer.body)]).toEqual([200, 'completed: accepted']);
     expect(await merchant.ledger(answer.body.id)).toHaveLength(1);
     expect((await orders()).filter((id) => !before.includes(id))).toEqual([answer.body.id]);
-  }, 60_000);
+  });
 
   // The worker may have had its task when it was stopped, and writes the order afterwards: then the second one takes it over.
   test('with a key whose first workflow ended before it wrote anything: a second one makes the order', async () => {
@@ -268,7 +268,7 @@ describe('crashes and silence', () => {
     const answer = await insist(merchant, key, fields);
     expect([answer.status, story(answer.body)]).toEqual([200, 'completed: accepted']);
     expect(await merchant.ledger(answer.body.id)).toHaveLength(1);
-  }, 60_000);
+  });
 
   test('after all of that the ledger of the processor equals the record', async () => {
     expect(await ledgerDifferences(place)).toEqual([]);
