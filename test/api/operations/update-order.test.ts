@@ -144,7 +144,7 @@ describe('the order goes on from its new version', () => {
   test('changes all through a payment neither lose it nor are lost', async () => {
     const merchant = shop();
     const order = await merchant.createOrder();
-    await merchant.trouble({ operation: 'sale', order_id: order.id, kind: 'latency', milliseconds: 500, times: 1 });
+    await merchant.trouble({ operation: 'sale', order_id: order.id, kind: 'latency', milliseconds: 2_000, times: 1 });
     const customer = new Client();
     const form = { ...CARD, ...(await customer.open(order)) };
     let paying = true;

@@ -92,7 +92,7 @@ test('a full disk is named as such', async () => {
 
 test('two at once make it once', async () => {
   const make = jest.fn(async (draft: string) => {
-    await sleep(300);
+    await sleep(1_000);
     aProgram(draft, 'v2');
   });
   await Promise.all([find({ sources: [source('building', make)] }), find({ sources: [source('building', make)] })]);
