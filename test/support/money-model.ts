@@ -80,7 +80,7 @@ export function seen(payment: ModelPayment, now: number) {
     },
     held: rest(payment),
     unanswered: open(payment, 'capture') + open(payment, 'void'),
-    ledger: payment.ledger.map(({ late: _, ...entry }) => entry).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    ledger: payment.ledger.map(({ name, kind, by, amount, status: stands, flagged }) => ({ name, kind, by, amount, status: stands, flagged })).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   };
 }
 
