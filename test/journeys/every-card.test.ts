@@ -36,7 +36,7 @@ const orderWith = (status: string, attempts: 'one' | 'many') =>
   ({ accepted: 'completed', error: attempts === 'one' ? 'error' : 'processing', pending: 'processing', processing: 'processing' })[status];
 
 async function comesTo(order_id: string, expected: string): Promise<void> {
-  await until(`${order_id} is ${expected}`, async () => (await story(order_id)) === expected, 40_000);
+  await until(`${order_id} is ${expected}`, async () => (await story(order_id)) === expected, 120_000);
 }
 
 type Ends = [name: CardName, ends: (typeof ENDS)[CardName]];
@@ -95,7 +95,7 @@ describe('on the hosted page', () => {
         const id = await payWith(name, visitor.page);
         const [first, last] = [at_once, in_the_end ?? at_once].map((status) => `${orderWith(status, 'many')}: ${status}`) as [string, string];
         // The outcome may have come while the page was looked at.
-        await until(`${id} is ${first}`, async () => [first, last].includes(await story(id)), 40_000);
+        await until(`${id} is ${first}`, async () => [first, last].includes(await story(id)), 120_000);
         if (in_the_end !== undefined) {
           await makeDue(id);
           await comesTo(id, last);
@@ -147,7 +147,7 @@ describe('on the hosted page', () => {
     await new Merchant(stack(), stack().test_api_key).cancelOrder(id);
     await page.fill('input[name=code]', '0101');
     await page.click('button[type=submit]:not([name=action])');
-    await until('its reversal', async () => (await getOrder(id)).flags?.includes('has-reversals'), 40_000);
+    await until('its reversal', async () => (await getOrder(id)).flags?.includes('has-reversals'), 120_000);
     expect(await story(id)).toBe('cancelled: cancelled');
     expect((await charges(id)).map(({ operation, result }) => `${operation} ${result}`)).toEqual(['sale approved', 'reversal approved']);
   });
