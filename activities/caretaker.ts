@@ -1,5 +1,5 @@
-import { isGrpcServiceError } from '@temporalio/client';
 import { LIMIT, unfinishedFollowUps, unfinishedOrders, unsentDeliveries } from '../src/db/unfinished';
+import { hasGrpcStatus } from '../src/temporal/grpc-status';
 import { ORDER_WORKFLOW, orderStart, recordChanged, type OrderWorkflow } from '../workflows/messages';
 import { startFollowUp } from './follow-ups';
 import type { Services } from './services';
@@ -10,8 +10,7 @@ const DEADLINE_MS = 5_000;
 
 /** Whether Temporal itself is unreachable, not just this order. */
 function isAway(error: unknown): boolean {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return isGrpcServiceError(cause) && [4, 14].includes(Number(cause.code));
+  return hasGrpcStatus(error, 'deadline_exceeded', 'unavailable');
 }
 
 /** Rows changed in the last minute are left alone: their workflow is still at work. Milliseconds. */

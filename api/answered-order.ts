@@ -3,7 +3,6 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
-  isGrpcServiceError,
   type Client,
 } from '@temporalio/client';
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
@@ -11,6 +10,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../src/db/connection';
 import { findOrderView, type OrderView } from '../src/db/order-view';
 import { ServiceError, isErrorName, type ErrorProperty } from '../src/errors';
+import { hasGrpcStatus } from '../src/temporal/grpc-status';
 
 /** A call to Temporal: the order it is about, and when its answer is due (epoch milliseconds). */
 interface Call {
@@ -39,21 +39,22 @@ export async function answeredOrder({ client, db, order_id, deadline_at, may_run
   throw silent ? withReason(unavailable(), may_run_late) : new ServiceError('NotFound', 'The order does not exist.');
 }
 
-/** Temporal may drop an update before a worker sees it (`UnprocessedUpdate`): resend. */
+/**
+ * Temporal may drop an update at any moment: before a worker sees it, or with its work done, when news reached the workflow that it
+ * was about to end. Only a resent one tells, and every handler is safe to repeat.
+ */
 async function untilProcessed(call: () => Promise<void>, deadline_at: number): Promise<void> {
   for (;;) {
     try {
       return await call();
     } catch (error) {
-      if (!isDropped(error) || Date.now() >= deadline_at) throw error;
-      await setTimeout(DROPPED_AGAIN_AFTER_MS);
+      if (!isSilence(error) || Date.now() >= deadline_at) throw error;
+      await setTimeout(RESENT_AFTER_MS);
     }
   }
 }
 
-const isDropped = (error: unknown) => error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure && error.cause.type === 'UnprocessedUpdate';
-
-const DROPPED_AGAIN_AFTER_MS = 100;
+const RESENT_AFTER_MS = 100;
 
 /** With a key it may still run, so do not promise that nothing was stored. */
 function withReason(error: unknown, may_run_late: boolean | undefined): unknown {
@@ -71,14 +72,17 @@ export function isOver(error: unknown): boolean {
   return error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError;
 }
 
-/** Whether there was no answer: no worker, or Temporal is slow or unreachable. */
+/** Failures of an update that Temporal itself gives: no worker processed it, or its workflow was ended by somebody else. */
+const DROPPED = ['UnprocessedUpdate', 'AcceptedUpdateCompletedWorkflow'];
+
+/**
+ * Whether there was no answer: no worker, Temporal is slow or unreachable, or it dropped the update (`failed_precondition`: a
+ * workflow task failed, or the history has too many updates). Nothing is known then of what was done.
+ */
 export function isSilence(error: unknown): boolean {
-  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isDropped(error)) return true;
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  if (!isGrpcServiceError(cause)) return false;
-  // After repeated failures of a task, or with too many updates in the history, Temporal refuses updates until a task succeeds.
-  const notReady = Number(cause.code) === 9 && /Workflow Task in failed state|limit on the total number of distinct updates/.test(cause.message);
-  return notReady || [1, 4, 8, 14].includes(Number(cause.code)); // cancelled, deadline exceeded, exhausted, unavailable
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
+  if (error instanceof WorkflowUpdateFailedError) return error.cause instanceof ApplicationFailure && DROPPED.includes(error.cause.type ?? '');
+  return hasGrpcStatus(error, 'cancelled', 'deadline_exceeded', 'resource_exhausted', 'failed_precondition', 'unavailable');
 }
 
 function refusalOf(error: unknown, order_id: string): unknown {

@@ -19,12 +19,14 @@ function temporal() {
   return { client, deadlines };
 }
 const failed = (type: string) => new WorkflowUpdateFailedError('update failed', ApplicationFailure.create({ type, message: 'Why.', nonRetryable: true }));
+/** As the client throws what gRPC answers with this status. */
+const grpc = (code: number) => new Error('Update failed', { cause: Object.assign(new Error(`${code}: why`), { code, details: 'why', metadata: {} }) });
 /** A server that drops an update so often, and then takes it. */
-function dropping(times: number, then: () => Promise<void> = () => Promise.resolve()) {
+function dropping(times: number, then: () => Promise<void> = () => Promise.resolve(), why: Error = failed('UnprocessedUpdate')) {
   const sent: number[] = [];
   const call = async () => {
     sent.push(Date.now());
-    if (sent.length <= times) throw failed('UnprocessedUpdate');
+    if (sent.length <= times) throw why;
     await then();
   };
   return { sent, call };
@@ -39,6 +41,24 @@ test('an update that the server dropped is sent again, until it is taken', async
   expect([sent.length, deadlines]).toEqual([4, [deadline_at]]);
   // Not at once: the server is busy with the workflow.
   expect(sent.at(-1)! - sent[0]!).toBeGreaterThanOrEqual(250);
+});
+
+test.each([
+  ['the workflow was terminated', failed('AcceptedUpdateCompletedWorkflow')],
+  ['a workflow task failed, or too many updates (9)', grpc(9)],
+  ['Temporal is unavailable (14)', grpc(14)],
+  ['Temporal is exhausted (8)', grpc(8)],
+])('sent again too, as it says nothing of what was done: %s', async (_why, error) => {
+  const { order_id } = await aStoredOrder(database.db);
+  const { sent, call } = dropping(1, undefined, error);
+  expect(await answeredOrder({ client: temporal().client, db: database.db, order_id, deadline_at: Date.now() + 5_000 }, call)).toMatchObject({ id: order_id });
+  expect(sent).toHaveLength(2);
+});
+
+test('any other failure of Temporal is ours, and is not sent again', async () => {
+  const { sent, call } = dropping(1, undefined, grpc(3));
+  await expect(answeredOrder({ client: temporal().client, db: database.db, order_id: uuidv7(), deadline_at: Date.now() + 5_000 }, call)).rejects.toThrow('Update failed');
+  expect(sent).toHaveLength(1);
 });
 
 test('surface 10: dropped until the deadline is no answer: the order as it is, or 503', async () => {

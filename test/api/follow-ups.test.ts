@@ -6,10 +6,10 @@ import { Orders } from '../../api/orders';
 import { connect, type Database } from '../../src/db/connection';
 import { processorOrderId } from '../../src/ids';
 import type { OperationResult } from '../../src/processor/wire';
-import { connectTemporal } from '../../src/temporal/connect';
 import { books, control, entriesOf, followed, payment, read, refund } from '../journeys/following';
 import { Merchant } from '../support/client';
 import { stack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
 
 /** The API's door to what follows a payment, when what is behind it is silent or has been there before, and what it makes of the processor's news. */
 const shop = new Merchant();
@@ -20,7 +20,7 @@ const sockets = new Set<Socket>();
 const asked: string[] = [];
 
 function doorTo(address: string): FollowUps {
-  const client = connectTemporal({ address, namespace: stack().temporal_namespace, payload_keys: stack().payload_keys });
+  const client = temporalOf({ ...stack(), temporal_address: address });
   clients.push(client);
   return new FollowUps(client, db, { askNow: async (order_id) => void asked.push(order_id) });
 }
@@ -113,7 +113,7 @@ describe("the processor's news", () => {
 describe('a refund that comes again', () => {
   test('joins the one that is under way, and is answered from the record when that is over', async () => {
     const order = await shop.paidOrder('approved', { amount: 100 });
-    const client = connectTemporal({ address: stack().temporal_address, namespace: stack().temporal_namespace, payload_keys: stack().payload_keys });
+    const client = temporalOf();
     clients.push(client);
     const door = new FollowUps(client, db, new Orders(client, db));
     const input = inputOf(order, 'refund');

@@ -2,10 +2,10 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import type { Client } from '@temporalio/client';
 import { Orders, notAfter } from '../../api/orders';
 import { moveOrder } from '../../src/db/move-order';
-import { connectTemporal } from '../../src/temporal/connect';
 import { NOW, aStoredOrder, anOrder } from '../support/builders';
 import { aDatabase, type TestDatabase } from '../support/database';
 import { stack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
 
 /** The API's door to the workflows, when what is behind it is silent, gone or over. */
 let database: TestDatabase;
@@ -15,7 +15,7 @@ const sockets = new Set<Socket>();
 
 /** A client of a Temporal server at this address. */
 function clientOf(address: string): Client {
-  const client = connectTemporal({ address, namespace: stack().temporal_namespace, payload_keys: stack().payload_keys });
+  const client = temporalOf({ ...stack(), temporal_address: address });
   clients.push(client);
   return client;
 }

@@ -3,7 +3,6 @@ import path from 'node:path';
 import { orderSchema, type Order } from '../../src/contract/order';
 import { connect, rows } from '../../src/db/connection';
 import { STATES } from '../../src/domain/account-funding';
-import { connectTemporal } from '../../src/temporal/connect';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
@@ -11,6 +10,7 @@ import { CARDS } from '../support/cards';
 import { Merchant, story } from '../support/client';
 import { aProject, type TestProject } from '../support/projects';
 import { stack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
 import { payloadsIn } from './payloads';
 import { aKey, books, capture, expectNothingEmpty, followed, inLanes, read, refund, said, voidPart, part, type OrderAnswer, type Sent } from './following';
 
@@ -261,9 +261,8 @@ describe('the account number is stored nowhere in full', () => {
   });
 
   test('not in the histories of Temporal', async () => {
-    const { temporal_address: address, temporal_namespace: namespace, payload_keys } = stack();
-    const client = connectTemporal({ address, namespace, payload_keys });
-    const codec = new EncryptingCodec(payload_keys);
+    const client = temporalOf();
+    const codec = new EncryptingCodec(stack().payload_keys);
     try {
       let seen = '';
       for (const id of made.slice(0, 40)) {

@@ -4,9 +4,9 @@ import type { LedgerEntry } from '../../src/processor/wire';
 import type { CardName } from '../support/cards';
 import { aKey, type Answer, type Merchant, type Refusal } from '../support/client';
 import { insist } from '../support/killing';
-import { connectTemporal } from '../../src/temporal/connect';
 import { orderWorkflowId } from '../../workflows/messages';
 import { stack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/until';
 
 /** What the journeys of money that is held, taken, given back and taken back do as a merchant. */
@@ -140,12 +140,11 @@ export async function inLanes<T>(count: number, lanes: number, work: (n: number)
 
 /** As months do: the order's workflow is gone from Temporal, with its history. */
 export async function forgetWorkflow(order_id: string): Promise<void> {
-  const { temporal_address: address, temporal_namespace: namespace, payload_keys } = stack();
-  const client = connectTemporal({ address, namespace, payload_keys });
+  const client = temporalOf();
   const execution = { workflowId: orderWorkflowId(order_id) };
   try {
     await client.workflow.getHandle(execution.workflowId).terminate('long ago').catch(() => undefined);
-    await client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: execution });
+    await client.workflowService.deleteWorkflowExecution({ namespace: client.options.namespace, workflowExecution: execution });
     await until(`${execution.workflowId} is forgotten`, () => client.workflow.getHandle(execution.workflowId).describe().then(() => false, () => true), 150_000);
   } finally {
     await client.connection.close();

@@ -5,12 +5,12 @@ import type { Client } from '@temporalio/client';
 import { v5 as uuidv5 } from 'uuid';
 import { createOrder, updateOrder, type Order, type OrderRequest } from '../../src/client';
 import { connect, rows } from '../../src/db/connection';
-import { connectTemporal } from '../../src/temporal/connect';
 import { orderWorkflowId } from '../../workflows/messages';
 import { Merchant, answerOf, story, type Answer, type Refusal } from '../support/client';
 import { insist as insistOn } from '../support/killing';
 import { ledgerDifferences } from '../support/ledger';
 import { discardStack, launchStack, readFacts, stack, stackIn, type LaunchedStack, type RunningStack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/until';
 
 type OrderAnswer = Answer<Order & { error: Refusal }>;
@@ -163,7 +163,7 @@ describe('crashes and silence', () => {
     launched = launchStack(data_dir, { env: { API_DEADLINE_MS: '4000' } });
     await launched.ready;
     place = stackIn(data_dir);
-    client = connectTemporal({ address: place.temporal_address, namespace: place.temporal_namespace, payload_keys: place.payload_keys });
+    client = temporalOf(place);
   });
   afterAll(async () => {
     await client.connection.close();

@@ -4,13 +4,13 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { captureTransactionAmount, createOrder, refundOrder, type Order } from '../../src/client';
 import { connect } from '../../src/db/connection';
-import { connectTemporal } from '../../src/temporal/connect';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
 import { Merchant, story, webhookOf, type Answer } from '../support/client';
 import { insist } from '../support/killing';
 import { aReceiver, type Receiver } from '../support/receiver';
 import { discardStack, launchStack, readFacts, stackIn, type LaunchedStack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/until';
 
 /**
@@ -166,8 +166,7 @@ async function expectPaidOnce(id: string, within_ms = WITHIN_MS): Promise<void> 
   await until('the webhook is delivered', () => webhooksOf(id).length > 0, within_ms);
   const ledger = await merchant.ledger(id);
   expect(ledger.map(({ operation, result, amount }) => [operation, result, amount])).toEqual([['sale', 'approved', 990]]);
-  const { temporal_address: address, temporal_namespace: namespace, payload_keys } = merchant.place;
-  const client = connectTemporal({ address, namespace, payload_keys });
+  const client = temporalOf(merchant.place);
   try {
     expect(await client.workflow.getHandle(orderWorkflowId(id)).result()).toBe('completed');
   } finally {

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { connectTemporal } from '../../src/temporal/connect';
 import { orderWorkflowId, processorAnswered, recordChanged } from '../../workflows/messages';
 import { Merchant, story } from '../support/client';
-import { stack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/until';
 import { authorized, books, capturePart, part, refund, voidAll } from './following';
 
@@ -11,7 +10,7 @@ import { authorized, books, capturePart, part, refund, voidAll } from './followi
 const shop = new Merchant();
 let client: Client;
 beforeAll(() => {
-  client = connectTemporal({ address: stack().temporal_address, namespace: stack().temporal_namespace, payload_keys: stack().payload_keys });
+  client = temporalOf();
 });
 afterAll(() => client.connection.close());
 afterEach(() => shop.endTrouble());

@@ -1,16 +1,16 @@
 import type { Client as Temporal } from '@temporalio/client';
-import { connectTemporal } from '../../src/temporal/connect';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
 import { Merchant, story } from '../support/client';
 import { stack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
 
 /** An operator terminates a workflow by mistake, or Temporal loses it: the order is in the record, and goes on from there. */
 const shop = new Merchant();
 let temporal: Temporal;
 beforeAll(() => {
-  temporal = connectTemporal({ address: stack().temporal_address, namespace: stack().temporal_namespace, payload_keys: stack().payload_keys });
+  temporal = temporalOf();
 });
 afterAll(() => temporal.connection.close());
 

@@ -91,11 +91,11 @@ test(`${ORDERS} authorizations, captured and voided at the instant their window 
   const ends = money.map(({ order_id, status, captured_amount, voided_amount }) => {
     const { answers } = tied.find(({ id }) => id === order_id)!;
     const won = answers.filter((answer) => answer.status === 200).map(({ body }) => body.flags.find((flag) => flag.startsWith('is-') && flag !== 'is-test'));
-    return { won, status, captured_amount, voided_amount, ledger: ledger.get(order_id) };
+    return { won, told: statuses(answers), status, captured_amount, voided_amount, ledger: ledger.get(order_id) };
   });
-  const captured = { won: ['is-capture'], status: 'accepted', captured_amount: 1_000, voided_amount: 0, ledger: ['authorize approved 1000', 'capture approved 1000'] };
-  const voided = { won: ['is-void'], status: 'cancelled', captured_amount: 0, voided_amount: 1_000, ledger: ['authorize approved 1000', 'void approved 1000'] };
-  const expired = { ...voided, won: [], status: 'expired' };
+  const captured = { won: ['is-capture'], told: [200, 409], status: 'accepted', captured_amount: 1_000, voided_amount: 0, ledger: ['authorize approved 1000', 'capture approved 1000'] };
+  const voided = { won: ['is-void'], told: [200, 409], status: 'cancelled', captured_amount: 0, voided_amount: 1_000, ledger: ['authorize approved 1000', 'void approved 1000'] };
+  const expired = { ...voided, won: [], told: [409, 409], status: 'expired' };
   const wins = counted(ends);
   const [captures, voids, expiries] = [captured, voided, expired].map((end) => wins[JSON.stringify(end)] ?? 0);
   expect([Object.keys(wins).filter((end) => ![captured, voided, expired].some((known) => JSON.stringify(known) === end)), captures! + voids! + expiries!]).toEqual([[], ORDERS]);

@@ -3,13 +3,13 @@ import path from 'node:path';
 import { WorkflowNotFoundError, isGrpcServiceError } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { connect, rows, type Database } from '../../src/db/connection';
-import { connectTemporal } from '../../src/temporal/connect';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
 import { isCardNumber } from '../../src/domain/card';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { stack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
 import { payloadsIn } from './payloads';
 
 /**
@@ -89,9 +89,8 @@ function ifForgotten(error: unknown): undefined {
 const GRPC_NOT_FOUND = 5;
 
 test('the histories of Temporal, as they are kept and as an operator reads them', async () => {
-  const { temporal_address: address, temporal_namespace: namespace, payload_keys } = place;
-  const client = connectTemporal({ address, namespace, payload_keys });
-  const codec = new EncryptingCodec(payload_keys);
+  const client = temporalOf(place);
+  const codec = new EncryptingCodec(place.payload_keys);
   const History = temporal.api.history.v1.History;
   let workflows = 0;
   let readable = '';

@@ -1,6 +1,6 @@
 import { temporal } from '@temporalio/proto';
-import { connectTemporal } from '../../src/temporal/connect';
 import { stack, type RunningStack } from './stack';
+import { temporalOf } from './temporal-client';
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
@@ -9,7 +9,7 @@ const nameOf = ({ eventType }: HistoryEvent) =>
 
 /** Names of the events of a workflow on the run's stack, oldest first, once it is over; `open`: as they are now. */
 export async function eventsOf(workflow_id: string, { open = false, place = stack() }: { open?: boolean; place?: RunningStack } = {}): Promise<string[]> {
-  const client = connectTemporal({ address: place.temporal_address, namespace: place.temporal_namespace, payload_keys: place.payload_keys });
+  const client = temporalOf(place);
   try {
     const handle = client.workflow.getHandle(workflow_id);
     if (!open) await handle.result();

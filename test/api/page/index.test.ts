@@ -8,11 +8,11 @@ import { createPages } from '../../../api/page';
 import { connect, type Database } from '../../../src/db/connection';
 import { createProcessor, type Processor } from '../../../src/processor/client';
 import { WALLETS, type Wallet } from '../../../src/processor/wire';
-import { connectTemporal } from '../../../src/temporal/connect';
 import { CARDS } from '../../support/cards';
 import { Merchant } from '../../support/client';
 import { aProject } from '../../support/projects';
 import { stack } from '../../support/stack';
+import { temporalOf } from '../../support/temporal-client';
 import { until } from '../../support/until';
 import { CARD, Client, charges, createOrder, getOrder, hidden, makeDue, story } from './hosted-page';
 
@@ -562,12 +562,12 @@ test('an order whose time is over cannot be paid', async () => {
 
 describe('when a part of the service is away', () => {
   let db: Database;
-  let client: ReturnType<typeof connectTemporal>;
+  let client: ReturnType<typeof temporalOf>;
   const opening: { server: Server; processor: Processor }[] = [];
 
   beforeAll(() => {
     db = connect(stack().postgres_url, { pool_max: 2 });
-    client = connectTemporal({ address: stack().temporal_address, namespace: stack().temporal_namespace, payload_keys: stack().payload_keys });
+    client = temporalOf();
   });
   afterAll(async () => {
     for (const { server, processor } of opening) {
