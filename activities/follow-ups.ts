@@ -11,11 +11,7 @@ import { closingOrderId, reversalOrderId, transactionId } from '../src/ids';
 import type { Operation, OperationResult } from '../src/processor/wire';
 import { FOLLOW_UP_WORKFLOW, followUpNews, followUpStart, orderWorkflowId, recordChanged, type FollowUpInput, type CaptureOrVoidInput, type FollowUpWorkflow } from '../workflows/messages';
 import { withFailures } from './failure';
-import type { Services } from './services';
-
-interface AtTime {
-  now: number;
-}
+import type { AtTime, Services } from './services';
 
 /** What became of a follow-up order: `recorded`, `nothing` to record (no approval, no chargeback), or `unanswered` by the processor. */
 export type Recorded = { done: 'recorded'; order: OrderRecord } | { done: 'unanswered' | 'nothing'; order?: never };

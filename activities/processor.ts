@@ -3,7 +3,7 @@ import { insertTransaction } from '../src/db/insert-order';
 import { moveOrder, type MoveDetails } from '../src/db/move-order';
 import { findOrder, loadOrder } from '../src/db/order-record';
 import { parseDuration } from '../src/domain/duration';
-import { hasEnded, isOpen, transactionEnd, type Ending } from '../src/domain/order';
+import { hasEnded, isEnding, isOpen, transactionEnd, type Ending } from '../src/domain/order';
 import { ForbiddenMove, awaitsOutcome, lastTransaction, type Change, type OrderRecord, type TransactionRecord } from '../src/domain/move';
 import { chargeKey, outcomeOf, type EventSource } from '../src/domain/transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, isFinal, mayMove } from '../src/domain/transitions';
@@ -14,11 +14,7 @@ import { preconditionFailed, tooLate } from '../src/errors';
 import type { CreateOrderInput, SubmitPaymentInput } from '../workflows/messages';
 import { withFailures } from './failure';
 import { isLate, rowOf, writeOrder } from './records';
-import type { Services } from './services';
-
-interface AtTime {
-  now: number;
-}
+import type { AtTime, Services } from './services';
 
 /** What a charge needs: the order, and who pays with what. */
 interface Charge {
@@ -117,8 +113,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     } catch (error) {
       if (!(error instanceof ForbiddenMove)) throw error;
       const present = await loadOrder(db, order.order_id);
-      const status = statusOf(present, change.transaction_id);
-      if (status !== 'cancelled' && status !== 'expired') throw error;
+      if (!isEnding(statusOf(present, change.transaction_id))) throw error;
       return present;
     }
   }

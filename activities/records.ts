@@ -5,12 +5,7 @@ import type { OrderRecord } from '../src/domain/move';
 import type { NewTransaction } from '../src/domain/new-order';
 import type { CreateOrderInput, TransactionInput } from '../workflows/messages';
 import { withFailures } from './failure';
-import type { Services } from './services';
-
-/** Epoch milliseconds of the workflow's clock: never the worker's. */
-interface AtTime {
-  now: number;
-}
+import type { AtTime, Services } from './services';
 
 /** Writes orders to Postgres and reads them. */
 export function recordActivities(services: Pick<Services, 'db'>) {

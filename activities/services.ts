@@ -4,6 +4,11 @@ import type { Logger } from '../src/log';
 import type { Processor } from '../src/processor/client';
 import type { PostWebhook } from '../src/webhook/post';
 
+/** The instant of an activity's input, epoch milliseconds by the workflow's clock: never the worker's. */
+export interface AtTime {
+  now: number;
+}
+
 /** External services that activities use; made once when the worker starts. */
 export interface Services {
   db: Database;

@@ -5,7 +5,7 @@ import { endedUnpaid } from '../src/db/transactions';
 import { OF_THE_PROCESSOR } from '../src/domain/follow-up';
 import { processorOrderId, reversalOrderId } from '../src/ids';
 import type { OperationResult } from '../src/processor/wire';
-import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, firstAnswer, captureOrVoid, followUpNews, followUpStart, orderStart, orderWorkflowId, type FollowUpInput, type CaptureOrVoidInput } from '../workflows/messages';
+import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, firstAnswer, captureOrVoid, followUpNews, followUpStart, orderRestart, orderWorkflowId, type FollowUpInput, type CaptureOrVoidInput } from '../workflows/messages';
 import { answeredOrder, isOver, isSilence, unavailable } from './answered-order';
 import type { Orders } from './orders';
 
@@ -27,12 +27,7 @@ export class FollowUps {
    */
   async captureOrVoid(input: CaptureOrVoidInput, deadline_at: number): Promise<OrderView> {
     return await this.answered(input, deadline_at, async () => {
-      const start = new WithStartWorkflowOperation(ORDER_WORKFLOW, {
-        ...orderStart({ order_id: input.original_order_id, project_id: input.project_id }),
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        // A workflow that has ended or was lost starts again from the record, which decides what is left.
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      });
+      const start = new WithStartWorkflowOperation(ORDER_WORKFLOW, orderRestart({ order_id: input.original_order_id, project_id: input.project_id }));
       await this.client.workflow.executeUpdateWithStart(captureOrVoid, { startWorkflowOperation: start, updateId: `follow:${input.order_id}`, args: [input] });
       await this.awaitFirstAnswer(input.order_id);
     });

@@ -11,6 +11,7 @@ import {
   ORDER_WORKFLOW,
   cancelOrder,
   createOrder,
+  orderRestart,
   orderStart,
   orderWorkflowId,
   paymentUpdateId,
@@ -138,11 +139,7 @@ export class Orders {
       if (!isOver(error)) throw error;
       const order = await findOrderView(this.db, order_id);
       if (order === undefined || isFinal(ORDER_MOVES, order.status)) throw error;
-      const startWorkflowOperation = new WithStartWorkflowOperation<OrderWorkflow>(ORDER_WORKFLOW, {
-        ...orderStart({ order_id, project_id: order.project_id }),
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      });
+      const startWorkflowOperation = new WithStartWorkflowOperation<OrderWorkflow>(ORDER_WORKFLOW, orderRestart({ order_id, project_id: order.project_id }));
       await this.client.workflow.executeUpdateWithStart(definition, { ...options, startWorkflowOperation });
     }
   }

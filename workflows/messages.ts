@@ -52,6 +52,11 @@ export function orderStart({ order_id, project_id }: { order_id: string; project
   };
 }
 
+/** Start options of an order's workflow that join a running one; one that has ended or was lost starts again from the record. */
+export function orderRestart(order: { order_id: string; project_id: string }) {
+  return { ...orderStart(order), workflowIdConflictPolicy: 'USE_EXISTING' as const, workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const };
+}
+
 /** Start options of a webhook's workflow; operators find it by its order. */
 export function deliveryStart(id: DeliveryId) {
   return {

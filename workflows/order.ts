@@ -2,9 +2,10 @@ import { ApplicationFailure, allHandlersFinished, condition, continueAsNew, patc
 import { closingOf, openAuthorization } from '../src/domain/authorization';
 import { isDue, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
 import { isAtIssuer, isOutcomeOpen, nextStep, type Step } from '../src/domain/next-step';
-import { hasEnded, mayCancel, paymentObstacle } from '../src/domain/order';
+import { hasEnded, isEnding, mayCancel, paymentObstacle } from '../src/domain/order';
 import { ASKED_TOO_OFTEN, askAgainAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
+import { ServiceError, tooLate } from '../src/errors';
 import { answering, asking } from './activities';
 import { oneAtATime } from './one-at-a-time';
 import { UNTOLD, describe, inWords } from './order-details';
@@ -49,7 +50,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     creating = true;
     await inTurn(async () => {
       if (present) return;
-      if (refused) throw refusal('ServiceUnavailable', 'The request came too late to be carried out; nothing was stored or charged.');
+      if (refused) throw refusal(tooLate());
       try {
         const created = { ...input, now: Date.now() };
         became(input.charge ? await answering.createAndCharge(created) : await answering.createOrder(created));
@@ -71,7 +72,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
         now: Date.now(),
         attempt: input.transaction.attempt,
       });
-      if (obstacle !== undefined) throw refusal('TransactionAlreadyStarted', OBSTACLES[obstacle]);
+      if (obstacle !== undefined) throw refusal(new ServiceError('TransactionAlreadyStarted', OBSTACLES[obstacle]));
       became(await answering.charge({ ...input, order: current, now: Date.now() }));
     }),
   );
@@ -177,7 +178,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
       became(await asking.askOutcome({ order: before, transaction_id, now: Date.now() }));
       const after = lastTransaction(existing());
       // It had already ended in the record, and the answer may have been an approval.
-      if (after?.status === 'cancelled' || after?.status === 'expired') toldToAsk = true;
+      if (isEnding(after?.status)) toldToAsk = true;
       // Below: given up because the time was over, not because the processor said so.
       if (after?.status !== 'error' || !hasEnded(after.end, Date.now())) return;
       // While the order is open another attempt may follow, and `unsettled` tracks only the last one.
@@ -198,7 +199,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     const last = present && lastTransaction(present);
     if (present === undefined || last === undefined) return;
     const { transaction_id, status } = last;
-    const endedOpen = (present.status === 'cancelled' || present.status === 'expired') && status === present.status;
+    const endedOpen = isEnding(present.status) && status === present.status;
     const mayBePaid = (transaction_id === unsettled && status !== 'accepted') || (endedOpen && mayHaveCharged);
     if (mayBePaid && patched('ask-after-the-end')) {
       await answering.startReversal({ transaction_id, ask_after_ms: ASK_AFTER_END_MS });
@@ -210,7 +211,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
   }
 
   function existing(): OrderRecord {
-    if (present === undefined) throw refusal('NotFound', 'The order does not exist.');
+    if (present === undefined) throw refusal(new ServiceError('NotFound', 'The order does not exist.'));
     return present;
   }
 
@@ -285,10 +286,10 @@ function facts(current: OrderRecord) {
 
 function canNotCancel(current: OrderRecord): ApplicationFailure {
   const why = isFinal(ORDER_MOVES, current.status) ? '' : ' and the outcome of its payment is awaited';
-  return refusal('CanNotCancelTransaction', `The order is ${current.status}${why}.`);
+  return refusal(new ServiceError('CanNotCancelTransaction', `The order is ${current.status}${why}.`));
 }
 
-/** A refusal; the API turns it back into a ServiceError by its type. */
-function refusal(type: string, value: string): ApplicationFailure {
-  return ApplicationFailure.create({ type, message: value, nonRetryable: true });
+/** A refusal as Temporal carries it; the API turns it back into the ServiceError by its type. */
+function refusal({ error, value }: ServiceError): ApplicationFailure {
+  return ApplicationFailure.create({ type: error, message: value, nonRetryable: true });
 }

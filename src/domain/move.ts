@@ -1,5 +1,5 @@
 import type { CaptureMode } from './amounts';
-import { hasEnded, isOpen, orderStatus, type Ending } from './order';
+import { hasEnded, isEnding, isOpen, orderStatus, type Ending } from './order';
 import { ORDER_MOVES, TRANSACTION_MOVES, mayMove, type OrderStatus, type TransactionStatus } from './transitions';
 
 /** A payment transaction as decisions need it. Instants in epoch milliseconds. */
@@ -169,5 +169,5 @@ function openTransactionTo(order: OrderRecord, to: Ending): { transaction_id: st
 
 function endingOf(order: OrderRecord, to: TransactionStatus | undefined): Ending | undefined {
   if (order.status === 'completed') return order.ended;
-  return to === 'cancelled' || to === 'expired' ? to : order.ended;
+  return isEnding(to) ? to : order.ended;
 }

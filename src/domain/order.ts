@@ -6,6 +6,11 @@ export const ATTEMPTS_MAX = 5;
 /** How an unpaid order was ended other than by its transactions. */
 export type Ending = 'cancelled' | 'expired';
 
+/** Whether a status of an order or transaction is an ending: over, and never paid. */
+export function isEnding(status: OrderStatus | TransactionStatus | undefined): status is Ending {
+  return status === 'cancelled' || status === 'expired';
+}
+
 /** What an order's status is computed from. */
 export interface OrderFacts {
   /** Statuses of the payment transactions, oldest first. */

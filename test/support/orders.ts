@@ -12,6 +12,7 @@ import {
   firstAnswer,
   captureOrVoid,
   followUpStart,
+  orderRestart,
   orderStart,
   orderWorkflowId,
   paymentUpdateId,
@@ -130,11 +131,7 @@ export async function createAnOrder(world: World, options: TestOrderOptions = {}
     },
     async follow(kind, amount, over = {}) {
       const input = { ...followUpOf(id, kind, { amount, ...over }), kind } satisfies CaptureOrVoidInput;
-      const startWorkflowOperation = new WithStartWorkflowOperation(ORDER_WORKFLOW, {
-        ...orderStart({ order_id: id, project_id: PROJECT.id }),
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      });
+      const startWorkflowOperation = new WithStartWorkflowOperation(ORDER_WORKFLOW, orderRestart({ order_id: id, project_id: PROJECT.id }));
       await client.workflow.executeUpdateWithStart(captureOrVoid, { startWorkflowOperation, args: [input] });
       await awaitFirstAnswer(world, input.order_id);
       return input.order_id;
