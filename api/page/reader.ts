@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import type { OrderView } from '../../src/db/order-view';
 import { formatAmount } from '../../src/domain/currency';
+import { knownLocale } from '../../src/domain/locale';
 import { textsFor, type Texts } from './languages';
 
 /** How the page speaks to its reader: the language of the texts and the notation of amounts. */
@@ -16,8 +17,8 @@ export interface Reader {
 /** Chosen by the order's locale, else its customer's, else the browser's languages. */
 export function readerOf(request: Request, order?: Pick<OrderView, 'locale' | 'customer'>): Reader {
   const named = [order?.locale, order?.customer?.['locale']].filter((locale) => typeof locale === 'string');
-  const wanted = [...named.map((locale) => locale.replaceAll('_', '-')), ...request.acceptsLanguages()];
-  const locale = wanted.find(isKnown) ?? 'en';
+  const wanted = [...named, ...request.acceptsLanguages()];
+  const locale = knownLocale(wanted);
   const { lang, dates, texts } = textsFor(wanted);
   const instants = new Intl.DateTimeFormat(dates, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
   return {
@@ -31,13 +32,4 @@ export function readerOf(request: Request, order?: Pick<OrderView, 'locale' | 'c
 /** Whether a request prefers JSON to a page, as programs do. */
 export function isProgram(request: Request): boolean {
   return request.accepts(['html', 'json']) === 'json';
-}
-
-function isKnown(locale: string): boolean {
-  try {
-    return Intl.NumberFormat.supportedLocalesOf(locale).length > 0;
-  } catch {
-    // Not a language tag, for example the `*` of Accept-Language.
-    return false;
-  }
 }

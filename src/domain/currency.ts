@@ -1,4 +1,5 @@
 import { data } from 'currency-codes';
+import { knownLocale } from './locale';
 
 /**
  * ISO 4217 from its maintainers' list (package `currency-codes`). Intl gives HUF, IDR and sixteen others no decimals, ISO 4217
@@ -44,25 +45,20 @@ export function decimalAmount(amount: number, currency: string): string {
 /** An amount in minor units in the notation of a locale: 123450, EUR, `de` → `1.234,50 €`. An unknown locale is read as English. */
 export function formatAmount(amount: number, currency: string, locale = 'en'): string {
   // A decimal string, not a number: 2^53-1 minor units have more digits than a float of the main unit keeps.
-  return formatOf(knownLocale(locale), currency).format(decimalAmount(amount, currency) as Intl.StringNumericLiteral);
+  return formatOf(knownLocale([locale]), currency).format(decimalAmount(amount, currency) as Intl.StringNumericLiteral);
 }
 
-/** Making a format costs a hundred times as much as using it. Bounded by Intl's locales times currencies. */
+/** Making a format costs a hundred times as much as using it. Bounded, as a customer's browser may name any locale. */
 const FORMATS = new Map<string, Intl.NumberFormat>();
+const FORMATS_MAX = 500;
 
 function formatOf(locale: string, currency: string): Intl.NumberFormat {
   const key = `${locale} ${currency}`;
+  const made = FORMATS.get(key);
+  if (made !== undefined) return made;
   const digits = minorUnits(currency);
-  const format =
-    FORMATS.get(key) ?? new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const format = new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits });
+  if (FORMATS.size >= FORMATS_MAX) FORMATS.clear();
   FORMATS.set(key, format);
   return format;
-}
-
-function knownLocale(locale: string): string {
-  try {
-    return Intl.NumberFormat.supportedLocalesOf(locale.replace('_', '-'))[0] ?? 'en';
-  } catch {
-    return 'en';
-  }
 }

@@ -27,7 +27,7 @@ export const LANGUAGES: Readonly<Record<string, Language>> = {
 
 /** The texts in the first language of the list that there is; English where there is none. */
 export function textsFor(wanted: readonly string[]): Language {
-  const languages = wanted.map((locale) => locale.split('-')[0]?.toLowerCase() ?? '');
+  const languages = wanted.map((locale) => locale.split(/[-_]/)[0]?.toLowerCase() ?? '');
   return LANGUAGES[languages.find((language) => Object.hasOwn(LANGUAGES, language)) ?? 'en'] ?? ENGLISH;
 }
 
