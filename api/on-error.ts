@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ErrorRequestHandler } from 'express';
+import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { ErrorAnswer } from '../src/contract/error';
 import { isAway } from '../src/db/connection';
 import { ERRORS, ServiceError, typeOf, type ErrorName } from '../src/errors';
@@ -22,9 +22,17 @@ export function errorBody(error: ServiceError): ErrorAnswer {
   return { error: { status: ERRORS[error.error].status, type: typeOf(error.error), value: error.value, ...error.property } };
 }
 
-/** Express's error handler. What is not a ServiceError becomes a ServerError with a fixed text; its details stay in the log. */
+/** The API's error handler: the error as JSON. */
 export function onError(log: Logger): ErrorRequestHandler {
-  return (thrown: unknown, _request, response, _next) => {
+  return answerErrors(log, (error, _request, response) => answerError(response, error));
+}
+
+/**
+ * Express's error handler; `show` writes the error, its headers are set. What is not a ServiceError becomes a ServerError with a
+ * fixed text; its details stay in the log, without the request, which may hold a card number.
+ */
+export function answerErrors(log: Logger, show: (error: ServiceError, request: Request, response: Response) => void): ErrorRequestHandler {
+  return (thrown: unknown, request, response, _next) => {
     const error = toServiceError(thrown);
     if (isAway(thrown)) log.warn({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'the database does not answer');
     else if (error === undefined) log.error({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'request failed');
@@ -35,8 +43,13 @@ export function onError(log: Logger): ErrorRequestHandler {
     }
     const known = error ?? new ServiceError('ServerError', ERRORS.ServerError.meaning);
     for (const [name, value] of Object.entries(HEADERS[known.error] ?? {})) response.setHeader(name, value);
-    answer(response, ERRORS[known.error].status, errorBody(known));
+    show(known, request, response);
   };
+}
+
+/** Answers with the error as JSON. */
+export function answerError(response: Response, error: ServiceError): void {
+  answer(response, ERRORS[error.error].status, errorBody(error));
 }
 
 /** The whole answer, as text, to input that is not HTTP and so never reaches Express. */
@@ -56,7 +69,9 @@ export function malformedHttpAnswer(): string {
 /** Errors of Express and its body parser, by their `type`. */
 const BY_TYPE: Readonly<Record<string, [ErrorName, string]>> = {
   'entity.too.large': ['PayloadTooLarge', ERRORS.PayloadTooLarge.meaning],
+  'parameters.too.many': ['PayloadTooLarge', 'The form has too many fields.'],
   'encoding.unsupported': ['UnsupportedMediaType', 'The Content-Encoding is not supported.'],
+  'charset.unsupported': ['UnsupportedMediaType', 'The charset is not supported.'],
   'request.size.invalid': ['ValidationError', 'The body is not as long as Content-Length says.'],
   'request.aborted': ['ValidationError', 'The request ended early.'],
 };
@@ -76,7 +91,7 @@ function toServiceError(thrown: unknown): ServiceError | undefined {
 }
 
 /** An error for the log. Selected fields only: errors of libraries may carry the body of a request. */
-export function details(thrown: unknown): Record<string, unknown> {
+function details(thrown: unknown): Record<string, unknown> {
   if (!(thrown instanceof Error)) return { message: `thrown: ${typeof thrown}` };
   const { code } = thrown as { code?: unknown };
   return {

@@ -1,0 +1,57 @@
+import { Router } from 'express';
+import pino from 'pino';
+import { onPageError } from '../../../api/page/on-error';
+import { ServiceError } from '../../../src/errors';
+import { SERIALIZERS } from '../../../src/log';
+import { servePlumbing } from '../../support/plumbing';
+
+/** What a handler of the page that throws is answered with, and logs. */
+async function answerTo(thrown: unknown, accept = 'text/html') {
+  const lines: string[] = [];
+  const pages = Router();
+  pages.use('/pay', () => {
+    throw thrown;
+  });
+  pages.use('/pay', onPageError(pino({ level: 'debug', serializers: SERIALIZERS }, { write: (line: string) => void lines.push(line) }), ''));
+  const api = await servePlumbing({ pages });
+  const response = await api.send('/pay/', { headers: { accept } });
+  const text = await response.text();
+  await api.close();
+  return { response, text, log: lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
+}
+
+const parserError = (type: string, status: number) => Object.assign(new Error(type), { type, status });
+
+test.each<[string, unknown, number, string]>([
+  ['a declared error', new ServiceError('NotFound', 'There is no payment at this address.'), 404, 'Page not found'],
+  ['an error without words of its own', new ServiceError('Conflict', 'Why.'), 409, 'This request cannot be read'],
+  ['a processor that does not answer', new ServiceError('GatewayTimeout', 'Why.'), 504, 'We cannot answer right now'],
+  ['a path that is no text', new URIError('malformed'), 400, 'This request cannot be read'],
+  ['a form that is too long', parserError('entity.too.large', 413), 413, 'This form is too large'],
+  ['a form with too many fields', parserError('parameters.too.many', 413), 413, 'This form is too large'],
+  ['a form in a charset that is not known', parserError('charset.unsupported', 415), 415, 'This request cannot be read'],
+])('%s is a page, and no line of the log', async (_title, thrown, status, words) => {
+  const { response, text, log } = await answerTo(thrown);
+  expect([response.status, response.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8']);
+  expect(text).toContain(words);
+  expect(log).toEqual([]);
+});
+
+test.each([
+  ['a page', 'text/html', 'We cannot answer right now'],
+  ['JSON', 'application/json', '"type":"ServerError"'],
+])('a database that does not answer: %s with 503 and Retry-After, and a warning', async (_title, accept, words) => {
+  const { response, text, log } = await answerTo(Object.assign(new Error('select 1 - canceling statement due to statement timeout'), { code: '57014' }), accept);
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(text).toContain(words);
+  expect(log).toMatchObject([{ level: 40, msg: 'the database does not answer', request_id: response.headers.get('x-request-id'), err: { code: '57014' } }]);
+});
+
+test('an error nobody declared is a page that says nothing of it, and an error of the log without its body', async () => {
+  const { response, text, log } = await answerTo(Object.assign(new TypeError('at secret place'), { body: 'number=4111111111111111' }));
+  expect(response.status).toBe(500);
+  expect(text).toContain('Something went wrong on our side');
+  expect(text).not.toContain('secret');
+  expect(log).toMatchObject([{ level: 50, msg: 'request failed', request_id: response.headers.get('x-request-id'), err: { type: 'TypeError', message: 'at secret place' } }]);
+  expect(JSON.stringify(log)).not.toContain('4111');
+});
