@@ -2,6 +2,7 @@ import express, { Router, type RequestHandler } from 'express';
 import { idParam } from '../../src/contract/scalars';
 import { findOrderView } from '../../src/db/order-view';
 import { ServiceError } from '../../src/errors';
+import { otherMethods } from '../bind';
 import { createShow } from './answer';
 import { assets } from './assets';
 import { cancelPayment } from './cancel-payment';
@@ -45,10 +46,10 @@ export function createPages(services: PageServices): Router {
   const router = Router({ caseSensitive: true });
   router.use(assets());
   router.use('/pay', ...pageHeaders, forgery.cookies, express.urlencoded({ extended: false, limit: FORM_BYTES_MAX, parameterLimit: FORM_FIELDS_MAX }));
-  router.route('/pay/:order_id').get(open).post(payByCard(doors)).all(only('GET, HEAD, POST'));
-  router.route('/pay/:order_id/wallet').get(home).post(payByWallet(doors)).all(only('GET, HEAD, POST'));
-  router.route('/pay/:order_id/cancel').get(home).post(cancelPayment(doors)).all(only('GET, HEAD, POST'));
-  router.route('/pay/:order_id/:transaction_id').get(open).all(only('GET, HEAD'));
+  router.route('/pay/:order_id').get(open).post(payByCard(doors)).all(otherMethods(['get', 'post']));
+  router.route('/pay/:order_id/wallet').get(home).post(payByWallet(doors)).all(otherMethods(['get', 'post']));
+  router.route('/pay/:order_id/cancel').get(home).post(cancelPayment(doors)).all(otherMethods(['get', 'post']));
+  router.route('/pay/:order_id/:transaction_id').get(open).all(otherMethods(['get']));
   router.use('/pay', () => {
     throw notFound();
   });
@@ -58,11 +59,4 @@ export function createPages(services: PageServices): Router {
 
 function notFound(): ServiceError {
   return new ServiceError('NotFound', 'There is no payment at this address.');
-}
-
-function only(methods: string): RequestHandler {
-  return (_request, response) => {
-    response.set('Allow', methods);
-    throw new ServiceError('MethodNotAllowed', 'The page does not take this method.');
-  };
 }

@@ -96,14 +96,16 @@ describe('a page', () => {
   });
 
   test.each([
-    ['PUT', ''],
-    ['DELETE', 'cancel/'],
-    ['PUT', 'wallet/'],
-    ['POST', `${NOBODY}/`],
-  ])('answers %s on /pay/…/%s with a 405 page', async (method, rest) => {
-    const response = await new Client().send(`/pay/${NOBODY}/${rest}`, { method });
-    expect([response.status, response.headers.get('content-type')]).toEqual([405, 'text/html; charset=utf-8']);
-    expect(response.headers.get('allow')).toContain('GET');
+    ['PUT', '', 'GET, HEAD, POST, OPTIONS'],
+    ['DELETE', 'cancel/', 'GET, HEAD, POST, OPTIONS'],
+    ['PUT', 'wallet/', 'GET, HEAD, POST, OPTIONS'],
+    ['POST', `${NOBODY}/`, 'GET, HEAD, OPTIONS'],
+  ])('answers %s on /pay/…/%s with a 405 page, OPTIONS with the methods there are: %s', async (method, rest, methods) => {
+    const path = `/pay/${NOBODY}/${rest}`;
+    const response = await new Client().send(path, { method });
+    expect([response.status, response.headers.get('content-type'), response.headers.get('allow')]).toEqual([405, 'text/html; charset=utf-8', methods]);
+    const options = await new Client().send(path, { method: 'OPTIONS' });
+    expect([options.status, options.headers.get('allow'), await options.text()]).toEqual([204, methods, '']);
   });
 });
 
