@@ -3,6 +3,7 @@ import type { TransactionRequest } from '../../src/contract/transaction';
 import { isAccountFunding, requireFundingInformation, type Receiver } from '../../src/domain/account-funding';
 import { ATTEMPTS_MAX } from '../../src/domain/order';
 import { parseDuration } from '../../src/domain/duration';
+import { paymentPeriod } from '../../src/domain/payment-period';
 import { ServiceError, invalid } from '../../src/errors';
 import { orderId, transactionId } from '../../src/ids';
 import type { TransactionInput } from '../../workflows/messages';
@@ -76,10 +77,7 @@ async function transactionOf(services: Services, { project }: Context, order_id:
     id: transactionId(order_id, 1),
     attempt: 1,
     payment_method,
-    // Until acceptance, the value sent (DECISIONS, Windows).
-    expiration_period: request.expiration_period ?? to_pay,
-    // With capture_mode the period sent counts from acceptance and does not limit the time for paying.
-    period: parseDuration(capture_mode === undefined ? (request.expiration_period ?? to_pay) : to_pay),
+    ...paymentPeriod(request, to_pay),
     ...(capture_mode && { capture_mode, capture_period: request.expiration_period ?? (capture_mode === 'manual' ? to_capture : to_pay) }),
     ...((aft || capture_mode) && { transaction_type: aft ? ('aft' as const) : ('authorization' as const) }),
   };

@@ -1,16 +1,13 @@
 import type { OrderView } from '../../src/db/order-view';
-import { parseDuration } from '../../src/domain/duration';
+import { paymentPeriod } from '../../src/domain/payment-period';
 
 /** What the merchant specified for the first attempt; it applies to every later one (DECISIONS, Attempts). */
 export function announced({ transactions: [first], transaction_expiration_period }: OrderView) {
   const { capture_mode, capture_period, transaction_type, receiver_account_token, payment_method_details } = first ?? {};
   const { receiver_account_number, receiver_account_number_type } = payment_method_details ?? {};
-  const expiration_period = first?.expiration_period ?? transaction_expiration_period;
   return {
     fields: {
-      expiration_period,
-      // With capture_mode the period counts from acceptance and does not limit the time for paying.
-      period: parseDuration(capture_mode ? transaction_expiration_period : expiration_period),
+      ...paymentPeriod(first ?? {}, transaction_expiration_period),
       capture_mode: capture_mode ?? undefined,
       capture_period: capture_period ?? undefined,
       transaction_type: transaction_type === 'authorization' || transaction_type === 'aft' ? transaction_type : undefined,
