@@ -1,5 +1,5 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { insertFollowUp, openFollowUps, settleFollowUp, type FollowUp } from '../src/db/follow-ups';
+import { insertFollowUp, openFollowUps, recordFollowUpOutcome } from '../src/db/follow-ups';
 import { findOrder, loadOrder } from '../src/db/order-record';
 import { endedUnpaid, findPayment } from '../src/db/transactions';
 import { OF_THE_PROCESSOR, followUpKey, movesReservedMoney, type FollowUpKind } from '../src/domain/follow-up';
@@ -8,25 +8,30 @@ import type { OrderRecord } from '../src/domain/move';
 import { chargeKey, outcomeOf } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { closingOrderId, reversalOrderId, transactionId } from '../src/ids';
+import type { Reply } from '../src/processor/client';
 import type { Operation, OperationResult } from '../src/processor/wire';
 import { FOLLOW_UP_WORKFLOW, followUpNews, followUpStart, orderWorkflowId, recordChanged, type FollowUpInput, type CaptureOrVoidInput, type FollowUpWorkflow } from '../workflows/messages';
 import { withFailures } from './failure';
+import { moveOf } from './outcome';
 import type { AtTime, Services } from './services';
 
 /** What became of a follow-up order: `recorded`, `nothing` to record (no approval, no chargeback), or `unanswered` by the processor. */
 export type Recorded = { done: 'recorded'; order: OrderRecord } | { done: 'unanswered' | 'nothing'; order?: never };
 
+type Unanswered = 'unknown' | (OperationResult & { result: 'processing' });
+
 /** No answer, or the processor does not know the outcome yet. */
-function isUnknown(answer: OperationResult | 'unknown' | 'never_seen'): answer is 'unknown' | (OperationResult & { result: 'processing' }) {
-  return answer === 'unknown' || (answer !== 'never_seen' && answer.result === 'processing');
+function isUnanswered(answer: Reply | 'never_seen'): answer is Unanswered {
+  return typeof answer === 'string' ? answer === 'unknown' : answer.result === 'processing';
 }
 
 /** Activities of follow-up orders: each is written beside its payment order, then carried out at the processor under a derived key. */
 export function followUpActivities({ db, processor, client }: Pick<Services, 'db' | 'processor' | 'client'>) {
   /** Writes the order unless it exists. Throws the domain's refusals. */
   async function record(input: FollowUpInput & AtTime): Promise<OrderRecord> {
-    const { order_id, project_id: _, processor_key: __, ask_after_ms: ___, asked: ____, ...follow_up } = input;
-    return await insertFollowUp(db, { ...follow_up, id: order_id, transaction_id: transactionId(order_id, 1) });
+    const { order_id: id, kind, requested_by, amount, original_order_id, original_transaction_id, merchant_order_id, description, extra, versions, not_after, now } = input;
+    const transaction_id = transactionId(id, 1);
+    return await insertFollowUp(db, { id, transaction_id, kind, requested_by, amount, original_order_id, original_transaction_id, merchant_order_id, description, extra, versions, not_after, now });
   }
 
   /** The request to the processor. Every repeat must be identical: it refuses a key sent with another body. */
@@ -36,20 +41,20 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
   }
 
   /** Requests the operation. `again`: it was sent before, so ask for its outcome first. */
-  async function operate(input: FollowUpInput, order: OrderRecord, again: boolean): Promise<OperationResult | 'unknown'> {
+  async function operate(input: FollowUpInput, order: OrderRecord, again: boolean): Promise<Reply> {
     const { kind, original_transaction_id, order_id } = input;
     if (kind === 'chargeback') throw new Error('chargebacks start at the processor: none is ever requested');
     const key = followUpKey(original_transaction_id, kind, order_id);
     const known = again ? await processor.ask(key) : 'never_seen';
-    return known === 'never_seen' ? await processor.operate(await operationOf({ ...input, kind }, order), key) : known;
+    if (known !== 'never_seen') return known;
+    const answer = await processor.operate(await operationOf({ ...input, kind }, order), key);
+    return answer === 'other_request' ? 'unknown' : answer;
   }
 
   /** Writes the outcome and, once it is final, tells the payment's workflow. */
-  async function settle(input: FollowUpInput, order: OrderRecord, answer: OperationResult | 'unknown', now: number): Promise<OrderRecord> {
-    const { to, result } = outcomeOf(answer);
-    const known = answer === 'unknown' ? {} : { response_code: answer.response_code, response_code_description: answer.response_code_description };
-    const follow_up: FollowUp = { ...input, amount: order.amount };
-    const after = await settleFollowUp(db, order, follow_up, to, { source: answer === 'unknown' ? 'service' : 'processor', now, occurred: answer === 'unknown' ? undefined : answer.occurred, result, transaction: known });
+  async function recordOutcome(input: FollowUpInput, order: OrderRecord, answer: Reply, now: number): Promise<OrderRecord> {
+    const { to, details } = moveOf(answer, now);
+    const after = await recordFollowUpOutcome(db, order, { ...input, amount: order.amount }, to, details);
     if (isFinal(ORDER_MOVES, after.status)) await tellPayment(client, input);
     return after;
   }
@@ -61,29 +66,29 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
   }
 
   /** The processor's answer about a charge that ended unpaid; `never_seen` for any other charge. */
-  async function lateAnswer(transaction_id: string): Promise<OperationResult | 'unknown' | 'never_seen'> {
+  async function lateAnswer(transaction_id: string): Promise<Reply | 'never_seen'> {
     return (await endedUnpaid(db, transaction_id)) === undefined ? 'never_seen' : await processor.ask(chargeKey(transaction_id));
   }
 
   /** Records a chargeback or a won chargeback. The notification is not trusted: the processor is asked by the key it named. */
   async function recordWhatWasDone(input: FollowUpInput & AtTime): Promise<Recorded> {
     const answer = await processor.ask(input.processor_key ?? '');
-    if (isUnknown(answer)) return { done: 'unanswered' };
+    if (isUnanswered(answer)) return { done: 'unanswered' };
     // A known key is not enough: the processor knows the charge's key too.
     const recorded_as: Partial<Record<OperationResult['operation'], FollowUpKind>> = OF_THE_PROCESSOR;
     const is_told = answer !== 'never_seen' && recorded_as[answer.operation] === input.kind && answer.transaction_id === input.original_transaction_id;
     if (!is_told || outcomeOf(answer).to !== 'accepted') return { done: 'nothing' };
     const order = await record({ ...input, amount: answer.amount });
-    return { done: 'recorded', order: await settle(input, order, answer, input.now) };
+    return { done: 'recorded', order: await recordOutcome(input, order, answer, input.now) };
   }
 
   async function carryOut(input: FollowUpInput & AtTime): Promise<OrderRecord> {
     // A capture or void was written before this workflow was started.
     const order = (movesReservedMoney(input.kind) ? await findOrder(db, input.order_id) : undefined) ?? (await record(input));
-    // Signal again: whoever settled it may have died before signalling.
+    // Signal again: whoever recorded its outcome may have died before signalling.
     if (isFinal(ORDER_MOVES, order.status)) await tellPayment(client, input);
     if (order.status !== 'new') return order;
-    return await settle(input, order, await operate(input, order, false), input.now);
+    return await recordOutcome(input, order, await operate(input, order, false), input.now);
   }
 
   return withFailures({
@@ -95,7 +100,7 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
       if (input.requested_by === 'processor') return await recordWhatWasDone(input);
       if (input.kind === 'reversal') {
         const answer = await lateAnswer(input.original_transaction_id);
-        if (isUnknown(answer)) return { done: 'unanswered' };
+        if (isUnanswered(answer)) return { done: 'unanswered' };
         if (answer === 'never_seen' || outcomeOf(answer).to !== 'accepted') return { done: 'nothing' };
       }
       return { done: 'recorded', order: await carryOut(input) };
@@ -104,7 +109,7 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
     /** Asks for an open outcome; an operation the processor never saw is sent again. Without an answer the order is returned unchanged. */
     async askFollowUp({ order, now, ...input }: FollowUpInput & AtTime & { order: OrderRecord }): Promise<OrderRecord> {
       const answer = await operate(input, order, true);
-      return answer === 'unknown' ? order : await settle(input, order, answer, now);
+      return answer === 'unknown' ? order : await recordOutcome(input, order, answer, now);
     },
 
     /** Sets the amount of a capture or void aside and starts its workflow. Returns the payment order. Throws the domain's refusals. */

@@ -1,30 +1,37 @@
 import type { CaptureMode } from '../src/domain/amounts';
 import { insertTransaction } from '../src/db/insert-order';
 import { moveOrder, type MoveDetails } from '../src/db/move-order';
+import { isLate } from '../src/db/in-time';
 import { findOrder, loadOrder } from '../src/db/order-record';
 import { parseDuration } from '../src/domain/duration';
 import { hasEnded, isEnding, isOpen, transactionEnd, type Ending } from '../src/domain/order';
 import { ForbiddenMove, awaitsOutcome, lastTransaction, type Change, type OrderRecord, type TransactionRecord } from '../src/domain/move';
-import { chargeKey, outcomeOf, type EventSource } from '../src/domain/transaction';
+import { chargeKey, type EventSource } from '../src/domain/transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, isFinal, mayMove } from '../src/domain/transitions';
 import { findPayment } from '../src/db/transactions';
 import type { PaymentMethodDetails } from '../src/domain/new-order';
-import type { Operation, OperationResult } from '../src/processor/wire';
+import type { Reply } from '../src/processor/client';
+import type { Operation } from '../src/processor/wire';
 import { preconditionFailed, tooLate } from '../src/errors';
 import type { CreateOrderInput, SubmitPaymentInput } from '../workflows/messages';
 import { withFailures } from './failure';
-import { isLate, rowOf, writeOrder } from './records';
+import { moveOf } from './outcome';
+import { rowOf, writeOrder } from './records';
 import type { AtTime, Services } from './services';
 
+/** What a customer pays with. */
+interface PaidWith {
+  payment_method: string;
+  payment_method_details: PaymentMethodDetails;
+  payment_method_brand?: string | undefined;
+}
+
 /** What a charge needs: the order, and who pays with what. */
-interface Charge {
+interface Charge extends PaidWith {
   order: OrderRecord;
   transaction_id: string;
   project_id: string;
   is_test: boolean;
-  payment_method: string;
-  payment_method_details: PaymentMethodDetails;
-  payment_method_brand?: string | undefined;
   capture_mode?: CaptureMode | null | undefined;
   receiver_account_token?: string | null | undefined;
 }
@@ -51,71 +58,64 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
   }
 
   /** Sends one charge and writes its outcome. */
-  async function chargeAndSettle(charge: Charge, now: number): Promise<OrderRecord> {
-    const answer = await processor.operate(chargeOf(charge), chargeKey(charge.transaction_id));
-    return await settle(charge.order, charge.transaction_id, answer, now, {
-      payment_method: charge.payment_method,
-      payment_method_brand: charge.payment_method_brand,
-      payment_method_details: charge.payment_method_details,
-    });
+  async function chargeAndRecord(charge: Charge, now: number): Promise<OrderRecord> {
+    const { order, transaction_id, payment_method, payment_method_brand, payment_method_details } = charge;
+    const answer = await processor.operate(chargeOf(charge), chargeKey(transaction_id));
+    // The first of two requests with different cards is the one that is charged: the second is not recorded.
+    if (answer === 'other_request') return await recordOutcome(order, transaction_id, 'unknown', now);
+    return await recordOutcome(order, transaction_id, answer, now, { payment_method, payment_method_brand, payment_method_details });
   }
 
-  async function settle(
-    order: OrderRecord,
-    transaction_id: string,
-    answer: OperationResult | 'unknown',
-    now: number,
-    known: { payment_method?: string; payment_method_brand?: string | undefined; payment_method_details?: PaymentMethodDetails } = {},
-  ): Promise<OrderRecord> {
-    const { to, result, authorization_iso_response_code } = outcomeOf(answer);
+  /** Writes what the processor answered about a charge. `paid_with`: what the charge was sent with, where it is not recorded yet. */
+  async function recordOutcome(order: OrderRecord, transaction_id: string, answer: Reply, now: number, paid_with: Partial<PaidWith> = {}): Promise<OrderRecord> {
+    const { to, details } = moveOf(answer, now);
     const transaction = order.transactions.find((one) => one.transaction_id === transaction_id);
     // A challenge that we learn of too late: there is no time left for it.
     const is_over = to === 'pending' && transaction !== undefined && hasEnded(transaction.end, now);
     if (answer === 'unknown' || is_over) {
-      // Neither 'unknown' nor a late challenge may overwrite an outcome recorded in the meantime.
+      // Neither may overwrite an outcome that was recorded meanwhile.
       const present = await loadOrder(db, order.order_id);
       const status = statusOf(present, transaction_id) ?? 'new';
-      if (answer === 'unknown' ? status !== 'new' : status !== 'pending' && !mayMove(TRANSACTION_MOVES, status, 'pending')) return present;
+      const is_news = answer === 'unknown' ? status === 'new' : status === 'pending' || mayMove(TRANSACTION_MOVES, status, 'pending');
+      if (!is_news) return present;
     }
     const capture = transaction?.capture;
-    const after = await moveUnlessEnded(
-      order,
-      {
-        transaction_id,
-        to,
-        ...(to === 'error' && hasEnded(order.order_end, now) ? { ended: 'expired' } : {}),
-        ...(to === 'accepted' && capture ? { capture_end: now + parseDuration(capture.period) } : {}),
-      },
-      {
-        source: answer === 'unknown' ? 'service' : 'processor',
-        now,
-        occurred: answer === 'unknown' ? undefined : answer.occurred,
-        result,
-        authorization_iso_response_code,
-        transaction: {
-          ...known,
-          ...(answer === 'unknown' ? {} : knownFrom(answer)),
-          // A sale takes the money at once (DECISIONS, Money).
-          ...(to === 'accepted' && !capture ? { captured_amount: order.amount } : {}),
-        },
-      },
-    );
+    const change: Change & { transaction_id: string } = {
+      transaction_id,
+      to,
+      ...(to === 'error' && hasEnded(order.order_end, now) ? { ended: 'expired' } : {}),
+      ...(to === 'accepted' && capture ? { capture_end: now + parseDuration(capture.period) } : {}),
+    };
+    // A sale takes the money at once (DECISIONS, Money).
+    const captured = to === 'accepted' && !capture ? { captured_amount: order.amount } : {};
+    const after = await moveUnlessOver(order, change, { ...details, transaction: { ...paid_with, ...details.transaction, ...captured } });
     return is_over ? await moveOrder(db, after, { ended: 'expired' }, { source: 'service', now }) : after;
   }
 
   /**
-   * Like moveOrder, but a transaction that was cancelled or expired meanwhile stays as it is. If the processor took the money, the
-   * order's workflow gives it back: it knew that a charge might be under way.
+   * Like moveOrder, but what was recorded meanwhile stays: a transaction that was cancelled or expired, and any outcome when there is
+   * none to write. If the processor took the money of the former, the order's workflow gives it back: it knew that a charge might be
+   * under way.
    */
-  async function moveUnlessEnded(order: OrderRecord, change: Change & { transaction_id: string }, details: MoveDetails): Promise<OrderRecord> {
+  async function moveUnlessOver(order: OrderRecord, change: Change & { transaction_id: string }, details: MoveDetails): Promise<OrderRecord> {
     try {
       return await moveOrder(db, order, change, details);
     } catch (error) {
       if (!(error instanceof ForbiddenMove)) throw error;
       const present = await loadOrder(db, order.order_id);
-      if (!isEnding(statusOf(present, change.transaction_id))) throw error;
+      if (change.to !== 'processing' && change.to !== 'pending' && !isEnding(statusOf(present, change.transaction_id))) throw error;
       return present;
     }
+  }
+
+  /**
+   * The row of an announced attempt does not show whether it was charged in time, so the processor is asked until it says. Throws
+   * ServiceUnavailable when it never was.
+   */
+  async function requireSent(transaction_id: string): Promise<void> {
+    const sent = await processor.ask(chargeKey(transaction_id));
+    if (sent === 'never_seen') throw tooLate();
+    if (sent === 'unknown') throw new Error('the processor does not say whether the attempt was charged');
   }
 
   return withFailures({
@@ -124,9 +124,9 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       const order = await writeOrder(services, input);
       const { transaction } = input;
       const last = lastTransaction(order);
-      // A repeat may come after the transaction's end; the workflow then asks whether it was charged.
-      if (!transaction || last?.status !== 'new' || hasEnded(last.end, input.now)) return order;
-      return await chargeAndSettle(
+      // A repeat may come after the transaction's end, by either clock; the workflow then asks whether it was charged.
+      if (!transaction || last?.status !== 'new' || hasEnded(last.end, Math.max(input.now, Date.now()))) return order;
+      return await chargeAndRecord(
         {
           order,
           transaction_id: transaction.id,
@@ -155,10 +155,9 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
             end: transactionEnd({ order_end: input.order.order_end, created: now, period: transaction.period }),
             not_after: input.not_after,
           });
-      // The row does not show whether this attempt was sent, so ask.
-      if (announced && isLate(input.not_after) && typeof (await processor.ask(chargeKey(id))) === 'string') throw tooLate();
       if (statusOf(order, id) !== 'new') return order;
-      return await chargeAndSettle({ ...input, ...transaction, order, transaction_id: id }, now);
+      if (announced && isLate(input.not_after)) await requireSent(id);
+      return await chargeAndRecord({ ...input, ...transaction, order, transaction_id: id }, now);
     },
 
     /**
@@ -171,19 +170,19 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       if (answer === 'unknown') return order;
       // Another worker may have moved the order and died before reporting it.
       const present = await loadOrder(db, order.order_id);
-      if (answer !== 'never_seen') return await settle(present, transaction_id, answer, now);
+      if (answer !== 'never_seen') return await recordOutcome(present, transaction_id, answer, now);
       const transaction = present.transactions.find((one) => one.transaction_id === transaction_id);
       if (transaction === undefined || !isOpen(transaction.status)) return present;
       // The task may have waited for a worker: send nothing once either clock is past the end.
       if (hasEnded(transaction.end, Math.max(now, Date.now()))) {
-        return await moveUnlessEnded(
+        return await moveUnlessOver(
           present,
           { transaction_id, to: 'error', ...(hasEnded(present.order_end, now) ? { ended: 'expired' } : {}) },
           { source: 'service', now, result: 'failed' },
         );
       }
       const again = await processor.operate(chargeOf({ ...(await findPayment(db, transaction_id)), order: present }), key);
-      return again === 'unknown' ? present : await settle(present, transaction_id, again, now);
+      return typeof again === 'string' ? present : await recordOutcome(present, transaction_id, again, now);
     },
 
     /**
@@ -199,17 +198,12 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       if (last?.status === 'new' || last?.status === 'pending') {
         const answer = await processor.ask(chargeKey(last.transaction_id));
         if (answer === 'unknown') return present;
-        if (answer !== 'never_seen') present = await settle(present, last.transaction_id, answer, now);
+        if (answer !== 'never_seen') present = await recordOutcome(present, last.transaction_id, answer, now);
       }
       if (isFinal(ORDER_MOVES, present.status) || awaitsOutcome(present)) return present;
       return await moveOrder(db, present, { ended }, { source, now, versions: versions && [present.version] });
     },
   });
-}
-
-/** What an answer says about the transaction besides its outcome. */
-function knownFrom({ response_code, response_code_description, challenge_url, three_ds }: OperationResult) {
-  return { response_code, response_code_description, challenge_url, received_3ds_result: three_ds?.result, liability_shift: three_ds?.liability_shift };
 }
 
 function statusOf(order: OrderRecord, transaction_id: string): TransactionRecord['status'] | undefined {

@@ -26,14 +26,6 @@ export async function writeOrder({ db }: Pick<Services, 'db'>, input: CreateOrde
   return await insertOrder(db, order, transaction && rowOf(transaction), { created: now, order_end, transaction_end, not_after: input.not_after });
 }
 
-/**
- * Whether it is too late to store anything: the sender was told "nothing was stored" (DECISIONS, HTTP surface 10). Epoch
- * milliseconds by the machine's clock, as the deadline is.
- */
-export function isLate(not_after: number | undefined): boolean {
-  return not_after !== undefined && Date.now() > not_after;
-}
-
 /** The transaction without its period: the row holds its end instead. */
 export function rowOf(transaction: TransactionInput): NewTransaction {
   const { period: _, ...row } = transaction;

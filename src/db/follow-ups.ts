@@ -15,8 +15,9 @@ import {
 } from '../domain/follow-up';
 import { lastTransaction, type OrderRecord } from '../domain/move';
 import { OPEN_ORDER_STATUSES, ORDER_MOVES, isFinal, type TransactionStatus } from '../domain/transitions';
-import { ServiceError, preconditionFailed, tooLate } from '../errors';
+import { ServiceError, preconditionFailed } from '../errors';
 import { iso, rows, type Database } from './connection';
+import { requireInTime } from './in-time';
 import { moveOrder, type MoveDetails } from './move-order';
 import { findOrder, loadOrder } from './order-record';
 
@@ -50,7 +51,7 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
     const there = await findOrder(trx, id);
     if (there !== undefined) return there;
     // Checked with the payment locked: waiting for the lock may have taken long.
-    if (not_after !== undefined && Date.now() > not_after) throw tooLate();
+    requireInTime(not_after);
     if (payment === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
     if (versions?.includes(payment.version) === false) throw preconditionFailed();
     const amount = amountToMove(payment.money, follow_up);
@@ -94,7 +95,10 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
     );
     const { pending } = FOLLOW_UPS[kind];
     if (pending !== null) await changeAmounts(trx, follow_up, { [pending]: amount }, now);
-    return await loadOrder(trx, id);
+    const inserted = await loadOrder(trx, id);
+    // And once more: the statements may have taken long, too.
+    requireInTime(not_after);
+    return inserted;
   });
 }
 
@@ -109,7 +113,7 @@ export interface FollowUp extends PaymentId {
  * Writes a follow-up order's outcome and the payment's new amounts in one SQL transaction; an authorization of which nothing is
  * left ends in it. Repeat-safe: a final order stays as it is.
  */
-export async function settleFollowUp(db: Database, order: OrderRecord, follow_up: FollowUp, to: TransactionStatus, details: MoveDetails): Promise<OrderRecord> {
+export async function recordFollowUpOutcome(db: Database, order: OrderRecord, follow_up: FollowUp, to: TransactionStatus, details: MoveDetails): Promise<OrderRecord> {
   return await db.transaction(async (trx) => {
     const payment = await lockPayment(trx, follow_up);
     const present = await loadOrder(trx, order.order_id);

@@ -3,6 +3,7 @@ import type { NewOrder, NewTransaction } from '../domain/new-order';
 import type { OrderStatus } from '../domain/transitions';
 import { tooLate } from '../errors';
 import { iso, preparedRows, type Database } from './connection';
+import { IN_TIME } from './in-time';
 import { findOrder, loadOrder } from './order-record';
 
 function orderRow(order: NewOrder, times: { created: number; end: number }) {
@@ -70,9 +71,6 @@ const TRANSACTION_COLUMNS = columns<ReturnType<typeof transactionRow>>({
 });
 
 const ROW_OF_JSON = `select ${TRANSACTION_COLUMNS} from json_populate_record(null::transactions, :transaction::json)`;
-
-/** True while the caller still waits, by the database's clock as the statement runs: it may have waited for a connection or a lock. */
-const IN_TIME = '(:not_after::bigint is null or clock_timestamp() <= to_timestamp(:not_after::bigint / 1000.0))';
 
 function newTransactionRecord({ id, attempt, capture_mode, capture_period }: NewTransaction, end: number): TransactionRecord {
   const authorization = capture_mode !== undefined && capture_period !== undefined;

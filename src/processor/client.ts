@@ -25,6 +25,9 @@ export interface UnusableCard {
   reason: string;
 }
 
+/** The processor's answer to an operation. `unknown`: none that counts came, so anything may have happened. */
+export type Reply = OperationResult | 'unknown';
+
 /**
  * The processor, as the service sees it. Money operations never throw and never guess: without a valid answer in time the
  * outcome is `unknown`. Look-ups that move no money throw instead: FailedToFetchTransactionInformation when the answer is of no use,
@@ -39,10 +42,13 @@ export interface Processor {
   getVaultedCard(vault_token: string, project_id: string): Promise<VaultedCard | undefined>;
   /** Swaps a receiver's account number for a token; a malformed number is returned, not thrown. */
   vaultAccount(account: VaultAccount): Promise<({ usable: true } & VaultedAccount) | UnusableCard>;
-  /** Does an operation, or repeats the first answer of its key. */
-  operate(operation: Operation, idempotency_key: string): Promise<OperationResult | 'unknown'>;
+  /**
+   * Does an operation, or repeats the first answer of its key. `other_request`: the key came with another request before, whose
+   * outcome counts.
+   */
+  operate(operation: Operation, idempotency_key: string): Promise<Reply | 'other_request'>;
   /** How an operation stands. `never_seen`: the processor does not know the key, nothing happened. */
-  ask(idempotency_key: string): Promise<OperationResult | 'unknown' | 'never_seen'>;
+  ask(idempotency_key: string): Promise<Reply | 'never_seen'>;
   /** The processor's published test cards. */
   testCards(): Promise<TestCard[]>;
   close(): Promise<void>;
@@ -92,7 +98,7 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
     let why: string;
     try {
       const answer = await calling;
-      if (answer.status === 404) return answer;
+      if (answer.status === 404 || answer.status === 409) return answer;
       const result = operationResultSchema.safeParse(answer.body);
       // An answer about another operation says nothing about this one.
       if (answer.status === 200 && result.success && result.data.idempotency_key === idempotency_key) return result.data;
@@ -137,7 +143,11 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
     async operate(operation, idempotency_key) {
       const calling = call('POST', '/v1/operations/', operation, { 'idempotency-key': idempotency_key });
       const result = await outcome(idempotency_key, calling);
-      if (!isResult(result)) return 'unknown';
+      if (result === 'unknown') return 'unknown';
+      if (!isResult(result)) {
+        log?.warn({ idempotency_key, why: `status ${result.status}` }, 'outcome at the processor is unknown');
+        return result.status === 409 && isAbout('Idempotency-Key', result) ? 'other_request' : 'unknown';
+      }
       if (isOf(operation, result)) return result;
       log?.error({ idempotency_key }, 'the processor answered for another operation or amount');
       return 'unknown';

@@ -8,6 +8,7 @@ import { z } from 'zod';
  * - `GET  /v1/vault/cards/{token}/`    ?project_id= → VaultedCard (404 with field vault_token when no such token in that project)
  * - `POST /v1/vault/accounts/`         VaultAccount → VaultedAccount (account funding: the receiver's account number)
  * - `POST /v1/operations/`             Operation, header Idempotency-Key → OperationResult; the same key again: the first result
+ *   (409 with field Idempotency-Key: the key came with another request before)
  * - `GET  /v1/operations/{key}/`       → OperationResult (404 with field idempotency_key: the processor does not know the key)
  *
  * Every request carries `Authorization: Bearer <processor key>`. No answer in time means that the outcome is unknown.

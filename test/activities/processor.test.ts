@@ -1,5 +1,6 @@
 import { processorActivities } from '../../activities/processor';
 import { moveOrder } from '../../src/db/move-order';
+import type { Database } from '../../src/db/connection';
 import { findOrder } from '../../src/db/order-record';
 import { findOrderView } from '../../src/db/order-view';
 import { createProcessor, type Processor } from '../../src/processor/client';
@@ -134,13 +135,16 @@ describe('charge', () => {
 
   test('killed between the charge and its record, and the customer comes with another card: the first charge counts', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
-    await expect(killedAtTheCharge().charge({ ...(await payment(order.order_id, 1)), order })).rejects.toThrow('killed');
+    const input = { ...(await payment(order.order_id, 1)), order };
+    await expect(killedAtTheCharge().charge(input)).rejects.toThrow('killed');
     // The processor refuses the key with another card: that is no outcome, so it is asked.
     const after = await activities.charge({ ...(await payment(order.order_id, 1, 'do_not_honor')), order });
     expect(after.transactions[0]!.status).toBe('processing');
     const settled = await activities.askOutcome({ order: after, transaction_id: transactionIdOf(order.order_id, 1), now: NOW });
     expect(settled.status).toBe('completed');
     expect(await shop.ledger(order.order_id)).toHaveLength(1);
+    // Nor is the second card shown, or kept for later charges, as the one that paid.
+    expect((await view(order.order_id)).transactions[0]!.payment_method_details?.vault_token).toBe(input.transaction.payment_method_details.vault_token);
   });
 
   test('an attempt that is settled is not charged again', async () => {
@@ -163,9 +167,21 @@ describe('charge', () => {
     const order = await aStoredOrder(database.db);
     const late = { ...(await payment(order.order_id, 1)), not_after: Date.now() - 1, order };
     await expect(activities.charge(late)).rejects.toMatchObject({ type: 'ServiceUnavailable', nonRetryable: true });
-    await expect(deaf().charge(late)).rejects.toMatchObject({ type: 'ServiceUnavailable', nonRetryable: true });
     expect([await statuses(order.order_id), await shop.ledger(order.order_id)]).toEqual(['new new', []]);
     expect((await activities.charge({ ...late, not_after: Date.now() + MINUTE })).status).toBe('completed');
+  });
+
+  test('a late attempt that was announced, while the processor does not say whether it was charged: tried again, as "nothing was charged" may be false', async () => {
+    const order = await aStoredOrder(database.db);
+    const input = { ...(await payment(order.order_id, 1)), order };
+    await expect(killedAtTheCharge().charge(input)).rejects.toThrow('killed');
+    const late = { ...input, not_after: Date.now() - 1 };
+    const failure: unknown = await deaf().charge(late).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Error);
+    expect(failure).not.toHaveProperty('nonRetryable', true);
+    expect((await activities.charge(late)).status).toBe('completed');
+    // Once its outcome is there, nobody has to be asked.
+    expect((await deaf().charge(late)).status).toBe('completed');
   });
 
   test('a late attempt that was announced and that the processor knows goes on: it had begun in time', async () => {
@@ -219,6 +235,20 @@ describe('not to know is no news', () => {
       },
     });
 
+  /** The database, in which something happens right after an order was read. */
+  function afterFirstRead(happens: () => Promise<unknown>): Database {
+    let read = false;
+    const raw = (sql: string, bindings: never) => {
+      if (read || !sql.includes('from orders o where o.id = :order_id')) return database.db.raw(sql, bindings);
+      read = true;
+      return database.db.raw(sql, bindings).then(async (result: unknown) => {
+        await happens();
+        return result;
+      });
+    };
+    return new Proxy(database.db, { get: (db, key) => (key === 'raw' ? raw : Reflect.get(db, key)) });
+  }
+
   test.each([
     ['approved', 'completed accepted'],
     ['do_not_honor', 'error error'],
@@ -236,6 +266,14 @@ describe('not to know is no news', () => {
     const input = { project_id: PROJECT.id, is_test: true, now: NOW, transaction, order };
     expect((await beatenTo(() => activities.charge(input)).charge(input)).status).toBe('completed');
     expect(await statuses(order.order_id)).toBe('completed accepted');
+  });
+
+  test('an outcome that somebody else writes after it has looked stays, too', async () => {
+    const input = { ...aCharge(await tokenOf('approved')), now: NOW };
+    const reads = afterFirstRead(() => activities.createAndCharge(input));
+    const unheard = processorActivities({ db: reads, processor: { ...processor, operate: () => Promise.resolve('unknown') }, public_url: 'http://pay.example' });
+    expect((await unheard.createAndCharge(input)).status).toBe('completed');
+    expect(await statuses(input.order.id)).toBe('completed accepted');
   });
 
   test('of an attempt that is new it makes one that is awaited', async () => {

@@ -1,4 +1,4 @@
-import { isLate, recordActivities } from '../../activities/records';
+import { recordActivities } from '../../activities/records';
 import { findOrderView } from '../../src/db/order-view';
 import { NOW, aTransaction, anOrder } from '../support/builders';
 import { aDatabase, type TestDatabase } from '../support/database';
@@ -41,10 +41,6 @@ test('surface 10: what is there goes on, however late the repeat comes', async (
   const request = input();
   const first = await activities.createOrder(request);
   expect(await activities.createOrder({ ...request, not_after: Date.now() - 1 })).toEqual(first);
-});
-
-test('surface 10: nobody is late without a deadline, nor at it', () => {
-  expect([isLate(undefined), isLate(Date.now() + MINUTE), isLate(Date.now() - 1)]).toEqual([false, false, true]);
 });
 
 test('a database that fails is no refusal: Temporal tries again', async () => {

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { rows, type Database } from '../../src/db/connection';
-import { insertFollowUp, settleFollowUp } from '../../src/db/follow-ups';
+import { insertFollowUp, recordFollowUpOutcome } from '../../src/db/follow-ups';
 import { moveOrder } from '../../src/db/move-order';
 import type { FollowUpKind, FollowUpRequest, NewFollowUp, RequestedBy } from '../../src/domain/follow-up';
 import type { OrderRecord } from '../../src/domain/move';
@@ -46,7 +46,7 @@ const MOVES = { approved: 'accepted', refused: 'error', processing: 'processing'
 /** Writes what became of a follow-up order, as its workflow does. `asked`: the order as it was when it was asked for. */
 export async function answerFollowUp(db: Database, follow_up: NewFollowUp, asked: OrderRecord, answer: ProcessorAnswer, now = NOW): Promise<OrderRecord> {
   const details = answer === 'processing' ? { source: 'service' as const, now } : { source: 'processor' as const, now, result: answer === 'approved' ? ('approved' as const) : ('failed' as const) };
-  return await settleFollowUp(db, asked, { ...follow_up, amount: asked.amount }, MOVES[answer], details);
+  return await recordFollowUpOutcome(db, asked, { ...follow_up, amount: asked.amount }, MOVES[answer], details);
 }
 
 /** Asks and answers at once. */

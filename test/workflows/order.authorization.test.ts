@@ -1,6 +1,6 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { insertFollowUp, settleFollowUp } from '../../src/db/follow-ups';
+import { insertFollowUp, recordFollowUpOutcome } from '../../src/db/follow-ups';
 import { closingOrderId, transactionId } from '../../src/ids';
 import { orderWorkflowId, processorAnswered, type CreateOrderInput } from '../../workflows/messages';
 import { CARDS, type CardName } from '../support/cards';
@@ -324,7 +324,7 @@ describe('at the end of the window', () => {
     const { order_id, ...capture } = followUpOf(order.id, 'capture', { amount: 300 });
     const now = await world.now();
     const written = await insertFollowUp(db, { ...capture, id: order_id, transaction_id: transactionId(order_id, 1), now });
-    await settleFollowUp(db, written, { ...capture, amount: 300 }, 'accepted', { source: 'processor', now });
+    await recordFollowUpOutcome(db, written, { ...capture, amount: 300 }, 'accepted', { source: 'processor', now });
     expect(await order.handle.result()).toBe('completed');
     expect(await moneyStory(order)).toMatch(/^300 captured, 200 void/);
   });

@@ -177,7 +177,7 @@ describe('a refusal stores nothing', () => {
   });
 });
 
-describe('settleFollowUp', () => {
+describe('recordFollowUpOutcome', () => {
   test.each<[kind: FollowUpKind, mode: PaymentMode, approved: object, refused: object]>([
     ['capture', 'manual', { captured: 40 }, {}],
     ['void', 'manual', { voided: 40 }, {}],

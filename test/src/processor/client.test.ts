@@ -13,7 +13,7 @@ let answer: (res: ServerResponse) => void;
 let stranger: Processor;
 
 beforeAll(async () => {
-  bench = await startBench({}, 2_000);
+  bench = await startBench({}, 5_000);
   odd = createServer((_req, res) => answer(res));
   await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
   stranger = createProcessor({ url: `http://127.0.0.1:${(odd.address() as AddressInfo).port}/`, key: KEY, timeout_ms: 1_500 });
@@ -83,6 +83,13 @@ test.each([
   expect(await stranger.operate(OPERATION, 'key')).toBe('unknown');
 });
 
+test('a key that came with another request: told apart from no answer, and only by the processor itself', async () => {
+  answer = json(409, { error: 'This Idempotency-Key belongs to another request.', field: 'Idempotency-Key' });
+  expect([await stranger.operate(OPERATION, 'key'), await stranger.ask('key')]).toEqual(['other_request', 'unknown']);
+  answer = json(409, { error: 'Conflict' });
+  expect(await stranger.operate(OPERATION, 'key')).toBe('unknown');
+});
+
 test('nobody there: unknown, and a look-up has no answer', async () => {
   const nobody = createProcessor({ url: 'http://127.0.0.1:9', key: KEY, timeout_ms: 1_500 });
   expect(await nobody.operate(OPERATION, 'key')).toBe('unknown');
@@ -92,7 +99,7 @@ test('nobody there: unknown, and a look-up has no answer', async () => {
 
 test.each([
   ['latency within the limit', { kind: 'latency', milliseconds: 50 }, 'approved', 'approved', 1],
-  ['latency beyond it', { kind: 'latency', milliseconds: 2_500 }, 'unknown', 'approved', 1],
+  ['latency beyond it', { kind: 'latency', milliseconds: 6_000 }, 'unknown', 'approved', 1],
   ['an error', { kind: 'error' }, 'unknown', 'never_seen', 0],
   ['no answer', { kind: 'no_answer' }, 'unknown', 'never_seen', 0],
   ['a lost answer', { kind: 'lost_answer' }, 'unknown', 'approved', 1],
@@ -179,6 +186,6 @@ test('the test cards can be listed', async () => {
   expect(await bench.processor.testCards()).toHaveLength(Object.keys(CARDS).length);
 });
 
-function word(result: Awaited<ReturnType<Processor['ask']>>): string {
+function word(result: Awaited<ReturnType<Processor['ask' | 'operate']>>): string {
   return typeof result === 'string' ? result : result.result;
 }

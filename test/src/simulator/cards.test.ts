@@ -3,7 +3,7 @@ import { CARDS, type CardName } from '../../support/cards';
 import { A_CARD, startBench, type Bench } from './support';
 
 let bench: Bench;
-beforeAll(async () => void (bench = await startBench({}, 3_000)));
+beforeAll(async () => void (bench = await startBench({}, 5_000)));
 afterAll(() => bench.close());
 
 /** Card → what the first call, then asking, then the same call again answer: result and response code. */
@@ -66,6 +66,6 @@ describe('two books', () => {
   });
 });
 
-function words(answer: Awaited<ReturnType<Bench['processor']['ask']>>): string {
+function words(answer: Awaited<ReturnType<Bench['processor']['ask' | 'operate']>>): string {
   return typeof answer === 'string' ? answer : [answer.result, answer.response_code].filter(Boolean).join(' ');
 }
