@@ -5,7 +5,7 @@ import type { OrderView } from '../../src/db/order-view';
 import type { ServiceError } from '../../src/errors';
 import type { TestCard } from '../../src/processor/wire';
 import type { FieldErrors } from './card-form';
-import type { Forgery } from './forgery';
+import type { CsrfProtection } from './csrf';
 import { setPolicy } from './headers';
 import { methodsOf } from './methods';
 import { isProgram, readerOf } from './reader';
@@ -37,7 +37,7 @@ export interface Extras {
 export type Show = (request: Request, response: Response, order: OrderView, extras?: Extras) => Promise<void>;
 
 interface Dependencies {
-  forgery: Forgery;
+  csrf: CsrfProtection;
   /** Path below which the service is reached, without a slash at its end. */
   base: string;
   testCards: () => Promise<readonly TestCard[]>;
@@ -47,14 +47,14 @@ interface Dependencies {
  * Shows an order as it is now: the form, a waiting page, the result, or the way back to the merchant. A program that sent a form
  * gets no page: it is redirected, or gets `refused` thrown.
  */
-export function createShow({ forgery, base, testCards }: Dependencies): Show {
+export function createShow({ csrf, base, testCards }: Dependencies): Show {
   return async (request, response, order, extras = {}) => {
     const now = Date.now();
     const step = stepOf(order, now);
     const page = `${base}/pay/${order.id}/`;
     const frame = { reader: readerOf(request, order), base, is_test: order.is_test, home: extras.after_form ? page : undefined };
     const waited = waitedOf(request);
-    const token = () => forgery.token(request, response, order.id);
+    const token = () => csrf.token(request, response, order.id);
     const back = step.kind === 'ended' ? returnAddress(order, step.as) : undefined;
     if (extras.after_form && isProgram(request)) {
       if (extras.refused !== undefined) throw extras.refused;

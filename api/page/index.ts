@@ -6,8 +6,8 @@ import { otherMethods } from '../bind';
 import { createShow } from './answer';
 import { assets } from './assets';
 import { cancelPayment } from './cancel-payment';
+import { createCsrfProtection } from './csrf';
 import type { Doors, PageServices } from './doors';
-import { createForgery } from './forgery';
 import { pageHeaders } from './headers';
 import { onPageError } from './on-error';
 import { openPage } from './open-page';
@@ -22,12 +22,12 @@ const FORM_FIELDS_MAX = 20;
 /** The hosted page: pay by card or wallet, cancel, and see how it ended. Plain forms; nothing needs a script (DECISIONS, Hosted page). */
 export function createPages(services: PageServices): Router {
   const base = new URL(services.public_url).pathname.replace(/\/+$/, '');
-  const forgery = createForgery(services);
+  const csrf = createCsrfProtection(services);
   const testCards = createTestCards(services.processor, services.log);
   const doors: Doors = {
     services,
     testCards,
-    show: createShow({ forgery, base, testCards }),
+    show: createShow({ csrf, base, testCards }),
     async orderOf(request) {
       const order_id = idParam().safeParse(request.params['order_id']);
       const order = order_id.success ? await findOrderView(services.db, order_id.data) : undefined;
@@ -36,7 +36,7 @@ export function createPages(services: PageServices): Router {
       return order;
     },
     requireOurForm(request) {
-      if (!forgery.isOurs(request)) throw new ServiceError('Forbidden', 'The form does not come from a page of this service.');
+      if (!csrf.isValid(request)) throw new ServiceError('Forbidden', 'The form does not come from a page of this service.');
     },
   };
   const open = openPage(doors);
@@ -45,7 +45,7 @@ export function createPages(services: PageServices): Router {
 
   const router = Router({ caseSensitive: true });
   router.use(assets());
-  router.use('/pay', ...pageHeaders, forgery.cookies, express.urlencoded({ extended: false, limit: FORM_BYTES_MAX, parameterLimit: FORM_FIELDS_MAX }));
+  router.use('/pay', ...pageHeaders, csrf.cookies, express.urlencoded({ extended: false, limit: FORM_BYTES_MAX, parameterLimit: FORM_FIELDS_MAX }));
   router.route('/pay/:order_id').get(open).post(payByCard(doors)).all(otherMethods(['get', 'post']));
   router.route('/pay/:order_id/wallet').get(home).post(payByWallet(doors)).all(otherMethods(['get', 'post']));
   router.route('/pay/:order_id/cancel').get(home).post(cancelPayment(doors)).all(otherMethods(['get', 'post']));

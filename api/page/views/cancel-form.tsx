@@ -1,4 +1,4 @@
-import { TOKEN_FIELD } from '../forgery';
+import { TOKEN_FIELD } from '../csrf';
 import type { Texts } from '../languages';
 
 /** A separate form: it must share neither a button row nor the enter key with the card form. */

@@ -1,5 +1,5 @@
 import type { CardField, FieldErrors } from '../card-form';
-import { TOKEN_FIELD } from '../forgery';
+import { TOKEN_FIELD } from '../csrf';
 import type { Reader } from '../reader';
 import type { Prefilled } from '../test-cards';
 

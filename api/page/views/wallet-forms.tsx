@@ -1,5 +1,5 @@
 import type { Wallet } from '../../../src/processor/wire';
-import { TOKEN_FIELD } from '../forgery';
+import { TOKEN_FIELD } from '../csrf';
 import { WALLET_NAMES, type Texts } from '../languages';
 import { DeviceIcon } from './icons';
 

@@ -3,11 +3,11 @@ import { doubleCsrf } from 'csrf-csrf';
 import type { Request, RequestHandler, Response } from 'express';
 
 /** Protects the forms against requests that other sites forge in the customer's name (CSRF). */
-export interface Forgery {
+export interface CsrfProtection {
   /** The token of a form of this order; sets the cookie that goes with it. */
   token(request: Request, response: Response, order_id: string): string;
   /** Whether a form came from a page of ours, in the browser that page was sent to, for this order. */
-  isOurs(request: Request): boolean;
+  isValid(request: Request): boolean;
   /** Makes the cookies readable; comes before the two above. */
   cookies: RequestHandler;
 }
@@ -19,7 +19,7 @@ export const TOKEN_FIELD = 'token';
  * Double submit of a signed token: cookie and hidden field hold the same token, which is good for one order. Every order has a
  * cookie of its own (by its path), so that two payments in one browser do not disturb each other.
  */
-export function createForgery({ page_secret, public_url }: { page_secret: string; public_url: string }): Forgery {
+export function createCsrfProtection({ page_secret, public_url }: { page_secret: string; public_url: string }): CsrfProtection {
   const { protocol, pathname } = new URL(public_url);
   const secure = protocol === 'https:';
   const { generateCsrfToken, validateRequest } = doubleCsrf({
@@ -36,7 +36,7 @@ export function createForgery({ page_secret, public_url }: { page_secret: string
   return {
     token: (request, response, order_id) =>
       generateCsrfToken(request, response, { cookieOptions: { path: `${pathname.replace(/\/+$/, '')}/pay/${order_id}` } }),
-    isOurs: (request) => validateRequest(request),
+    isValid: (request) => validateRequest(request),
     cookies: (request, _response, next) => {
       // Of two cookies with one name the first counts: browsers send the one with the longer path first.
       request.cookies = parseCookie(request.headers.cookie ?? '');
