@@ -26,7 +26,6 @@ export async function aDatabase(options: { webhook_url?: string } = {}): Promise
   const name = `test_${randomBytes(6).toString('hex')}`;
   url.pathname = `/${name}`;
   await migrate(url.toString());
-  await withoutDisk(url.toString(), name);
   const statements: string[] = [];
   const db = connect(url.toString(), { pool_max: 5, onStatement: (sql) => statements.push(sql) });
   await insertMerchant(db, { id: PROJECT.merchant_id, name: 'Test Books', now: new Date(0) });
@@ -37,14 +36,4 @@ export async function aDatabase(options: { webhook_url?: string } = {}): Promise
     new Date(0),
   );
   return { db, url: url.toString(), statements, forget: () => statements.splice(0), close: () => db.destroy() };
-}
-
-/** Who commits does not wait for the disk: no test pulls the plug of the machine, and a slow disk makes all of them slow. For new connections. */
-async function withoutDisk(url: string, name: string): Promise<void> {
-  const db = connect(url, { pool_max: 1 });
-  try {
-    await db.raw('alter database ?? set synchronous_commit = off', [name]);
-  } finally {
-    await db.destroy();
-  }
 }
