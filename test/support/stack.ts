@@ -40,7 +40,7 @@ export function readFacts(data_dir: string): StackFacts {
 }
 
 export interface LaunchedStack {
-  process: ChildProcess;
+  readonly process: ChildProcess;
   /** Every line it has printed. */
   lines: string[];
   /** Resolves when everything runs; rejects with what it printed when it ends before. */
@@ -49,32 +49,56 @@ export interface LaunchedStack {
   ended: Promise<number | null>;
 }
 
-/** Starts `dist/src/main/start.js` on a folder of its own and on free ports; it stops when this process ends. */
+/** How the servers say that somebody else listens there. */
+const PORT_TAKEN = /EADDRINUSE|address already in use|could not create any TCP\/IP sockets/i;
+
+/**
+ * Starts `dist/src/main/start.js` on a folder of its own and on free ports; it stops when this process ends. A port that was free
+ * when it was chosen may be taken seconds later, when its server starts: then all is started once more, on others.
+ */
 export function launchStack(data_dir: string, options: { env?: Record<string, string>; onLine?: (line: string) => void } = {}): LaunchedStack {
   const entry = path.join(repositoryRoot(), 'dist/src/main/start.js');
   if (!existsSync(entry)) throw new Error('dist is missing: npm run build');
   const ports = Object.fromEntries(['API', 'SIMULATOR', 'POSTGRES', 'TEMPORAL', 'TEMPORAL_UI', 'CODEC', 'MEILISEARCH'].map((name) => [`${name}_PORT`, '0']));
-  const child = spawn(process.execPath, [entry], {
-    cwd: repositoryRoot(),
-    env: { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'warn', RATE_LIMIT_PER_SECOND: '0', ...ports, ...options.env, DATA_DIR: data_dir },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
+  const env = { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'warn', RATE_LIMIT_PER_SECOND: '0', ...ports, ...options.env, DATA_DIR: data_dir };
   const lines: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
-    if (stream === null) continue;
-    createInterface({ input: stream }).on('line', (line) => {
-      lines.push(line);
-      options.onLine?.(line);
-    });
-  }
-  const ended = new Promise<number | null>((done) => child.once('close', done));
-  const told = new Promise<StackFacts>((done) => child.once('message', () => done(readFacts(data_dir))));
+  let child: ChildProcess;
+  let is_told = false;
+  let tell: () => void;
+  const told = new Promise<StackFacts>((done) => {
+    tell = () => {
+      is_told = true;
+      done(readFacts(data_dir));
+    };
+  });
+  /** Answers its exit code. */
+  const run = () => {
+    lines.length = 0;
+    child = spawn(process.execPath, [entry], { cwd: repositoryRoot(), env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream === null) continue;
+      createInterface({ input: stream }).on('line', (line) => {
+        lines.push(line);
+        options.onLine?.(line);
+      });
+    }
+    child.once('message', tell);
+    return new Promise<number | null>((done) => child.once('close', done));
+  };
+  const ended = run().then((code) => (!is_told && lines.some((line) => PORT_TAKEN.test(line)) ? run() : code));
   const failed = ended.then((code): never => {
     throw new Error(`the stack ended with code ${code}:\n${lines.join('\n')}`);
   });
   const ready = Promise.race([told, failed]);
   ready.catch(() => undefined);
-  return { process: child, lines, ready, ended };
+  return {
+    get process() {
+      return child;
+    },
+    lines,
+    ready,
+    ended,
+  };
 }
 
 /** Stops it as Ctrl-C does and removes its folders, also the one outside of `data_dir` that PostgreSQL may have. */
