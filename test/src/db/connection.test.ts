@@ -3,7 +3,7 @@ import { connect, isAway, rows, type Database } from '../../../src/db/connection
 import { stack } from '../../support/stack';
 
 /** A database that does not answer is told of in time, whatever it is that keeps it. */
-const LIMITS = { connection: 1_500, lock: 1_000, statement: 2_000, idle: 2_500, silence: 3_000 };
+const LIMITS = { connection: 1_500, lock: 1_000, statement: 2_000, idle: 30_000, silence: 3_000 };
 
 const opened: Database[] = [];
 const open = (url: string, pool_max = 1) => {

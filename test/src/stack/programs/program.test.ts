@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,19 +9,34 @@ let folder: string;
 let kept: Kept | undefined;
 const pids: number[] = [];
 const ends: string[] = [];
+/** When each process was started and had ended, in milliseconds. */
+const started: number[] = [];
+const ended: number[] = [];
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'program-'));
 });
 afterEach(async () => {
   await kept?.stop();
   rmSync(folder, { recursive: true, force: true });
-  pids.length = ends.length = 0;
+  pids.length = ends.length = started.length = ended.length = 0;
 });
 
 function keep(code: string, program: Partial<Program> = {}): Kept {
   const log_file = path.join(folder, 'it.log');
   const base = { name: 'it', command: process.execPath, args: ['-e', code], env: baseEnvironment(), cwd: folder, log_file, stop_signal: 'SIGTERM' as const };
-  kept = keepRunning({ ...base, ...program }, { started: (pid) => pids.push(pid), ended: (how) => ends.push(how) });
+  kept = keepRunning(
+    { ...base, ...program },
+    {
+      started(pid) {
+        pids.push(pid);
+        started.push(performance.now());
+      },
+      ended(how) {
+        ends.push(how);
+        ended.push(performance.now());
+      },
+    },
+  );
   return kept;
 }
 
@@ -47,12 +62,13 @@ test('ready when it says so; started again when it was killed; gone when stopped
 });
 
 test('one that ends again and again is given longer pauses', async () => {
-  const it = keep(`${LIVES} setTimeout(() => process.exit(3), 300);`);
+  const it = keep(`${LIVES} setInterval(() => { if (require('fs').existsSync('end')) process.exit(3) }, 20);`);
   await it.ready;
-  const began = Date.now();
+  writeFileSync(path.join(folder, 'end'), '');
   await until(() => pids.length === 4);
-  // Three times 300 ms of life, and the pauses.
-  expect(Date.now() - began).toBeGreaterThan(1_600);
+  const pauses = [0, 1, 2].map((n) => started[n + 1]! - ended[n]!);
+  // A timer may be a millisecond early.
+  for (const [n, least] of [100, 200, 400].entries()) expect(pauses[n]).toBeGreaterThanOrEqual(least - 2);
   expect(ends.every((how) => how === 'code 3')).toBe(true);
 });
 

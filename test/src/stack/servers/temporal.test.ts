@@ -10,6 +10,7 @@ import { silent } from '../../../../src/stack/progress';
 import { SEARCH_ATTRIBUTES, setUpNamespace, temporalProgram, temporalTool } from '../../../../src/stack/servers/temporal';
 import { findTool } from '../../../../src/stack/tools/find-tool';
 import * as attributes from '../../../../workflows/search-attributes';
+import { until } from '../../../support/until';
 
 const names = Object.values(attributes).map(({ name }) => name);
 
@@ -84,6 +85,8 @@ test('a namespace that an earlier release has made gets the search attributes th
   };
   try {
     await kept.ready;
+    // The server takes calls a moment before it has them.
+    await until('the first two are registered', async () => (await registered()).length >= 2);
     expect(await registered()).toEqual(SEARCH_ATTRIBUTES.slice(0, 2));
     await setUpNamespace(server);
     await setUpNamespace(server);
