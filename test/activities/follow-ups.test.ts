@@ -24,7 +24,7 @@ const said: string[] = [];
 const shop = new Merchant();
 beforeAll(async () => {
   database = await aDatabase();
-  processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000 });
+  processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
 });
 afterAll(async () => {
   await Promise.all([processor.close(), database.close()]);

@@ -55,7 +55,7 @@ export async function aWorld(options: { services?: Partial<Services>; worker?: P
     searchAttributes: Object.fromEntries(Object.values(searchAttributes).map(({ name }) => [name, KEYWORD])),
   });
   const database = await aDatabase(options.webhook_url === undefined ? {} : { webhook_url: options.webhook_url });
-  const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000 });
+  const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
   const shared = {
     connection: env.nativeConnection as NativeConnection,
     workflowBundle: await buildWorkflowBundle(),

@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 beforeAll(async () => {
   receiver = await aReceiver();
-  const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000 });
+  const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
   const asked: Processor = {
     ...processor,
     async ask(key) {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   bench = await startBench({}, 5_000);
   odd = createServer((_req, res) => answer(res));
   await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
-  stranger = createProcessor({ url: `http://127.0.0.1:${(odd.address() as AddressInfo).port}/`, key: KEY, timeout_ms: 1_500 });
+  stranger = createProcessor({ url: `http://127.0.0.1:${(odd.address() as AddressInfo).port}/`, key: KEY, timeout_ms: 5_000 });
 });
 afterEach(async () => void (await fetch(`${bench.simulator.url}/control/faults/`, { method: 'DELETE' })));
 afterAll(async () => {
@@ -91,7 +91,7 @@ test('a key that came with another request: told apart from no answer, and only 
 });
 
 test('nobody there: unknown, and a look-up has no answer', async () => {
-  const nobody = createProcessor({ url: 'http://127.0.0.1:9', key: KEY, timeout_ms: 1_500 });
+  const nobody = createProcessor({ url: 'http://127.0.0.1:9', key: KEY, timeout_ms: 5_000 });
   expect(await nobody.operate(OPERATION, 'key')).toBe('unknown');
   await expect(nobody.getVaultedCard('t', OPERATION.project_id)).rejects.toMatchObject({ error: 'GatewayTimeout' });
   await nobody.close();
