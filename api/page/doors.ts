@@ -6,7 +6,7 @@ import type { Processor } from '../../src/processor/client';
 import type { TestCard } from '../../src/processor/wire';
 import type { FollowUps } from '../follow-ups';
 import type { Orders } from '../orders';
-import type { Show } from './answer';
+import type { Show } from './show';
 
 /** External services and settings that the page uses. */
 export interface PageServices {

@@ -3,7 +3,6 @@ import { idParam } from '../../src/contract/scalars';
 import { findOrderView } from '../../src/db/order-view';
 import { ServiceError } from '../../src/errors';
 import { otherMethods } from '../bind';
-import { createShow } from './answer';
 import { assets } from './assets';
 import { cancelPayment } from './cancel-payment';
 import { createCsrfProtection } from './csrf';
@@ -13,6 +12,7 @@ import { onPageError } from './on-error';
 import { openPage } from './open-page';
 import { payByCard } from './pay-by-card';
 import { payByWallet } from './pay-by-wallet';
+import { createShow } from './show';
 import { createTestCards } from './test-cards';
 
 /** Far more than the card form needs. */

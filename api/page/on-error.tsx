@@ -3,9 +3,9 @@ import { idParam } from '../../src/contract/scalars';
 import { ERRORS } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import { answerError, answerErrors } from '../on-error';
-import { send } from './answer';
-import { isProgram, readerOf } from './reader';
 import type { Texts } from './languages';
+import { prefersJson, readerOf } from './reader';
+import { send } from './show';
 import { ProblemPage } from './views/problem-page';
 
 type Problem = keyof Texts['problems'];
@@ -13,7 +13,7 @@ type Problem = keyof Texts['problems'];
 /** Browsers get an error page, programs get the API's errors. */
 export function onPageError(log: Logger, base: string): ErrorRequestHandler {
   return answerErrors(log, (error, request, response) => {
-    if (isProgram(request)) return answerError(response, error);
+    if (prefersJson(request)) return answerError(response, error);
     const { status } = ERRORS[error.error];
     const reader = readerOf(request);
     const problem: Problem = status in reader.texts.problems ? (status as Problem) : status < 500 ? 400 : 503;

@@ -4,10 +4,10 @@ import { invalid, type ServiceError } from '../../src/errors';
 import type { VaultedCard } from '../../src/processor/wire';
 import type { SubmitPaymentInput } from '../../workflows/messages';
 import { notAfter } from '../orders';
-import { announced } from './announced';
 import { takeAttempt, type AttemptForm } from './attempt-form';
 import { CARD_FIELDS, readCard, refusalOf, type FieldErrors } from './card-form';
 import type { Doors } from './doors';
+import { firstAttemptTerms } from './first-attempt-terms';
 import { CREDIT_CARD } from './methods';
 import { readerOf } from './reader';
 
@@ -40,7 +40,7 @@ function firstOf(errors: FieldErrors): ServiceError | undefined {
 
 /** The charge that a form asks for, with a card of the processor's vault. */
 export function paymentOf({ order, attempt, payment_method, deadline_at }: AttemptForm, { brand, ...card }: VaultedCard): SubmitPaymentInput {
-  const { fields, payment_method_details } = announced(order);
+  const { fields, payment_method_details } = firstAttemptTerms(order);
   return {
     project_id: order.project_id,
     is_test: order.is_test,

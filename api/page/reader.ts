@@ -30,6 +30,6 @@ export function readerOf(request: Request, order?: Pick<OrderView, 'locale' | 'c
 }
 
 /** Whether a request prefers JSON to a page, as programs do. */
-export function isProgram(request: Request): boolean {
+export function prefersJson(request: Request): boolean {
   return request.accepts(['html', 'json']) === 'json';
 }

@@ -13,7 +13,7 @@ export interface Setback {
 }
 
 /** What the customer has to do now. Not stored: it follows from the record. */
-export type Step =
+export type CustomerStep =
   | {
       kind: 'pay';
       /** The attempt that a form of this page pays; a form with another number is out of date. */
@@ -27,7 +27,7 @@ export type Step =
   | { kind: 'ended'; as: Ended; setback: Setback | undefined };
 
 /** The step an order is at. `now` in epoch milliseconds: an order has expired at its end, even before its timer fires. */
-export function stepOf(order: OrderView, now: number): Step {
+export function stepOf(order: OrderView, now: number): CustomerStep {
   const last = order.transactions.at(-1);
   const setback = setbackOf(last);
   if (isFinal(ORDER_MOVES, order.status)) return { kind: 'ended', as: order.status as Ended, setback };

@@ -2,7 +2,7 @@ import type { OrderView } from '../../../src/db/order-view';
 import type { TestCard } from '../../../src/processor/wire';
 import type { FieldErrors } from '../card-form';
 import { CREDIT_CARD, isWallet, type PageMethod } from '../methods';
-import type { Setback, Step } from '../step';
+import type { CustomerStep, Setback } from '../step';
 import type { Texts } from '../languages';
 import type { Prefilled } from '../test-cards';
 import { CancelForm } from './cancel-form';
@@ -19,7 +19,7 @@ export type Trouble = 'try_again' | 'not_cancelled';
 /** What the page shows; `now` in epoch milliseconds. */
 export interface PayPageProps extends Frame {
   order: OrderView;
-  step: Extract<Step, { kind: 'pay' }>;
+  step: Extract<CustomerStep, { kind: 'pay' }>;
   /** Address of the order's page. */
   page: string;
   token: string;

@@ -1,12 +1,12 @@
 import type { OrderView } from '../../../src/db/order-view';
 import { isWallet } from '../methods';
 import type { Reader } from '../reader';
-import type { Step } from '../step';
+import type { CustomerStep } from '../step';
 import { WALLET_NAMES, brandName } from '../languages';
 import { SignIcon, type Sign } from './icons';
 import { Layout, type Frame } from './layout';
 
-const SIGNS: Record<Extract<Step, { kind: 'ended' }>['as'], { sign: Sign; tone: string }> = {
+const SIGNS: Record<Extract<CustomerStep, { kind: 'ended' }>['as'], { sign: Sign; tone: string }> = {
   completed: { sign: 'check', tone: 'sign good' },
   cancelled: { sign: 'cross', tone: 'sign' },
   expired: { sign: 'clock', tone: 'sign' },
@@ -15,7 +15,7 @@ const SIGNS: Record<Extract<Step, { kind: 'ended' }>['as'], { sign: Sign; tone: 
 
 interface ResultPageProps extends Frame {
   order: OrderView;
-  step: Extract<Step, { kind: 'ended' }>;
+  step: Extract<CustomerStep, { kind: 'ended' }>;
   /** The merchant's address, where there is one. */
   back: string | undefined;
 }

@@ -1,4 +1,4 @@
-import { stepOf, type Step } from '../../../api/page/step';
+import { stepOf, type CustomerStep } from '../../../api/page/step';
 import type { OrderView, TransactionView } from '../../../src/db/order-view';
 import type { OrderStatus, TransactionStatus } from '../../../src/domain/transitions';
 
@@ -16,7 +16,7 @@ function anOrder(status: OrderStatus, transactions: TransactionView[] = [], fiel
 const declined = (attempt: number) =>
   transaction('error', attempt, { response_code: '05', events: [{ event: 'error', result: 'declined' }] as unknown as TransactionView['events'] });
 
-function inWords(step: Step): string {
+function inWords(step: CustomerStep): string {
   if (step.kind === 'pay') return `pay ${step.attempt}, ${step.attempts_left} left${step.setback ? (step.setback.declined ? ', declined' : ', failed') : ''}`;
   if (step.kind === 'wait') return `wait for ${step.for}${step.may_cancel ? ', may cancel' : ''}`;
   return step.as;

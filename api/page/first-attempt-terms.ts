@@ -2,7 +2,7 @@ import type { OrderView } from '../../src/db/order-view';
 import { paymentPeriod } from '../../src/domain/payment-period';
 
 /** What the merchant specified for the first attempt; it applies to every later one (DECISIONS, Attempts). */
-export function announced({ transactions: [first], transaction_expiration_period }: OrderView) {
+export function firstAttemptTerms({ transactions: [first], transaction_expiration_period }: OrderView) {
   const { capture_mode, capture_period, transaction_type, receiver_account_token, payment_method_details } = first ?? {};
   const { receiver_account_number, receiver_account_number_type } = payment_method_details ?? {};
   return {

@@ -8,7 +8,7 @@ import type { FieldErrors } from './card-form';
 import type { CsrfProtection } from './csrf';
 import { setPolicy } from './headers';
 import { methodsOf } from './methods';
-import { isProgram, readerOf } from './reader';
+import { prefersJson, readerOf } from './reader';
 import { returnAddress, returnSources } from './return-address';
 import { stepOf } from './step';
 import { prefill, type Prefilled } from './test-cards';
@@ -56,7 +56,7 @@ export function createShow({ csrf, base, testCards }: Dependencies): Show {
     const waited = waitedOf(request);
     const token = () => csrf.token(request, response, order.id);
     const back = step.kind === 'ended' ? returnAddress(order, step.as) : undefined;
-    if (extras.after_form && isProgram(request)) {
+    if (extras.after_form && prefersJson(request)) {
       if (extras.refused !== undefined) throw extras.refused;
       response.redirect(303, back ?? page);
       return;
