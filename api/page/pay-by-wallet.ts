@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { WALLETS, type Wallet } from '../../src/processor/wire';
 import { takeAttempt } from './attempt-form';
 import type { Doors } from './doors';
-import { paymentOf } from './pay-by-card';
+import { paymentOf } from './payment';
 
 const formSchema = z.object({ payment_method: z.enum(WALLETS) });
 
