@@ -1,5 +1,5 @@
 import { LIMIT, unfinishedFollowUps, unfinishedOrders, unsentDeliveries } from '../src/db/unfinished';
-import { hasGrpcStatus } from '../src/temporal/grpc-status';
+import { grpcStatusOf } from '../src/temporal/grpc-status';
 import { ORDER_WORKFLOW, orderStart, recordChanged, type OrderWorkflow } from '../workflows/messages';
 import { startFollowUp } from './follow-ups';
 import type { Services } from './services';
@@ -10,7 +10,7 @@ const DEADLINE_MS = 5_000;
 
 /** Whether Temporal itself is unreachable, not just this order. */
 function isAway(error: unknown): boolean {
-  return hasGrpcStatus(error, 'deadline_exceeded', 'unavailable');
+  return ['deadline_exceeded', 'unavailable'].includes(grpcStatusOf(error) ?? '');
 }
 
 /** Rows changed in the last minute are left alone: their workflow is still at work. Milliseconds. */

@@ -7,10 +7,10 @@ import {
 } from '@temporalio/client';
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { setTimeout } from 'node:timers/promises';
-import type { Database } from '../src/db/connection';
+import { isAway, type Database } from '../src/db/connection';
 import { findOrderView, type OrderView } from '../src/db/order-view';
 import { ServiceError, isErrorName, type ErrorProperty } from '../src/errors';
-import { hasGrpcStatus } from '../src/temporal/grpc-status';
+import { grpcStatusOf } from '../src/temporal/grpc-status';
 
 /** A call to Temporal: the order it is about, and when its answer is due (epoch milliseconds). */
 interface Call {
@@ -29,32 +29,34 @@ interface Call {
 export async function answeredOrder({ client, db, order_id, deadline_at, may_run_late }: Call, call: () => Promise<void>): Promise<OrderView> {
   let silent = false;
   try {
-    await client.withDeadline(deadline_at, () => untilProcessed(call, deadline_at));
+    await client.withDeadline(deadline_at, () => untilDeadline(call, (error) => isSilence(error) || isAway(error), deadline_at));
   } catch (error) {
     if (!isSilence(error)) throw withReason(refusalOf(error, order_id), may_run_late);
     silent = true;
   }
-  const order = await findOrderView(db, order_id);
+  // What was done must not be lost in the answer because the database is busy for a moment.
+  const order = await untilDeadline(() => findOrderView(db, order_id), isAway, deadline_at);
   if (order !== undefined) return order;
   throw silent ? withReason(unavailable(), may_run_late) : new ServiceError('NotFound', 'The order does not exist.');
 }
 
 /**
- * Temporal may drop an update at any moment: before a worker sees it, or with its work done, when news reached the workflow that it
- * was about to end. Only a resent one tells, and every handler is safe to repeat.
+ * Tries again after a failure that says nothing of what was done, until the deadline. Temporal may drop an update at any moment:
+ * before a worker sees it, or with its work done, when news reached the workflow that it was about to end. Only a resent one tells,
+ * and every handler is safe to repeat.
  */
-async function untilProcessed(call: () => Promise<void>, deadline_at: number): Promise<void> {
+async function untilDeadline<T>(attempt: () => Promise<T>, saysNothing: (error: unknown) => boolean, deadline_at: number): Promise<T> {
   for (;;) {
     try {
-      return await call();
+      return await attempt();
     } catch (error) {
-      if (!isSilence(error) || Date.now() >= deadline_at) throw error;
-      await setTimeout(RESENT_AFTER_MS);
+      if (!saysNothing(error) || Date.now() >= deadline_at) throw error;
+      await setTimeout(AGAIN_AFTER_MS);
     }
   }
 }
 
-const RESENT_AFTER_MS = 100;
+const AGAIN_AFTER_MS = 100;
 
 /** With a key it may still run, so do not promise that nothing was stored. */
 function withReason(error: unknown, may_run_late: boolean | undefined): unknown {
@@ -76,13 +78,15 @@ export function isOver(error: unknown): boolean {
 const DROPPED = ['UnprocessedUpdate', 'AcceptedUpdateCompletedWorkflow'];
 
 /**
- * Whether there was no answer: no worker, Temporal is slow or unreachable, or it dropped the update (`failed_precondition`: a
- * workflow task failed, or the history has too many updates). Nothing is known then of what was done.
+ * Whether there was no answer: no worker, Temporal is slow or unreachable, or it dropped the update, as a workflow task failed for
+ * instance or the history has too many updates. Nothing is known then of what was done.
  */
 export function isSilence(error: unknown): boolean {
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
   if (error instanceof WorkflowUpdateFailedError) return error.cause instanceof ApplicationFailure && DROPPED.includes(error.cause.type ?? '');
-  return hasGrpcStatus(error, 'cancelled', 'deadline_exceeded', 'resource_exhausted', 'failed_precondition', 'unavailable');
+  if (isOver(error)) return false;
+  const status = grpcStatusOf(error);
+  return status !== undefined && status !== 'invalid_argument';
 }
 
 function refusalOf(error: unknown, order_id: string): unknown {

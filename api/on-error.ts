@@ -42,9 +42,16 @@ export function answerErrors(log: Logger, show: (error: ServiceError, request: R
       return;
     }
     const known = error ?? new ServiceError('ServerError', ERRORS.ServerError.meaning);
-    for (const [name, value] of Object.entries(HEADERS[known.error] ?? {})) response.setHeader(name, value);
+    // What fell silent may have done its work, so only what may be done twice is asked for again.
+    const headers = isAway(thrown) && !isRepeatable(request) ? {} : HEADERS[known.error];
+    for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
     show(known, request, response);
   };
+}
+
+/** Whether a request, sent twice, does what it does once. */
+function isRepeatable(request: Request): boolean {
+  return request.method !== 'POST' || request.headers['idempotency-key'] !== undefined;
 }
 
 /** Answers with the error as JSON. */
@@ -80,8 +87,7 @@ const BY_TYPE: Readonly<Record<string, [ErrorName, string]>> = {
 function toServiceError(thrown: unknown): ServiceError | undefined {
   if (thrown instanceof ServiceError) return thrown;
   if (!(thrown instanceof Error)) return undefined;
-  // Does not say "nothing was stored": it may have been, before the database stopped answering.
-  if (isAway(thrown)) return new ServiceError('ServiceUnavailable', 'The record cannot be read at this moment; what was asked for may be done. Retrieve the order, or send the request again with its Idempotency-Key.');
+  if (isAway(thrown)) return new ServiceError('ServiceUnavailable', 'The record cannot be read at this moment; what was asked for may be done.');
   if (thrown instanceof URIError) return new ServiceError('ValidationError', 'The path is not valid percent-encoding.');
   const { type, status } = thrown as { type?: unknown; status?: unknown };
   const known = typeof type === 'string' ? BY_TYPE[type] : undefined;

@@ -2,7 +2,7 @@ import { WithStartWorkflowOperation, WorkflowNotFoundError, type Client } from '
 import type { UpdateDefinition } from '@temporalio/common';
 import type { Database } from '../src/db/connection';
 import { findOrderView, type OrderView } from '../src/db/order-view';
-import { answeredOrder, isOver, unavailable } from './answered-order';
+import { answeredOrder, isOver, isSilence, unavailable } from './answered-order';
 import { formatAmount } from '../src/domain/currency';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError } from '../src/errors';
@@ -11,6 +11,7 @@ import {
   ORDER_WORKFLOW,
   cancelOrder,
   createOrder,
+  orderNews,
   orderRestart,
   orderStart,
   orderWorkflowId,
@@ -46,19 +47,27 @@ export class Orders {
     const { id } = input.order;
     // Only a request with an Idempotency-Key may still run after its sender got a 503.
     const may_run_late = input.not_after === undefined;
-    return await answeredOrder({ client: this.client, db: this.db, order_id: id, deadline_at, may_run_late }, async () => {
-      try {
-        await this.startOrJoin(input, 'REJECT_DUPLICATE');
-      } catch (error) {
-        if (!isOver(error)) throw error;
-        const order = await findOrderView(this.db, id);
-        if (order !== undefined && (isFinal(ORDER_MOVES, order.status) || !may_run_late)) return;
-        if (!may_run_late) throw unavailable();
-        // The first workflow ended without writing the order, or without finishing it. A second one uses the same ids for rows and
-        // charges, and goes on from what exists.
-        await this.startOrJoin(input, 'ALLOW_DUPLICATE');
-      }
-    });
+    const create = (updateId: string) =>
+      answeredOrder({ client: this.client, db: this.db, order_id: id, deadline_at, may_run_late }, async () => {
+        try {
+          await this.startOrJoin(input, updateId, 'REJECT_DUPLICATE');
+        } catch (error) {
+          if (!isOver(error)) throw error;
+          const order = await findOrderView(this.db, id);
+          if (order !== undefined && (isFinal(ORDER_MOVES, order.status) || !may_run_late)) return;
+          if (!may_run_late) throw unavailable();
+          // The first workflow ended without writing the order, or without finishing it. A second one uses the same ids for rows and
+          // charges, and goes on from what exists.
+          await this.startOrJoin(input, updateId, 'ALLOW_DUPLICATE');
+        }
+      });
+    try {
+      return await create(CREATE_UPDATE_ID);
+    } catch (error) {
+      // Temporal keeps the refusal of a creation that a workflow had given up as lost.
+      if (!may_run_late || !isUnavailable(error)) throw error;
+      return await create(`${CREATE_UPDATE_ID}:${deadline_at}`);
+    }
   }
 
   /**
@@ -72,14 +81,15 @@ export class Orders {
       try {
         await this.client.workflow.getHandle(orderWorkflowId(order_id)).getUpdateHandle<void>(CREATE_UPDATE_ID).result();
       } catch (error) {
-        if (!isOver(error)) throw error;
+        // The order is there, so whatever failed was not its creation.
+        if (isSilence(error)) throw error;
         over = true;
       }
     });
     return over && !isFinal(ORDER_MOVES, order.status) ? undefined : order;
   }
 
-  private async startOrJoin(input: CreateOrderInput, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<void> {
+  private async startOrJoin(input: CreateOrderInput, updateId: string, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<void> {
     const { order } = input;
     const start = new WithStartWorkflowOperation(ORDER_WORKFLOW, {
       ...orderStart({ order_id: order.id, project_id: order.project_id }),
@@ -87,7 +97,7 @@ export class Orders {
       workflowIdReusePolicy,
       staticSummary: `${formatAmount(order.amount, order.currency, 'en')}, ${order.merchant_order_id ?? order.id}`,
     });
-    await this.client.workflow.executeUpdateWithStart(createOrder, { startWorkflowOperation: start, updateId: CREATE_UPDATE_ID, args: [input] });
+    await this.client.workflow.executeUpdateWithStart(createOrder, { startWorkflowOperation: start, updateId, args: [input] });
   }
 
   /** Pays one attempt. A second call for the same attempt is the same payment and gets the same answer. */
@@ -102,17 +112,22 @@ export class Orders {
     } catch (error) {
       // Temporal keeps the refusal of a call that came too late. This call is in time and gets an update id of its own; the
       // workflow starts no attempt twice.
-      if (!(error instanceof ServiceError && error.error === 'ServiceUnavailable') || input.not_after === undefined) throw error;
+      if (input.not_after === undefined || !isUnavailable(error)) throw error;
       return await submit(`${update_id}:${input.not_after}`);
     }
   }
 
-  /** The processor has, or may have, news of the order: its workflow asks now instead of later. A closed workflow needs no signal. */
+  /**
+   * The processor has, or may have, news of the order: its workflow asks now instead of later. A workflow that has done its work needs
+   * no signal; one that Temporal has lost starts again.
+   */
   async askNow(order_id: string): Promise<void> {
     try {
       await this.client.workflow.getHandle(orderWorkflowId(order_id)).signal(processorAnswered);
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
+      const order = await findOrderView(this.db, order_id);
+      if (order?.kind === 'payment' && !isFinal(ORDER_MOVES, order.status)) await this.client.workflow.signalWithStart(ORDER_WORKFLOW, orderNews({ order_id, project_id: order.project_id }));
     }
   }
 
@@ -147,4 +162,8 @@ export class Orders {
   private async answered(order_id: string, deadline_at: number, call: () => Promise<void>): Promise<OrderView> {
     return await answeredOrder({ client: this.client, db: this.db, order_id, deadline_at }, call);
   }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ServiceError && error.error === 'ServiceUnavailable';
 }

@@ -42,7 +42,7 @@ export const configSchema = z.object({
   API_HOST: z.string().default('127.0.0.1').describe('Address the API listens on.'),
   API_PORT: port(3000).describe('Port of the API and of the hosted page; 0 picks a free one.'),
   PUBLIC_URL: url().optional().describe('Address merchants and customers reach the API at; default: host and port of the API.'),
-  API_DEADLINE_MS: z.coerce.number().int().positive().max(STOP_PATIENCE.request).default(STOP_PATIENCE.request).describe('Milliseconds until the API answers 503, or the order as it is, while an order does not answer.'),
+  API_DEADLINE_MS: z.coerce.number().int().min(3_000).max(STOP_PATIENCE.request).default(STOP_PATIENCE.request).describe('Milliseconds until the API answers 503, or the order as it is, while an order does not answer.'),
   TRUSTED_PROXY: z.string().default('').describe('Addresses or subnets of the TLS proxy in front of the API, with commas; needed where API_HOST is not loopback.'),
   TLS_CERT_FILE: z.string().optional().describe('PEM file with the certificate chain of the API; with TLS_KEY_FILE it answers https (TLS 1.2 or newer) only.'),
   TLS_KEY_FILE: z.string().optional().describe('PEM file with the private key of TLS_CERT_FILE.'),

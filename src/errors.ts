@@ -56,14 +56,14 @@ export const ERRORS = {
     status: 500,
     retryable: true,
     meaning: 'Unexpected error inside the service.',
-    remedy: 'Send the request again; with an Idempotency-Key nothing happens twice.',
+    remedy: 'With an Idempotency-Key send the request again, as nothing happens twice; without one retrieve or list the orders first.',
   },
   ServiceUnavailable: {
     status: 503,
     type: 'ServerError',
     retryable: true,
-    meaning: 'The service could not answer in time; nothing was stored or charged.',
-    remedy: 'Send the request again after the seconds in Retry-After.',
+    meaning: 'The service could not answer in time. With Retry-After nothing was stored or charged, or nothing happens twice.',
+    remedy: 'Send the request again after the seconds in Retry-After; without that header retrieve or list the orders first.',
   },
   Unauthorized: {
     status: 401,

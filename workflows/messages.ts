@@ -142,6 +142,11 @@ export const recordChanged = defineSignal<[]>('recordChanged');
 /** The processor has an outcome, or the customer came back from the issuer: ask now instead of later. */
 export const processorAnswered = defineSignal<[]>('processorAnswered');
 
+/** Starts the order's workflow from the record, or signals it to ask now. */
+export function orderNews(order: { order_id: string; project_id: string }) {
+  return { ...orderStart(order), workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const, signal: processorAnswered, signalArgs: [] as [] };
+}
+
 /** Starts the workflow, or signals it to ask now. A run that found nothing must not block a later one. */
 export function followUpNews(input: FollowUpInput) {
   return { ...followUpStart(input), workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const, signal: processorAnswered, signalArgs: [] as [] };

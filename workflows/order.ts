@@ -132,7 +132,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     if (resumed) return await inTurn(goOnFromRecord);
     const settled = () => present !== undefined || refused;
     if (creating) return await condition(settled);
-    await condition(() => settled() || behind, CREATION_LOST_AFTER_MS, { summary: 'until its creation counts as lost' });
+    await condition(() => settled() || behind || toldToAsk, CREATION_LOST_AFTER_MS, { summary: 'until its creation counts as lost' });
     if (!settled()) await inTurn(goOnFromRecord);
   }
 

@@ -28,8 +28,9 @@ export async function unfinishedFollowUps(db: Database, before: number): Promise
 }
 
 /**
- * Payment orders that need their workflow: in the period an attempt began, money was reserved, or the time for paying or capturing
- * ended. While an order only waits to be paid, its workflow can have missed nothing. Oldest change first.
+ * Payment orders that need their workflow: in the period an attempt began, money was reserved, the time for paying or capturing ended,
+ * or the outcome of a charge stayed out for another hour. While an order only waits to be paid, its workflow can have missed nothing.
+ * Oldest first.
  */
 export async function unfinishedOrders(db: Database, touched: Touched): Promise<{ order_id: string; project_id: string; touched: string }[]> {
   return await rows(
@@ -37,12 +38,17 @@ export async function unfinishedOrders(db: Database, touched: Touched): Promise<
     `with authorized as (
        select o.id, o.project_id, o.modified, t.capture_ends_at as ends from transactions t join orders o on o.id = t.order_id
        where t.capture_mode is not null and t.status = 'accepted' and t.capture_ends_at > :oldest and t.captured_amount + t.voided_amount < t.amount
+     ), awaited as (
+       select id, project_id, modified + floor(extract(epoch from :before::timestamptz - modified) / 3600) * interval '1 hour' as hour_full from orders o
+       where status = any(:open::text[]) and kind = 'payment' and modified < :before
+         and exists (select 1 from transactions t where t.order_id = o.id and t.status = 'processing')
      ), found as (
        select id, project_id, modified as touched from orders o
        where status = any(:open::text[]) and kind = 'payment' and modified >= :since and modified < :before
          and exists (select 1 from transactions t where t.order_id = o.id and (t.status <> 'new' or o.attempts_max = 1))
        union select id, project_id, expires_at from orders
        where status = any(:open::text[]) and kind = 'payment' and expires_at >= :since and expires_at < :before
+       union select id, project_id, hour_full from awaited where hour_full >= :since and hour_full < :before
        union select id, project_id, modified from authorized where modified >= :since and modified < :before
        union select id, project_id, ends from authorized where ends >= :since and ends < :before
      )

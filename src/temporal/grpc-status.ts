@@ -1,10 +1,10 @@
 import { isGrpcServiceError } from '@temporalio/client';
 
-/** The gRPC statuses by which Temporal says that a call was not carried out, as far as it knows. */
-const STATUSES = { cancelled: 1, deadline_exceeded: 4, resource_exhausted: 8, failed_precondition: 9, unavailable: 14 } as const;
+const STATUSES = { 3: 'invalid_argument', 4: 'deadline_exceeded', 14: 'unavailable' } as const;
 
-/** Whether a call to Temporal failed with one of these gRPC statuses; the client may have wrapped the error. */
-export function hasGrpcStatus(error: unknown, ...statuses: (keyof typeof STATUSES)[]): boolean {
+/** The gRPC status with which a call to Temporal failed, `other` for those that nobody tells apart; `undefined` for any other error. */
+export function grpcStatusOf(error: unknown): (typeof STATUSES)[keyof typeof STATUSES] | 'other' | undefined {
+  // The client wraps most of them.
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return isGrpcServiceError(cause) && statuses.some((status) => STATUSES[status] === Number(cause.code));
+  return isGrpcServiceError(cause) ? (STATUSES[Number(cause.code) as keyof typeof STATUSES] ?? 'other') : undefined;
 }

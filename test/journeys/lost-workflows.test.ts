@@ -4,6 +4,7 @@ import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
 import { Merchant, story } from '../support/client';
 import { stack } from '../support/stack';
+import { hurry } from './following';
 import { temporalOf } from '../support/temporal-client';
 
 /** An operator terminates a workflow by mistake, or Temporal loses it: the order is in the record, and goes on from there. */
@@ -23,6 +24,17 @@ async function lost(): Promise<{ id: string }> {
 test('it is cancelled, and again', async () => {
   const { id } = await lost();
   for (const _ of [1, 2]) expect(story(await shop.cancelOrder(id))).toBe('cancelled: cancelled');
+});
+
+test('its charge is approved when nobody waits any more: the notification alone completes it', async () => {
+  const order = await shop.paidOrder('processing_approved');
+  const workflow = temporal.workflow.getHandle(orderWorkflowId(order.id));
+  await workflow.terminate('by mistake');
+  expect(story(await shop.getOrder(order.id))).toBe('processing: processing');
+  await hurry(shop, order.transactions![0]!.id);
+  expect(story(await shop.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
+  expect(await temporal.workflow.getHandle(orderWorkflowId(order.id)).result()).toBe('completed');
+  expect(await shop.ledger(order.id)).toHaveLength(1);
 });
 
 test('it is paid, once, and its workflow is there again', async () => {

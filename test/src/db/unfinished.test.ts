@@ -94,6 +94,17 @@ describe('unfinishedOrders', () => {
     expect([await orders(NOW), await orders(LATER, LATER), (await orders(LATER, NOW)).toSorted()]).toEqual([[], [], ids]);
   });
 
+  test('whose outcome stays out: once an hour, as somebody may have taken its workflow away; not those at the issuer, whose time ends', async () => {
+    const { order_id } = await attempted('processing');
+    await attempted('pending');
+    const [minute, hour] = [60_000, 3_600_000];
+    const found: number[] = [];
+    for (let at = NOW + minute; at < NOW + 3 * hour; at += minute) if ((await orders(at + minute, at)).includes(order_id)) found.push((at - NOW) / minute);
+    // After 30 minutes the time for paying is over.
+    expect(found).toEqual([30, 60, 120]);
+    expect(await orders(NOW + 2 * minute, NOW + minute)).toEqual([]);
+  });
+
   test.each<[string, () => Promise<OrderRecord>, (order: OrderRecord) => number]>([
     ['that for paying, though nobody tried to', () => aStoredOrder(database.db, { transaction: false }), ({ order_end }) => order_end],
     ['that for capturing', () => anAcceptedPayment(database.db, { mode: 'manual' }), () => CAPTURE_END],
