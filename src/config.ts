@@ -77,7 +77,7 @@ export const configSchema = z.object({
 
   DEMO_WEBHOOK_URL: url().optional().describe('Webhook address of both projects of the demo merchant.'),
   WEBHOOK_PRIVATE_ADDRESSES: flag(false).describe('true lets test projects send webhooks to private and loopback addresses (npm start sets it).'),
-  PAGE_SECRET: z.string().min(32).optional().describe('Signs the forms of the hosted page; at least 32 characters; the same on every api process.'),
+  PAGE_SECRET: z.string().min(32).optional().describe('Signs the forms of the hosted page; at least 32 characters, the same on every api process; npm start makes one.'),
   PAYLOAD_KEYS: z.string().optional().describe('Keys that encrypt Temporal payloads: id:base64 of 32 bytes, with commas; the first encrypts, all decrypt.'),
   CODEC_HOST: z.string().default('127.0.0.1').describe('Address the codec server listens on, which decrypts payloads for the Temporal Web UI.'),
   CODEC_PORT: port(8234).describe('Port of the codec server; 0 picks a free one.'),

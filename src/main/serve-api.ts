@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { createApp, type AppDependencies } from '../../api/app';
 import { keyStore } from '../../api/idempotency';
@@ -17,8 +16,12 @@ import { connectTemporal } from '../temporal/connect';
 import type { Started } from './process';
 import { publicUrl } from './public-url';
 
+/** How long a form of the hosted page waits for the outcome (DECISIONS, Hosted page). Milliseconds. */
+const PAGE_DEADLINE_MS = 10_000;
+
 /** Opens what the api needs and listens. `addTo`: the benchmark's own process adds its one route to the pages. */
 export async function serveApi(config: Config, log: Logger, addTo?: (pages: AppDependencies['pages'], client: Client) => void): Promise<Started> {
+  const page_secret = required(config, 'PAGE_SECRET');
   const db = connect(required(config, 'POSTGRES_URL'), { limits: LIMITS });
   const processor = createProcessor({ url: required(config, 'PROCESSOR_URL'), key: config.PROCESSOR_KEY, timeout_ms: config.PROCESSOR_TIMEOUT_MS, log });
   const client = connectTemporal({
@@ -29,7 +32,7 @@ export async function serveApi(config: Config, log: Logger, addTo?: (pages: AppD
   const public_url = publicUrl(config);
   const orders = new Orders(client, db);
   const follow_ups = new FollowUps(client, db, orders);
-  const pages = createPages({ db, orders, follow_ups, processor, public_url, page_secret: config.PAGE_SECRET ?? randomBytes(32).toString('base64'), deadline_ms: 10_000, log });
+  const pages = createPages({ db, orders, follow_ups, processor, public_url, page_secret, deadline_ms: PAGE_DEADLINE_MS, log });
   addTo?.(pages, client);
   const app = createApp({
     config,
