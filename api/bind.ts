@@ -12,7 +12,7 @@ import type { RateLimit } from './rate-limit';
 import { etagOf, isKnown } from './version';
 
 /** Bytes of a body (DECISIONS, HTTP surface 12). */
-const BODY_BYTES_MAX = 256 * 1024;
+export const BODY_BYTES_MAX = 256 * 1024;
 
 /** What every route needs. */
 export interface Bindings {

@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { JsonSchema, OpenApi, OpenApiOperation } from '../../src/contract/openapi';
 import { ORDER_MOVES, TRANSACTION_MOVES, isFinal } from '../../src/domain/transitions';
 import { ERRORS, typeOf, type ErrorName } from '../../src/errors';
+import { BODY_BYTES_MAX } from '../bind';
 import { STYLE } from './style';
 
 /** The documentation as one page, from the OpenAPI document and the tables of errors and statuses. */
@@ -10,6 +11,7 @@ export function DocsPage({ document }: { document: OpenApi }): JSX.Element {
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
   const schemas = Object.entries(document.components.schemas);
+  const { post: webhook } = document.webhooks['status_changed'] as { post: Pick<OpenApiOperation, 'summary' | 'description' | 'parameters'> };
   return (
     <html lang="en">
       <head>
@@ -32,15 +34,15 @@ export function DocsPage({ document }: { document: OpenApi }): JSX.Element {
             <Statuses />
             <section id="webhooks">
               <h2>Webhooks</h2>
-              <p>
-                When the status of an order changes, the service sends <code>POST</code> to its <code>webhook_url</code>, else to that of the project. The body
-                says which order; retrieve it and act on its status.
+              <h4>{webhook.summary}</h4>
+              <p class="address">
+                <span class="method post">post</span>
+                <code>webhook_url</code>
               </p>
               <p>
-                Any 2xx answer counts as received. Otherwise the webhook comes again every two minutes, ten times at most, and the same one can arrive twice.
-                Check the signature: the headers <code>webhook-id</code>, <code>webhook-timestamp</code> and <code>webhook-signature</code> follow Standard
-                Webhooks.
+                <Text>{webhook.description}</Text> Check the signature.
               </p>
+              <Parameters parameters={webhook.parameters} word="always there" />
               <Fields schema={document.components.schemas['Webhook']} word="always there" />
             </section>
             <Errors />
@@ -112,8 +114,8 @@ function Start({ document }: { document: OpenApi }) {
       <Code>{'curl -u "$API_KEY:" "$API_URL/v1/merchants/self/projects/self/"'}</Code>
       <h4>Requests and answers</h4>
       <p>
-        Bodies are JSON, at most 256 KiB. Fields that are not known are ignored; fields that are absent are left out of answers, never <code>null</code>. Paths
-        answer with and without the slash at the end. Quote the header <code>X-Request-Id</code> of an answer when you ask about it.
+        Bodies are JSON, at most {BODY_BYTES_MAX / 1024} KiB. Fields that are not known are ignored; fields that are absent are left out of answers, never{' '}
+        <code>null</code>. Paths answer with and without the slash at the end. Quote the header <code>X-Request-Id</code> of an answer when you ask about it.
       </p>
       <p>
         Amounts are whole numbers of the smallest unit of the currency: <code>2500</code> is 25.00 EUR and 2500 JPY. Durations are ISO 8601, such as{' '}
@@ -143,13 +145,7 @@ function Operation({ path, method, operation }: { path: string; method: string; 
       </p>
       <h4>Request</h4>
       <Code>{curl({ path, method, body: request?.example })}</Code>
-      {operation.parameters.length > 0 && (
-        <ul class="fields">
-          {operation.parameters.map(({ name, in: place, required, description, schema }) => (
-            <Field key={name} name={name} schema={{ ...schema, ...(description !== undefined && { description }) }} required={required} word="required" place={place} />
-          ))}
-        </ul>
-      )}
+      {operation.parameters.length > 0 && <Parameters parameters={operation.parameters} word="required" />}
       {request && (
         <details>
           <summary>Fields of the body</summary>
@@ -193,6 +189,16 @@ function curl({ path, method, body }: { path: string; method: string; body: unkn
   const verb = method === 'get' || body !== undefined ? '' : ` -X ${method.toUpperCase()}`;
   const data = body === undefined ? '' : ` \\\n  -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`;
   return `curl -u "$API_KEY:"${verb} ${address}${data}`;
+}
+
+function Parameters({ parameters, word }: { parameters: OpenApiOperation['parameters']; word: Word }) {
+  return (
+    <ul class="fields">
+      {parameters.map(({ name, in: place, required, description, schema }) => (
+        <Field key={name} name={name} schema={{ ...schema, ...(description !== undefined && { description }) }} required={required} word={word} place={place} />
+      ))}
+    </ul>
+  );
 }
 
 /** A link to a named object, or the fields of a schema without a name. */

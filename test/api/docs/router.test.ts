@@ -46,6 +46,14 @@ test('every operation has a call to copy, every error what to do about it', () =
   }
 });
 
+test('what webhooks are is said as in the document', () => {
+  const { post } = openApi().webhooks['status_changed'] as { post: { description: string; parameters: { name: string }[] } };
+  const section = /<section id="webhooks">[^]*?<\/section>/.exec(page)?.[0] ?? '';
+  expect(section).toContain(post.description);
+  expect(post.parameters.filter(({ name }) => !section.includes(`<code class="name">${name}</code>`))).toEqual([]);
+  expect(post.parameters).toHaveLength(3);
+});
+
 test('without the slash it is the same page, so no link may depend on the slash', async () => {
   const response = await fetch(`${api.url}/docs`, { redirect: 'manual' });
   expect([response.status, await response.text()]).toEqual([200, page]);
