@@ -12,7 +12,7 @@ import { aProject, type TestProject } from '../support/projects';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { payloadsIn } from './payloads';
-import { aKey, books, capture, expectNothingEmpty, followed, inLanes, read, refund, said, voidPart, part, type OrderAnswer, type Sent } from './following';
+import { aKey, books, capture, expectNothingEmpty, followed, inLanes, insisted, read, refund, said, voidPart, part, type OrderAnswer, type Sent } from './following';
 
 /** A card is charged to load money into another account (specification, Account funding through create order). */
 
@@ -39,10 +39,8 @@ interface Over {
   order?: Record<string, unknown>;
 }
 async function fund(merchant: Merchant, { customer = CUSTOMER, details = RECEIVER, transaction = {}, order = {} }: Over = {}, { headers }: Sent = {}): Promise<OrderAnswer> {
-  const answer: OrderAnswer = await merchant.send('POST', '/v1/orders/', {
-    body: { currency: 'EUR', amount: 900, customer, ...order, transactions: [{ payment_method: 'credit-card', ...transaction, payment_method_details: details }] },
-    ...(headers && { headers }),
-  });
+  const body = { currency: 'EUR', amount: 900, customer, ...order, transactions: [{ payment_method: 'credit-card', ...transaction, payment_method_details: details }] };
+  const answer: OrderAnswer = await insisted(() => merchant.send('POST', '/v1/orders/', { body, ...(headers && { headers }) }));
   if (answer.status === 200) made.push(answer.body.id);
   return answer;
 }

@@ -39,7 +39,7 @@ export const insisted = <Body>(send: () => Promise<Answer<Body>>): Promise<Answe
     return { ...answer, data };
   });
 
-/** An order whose amount is reserved on a test card; `fields` are the order's, `transaction` the transaction's. */
+/** An order whose amount is reserved on a test card, by what the processor says; `fields` are the order's, `transaction` the transaction's. */
 export async function authorized(
   shop: Merchant,
   { card = 'approved', transaction = {}, ...fields }: { card?: CardName; transaction?: Record<string, unknown> } & Record<string, unknown> = {},
@@ -48,16 +48,16 @@ export async function authorized(
   const request = { currency: 'EUR', amount: 1_000, ...fields, transactions: [{ ...(await shop.cardTransaction(card)), capture_mode: 'manual', ...transaction }] };
   const { body, status } = await insisted(() => shop.send<Order>('POST', '/v1/orders/', { body: request, headers }));
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
-  return body;
+  return await shop.heard(body);
 }
 
 /** The whole order as it is now, amount_details included. */
 export async function read(shop: Merchant, { id }: { id: string }): Promise<Order> {
-  return (await shop.send<Order>('GET', `/v1/orders/${id}/?fields[]=amount_details`)).body;
+  return (await insisted(() => shop.send<Order>('GET', `/v1/orders/${id}/?fields[]=amount_details`))).body;
 }
 export const details = async (shop: Merchant, order: { id: string }) => (await read(shop, order)).amount_details!;
 /** The order's ETag. */
-export const etag = async (shop: Merchant, { id }: { id: string }) => (await shop.send('GET', `/v1/orders/${id}/`)).headers.get('etag')!;
+export const etag = async (shop: Merchant, { id }: { id: string }) => (await insisted(() => shop.send('GET', `/v1/orders/${id}/`))).headers.get('etag')!;
 
 /** Status and type of a refusal, or status and order status. */
 export const said = ({ status, body }: OrderAnswer) => (status === 200 ? [200, body.status] : [status, body.error.type]);
@@ -100,7 +100,7 @@ export async function followed(shop: Merchant, order: { id: string }, flag: stri
       if (follow_up.flags.includes(flag) && ['completed', 'error'].includes(follow_up.status)) return follow_up;
     }
     return undefined;
-  });
+  }, 120_000);
 }
 
 /** Runs the work with the record of the run's stack. */
@@ -141,11 +141,14 @@ export async function inLanes<T>(count: number, lanes: number, work: (n: number)
 /** As months do: the order's workflow is gone from Temporal, with its history. */
 export async function forgetWorkflow(order_id: string): Promise<void> {
   const client = temporalOf();
-  const execution = { workflowId: orderWorkflowId(order_id) };
+  const workflowId = orderWorkflowId(order_id);
   try {
-    await client.workflow.getHandle(execution.workflowId).terminate('long ago').catch(() => undefined);
-    await client.workflowService.deleteWorkflowExecution({ namespace: client.options.namespace, workflowExecution: execution });
-    await until(`${execution.workflowId} is forgotten`, () => client.workflow.getHandle(execution.workflowId).describe().then(() => false, () => true), 150_000);
+    // Of this run: the caretaker may start another of an order that is not over.
+    const { runId } = await client.workflow.getHandle(workflowId).describe();
+    const handle = client.workflow.getHandle(workflowId, runId);
+    await handle.terminate('long ago').catch(() => undefined);
+    await client.workflowService.deleteWorkflowExecution({ namespace: client.options.namespace, workflowExecution: { workflowId, runId } });
+    await until(`${workflowId} is forgotten`, () => handle.describe().then(() => false, () => true), 150_000);
   } finally {
     await client.connection.close();
   }

@@ -23,6 +23,19 @@ export interface Request {
 
 type Fields = Partial<client.OrderRequest>;
 
+/** Cards whose outcome comes late on purpose: that it is not known is their answer. */
+const COMES_LATE: ReadonlySet<CardName> = new Set(['no_answer', 'lost_answer', 'error_then_fine', 'processing_approved', 'processing_declined']);
+
+interface Payment {
+  transactions?: { events?: { event: string; source: string }[] | undefined }[] | undefined;
+}
+
+/** Whether the processor was not heard in time: processing by the service's word, not the processor's. */
+export function isUnheard({ transactions = [] }: Payment): boolean {
+  const last = transactions.at(-1)?.events?.at(-1);
+  return last?.event === 'processing' && last.source === 'service';
+}
+
 /**
  * A merchant: the API over HTTP with the key of one project, and what a test may look at beside it. What the service could not
  * answer is sent again, as its machine may be busy; a test of such an answer uses `send` or the client itself.
@@ -58,9 +71,19 @@ export class Merchant {
     return accepted(await insist(() => client.createOrder({ idempotencyKey, orderRequest }, this.project)));
   }
 
-  /** Creates an order that is charged at once with a test card. */
+  /** Creates an order that is charged at once with a test card; one whose outcome a busy machine has not heard yet is waited for. */
   async paidOrder(card: CardName, fields: Fields = {}): Promise<client.Order> {
-    return await this.createOrder({ ...fields, transactions: [await this.cardTransaction(card)] });
+    const order = await this.createOrder({ ...fields, transactions: [await this.cardTransaction(card)] });
+    return COMES_LATE.has(card) ? order : await this.heard(order);
+  }
+
+  /** The order once the processor has told what became of its payment: as it is, unless it was answered before that. */
+  async heard<Known extends Payment & { id: string }>(order: Known): Promise<Known> {
+    if (!isUnheard(order)) return order;
+    return await until(`the processor tells of order ${order.id}`, async () => {
+      const now = (await this.getOrder(order.id)) as Payment as Known;
+      return !isUnheard(now) && now;
+    }, 120_000);
   }
 
   async getOrder(id: string): Promise<client.Order> {
@@ -112,7 +135,7 @@ export class Merchant {
     await fetch(faults, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(fault) });
     const isOver = async () => {
       const left = (await (await fetch(faults)).json()) as Fault[];
-      return !left.some((one) => one.vault_token === fault.vault_token && one.order_id === fault.order_id);
+      return !left.some((one) => ABOUT.every((fact) => one[fact] === fault[fact]));
     };
     this.troubles.push(fault);
     return {
@@ -127,12 +150,15 @@ export class Merchant {
 
   /** Ends what `trouble` has begun, and leaves alone what other tests have. */
   async endTrouble(): Promise<void> {
-    for (const { order_id, vault_token, project_id, idempotency_key } of this.troubles.splice(0)) {
-      const facts = Object.entries({ order_id, vault_token, project_id, idempotency_key }).flatMap(([fact, value]) => (value === undefined ? [] : [[fact, value]]));
+    for (const { order_id, transaction_id, vault_token, project_id, idempotency_key } of this.troubles.splice(0)) {
+      const facts = Object.entries({ order_id, transaction_id, vault_token, project_id, idempotency_key }).flatMap(([fact, value]) => (value === undefined ? [] : [[fact, value]]));
       await fetch(`${this.place.simulator_url}/control/faults/?${new URLSearchParams(facts)}`, { method: 'DELETE' });
     }
   }
 }
+
+/** What tells one fault from another. */
+const ABOUT = ['kind', 'operation', 'order_id', 'transaction_id', 'project_id', 'vault_token', 'idempotency_key'] as const satisfies (keyof Fault)[];
 
 /** A 304 has no data. */
 type Called<Data = unknown> = { status: number; headers: Headers; data?: Data };

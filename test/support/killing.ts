@@ -7,10 +7,12 @@ type Called = Promise<{ status: number; headers: Headers; data?: unknown }>;
 
 /** Longer than a killed process takes to come back, however often it was killed before. */
 const PATIENCE_MS = 120_000;
+const UNANSWERED = [502, 503, 504];
 
 /**
  * As a merchant does: what the service could not answer (503, or a connection that broke) goes out again with its
- * Idempotency-Key, after the seconds of Retry-After. Any other answer is the answer.
+ * Idempotency-Key, after the seconds of Retry-After; so does what the processor's vault did not answer it (502, 504), as nothing was
+ * stored then. Any other answer is the answer.
  */
 export async function insist<Body = unknown>(call: () => Called): Promise<{ status: number; headers: Headers; body: Body }> {
   const give_up = performance.now() + PATIENCE_MS;
@@ -19,7 +21,7 @@ export async function insist<Body = unknown>(call: () => Called): Promise<{ stat
       if (performance.now() > give_up || !isBrokenConnection(error)) throw error;
       return undefined;
     });
-    if (answer !== undefined && (answer.status !== 503 || performance.now() > give_up)) {
+    if (answer !== undefined && (!UNANSWERED.includes(answer.status) || performance.now() > give_up)) {
       return { status: answer.status, headers: answer.headers, body: answer.data as Body };
     }
     await sleep(1_000 * Number(answer?.headers.get('retry-after') ?? 1));
