@@ -59,7 +59,8 @@ describe('the same request with the same key', () => {
     await Promise.all(Array.from({ length: LANES }, lane));
     const ids = new Set(orders.map(({ id }) => id));
     expect(ids.size).toBe(ORDERS);
-    expect(new Set(orders.map(story))).toEqual(new Set(['completed: accepted']));
+    const heard = await Promise.all(orders.map((order) => merchant.heard(order)));
+    expect(new Set(heard.map(story))).toEqual(new Set(['completed: accepted']));
     const charges = (await merchant.ledger()).filter(({ order_id }) => ids.has(order_id));
     expect([charges.length, new Set(charges.map(({ order_id }) => order_id)).size]).toEqual([ORDERS, ORDERS]);
   }, 300_000);
@@ -207,17 +208,24 @@ describe('crashes and silence', () => {
 
   test('kill -9 of the api while the processor charges: the repeat gets the outcome, one charge', async () => {
     const merchant = new Merchant(place);
-    const [key, fields] = [aKey(), await charged(merchant)];
-    const { vault_token } = fields.transactions[0]!.payment_method_details;
-    const { hit } = await merchant.trouble({ operation: 'sale', vault_token, kind: 'latency', milliseconds: 2_500, times: 1 });
-    const lost = create(merchant, key, fields);
-    lost.catch(() => undefined);
-    await hit;
-    const pid = readFacts(data_dir).pids['api']!;
-    process.kill(pid, 'SIGKILL');
-    await expect(lost).rejects.toThrow('fetch failed');
-    await until('the api is started again', () => readFacts(data_dir).pids['api'] !== pid);
-    await ready();
+    const killedMeanwhile = async () => {
+      const [key, fields] = [aKey(), await charged(merchant)];
+      const { vault_token } = fields.transactions[0]!.payment_method_details;
+      const { hit } = await merchant.trouble({ operation: 'sale', vault_token, kind: 'latency', milliseconds: 2_500, times: 1 });
+      const lost = create(merchant, key, fields).then(({ status }) => status, (error: unknown) => String(error));
+      await hit;
+      const pid = readFacts(data_dir).pids['api']!;
+      process.kill(pid, 'SIGKILL');
+      const heard = await lost;
+      await until('the api is started again', () => readFacts(data_dir).pids['api'] !== pid);
+      await ready();
+      return { key, fields, heard };
+    };
+    let killed = await killedMeanwhile();
+    // A busy machine kills too late now and then: the answer was there.
+    for (let tries = 2; tries <= 3 && killed.heard === 200; tries += 1) killed = await killedMeanwhile();
+    const { key, fields, heard } = killed;
+    expect(heard).toMatch('fetch failed');
     const answers = await Promise.all([insist(merchant, key, fields), insist(merchant, key, fields)]);
     expect(answers.map(({ status, body }) => [status, story(body)])).toEqual(Array(2).fill([200, 'completed: accepted']));
     expect(answers[1]!.body).toEqual(answers[0]!.body);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { captureTransactionAmount, createOrder, refundOrder, type Order } from '../../src/client';
-import { connect } from '../../src/db/connection';
+import { connect, rows } from '../../src/db/connection';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
 import { Merchant, story, webhookOf, type Answer } from '../support/client';
@@ -45,7 +45,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** How late the processor is: what shall be killed meanwhile must be found and killed by then, on a busy machine too. The service waits for 4 s. */
+/** How late the processor is: what shall be killed meanwhile must be killed by then, on a busy machine too. The service waits for 4 s. */
 const SLOW_MS = 2_500;
 /** What was under way waits for Temporal's task time limit, 10 s, for a start and the next attempts. */
 const WITHIN_MS = 90_000;
@@ -74,18 +74,49 @@ const ready = () =>
     ),
   );
 
-/** Sends an order with a card token and resolves once the processor has its charge, which it will do `latency_ms` later. */
-async function orderBeingCharged(latency_ms: number): Promise<{ id: string; answer: ReturnType<typeof createOrder> }> {
+interface Charge {
+  answer: ReturnType<typeof createOrder>;
+  /** Whether the merchant has been told that it is paid. */
+  isTold(): boolean;
+  /** Whoever sent it may never hear of it: the record tells its id. */
+  findId(): Promise<string>;
+}
+
+let chargesMade = 0;
+
+/** Sends an order with a card token and resolves once the processor has its charge, which it will do SLOW_MS later. */
+async function beingCharged(): Promise<Charge> {
   const transaction = await merchant.cardTransaction('approved');
   const { vault_token } = transaction.payment_method_details;
-  const { hit } = await merchant.trouble({ operation: 'sale', vault_token, kind: 'latency', milliseconds: latency_ms, times: 1 });
-  const before = new Set((await orders()).map(({ id }) => id));
-  const answer = createOrder({ orderRequest: { currency: 'EUR', amount: 990, transactions: [transaction] } }, merchant.project);
-  answer.catch(() => undefined);
+  const merchant_order_id = `charge-${(chargesMade += 1)}`;
+  const { hit } = await merchant.trouble({ operation: 'sale', vault_token, kind: 'latency', milliseconds: SLOW_MS, times: 1 });
+  let told = false;
+  const answer = createOrder({ orderRequest: { currency: 'EUR', amount: 990, merchant_order_id, transactions: [transaction] } }, merchant.project);
+  answer.then(({ status, data }) => (told = status === 200 && data.status === 'completed')).catch(() => undefined);
   await hit;
-  // Whoever sent it may never hear of it: the record tells its id.
-  const { id } = (await orders()).find((order) => !before.has(order.id))!;
-  return { id, answer };
+  return { answer, isTold: () => told, findId: () => idOf(merchant_order_id) };
+}
+
+/** Time for what has arrived at this process to be read: after each pause it looks at its sockets, however late it is. */
+async function isRead(): Promise<void> {
+  for (let turn = 0; turn < 4; turn += 1) await sleep(15);
+}
+
+/**
+ * Kills while the processor has a charge and nobody its answer; `killing` does it at once when it is called. Where a busy machine was
+ * so late that the answer came first, it happens again with another order.
+ */
+async function killedWhileCharging(killing: () => Promise<unknown>, again: () => Promise<unknown> = ready): Promise<Charge> {
+  for (let tries = 1; tries <= 3; tries += 1) {
+    const charge = await beingCharged();
+    const killed = killing();
+    await isRead();
+    const was_told = charge.isTold();
+    await killed;
+    if (!was_told) return charge;
+    await again();
+  }
+  throw new Error(`this machine does not kill a process within ${SLOW_MS} ms`);
 }
 
 /** An order that lives for 20 s, paid on the hosted page at this moment: the processor has the charge, nobody its answer. */
@@ -113,11 +144,12 @@ let keysMade = 0;
 
 async function moneyOnItsWay(): Promise<MovingMoney> {
   const token = await merchant.cardTransaction('approved');
-  const slow = (order: Order, operation: 'capture' | 'refund', milliseconds: number) => merchant.trouble({ operation, order_id: order.id!, kind: 'latency', milliseconds, times: 1 });
-  const paid = await merchant.createOrder({ amount: 990, transactions: [token] });
-  const reserved = await merchant.createOrder({ amount: 990, transactions: [{ ...token, capture_mode: 'manual' }] });
+  const slow = (operation: 'capture' | 'refund', milliseconds: number, order?: Order) => merchant.trouble({ operation, ...(order && { order_id: order.id! }), kind: 'latency', milliseconds, times: 1 });
+  const paid = await merchant.heard(await merchant.createOrder({ amount: 990, transactions: [token] }));
+  const reserved = await merchant.heard(await merchant.createOrder({ amount: 990, transactions: [{ ...token, capture_mode: 'manual' }] }));
+  // Whichever capture is the first: it is there before the window of the order it is meant for ends.
+  const troubles = [await slow('capture', 3_500), await slow('refund', SLOW_MS, paid), await slow('capture', SLOW_MS, reserved)];
   const closing = await merchant.createOrder({ amount: 990, transactions: [{ ...token, capture_mode: 'delayed', expiration_period: 'PT5S' }] });
-  const troubles = await Promise.all([slow(closing, 'capture', 3_500), slow(paid, 'refund', SLOW_MS), slow(reserved, 'capture', SLOW_MS)]);
   await troubles[0]!.hit;
   const [refundKey, captureKey] = [`refund-${(keysMade += 1)}`, `capture-${keysMade}`];
   const answers = Promise.all([
@@ -148,10 +180,10 @@ async function expectMovedOnce({ refunded, captured, closing, answers }: MovingM
   expect(await moved(closing, { captured_amount: 990 })).toEqual(['completed: accepted', 1, ['authorize approved 990', 'capture approved 990']]);
 }
 
-async function orders(): Promise<{ id: string }[]> {
+async function idOf(merchant_order_id: string): Promise<string> {
   const db = connect(merchant.place.postgres_url, { pool_max: 1 });
   try {
-    return (await db('orders').select('id')) as { id: string }[];
+    return await until(`an order ${merchant_order_id}`, async () => (await rows<{ id: string }>(db, 'select id from orders where merchant_order_id = :merchant_order_id', { merchant_order_id }))[0]?.id);
   } finally {
     await db.destroy();
   }
@@ -178,53 +210,47 @@ async function expectPaidOnce(id: string, within_ms = WITHIN_MS): Promise<void> 
 describe('kill -9 in the middle of a payment, a refund, a capture and a windowâ€™s end: each happens once', () => {
   test('of the worker: the merchant gets the outcome all the same', async () => {
     const moving = await moneyOnItsWay();
-    const { id, answer } = await orderBeingCharged(SLOW_MS);
-    await kill('worker');
+    const { answer, findId } = await killedWhileCharging(() => kill('worker'));
     expect((await answer).status).toBe(200);
-    await expectPaidOnce(id);
+    await expectPaidOnce(await findId());
     await expectMovedOnce(moving);
   });
 
   test('of the api: the order goes on without it', async () => {
     const moving = await moneyOnItsWay();
-    const { id, answer } = await orderBeingCharged(SLOW_MS);
-    await kill('api');
+    const { answer, findId } = await killedWhileCharging(() => kill('api'));
     await expect(answer).rejects.toThrow('fetch failed');
     await ready();
-    await expectPaidOnce(id);
+    await expectPaidOnce(await findId());
     await expectMovedOnce(moving);
   });
 
   test('of the Temporal server', async () => {
     const moving = await moneyOnItsWay();
-    const { id, answer } = await orderBeingCharged(SLOW_MS);
-    await kill('temporal');
-    await expectPaidOnce(id);
+    const { answer, findId } = await killedWhileCharging(() => kill('temporal'));
+    await expectPaidOnce(await findId());
     expect((await answer).status).toBe(200);
     await expectMovedOnce(moving);
   });
 
   test('of the api and the Temporal server, so that nobody is left who asked for the payment', async () => {
-    const { id, answer } = await orderBeingCharged(SLOW_MS);
-    await Promise.all([kill('api'), kill('temporal')]);
+    const { answer, findId } = await killedWhileCharging(() => Promise.all([kill('api'), kill('temporal')]));
     await expect(answer).rejects.toThrow('fetch failed');
     await ready();
-    await expectPaidOnce(id);
+    await expectPaidOnce(await findId());
   });
 
   test('of the simulator: the charge goes out again under its key', async () => {
-    const { id } = await orderBeingCharged(SLOW_MS);
-    await kill('simulator');
-    await expectPaidOnce(id);
+    const { findId } = await killedWhileCharging(() => kill('simulator'));
+    await expectPaidOnce(await findId());
   });
 
   test('of the worker, the api and the Temporal server: the requests are gone, and only the processor knows', async () => {
     const onPage = await orderBeingPaidOnPage();
-    const { id, answer } = await orderBeingCharged(SLOW_MS);
-    await Promise.all([kill('worker'), kill('api'), kill('temporal')]);
+    const { answer, findId } = await killedWhileCharging(() => Promise.all([kill('worker'), kill('api'), kill('temporal')]));
     await expect(answer).rejects.toThrow('fetch failed');
     await ready();
-    await expectPaidOnce(id);
+    await expectPaidOnce(await findId());
     // Nobody asks before the order ends; then what the customer has paid comes to light, and the order has not expired.
     await expectPaidOnce(onPage);
   }, TIME_LIMIT_MS);
@@ -232,22 +258,21 @@ describe('kill -9 in the middle of a payment, a refund, a capture and a windowâ€
   test('of everything: payments and timers go on at the next start', async () => {
     const moving = await moneyOnItsWay();
     const waiting = await merchant.createOrder({ expiration_period: 'PT5S' });
-    const { id, answer } = await orderBeingCharged(SLOW_MS);
-    await killEverything();
+    const { answer, findId } = await killedWhileCharging(killEverything, start);
     await expect(answer).rejects.toThrow('fetch failed');
     // Due while nothing runs.
     await sleep(Math.max(0, Date.parse(waiting.created) + 5_000 - Date.now()));
     await start();
     await merchant.untilStatus(waiting.id, 'expired');
     await until('the webhook of the expiry is delivered', () => webhooksOf(waiting.id).length > 0);
-    await expectPaidOnce(id);
+    await expectPaidOnce(await findId());
     await expectMovedOnce(moving);
   }, TIME_LIMIT_MS);
 
   test('a delivery that waits for its second attempt outlives all of that', async () => {
-    await until('the second attempt', () => webhooksOf(refusedOnce).length === 2, 150_000);
-    const [first, second] = receiver.received.filter(({ body }) => webhookOf(body).order_id === refusedOnce);
-    expect(second!.at - first!.at).toBeGreaterThanOrEqual(120_000);
-    expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id']);
+    await until('the second attempt', () => webhooksOf(refusedOnce).length >= 2, 150_000);
+    const attempts = receiver.received.filter(({ body }) => webhookOf(body).order_id === refusedOnce);
+    expect(attempts[1]!.at - attempts[0]!.at).toBeGreaterThanOrEqual(120_000);
+    expect(new Set(attempts.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   }, TIME_LIMIT_MS);
 });
