@@ -355,7 +355,7 @@ describe('webhooks', () => {
     } finally {
       await receiver.close();
     }
-  });
+  }, 300_000);
 });
 
 test('an order that Temporal has forgotten is captured all the same, within what the record has left', async () => {

@@ -114,7 +114,7 @@ describe('a chargeback', () => {
     } finally {
       await receiver.close();
     }
-  });
+  }, 300_000);
 
   test('by itself ten seconds after the payment', async () => {
     const comesAfter = async () => {

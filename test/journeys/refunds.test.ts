@@ -205,7 +205,7 @@ describe('what the processor says of it', () => {
     } finally {
       await receiver.close();
     }
-  });
+  }, 300_000);
 });
 
 describe('webhooks', () => {
@@ -228,7 +228,7 @@ describe('webhooks', () => {
     } finally {
       await receiver.close();
     }
-  });
+  }, 300_000);
 });
 
 describe('the second time', () => {

@@ -19,6 +19,9 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
+/** The service sends again after two minutes what a busy machine did not take in time. */
+const PATIENCE_MS = 150_000;
+
 export async function aReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   let how: (response: ServerResponse, n: number) => void = (response) => response.writeHead(200).end();
@@ -38,7 +41,7 @@ export async function aReceiver(): Promise<Receiver> {
     url: `http://127.0.0.1:${port}/hook`,
     received,
     answer: (next) => (how = next),
-    async waitFor(count, within_ms = 60_000) {
+    async waitFor(count, within_ms = PATIENCE_MS) {
       const deadline = Date.now() + within_ms;
       while (received.length < count) {
         const left = deadline - Date.now();
