@@ -16,9 +16,6 @@ import { until } from '../support/until';
 
 /** A payment that the processor approves after it has ended here is given back, once, whether anybody tells of it or not. */
 
-// A slow machine needs longer for what passes in no time elsewhere.
-jest.setTimeout(120_000);
-
 let world: World;
 let door: FollowUps;
 const shop = new Merchant();

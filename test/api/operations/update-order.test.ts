@@ -154,7 +154,7 @@ describe('the order goes on from its new version', () => {
       if ((await put(merchant, order.id, { merchant_order_id: `${n}` })).status === 200) last = n;
     }
     expect((await payment).status).toBeLessThan(400);
-    const paid = await merchant.getOrder(order.id);
+    const paid = await merchant.untilStatus(order.id, 'completed');
     expect([story(paid), paid.merchant_order_id]).toEqual(['completed: accepted', `${last}`]);
     expect(last).toBeGreaterThan(1);
     expect(await merchant.ledger(order.id)).toHaveLength(1);
