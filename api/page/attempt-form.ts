@@ -2,8 +2,8 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { OrderView } from '../../src/db/order-view';
 import { ERRORS, ServiceError, invalid } from '../../src/errors';
 import { readAttempt, readName } from './card-form';
-import type { Doors } from './doors';
 import { methodsOf, type PageMethod } from './methods';
+import type { PageContext } from './page-context';
 import { stepOf } from './step';
 
 /** A form that pays the current attempt of its order, by a method the order offers. */
@@ -24,7 +24,7 @@ export interface AttemptForm<Method extends PageMethod = PageMethod> {
  * `pay` returns the order after the charge, or nothing when it has shown the page itself.
  */
 export function takeAttempt<Method extends PageMethod>(
-  { services, orderOf, requireOurForm, show }: Doors,
+  { services, orderOf, requireOurForm, show }: PageContext,
   methodIn: (body: unknown) => Method | undefined,
   pay: (form: AttemptForm<Method>) => Promise<OrderView | undefined>,
 ): RequestHandler {

@@ -1,10 +1,10 @@
 import type { RequestHandler } from 'express';
 import { ServiceError } from '../../src/errors';
-import type { Doors } from './doors';
+import type { PageContext } from './page-context';
 import { stepOf } from './step';
 
 /** Handles the cancel form. A second click, or a late one, shows how the order ended. */
-export function cancelPayment({ services, orderOf, requireOurForm, show }: Doors): RequestHandler {
+export function cancelPayment({ services, orderOf, requireOurForm, show }: PageContext): RequestHandler {
   const { orders, deadline_ms } = services;
   return async (request, response) => {
     const deadline_at = Date.now() + deadline_ms;

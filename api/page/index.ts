@@ -6,10 +6,10 @@ import { otherMethods } from '../bind';
 import { assets } from './assets';
 import { cancelPayment } from './cancel-payment';
 import { createCsrfProtection } from './csrf';
-import type { Doors, PageServices } from './doors';
 import { pageHeaders } from './headers';
 import { onPageError } from './on-error';
 import { openPage } from './open-page';
+import type { PageContext, PageServices } from './page-context';
 import { payByCard } from './pay-by-card';
 import { payByWallet } from './pay-by-wallet';
 import { createShow } from './show';
@@ -24,7 +24,7 @@ export function createPages(services: PageServices): Router {
   const base = new URL(services.public_url).pathname.replace(/\/+$/, '');
   const csrf = createCsrfProtection(services);
   const testCards = createTestCards(services.processor, services.log);
-  const doors: Doors = {
+  const context: PageContext = {
     services,
     testCards,
     show: createShow({ csrf, base, testCards }),
@@ -39,16 +39,16 @@ export function createPages(services: PageServices): Router {
       if (!csrf.isValid(request)) throw new ServiceError('Forbidden', 'The form does not come from a page of this service.');
     },
   };
-  const open = openPage(doors);
+  const open = openPage(context);
   // A customer who loads a form's address again is sent to the order's page.
   const home: RequestHandler = (request, response) => response.redirect(303, `${base}/pay/${String(request.params['order_id'])}/`);
 
   const router = Router({ caseSensitive: true });
   router.use(assets());
   router.use('/pay', ...pageHeaders, csrf.cookies, express.urlencoded({ extended: false, limit: FORM_BYTES_MAX, parameterLimit: FORM_FIELDS_MAX }));
-  router.route('/pay/:order_id').get(open).post(payByCard(doors)).all(otherMethods(['get', 'post']));
-  router.route('/pay/:order_id/wallet').get(home).post(payByWallet(doors)).all(otherMethods(['get', 'post']));
-  router.route('/pay/:order_id/cancel').get(home).post(cancelPayment(doors)).all(otherMethods(['get', 'post']));
+  router.route('/pay/:order_id').get(open).post(payByCard(context)).all(otherMethods(['get', 'post']));
+  router.route('/pay/:order_id/wallet').get(home).post(payByWallet(context)).all(otherMethods(['get', 'post']));
+  router.route('/pay/:order_id/cancel').get(home).post(cancelPayment(context)).all(otherMethods(['get', 'post']));
   router.route('/pay/:order_id/:transaction_id').get(open).all(otherMethods(['get']));
   router.use('/pay', () => {
     throw notFound();

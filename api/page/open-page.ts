@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import type { OrderView, TransactionView } from '../../src/db/order-view';
 import { ServiceError } from '../../src/errors';
-import type { Doors } from './doors';
+import type { PageContext } from './page-context';
 
 /** How long a customer who comes back from the issuer waits for the outcome before the waiting page is shown. Milliseconds. */
 const ANSWER_MS = 3_000;
@@ -12,7 +12,7 @@ const LOOK_AGAIN_MS = 100;
  * Opens the page of an order, or of one of its transactions, which shows the order's present attempt (DECISIONS, Attempts).
  * The issuer sends the customer back here too; what became of the payment is read from the record, never from the address.
  */
-export function openPage({ services, orderOf, show }: Doors): RequestHandler {
+export function openPage({ services, orderOf, show }: PageContext): RequestHandler {
   return async (request, response) => {
     let order = await orderOf(request);
     const transaction_id = request.params['transaction_id'];

@@ -2,16 +2,16 @@ import type { RequestHandler } from 'express';
 import { invalid, type ServiceError } from '../../src/errors';
 import { takeAttempt } from './attempt-form';
 import { CARD_FIELDS, readCard, refusalOf, type FieldErrors } from './card-form';
-import type { Doors } from './doors';
 import { CREDIT_CARD } from './methods';
+import type { PageContext } from './page-context';
 import { paymentOf } from './payment';
 import { readerOf } from './reader';
 
 /** Handles the card form: the card goes to the processor's vault, and only its token goes on. */
-export function payByCard(doors: Doors): RequestHandler {
-  const { services, show, testCards } = doors;
+export function payByCard(context: PageContext): RequestHandler {
+  const { services, show, testCards } = context;
   const { orders, processor } = services;
-  return takeAttempt(doors, () => CREDIT_CARD, async (form) => {
+  return takeAttempt(context, () => CREDIT_CARD, async (form) => {
     const { request, response, order, deadline_at } = form;
     const { errors: words } = readerOf(request, order).texts;
     const testNumbers = order.is_test ? (await testCards()).map(({ number }) => number) : [];

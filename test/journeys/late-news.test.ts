@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { FollowUps } from '../../api/follow-ups';
 import { Orders } from '../../api/orders';
-import type { Doors } from '../../api/page/doors';
+import type { PageContext } from '../../api/page/page-context';
 import { openPage } from '../../api/page/open-page';
 import { findPayment } from '../../src/db/transactions';
 import { chargeKey } from '../../src/domain/transaction';
@@ -145,7 +145,7 @@ describe('a customer who comes back from the issuer to an order that has ended',
       services: { follow_ups: door, deadline_ms: 5_000 },
       orderOf: () => order.view(),
       show: async (_request: unknown, _response: unknown, { status }: { status: string }) => void shown.push(status),
-    } as unknown as Doors);
+    } as unknown as PageContext);
     await page({ params: { transaction_id: transactionIdOf(order.id, 1).toUpperCase() }, query } as never, {} as never, () => undefined);
     return shown;
   }

@@ -24,7 +24,7 @@ export interface PageServices {
 }
 
 /** What the page's handlers share. */
-export interface Doors {
+export interface PageContext {
   services: PageServices;
   /** The order of the path. Throws NotFound. */
   orderOf: (request: Request) => Promise<OrderView>;
