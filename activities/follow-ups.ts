@@ -10,7 +10,7 @@ import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { closingOrderId, reversalOrderId, transactionId } from '../src/ids';
 import type { Reply } from '../src/processor/client';
 import type { Operation, OperationResult } from '../src/processor/wire';
-import { FOLLOW_UP_WORKFLOW, followUpNews, followUpStart, orderWorkflowId, recordChanged, type FollowUpInput, type CaptureOrVoidInput, type FollowUpWorkflow } from '../workflows/messages';
+import { FOLLOW_UP_WORKFLOW, followUpNews, followUpStart, lateReversal, orderWorkflowId, recordChanged, type FollowUpInput, type CaptureOrVoidInput, type FollowUpWorkflow } from '../workflows/messages';
 import { withFailures } from './failure';
 import { moveOf } from './outcome';
 import type { AtTime, Services } from './services';
@@ -137,7 +137,7 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
     async startReversal({ transaction_id, ask_after_ms }: { transaction_id: string; ask_after_ms?: number }): Promise<void> {
       const payment = await endedUnpaid(db, transaction_id);
       if (payment === undefined) return;
-      const input = { ...payment, order_id: reversalOrderId(transaction_id), kind: 'reversal', requested_by: 'service', ask_after_ms } as const;
+      const input = lateReversal(payment, reversalOrderId(transaction_id), ask_after_ms);
       if (ask_after_ms !== undefined) return await startFollowUp(client, input);
       // Its workflow may be waiting to ask later; this makes it ask now.
       await client.workflow.signalWithStart<FollowUpWorkflow>(FOLLOW_UP_WORKFLOW, followUpNews(input));

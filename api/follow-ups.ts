@@ -5,7 +5,7 @@ import { endedUnpaid } from '../src/db/transactions';
 import { OF_THE_PROCESSOR } from '../src/domain/follow-up';
 import { processorOrderId, reversalOrderId } from '../src/ids';
 import type { OperationResult } from '../src/processor/wire';
-import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, firstAnswer, captureOrVoid, followUpNews, followUpStart, orderRestart, orderWorkflowId, type FollowUpInput, type CaptureOrVoidInput } from '../workflows/messages';
+import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, firstAnswer, captureOrVoid, followUpNews, followUpStart, lateReversal, orderRestart, orderWorkflowId, type FollowUpInput, type CaptureOrVoidInput } from '../workflows/messages';
 import { answeredOrder, isOver, isSilence, unavailable } from './answered-order';
 import type { Orders } from './orders';
 
@@ -80,7 +80,7 @@ export class FollowUps {
   private async giveBackIfLate(transaction_id: string): Promise<void> {
     const payment = await endedUnpaid(this.db, transaction_id);
     if (payment === undefined) return;
-    await this.startAlone({ ...payment, order_id: reversalOrderId(transaction_id), kind: 'reversal', requested_by: 'service' });
+    await this.startAlone(lateReversal(payment, reversalOrderId(transaction_id)));
   }
 
   /** News about an unknown payment is ignored. */

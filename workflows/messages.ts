@@ -1,7 +1,7 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { DeliveryId } from '../src/domain/delivery';
 import type { DeliveryStatus } from '../src/domain/transitions';
-import type { NewFollowUp } from '../src/domain/follow-up';
+import type { NewFollowUp, PaymentId } from '../src/domain/follow-up';
 import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../src/domain/new-order';
 import { ATTENTION, ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID } from './search-attributes';
 
@@ -141,6 +141,14 @@ export const firstAnswer = defineUpdate<void, []>('firstAnswer');
 export const recordChanged = defineSignal<[]>('recordChanged');
 /** The processor has an outcome, or the customer came back from the issuer: ask now instead of later. */
 export const processorAnswered = defineSignal<[]>('processorAnswered');
+
+/**
+ * Gives back a payment that may have been approved after its end; its workflow asks the processor whether it was. `ask_after_ms`: when,
+ * unless it is told to ask before.
+ */
+export function lateReversal(payment: PaymentId & { project_id: string }, order_id: string, ask_after_ms?: number): FollowUpInput {
+  return { ...payment, order_id, kind: 'reversal', requested_by: 'service', ask_after_ms };
+}
 
 /** Starts the order's workflow from the record, or signals it to ask now. */
 export function orderNews(order: { order_id: string; project_id: string }) {

@@ -1,6 +1,6 @@
 import { ApplicationFailure, allHandlersFinished, condition, continueAsNew, patched, setCurrentDetails, setHandler, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
-import { isDue, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
+import { isDue, lastTransaction, orderFacts, paymentEnd, type OrderRecord } from '../src/domain/move';
 import { isAtIssuer, isOutcomeOpen, nextStep, type Step } from '../src/domain/next-step';
 import { hasEnded, isEnding, mayCancel, paymentObstacle } from '../src/domain/order';
 import { ASKED_TOO_OFTEN, askAgainAfter } from '../src/domain/transaction';
@@ -25,7 +25,8 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
   let toldToAsk = resumed?.toldToAsk ?? false;
   /** The record is ahead of this workflow. */
   let behind = false;
-  let windowTimer: Promise<void> | undefined;
+  /** The timer of the capture window runs. */
+  let windowOpen = false;
   /** How often the processor was asked for an open outcome. */
   let asked = resumed?.asked ?? 0;
   /** A transaction that ended here although the processor never said that it was not paid. */
@@ -67,7 +68,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
       mayHaveCharged = true;
       const current = await endIfDue(existing());
       const obstacle = paymentObstacle({
-        ...facts(current),
+        ...orderFacts(current),
         order_end: paymentEnd(current),
         now: Date.now(),
         attempt: input.transaction.attempt,
@@ -82,7 +83,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
       await goOnFromRecord();
       const current = await endIfDue(existing());
       if (current.status === 'cancelled') return;
-      if (!mayCancel(current.transactions.map((one) => one.status), current.status)) {
+      if (!mayCancel(current.status, lastTransaction(current)?.status)) {
         throw canNotCancel(current);
       }
       became(await answering.endOrder({ order: current, ended: 'cancelled', source, versions, now: Date.now() }));
@@ -245,12 +246,20 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     if (closingOf(authorization, now) !== undefined) {
       await inTurn(async () => became(await answering.closeWindow({ order_id, now: Date.now() })));
     } else {
-      // One timer for the whole window: requests in between do not restart it.
+      if (now < authorization.end && !windowOpen) startWindowTimer(authorization.end - now);
       const version = present?.version;
-      if (now < authorization.end) windowTimer ??= sleep(authorization.end - now, { summary: 'until the capture window ends' }).finally(() => (windowTimer = undefined)).catch(() => undefined);
-      const timer = windowTimer;
-      await condition(() => behind || present?.version !== version || windowTimer !== timer || workflowInfo().continueAsNewSuggested);
+      const wasOpen = windowOpen;
+      await condition(() => behind || present?.version !== version || windowOpen !== wasOpen || workflowInfo().continueAsNewSuggested);
     }
+  }
+
+  /** One timer for the whole window: requests in between do not restart it. */
+  function startWindowTimer(milliseconds: number): void {
+    windowOpen = true;
+    const close = () => {
+      windowOpen = false;
+    };
+    sleep(milliseconds, { summary: 'until the capture window ends' }).then(close, close);
   }
 
   /** Resolves to `false` when the time passed without news. */
@@ -274,15 +283,6 @@ const OBSTACLES = {
   no_attempt_left: 'The order has no payment attempt left.',
   ended: 'The order cannot be paid any more.',
 };
-
-function facts(current: OrderRecord) {
-  return {
-    transactions: current.transactions.map((one) => one.status),
-    was_accepted: current.status === 'completed',
-    attempts_max: current.attempts_max,
-    ...(current.ended === undefined ? {} : { ended: current.ended }),
-  };
-}
 
 function canNotCancel(current: OrderRecord): ApplicationFailure {
   const why = isFinal(ORDER_MOVES, current.status) ? '' : ' and the outcome of its payment is awaited';

@@ -1,5 +1,4 @@
 import { mayCancel } from '../../src/domain/order';
-import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { ServiceError } from '../../src/errors';
 import type { Operation } from '../context';
 import { orderOfProject } from '../order-of-project';
@@ -18,7 +17,7 @@ export const cancelOrder =
     requireVersion(context, order.version);
     if (order.kind !== 'payment') throw new ServiceError('CanNotCancelTransaction', `A ${order.kind} order cannot be cancelled.`);
     if (order.status === 'cancelled') return presentVersion(order, services.public_url);
-    if (isFinal(ORDER_MOVES, order.status) || !mayCancel(order.transactions.map((one) => one.status), order.status)) {
+    if (!mayCancel(order.status, order.transactions.at(-1)?.status)) {
       throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);
     }
     const cancelled = await services.orders.cancel(order.id, { source: 'merchant', versions: allowedVersions(context) }, context.deadline_at);

@@ -5,7 +5,8 @@ import {
   amountToMove,
   attentionTo,
   creditDebitOf,
-  endOfAuthorization,
+  givenUpAs,
+  isGivenUp,
   movesReservedMoney,
   paymentMethodOf,
   type FollowUpKind,
@@ -132,12 +133,11 @@ export async function recordFollowUpOutcome(db: Database, order: OrderRecord, fo
   });
 }
 
-/** An authorization that was voided or released in full ends; its order stays completed (DECISIONS, Authorization). */
+/** An authorization that was given up in full ends; its order stays completed (DECISIONS, Authorization). */
 async function endAuthorization(trx: Database, { original_order_id, original_transaction_id }: PaymentId, money: TransactionMoney, now: number): Promise<void> {
-  if (endOfAuthorization(money, false) === undefined) return;
+  if (!isGivenUp(money)) return;
   const released = await rows(trx, `select 1 from orders where related_order_id = :original_order_id and kind = 'void' and requested_by = 'service' limit 1`, { original_order_id });
-  const to = endOfAuthorization(money, released.length > 0);
-  if (to === undefined) return;
+  const to = givenUpAs(released.length > 0);
   const source = to === 'expired' ? 'service' : 'merchant';
   await moveOrder(trx, await loadOrder(trx, original_order_id), { transaction_id: original_transaction_id, to }, { source, now });
 }

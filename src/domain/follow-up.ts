@@ -1,6 +1,6 @@
 import { ServiceError, invalid } from '../errors';
 import { capturableAmount, reservedAmount, isOverdrawn, refundableAmount, voidableAmount, type TransactionMoney } from './amounts';
-import { hasEnded, isOpen } from './order';
+import { hasEnded, isOpen, type Ending } from './order';
 import type { TransactionStatus } from './transitions';
 
 /**
@@ -171,12 +171,12 @@ export function amountChanges(follow_up: { kind: FollowUpKind; credit_debit: 'cr
   };
 }
 
-/**
- * How an authorization ends of which nothing was captured and nothing is left: `cancelled` when voided in full, `expired` when the
- * service released it at the end of its window. `undefined`: it stays accepted.
- */
-export function endOfAuthorization(money: TransactionMoney, released_by_service: boolean): 'cancelled' | 'expired' | undefined {
-  if (money.capture_mode === null || money.status !== 'accepted' || money.captured_amount > 0) return undefined;
-  if (money.voided_amount === 0 || money.voided_amount < money.amount) return undefined;
+/** Whether nothing of an authorization was captured and all of it is given up: then it ends. */
+export function isGivenUp({ capture_mode, status, amount, captured_amount, voided_amount }: TransactionMoney): boolean {
+  return capture_mode !== null && status === 'accepted' && captured_amount === 0 && voided_amount > 0 && voided_amount === amount;
+}
+
+/** How such an authorization ends: `expired` when the service released some of it at the end of its window, else `cancelled`. */
+export function givenUpAs(released_by_service: boolean): Ending {
   return released_by_service ? 'expired' : 'cancelled';
 }

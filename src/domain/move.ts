@@ -1,5 +1,5 @@
 import type { CaptureMode } from './amounts';
-import { hasEnded, isEnding, isOpen, orderStatus, type Ending } from './order';
+import { hasEnded, isEnding, isOpen, orderStatus, type Ending, type OrderFacts } from './order';
 import { ORDER_MOVES, TRANSACTION_MOVES, mayMove, type OrderStatus, type TransactionStatus } from './transitions';
 
 /** A payment transaction as decisions need it. Instants in epoch milliseconds. */
@@ -86,6 +86,11 @@ export interface Move {
 /** A move the tables do not allow: our mistake, never a merchant's. */
 export class ForbiddenMove extends Error {}
 
+/** What an order's status is computed from. */
+export function orderFacts({ status, attempts_max, ended, transactions }: OrderRecord): OrderFacts {
+  return { transactions: transactions.map((one) => one.status), was_accepted: status === 'completed', attempts_max, ...(ended === undefined ? {} : { ended }) };
+}
+
 /** The latest attempt; a follow-up order has only one. `undefined` when there is none. */
 export function lastTransaction(order: OrderRecord): TransactionRecord | undefined {
   return order.transactions.at(-1);
@@ -105,12 +110,8 @@ export function planMove(order: OrderRecord, change: Change): Move | undefined {
     throw new ForbiddenMove(`transaction ${present?.status ?? 'of another order'} → ${transaction.to}`);
   }
   const ended = transaction?.to === 'accepted' ? order.ended : (change.ended ?? endingOf(order, transaction?.to));
-  const order_to = orderStatus({
-    transactions: order.transactions.map((one) => (one.transaction_id === transaction?.transaction_id ? transaction.to : one.status)),
-    was_accepted: order.status === 'completed',
-    attempts_max: order.attempts_max,
-    ...(ended === undefined ? {} : { ended }),
-  });
+  const transactions = order.transactions.map((one) => (one.transaction_id === transaction?.transaction_id ? { ...one, status: transaction.to } : one));
+  const order_to = orderStatus(orderFacts({ ...order, transactions, ...(ended === undefined ? {} : { ended }) }));
   const status_changed = order_to !== order.status;
   if (status_changed && !mayMove(ORDER_MOVES, order.status, order_to)) throw new ForbiddenMove(`order ${order.status} → ${order_to}`);
   return {

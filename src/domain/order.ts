@@ -1,4 +1,4 @@
-import { TRANSACTION_MOVES, isFinal, type OrderStatus, type TransactionStatus } from './transitions';
+import { ORDER_MOVES, TRANSACTION_MOVES, isFinal, mayMove, type OrderStatus, type TransactionStatus } from './transitions';
 
 /** Most payment attempts of one order on the hosted page; with a card token there is only one (DECISIONS, Attempts). */
 export const ATTEMPTS_MAX = 5;
@@ -69,11 +69,9 @@ export function paymentObstacle(facts: OrderFacts & { order_end: number; now: nu
   return nextInLine && (last === undefined || last === 'error') ? undefined : 'already_started';
 }
 
-/** Whether an order may be cancelled: not while a transaction waits for its outcome, not in a final status (DECISIONS, Cancel an order). */
-export function mayCancel(transactions: readonly TransactionStatus[], order: OrderStatus): boolean {
-  if (order === 'completed' || order === 'error' || order === 'expired') return false;
-  const last = transactions.at(-1);
-  return last !== 'processing';
+/** Whether an order may be cancelled: not while its last transaction waits for the outcome (DECISIONS, Cancel an order). */
+export function mayCancel(order: OrderStatus, last: TransactionStatus | undefined): boolean {
+  return mayMove(ORDER_MOVES, order, 'cancelled') && last !== 'processing';
 }
 
 /** Whether a transaction may still be paid, or its outcome is awaited: neither final nor accepted. */

@@ -6,8 +6,9 @@ import {
   amountToMove,
   attentionTo,
   creditDebitOf,
-  endOfAuthorization,
   followUpKey,
+  givenUpAs,
+  isGivenUp,
   paymentMethodOf,
   type FollowUpKind,
   type RequestedBy,
@@ -183,21 +184,24 @@ describe('what is flagged for the operator: a sum over captured, on the order th
   });
 });
 
-describe('where an authorization goes of which nothing is left (DECISIONS, Statuses)', () => {
-  test.each<[rule: string, money: TransactionMoney, by_service: boolean, ReturnType<typeof endOfAuthorization>]>([
-    ['voided in full on request, nothing captured', anAuthorization({ voided_amount: 100 }), false, 'cancelled'],
-    ['its window ended, nothing captured, the rest released', anAuthorization({ voided_amount: 100 }), true, 'expired'],
-    ['delayed, voided in full', anAuthorization({ capture_mode: 'delayed', voided_amount: 100 }), false, 'cancelled'],
-    ['one was captured', anAuthorization({ captured_amount: 1, voided_amount: 99 }), true, undefined],
-    ['captured in full', anAuthorization({ captured_amount: 100 }), false, undefined],
-    ['one is still held', anAuthorization({ voided_amount: 99 }), true, undefined],
-    ['a capture is not answered', anAuthorization({ voided_amount: 60, capture_pending_amount: 40 }), true, undefined],
-    ['a void is not answered', anAuthorization({ voided_amount: 60, void_pending_amount: 40 }), true, undefined],
-    ['untouched', anAuthorization(), false, undefined],
-    ['a card check of 0 holds nothing that could end', anAuthorization({ amount: 0 }), true, undefined],
-    ['a sale', aSale(), false, undefined],
-    ['it has ended already', anAuthorization({ status: 'cancelled', voided_amount: 100 }), true, undefined],
-  ])('%s', (_rule, money, by_service, expected) => {
-    expect(endOfAuthorization(money, by_service)).toBe(expected);
+describe('an authorization of which nothing is left (DECISIONS, Statuses)', () => {
+  test.each<[rule: string, money: TransactionMoney, given_up: boolean]>([
+    ['voided in full', anAuthorization({ voided_amount: 100 }), true],
+    ['delayed, voided in full', anAuthorization({ capture_mode: 'delayed', voided_amount: 100 }), true],
+    ['one was captured', anAuthorization({ captured_amount: 1, voided_amount: 99 }), false],
+    ['captured in full', anAuthorization({ captured_amount: 100 }), false],
+    ['one is still held', anAuthorization({ voided_amount: 99 }), false],
+    ['a capture is not answered', anAuthorization({ voided_amount: 60, capture_pending_amount: 40 }), false],
+    ['a void is not answered', anAuthorization({ voided_amount: 60, void_pending_amount: 40 }), false],
+    ['untouched', anAuthorization(), false],
+    ['a card check of 0 holds nothing that could end', anAuthorization({ amount: 0 }), false],
+    ['a sale', aSale(), false],
+    ['it has ended already', anAuthorization({ status: 'cancelled', voided_amount: 100 }), false],
+  ])('%s', (_rule, money, given_up) => {
+    expect(isGivenUp(money)).toBe(given_up);
+  });
+
+  test('on request it is cancelled; released at the end of its window it has expired', () => {
+    expect([givenUpAs(false), givenUpAs(true)]).toEqual(['cancelled', 'expired']);
   });
 });

@@ -66,8 +66,9 @@ test.each<[string, OrderStatus, boolean]>([
   ['accepted', 'completed', false],
   ['error', 'error', false],
   ['expired', 'expired', false],
+  ['cancelled', 'cancelled', false],
 ])('cancel with [%s] in an order that is %s: %s', (transactions, order, expected) => {
-  expect(mayCancel(statuses(transactions), order)).toBe(expected);
+  expect(mayCancel(order, statuses(transactions).at(-1))).toBe(expected);
 });
 
 test('an unpaid transaction never outlives its order', () => {
