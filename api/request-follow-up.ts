@@ -8,7 +8,7 @@ import { orderOfProject } from './order-of-project';
 import { notAfter } from './orders';
 import { presentOrder } from './present';
 import type { Services } from './services';
-import { allowedVersions, requireVersion } from './version';
+import { allowedVersions, refuseOtherVersion } from './version';
 
 /** A capture, void or refund as the merchant requests it. */
 interface Wanted<Kind extends 'capture' | 'void' | 'refund'> {
@@ -48,7 +48,7 @@ export async function requestFollowUp(services: Services, context: Context, orde
   const order_id = orderId(wanted.kind, { idempotency_key, id_namespace: project.id_namespace });
   // A repeat must not be refused because of what its first run moved.
   const is_there = is_repeat && (await findOrderView(db, order_id)) !== undefined;
-  if (!is_there) requireVersion({ ...context, is_repeat: false }, order.version);
+  if (!is_there) refuseOtherVersion(context, order.version);
   // A ValidationError about what is left depends on state, so it is this key's answer.
   await context.claim();
   // The first run may find another state, and its decision counts.

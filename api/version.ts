@@ -20,7 +20,12 @@ export function allowedVersions({ if_match }: Pick<Context, 'if_match'>): number
  * first. A repeat by its key passes: its first run may have changed the version.
  */
 export function requireVersion(context: Pick<Context, 'if_match' | 'is_repeat'>, version: number): void {
-  if (!context.is_repeat && allowedVersions(context)?.includes(version) === false) throw preconditionFailed();
+  if (!context.is_repeat) refuseOtherVersion(context, version);
+}
+
+/** Like requireVersion, also for a repeat: for one whose first run is known to have changed nothing. */
+export function refuseOtherVersion(context: Pick<Context, 'if_match'>, version: number): void {
+  if (allowedVersions(context)?.includes(version) === false) throw preconditionFailed();
 }
 
 /** Whether the sender of If-None-Match already has this version. */

@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, allHandlersFinished, condition, continueAsNew, setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { OrderRecord } from '../src/domain/move';
-import { ASKED_TOO_OFTEN, askAgainAfter } from '../src/domain/transaction';
+import { ASKS_BEFORE_ATTENTION, askAgainAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { answering, asking } from './activities';
 import { firstAnswer, processorAnswered, type FollowUpInput } from './messages';
@@ -82,7 +82,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
   async function askForOutcome(current: OrderRecord): Promise<void> {
     await waitForNews(askAgainAfter(asked), 'until the processor is asked for the outcome again');
     toldToAsk = false;
-    if (asked === ASKED_TOO_OFTEN) upsertSearchAttributes([{ key: ATTENTION, value: UNTOLD }]);
+    if (asked === ASKS_BEFORE_ATTENTION) upsertSearchAttributes([{ key: ATTENTION, value: UNTOLD }]);
     became(await asking.askFollowUp({ ...input, order: current, now: Date.now() }));
   }
 

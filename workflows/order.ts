@@ -3,7 +3,7 @@ import { closingOf, openAuthorization } from '../src/domain/authorization';
 import { isDue, lastTransaction, orderFacts, paymentEnd, type OrderRecord } from '../src/domain/move';
 import { isAtIssuer, isOutcomeOpen, nextStep, type Step } from '../src/domain/next-step';
 import { hasEnded, isEnding, mayCancel, paymentObstacle } from '../src/domain/order';
-import { ASKED_TOO_OFTEN, askAgainAfter } from '../src/domain/transaction';
+import { ASKS_BEFORE_ATTENTION, askAgainAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError, tooLate } from '../src/errors';
 import { answering, asking } from './activities';
@@ -17,6 +17,9 @@ import { ATTENTION, ORDER_STATUS } from './search-attributes';
  * time: payments, captures, voids and cancellation as updates, the processor's answers as signals, the ends of the order and of the
  * capture window as durable timers.
  * The database has the order; the workflow holds only what the next decision needs. Returns the final status, or `refused`.
+ *
+ * `patched`: an order lives for 40 days at most (30 to be paid, five to be captured, the rest until outcomes are known), so a patch can
+ * be deprecated when it has been deployed for that long.
  */
 export async function order({ order_id, resumed }: OrderInput): Promise<string> {
   let present: OrderRecord | undefined;
@@ -186,7 +189,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
       if (!isFinal(ORDER_MOVES, existing().status) && patched('ask-after-giving-up')) await answering.startReversal({ transaction_id, ask_after_ms: ASK_AFTER_END_MS });
       else unsettled = transaction_id;
     });
-    if (asked === ASKED_TOO_OFTEN) upsertSearchAttributes([{ key: ATTENTION, value: UNTOLD }]);
+    if (asked === ASKS_BEFORE_ATTENTION) upsertSearchAttributes([{ key: ATTENTION, value: UNTOLD }]);
   }
 
   /** Continues in a new run when the history is long. */

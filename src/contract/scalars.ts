@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isCurrency } from '../domain/currency';
 import { durationProblem } from '../domain/duration';
 
-/** The common types of the specification, and the limits on what a request may hold (issue: Limits). */
+/** The common types of the specification, and the limits on what a request may hold. */
 
 const TEXT_LENGTH_MAX = { reference: 255, description: 4096, url: 4096 } as const;
 /** Bytes of a free-form object (client, extra) as JSON, and of the list order_lines: a long basket. */

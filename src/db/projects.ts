@@ -52,7 +52,7 @@ export async function insertMerchant(db: Database, merchant: { id: string; name:
 }
 
 /** Repeat-safe: an existing project only takes over the webhook address, the payment methods and account funding. */
-export async function insertProject(db: Database, merchant_id: string, project: NewProject, now: Date): Promise<void> {
+export async function upsertProject(db: Database, merchant_id: string, project: NewProject, now: Date): Promise<void> {
   await db('projects')
     .insert({
       ...project,

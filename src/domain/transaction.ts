@@ -53,12 +53,12 @@ export function chargeKey(transaction_id: string): string {
 
 const ASK_AGAIN_AFTER_MS = [2_000, 5_000, 10_000, 20_000, 30_000];
 /** Once a minute for half an hour, then less often: banks take days for some refunds. */
-const ASKED_EVERY_MINUTE = 30;
+const ASKS_EVERY_MINUTE = 30;
 
 /** Milliseconds until the processor is asked again for an open outcome; `asked` counts the earlier times. */
 export function askAgainAfter(asked: number): number {
-  return ASK_AGAIN_AFTER_MS[asked] ?? (asked < ASKED_EVERY_MINUTE ? 60_000 : 10 * 60_000);
+  return ASK_AGAIN_AFTER_MS[asked] ?? (asked < ASKS_EVERY_MINUTE ? 60_000 : 10 * 60_000);
 }
 
 /** After so many asks without an outcome, about a day, an operator has to look. */
-export const ASKED_TOO_OFTEN = 170;
+export const ASKS_BEFORE_ATTENTION = 170;

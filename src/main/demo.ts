@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { insertApiKey, newApiKey } from '../db/api-keys';
 import { connect } from '../db/connection';
-import { insertMerchant, insertProject } from '../db/projects';
+import { insertMerchant, upsertProject } from '../db/projects';
 
 const MERCHANT = { id: '0190c000-0000-7000-8000-000000000001', name: 'Demo Books' };
 const TEST_PROJECT = '0190c000-0000-7000-8000-000000000002';
@@ -33,7 +33,7 @@ export async function createDemo(options: { postgres_url: string; demo_webhook_u
       { id: LIVE_PROJECT, name: 'Demo Books', is_test: false, account_funding: false, api_key: keys.live_api_key },
     ]) {
       const { api_key, ...fields } = project;
-      await insertProject(
+      await upsertProject(
         db,
         MERCHANT.id,
         { ...fields, payment_methods: PAYMENT_METHODS, currencies: CURRENCIES, webhook_url: options.demo_webhook_url },

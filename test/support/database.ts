@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type Database } from '../../src/db/connection';
 import { migrate } from '../../src/db/migrate';
-import { insertMerchant, insertProject } from '../../src/db/projects';
+import { insertMerchant, upsertProject } from '../../src/db/projects';
 import { stack } from './stack';
 
 export const PROJECT = {
@@ -29,7 +29,7 @@ export async function aDatabase(options: { webhook_url?: string } = {}): Promise
   const statements: string[] = [];
   const db = connect(url.toString(), { pool_max: 5, onStatement: (sql) => statements.push(sql) });
   await insertMerchant(db, { id: PROJECT.merchant_id, name: 'Test Books', now: new Date(0) });
-  await insertProject(
+  await upsertProject(
     db,
     PROJECT.merchant_id,
     { id: PROJECT.id, name: 'Test project', is_test: true, currencies: PROJECT.currencies, payment_methods: PROJECT.payment_methods, webhook_url: options.webhook_url },

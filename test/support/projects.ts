@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { insertApiKey, newApiKey } from '../../src/db/api-keys';
 import { connect, rows } from '../../src/db/connection';
-import { insertMerchant, insertProject, type NewProject } from '../../src/db/projects';
+import { insertMerchant, upsertProject, type NewProject } from '../../src/db/projects';
 import { Merchant } from './client';
 import { stack } from './stack';
 
@@ -19,7 +19,7 @@ export async function aProject(fields: Partial<NewProject> = {}): Promise<TestPr
     const { is_test = true } = fields;
     const api_key = newApiKey({ is_test });
     await insertMerchant(db, { id: merchant_id, name: 'Another merchant', now });
-    await insertProject(db, merchant_id, { name: 'Another project', payment_methods: ['credit-card'], currencies: ['EUR'], ...fields, id, is_test }, now);
+    await upsertProject(db, merchant_id, { name: 'Another project', payment_methods: ['credit-card'], currencies: ['EUR'], ...fields, id, is_test }, now);
     await insertApiKey(db, id, api_key, now);
     const [row] = await rows<{ webhook_secret: string }>(db, 'select webhook_secret from projects where id = :id', { id });
     return { id, shop: new Merchant(stack(), api_key), webhook_secret: row!.webhook_secret };
