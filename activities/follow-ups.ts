@@ -4,7 +4,7 @@ import { findOrder, loadOrder } from '../src/db/order-record';
 import { endedUnpaid, findPayment } from '../src/db/transactions';
 import { OF_THE_PROCESSOR, followUpKey, movesReservedMoney, type FollowUpKind } from '../src/domain/follow-up';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
-import type { OrderRecord } from '../src/domain/move';
+import type { OrderRecord } from '../src/domain/order-record';
 import { chargeKey, outcomeOf } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { closingOrderId, reversalOrderId, transactionId } from '../src/ids';

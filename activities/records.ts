@@ -1,7 +1,7 @@
 import { transactionEnd } from '../src/domain/order';
 import { insertOrder } from '../src/db/insert-order';
 import { findOrder } from '../src/db/order-record';
-import type { OrderRecord } from '../src/domain/move';
+import type { OrderRecord } from '../src/domain/order-record';
 import type { NewTransaction } from '../src/domain/new-order';
 import type { CreateOrderInput, TransactionInput } from '../workflows/messages';
 import { withFailures } from './failure';

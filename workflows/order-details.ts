@@ -1,5 +1,5 @@
 import { openAuthorization, type Authorization } from '../src/domain/authorization';
-import { awaitsOutcome, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/move';
+import { awaitsOutcome, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/order-record';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { orderWorkflowId, type FollowUpInput } from './messages';
 

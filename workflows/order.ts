@@ -1,7 +1,7 @@
 import { ApplicationFailure, allHandlersFinished, condition, continueAsNew, patched, setCurrentDetails, setHandler, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
-import { isDue, lastTransaction, orderFacts, paymentEnd, type OrderRecord } from '../src/domain/move';
-import { isAtIssuer, isOutcomeOpen, nextStep, type Step } from '../src/domain/next-step';
+import { isAtIssuer, isDue, isOutcomeOpen, lastTransaction, orderFacts, paymentEnd, type OrderRecord } from '../src/domain/order-record';
+import { nextStep, type Step } from '../src/domain/next-step';
 import { hasEnded, isEnding, mayCancel, paymentObstacle } from '../src/domain/order';
 import { ASKS_BEFORE_ATTENTION, askAgainAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';

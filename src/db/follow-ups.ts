@@ -14,7 +14,7 @@ import {
   type PaymentId,
   type RequestedBy,
 } from '../domain/follow-up';
-import { lastTransaction, type OrderRecord } from '../domain/move';
+import { lastTransaction, type OrderRecord } from '../domain/order-record';
 import { OPEN_ORDER_STATUSES, ORDER_MOVES, isFinal, type TransactionStatus } from '../domain/transitions';
 import { ServiceError, preconditionFailed } from '../errors';
 import { iso, rows, type Database } from './connection';

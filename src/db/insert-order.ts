@@ -1,4 +1,4 @@
-import type { OrderRecord, TransactionRecord } from '../domain/move';
+import type { OrderRecord, TransactionRecord } from '../domain/order-record';
 import type { NewOrder, NewTransaction } from '../domain/new-order';
 import type { OrderStatus } from '../domain/transitions';
 import { tooLate } from '../errors';

@@ -1,4 +1,5 @@
-import { afterMove, planMove, type Change, type OrderRecord } from '../domain/move';
+import { afterMove, planMove, type Change } from '../domain/move';
+import type { OrderRecord } from '../domain/order-record';
 import type { PaymentMethodDetails } from '../domain/new-order';
 import type { EventResult, EventSource } from '../domain/transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, sourcesOf } from '../domain/transitions';

@@ -1,5 +1,5 @@
 import { reservedAmount, type CaptureMode, type Reservation } from '../domain/amounts';
-import type { OrderRecord, TransactionRecord } from '../domain/move';
+import type { OrderRecord, TransactionRecord } from '../domain/order-record';
 import { rows, type Database } from './connection';
 
 /** A row as the database returns it: instants as texts, absent values as null. */

@@ -1,5 +1,5 @@
 import type { CaptureMode } from './amounts';
-import type { Closing, OrderRecord } from './move';
+import type { Closing, OrderRecord } from './order-record';
 import { hasEnded } from './order';
 
 /** Money reserved by an accepted authorization. The order's workflow lives until it is captured, voided or released. */

@@ -1,62 +1,6 @@
-import type { CaptureMode } from './amounts';
-import { hasEnded, isEnding, isOpen, orderStatus, type Ending, type OrderFacts } from './order';
+import { isEnding, isOpen, orderStatus, type Ending } from './order';
+import { lastTransaction, orderFacts, type OrderRecord, type TransactionRecord } from './order-record';
 import { ORDER_MOVES, TRANSACTION_MOVES, mayMove, type OrderStatus, type TransactionStatus } from './transitions';
-
-/** A payment transaction as decisions need it. Instants in epoch milliseconds. */
-export interface TransactionRecord {
-  transaction_id: string;
-  attempt: number;
-  status: TransactionStatus;
-  /** End of the time for paying. */
-  end: number;
-  /** Only for authorizations: what it holds once accepted. */
-  capture?: {
-    mode: CaptureMode;
-    /** From acceptance to the end of the window, ISO 8601. */
-    period: string;
-    /** Epoch milliseconds; known once it is accepted. */
-    end?: number;
-    /** Reserved and not requested; minor units. */
-    reserved: number;
-    /** Requested from the processor and not answered; minor units. */
-    unanswered: number;
-    /** Freed by refusals after the window had ended; minor units, absent when there were none. */
-    freed?: number;
-  };
-}
-
-/** A capture or void that the service made at the end of a capture window. */
-export interface Closing {
-  order_id: string;
-  kind: 'capture' | 'void';
-  status: OrderStatus;
-}
-
-/** An order as decisions need it: what activities load, workflows hold and moves are planned from. */
-export interface OrderRecord {
-  order_id: string;
-  status: OrderStatus;
-  /** Grows with every change; a move planned from an older version is refused by the database. */
-  version: number;
-  /** Status changes so far. */
-  moves: number;
-  /** Minor units. */
-  amount: number;
-  currency: string;
-  /** Payment attempts it may have. */
-  attempts_max: number;
-  ended?: Ending;
-  /** End of the time for paying, epoch milliseconds; Number.MAX_SAFE_INTEGER for a follow-up order, which has none. */
-  order_end: number;
-  /** Oldest first. */
-  transactions: TransactionRecord[];
-  /** Webhooks whose delivery has not started, by number of the status change. */
-  deliveries: number[];
-  /** Follow-up orders the service has made at the end of a capture window, oldest first; absent when there are none. */
-  closings?: Closing[];
-  /** What an operator has to look at; absent when there is nothing. */
-  attention?: string;
-}
 
 /**
  * A change to make: one transaction's status (with the order's ending, when the outcome came after it), or the end of an unpaid
@@ -85,16 +29,6 @@ export interface Move {
 
 /** A move the tables do not allow: our mistake, never a merchant's. */
 export class ForbiddenMove extends Error {}
-
-/** What an order's status is computed from. */
-export function orderFacts({ status, attempts_max, ended, transactions }: OrderRecord): OrderFacts {
-  return { transactions: transactions.map((one) => one.status), was_accepted: status === 'completed', attempts_max, ...(ended === undefined ? {} : { ended }) };
-}
-
-/** The latest attempt; a follow-up order has only one. `undefined` when there is none. */
-export function lastTransaction(order: OrderRecord): TransactionRecord | undefined {
-  return order.transactions.at(-1);
-}
 
 /**
  * The move that a change makes, or `undefined` when the order has made it already (a repeat).
@@ -141,26 +75,6 @@ function movedTransaction(order: OrderRecord, transaction: TransactionRecord, { 
   const { capture } = transaction;
   if (capture === undefined || capture_end === undefined) return { ...transaction, status: to };
   return { ...transaction, status: to, capture: { ...capture, end: capture_end, reserved: order.amount } };
-}
-
-/** When the customer's time is over, in epoch milliseconds: the order's end, or the earlier end of its open transaction. */
-export function paymentEnd(order: OrderRecord): number {
-  const last = lastTransaction(order);
-  return last !== undefined && isOpen(last.status) ? Math.min(order.order_end, last.end) : order.order_end;
-}
-
-/**
- * Whether the order waits for the outcome of a charge: the processor has not given it or, with a card token, the worker may have
- * died before writing it.
- */
-export function awaitsOutcome(order: OrderRecord): boolean {
-  const last = lastTransaction(order);
-  return last?.status === 'processing' || (last?.status === 'new' && order.attempts_max === 1);
-}
-
-/** Whether the time for paying is over and no outcome is awaited: an unknown outcome is always waited for. `now` in epoch milliseconds. */
-export function isDue(order: OrderRecord, now: number): boolean {
-  return !awaitsOutcome(order) && hasEnded(paymentEnd(order), now);
 }
 
 function openTransactionTo(order: OrderRecord, to: Ending): { transaction_id: string; to: Ending } | undefined {

@@ -1,5 +1,5 @@
 import { isClosed, openAuthorization } from './authorization';
-import { awaitsOutcome, isDue, lastTransaction, type OrderRecord } from './move';
+import { isDue, isOutcomeOpen, type OrderRecord } from './order-record';
 import { ORDER_MOVES, isFinal } from './transitions';
 
 /** What an order needs from its workflow, one thing at a time. */
@@ -26,14 +26,4 @@ export function nextStep(order: OrderRecord, now: number): Step {
   }
   if (isDue(order, now)) return 'end';
   return isOutcomeOpen(order) ? 'ask' : 'wait';
-}
-
-/** Whether the customer is in 3-D Secure, where they may pay without our being told. */
-export function isAtIssuer(order: OrderRecord): boolean {
-  return lastTransaction(order)?.status === 'pending';
-}
-
-/** Whether a charge is under way whose outcome only the processor knows. */
-export function isOutcomeOpen(order: OrderRecord): boolean {
-  return awaitsOutcome(order) || isAtIssuer(order);
 }

@@ -5,7 +5,7 @@ import { processorActivities } from '../../activities/processor';
 import { moveOrder } from '../../src/db/move-order';
 import { findOrderView } from '../../src/db/order-view';
 import type { FollowUpKind } from '../../src/domain/follow-up';
-import type { OrderRecord } from '../../src/domain/move';
+import type { OrderRecord } from '../../src/domain/order-record';
 import { closingOrderId, reversalOrderId } from '../../src/ids';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import { orderWorkflowId, type FollowUpInput } from '../../workflows/messages';

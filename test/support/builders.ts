@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../src/db/connection';
 import { insertOrder } from '../../src/db/insert-order';
-import type { OrderRecord } from '../../src/domain/move';
+import type { OrderRecord } from '../../src/domain/order-record';
 import type { NewOrder, NewTransaction } from '../../src/domain/new-order';
 import type { CreateOrderInput } from '../../workflows/messages';
 import { PROJECT } from './database';

@@ -3,7 +3,7 @@ import { rows, type Database } from '../../src/db/connection';
 import { insertFollowUp, recordFollowUpOutcome } from '../../src/db/follow-ups';
 import { moveOrder } from '../../src/db/move-order';
 import type { FollowUpKind, FollowUpRequest, NewFollowUp, RequestedBy } from '../../src/domain/follow-up';
-import type { OrderRecord } from '../../src/domain/move';
+import type { OrderRecord } from '../../src/domain/order-record';
 import { transactionId } from '../../src/ids';
 import { NOW, aStoredOrder } from './builders';
 

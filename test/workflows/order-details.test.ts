@@ -1,4 +1,4 @@
-import type { OrderRecord } from '../../src/domain/move';
+import type { OrderRecord } from '../../src/domain/order-record';
 import type { OrderStatus, TransactionStatus } from '../../src/domain/transitions';
 import type { FollowUpInput } from '../../workflows/messages';
 import { describe as inDetail, describeFollowUp, inWords } from '../../workflows/order-details';

@@ -10,7 +10,7 @@ import { loadOrder } from '../../../src/db/order-record';
 import { findOrderView, moneyOf } from '../../../src/db/order-view';
 import { amountDetails } from '../../../src/domain/amounts';
 import type { NewFollowUp } from '../../../src/domain/follow-up';
-import type { OrderRecord } from '../../../src/domain/move';
+import type { OrderRecord } from '../../../src/domain/order-record';
 import { ServiceError } from '../../../src/errors';
 import { closingOrderId } from '../../../src/ids';
 import { NOW } from '../../support/builders';

@@ -4,7 +4,7 @@ import { findOrder, loadOrder } from '../../../src/db/order-record';
 import { findOrderView, moneyOf, type TransactionView } from '../../../src/db/order-view';
 import { refundableAmount } from '../../../src/domain/amounts';
 import { FOLLOW_UPS, FOLLOW_UP_KINDS, type FollowUpKind, type NewFollowUp } from '../../../src/domain/follow-up';
-import type { OrderRecord } from '../../../src/domain/move';
+import type { OrderRecord } from '../../../src/domain/order-record';
 import { ServiceError } from '../../../src/errors';
 import { NOW, aStoredOrder } from '../../support/builders';
 import { aDatabase, PROJECT, type TestDatabase } from '../../support/database';

@@ -2,7 +2,7 @@ import { insertOrder, insertTransaction } from '../../../src/db/insert-order';
 import { moveOrder } from '../../../src/db/move-order';
 import { findOrder } from '../../../src/db/order-record';
 import { findOrderView } from '../../../src/db/order-view';
-import type { OrderRecord } from '../../../src/domain/move';
+import type { OrderRecord } from '../../../src/domain/order-record';
 import { NOW, aStoredOrder, aTransaction, anOrder } from '../../support/builders';
 import { aDatabase, type TestDatabase } from '../../support/database';
 import { heldUpPast } from '../../support/locks';

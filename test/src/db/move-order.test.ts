@@ -2,7 +2,7 @@ import { insertTransaction } from '../../../src/db/insert-order';
 import { moveOrder } from '../../../src/db/move-order';
 import { findOrder } from '../../../src/db/order-record';
 import { findOrderView } from '../../../src/db/order-view';
-import type { OrderRecord } from '../../../src/domain/move';
+import type { OrderRecord } from '../../../src/domain/order-record';
 import { ORDER_MOVES, TRANSACTION_MOVES, mayMove, TRANSACTION_STATUSES, type TransactionStatus } from '../../../src/domain/transitions';
 import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
 import { aDatabase, type TestDatabase } from '../../support/database';

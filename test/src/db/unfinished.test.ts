@@ -5,7 +5,7 @@ import { insertTransaction } from '../../../src/db/insert-order';
 import { moveOrder } from '../../../src/db/move-order';
 import { LIMIT, unfinishedFollowUps, unfinishedOrders, unsentDeliveries } from '../../../src/db/unfinished';
 import type { FollowUpKind } from '../../../src/domain/follow-up';
-import type { OrderRecord } from '../../../src/domain/move';
+import type { OrderRecord } from '../../../src/domain/order-record';
 import type { OrderStatus, TransactionStatus } from '../../../src/domain/transitions';
 import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
 import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';

@@ -1,5 +1,5 @@
 import { closingOf, isClosed, openAuthorization, type Authorization } from '../../../src/domain/authorization';
-import type { Closing, OrderRecord, TransactionRecord } from '../../../src/domain/move';
+import type { Closing, OrderRecord, TransactionRecord } from '../../../src/domain/order-record';
 import type { TransactionStatus } from '../../../src/domain/transitions';
 
 const END = 10_000;

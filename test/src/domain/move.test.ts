@@ -1,19 +1,7 @@
-import { ForbiddenMove, afterMove, isDue, paymentEnd, planMove, type OrderRecord } from '../../../src/domain/move';
+import { ForbiddenMove, afterMove, planMove } from '../../../src/domain/move';
+import type { OrderRecord } from '../../../src/domain/order-record';
 import type { TransactionStatus } from '../../../src/domain/transitions';
-
-const anOrder = (transactions: TransactionStatus[] = [], fields: Partial<OrderRecord> = {}): OrderRecord => ({
-  order_id: 'o',
-  status: 'new',
-  version: 3,
-  moves: 0,
-  amount: 500,
-  currency: 'EUR',
-  attempts_max: 5,
-  order_end: 1_000,
-  transactions: transactions.map((status, i) => ({ transaction_id: `t${i + 1}`, attempt: i + 1, status, end: 800 })),
-  deliveries: [],
-  ...fields,
-});
+import { anOrderRecord as anOrder } from '../../support/order-record';
 
 describe('planMove', () => {
   test('moves transaction and order together', () => {
@@ -115,22 +103,4 @@ test('afterMove counts only what changed the order', () => {
   const order = anOrder(['error', 'new'], { status: 'processing', moves: 1 });
   const move = planMove(order, { transaction_id: 't2', to: 'error' })!;
   expect(afterMove(order, move, undefined)).toMatchObject({ status: 'processing', version: 4, moves: 1 });
-});
-
-describe('the end', () => {
-  test('is the transaction’s while it is open, else the order’s', () => {
-    expect(paymentEnd(anOrder(['new']))).toBe(800);
-    expect(paymentEnd(anOrder(['error']))).toBe(1_000);
-    expect(paymentEnd(anOrder())).toBe(1_000);
-  });
-
-  test.each<[TransactionStatus, number, boolean]>([
-    ['new', 799, false],
-    ['new', 800, true],
-    ['processing', 5_000, false],
-    ['error', 999, false],
-    ['error', 1_000, true],
-  ])('with a transaction %s at %i: due %s', (status, now, due) => {
-    expect(isDue(anOrder([status], { status: 'processing' }), now)).toBe(due);
-  });
 });

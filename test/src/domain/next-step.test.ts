@@ -1,4 +1,4 @@
-import type { OrderRecord, TransactionRecord } from '../../../src/domain/move';
+import type { OrderRecord, TransactionRecord } from '../../../src/domain/order-record';
 import { nextStep, type Step } from '../../../src/domain/next-step';
 import type { TransactionStatus } from '../../../src/domain/transitions';
 

@@ -1,0 +1,99 @@
+import type { CaptureMode } from './amounts';
+import { hasEnded, isOpen, type Ending, type OrderFacts } from './order';
+import type { OrderStatus, TransactionStatus } from './transitions';
+
+/** A payment transaction as decisions need it. Instants in epoch milliseconds. */
+export interface TransactionRecord {
+  transaction_id: string;
+  attempt: number;
+  status: TransactionStatus;
+  /** End of the time for paying. */
+  end: number;
+  /** Only for authorizations: what it holds once accepted. */
+  capture?: {
+    mode: CaptureMode;
+    /** From acceptance to the end of the window, ISO 8601. */
+    period: string;
+    /** Epoch milliseconds; known once it is accepted. */
+    end?: number;
+    /** Reserved and not requested; minor units. */
+    reserved: number;
+    /** Requested from the processor and not answered; minor units. */
+    unanswered: number;
+    /** Freed by refusals after the window had ended; minor units, absent when there were none. */
+    freed?: number;
+  };
+}
+
+/** A capture or void that the service made at the end of a capture window. */
+export interface Closing {
+  order_id: string;
+  kind: 'capture' | 'void';
+  status: OrderStatus;
+}
+
+/** An order as decisions need it: what activities load, workflows hold and moves are planned from. */
+export interface OrderRecord {
+  order_id: string;
+  status: OrderStatus;
+  /** Grows with every change; a move planned from an older version is refused by the database. */
+  version: number;
+  /** Status changes so far. */
+  moves: number;
+  /** Minor units. */
+  amount: number;
+  currency: string;
+  /** Payment attempts it may have. */
+  attempts_max: number;
+  ended?: Ending;
+  /** End of the time for paying, epoch milliseconds; Number.MAX_SAFE_INTEGER for a follow-up order, which has none. */
+  order_end: number;
+  /** Oldest first. */
+  transactions: TransactionRecord[];
+  /** Webhooks whose delivery has not started, by number of the status change. */
+  deliveries: number[];
+  /** Follow-up orders the service has made at the end of a capture window, oldest first; absent when there are none. */
+  closings?: Closing[];
+  /** What an operator has to look at; absent when there is nothing. */
+  attention?: string;
+}
+
+/** What an order's status is computed from. */
+export function orderFacts({ status, attempts_max, ended, transactions }: OrderRecord): OrderFacts {
+  return { transactions: transactions.map((one) => one.status), was_accepted: status === 'completed', attempts_max, ...(ended === undefined ? {} : { ended }) };
+}
+
+/** The latest attempt; a follow-up order has only one. `undefined` when there is none. */
+export function lastTransaction(order: OrderRecord): TransactionRecord | undefined {
+  return order.transactions.at(-1);
+}
+
+/** When the customer's time is over, in epoch milliseconds: the order's end, or the earlier end of its open transaction. */
+export function paymentEnd(order: OrderRecord): number {
+  const last = lastTransaction(order);
+  return last !== undefined && isOpen(last.status) ? Math.min(order.order_end, last.end) : order.order_end;
+}
+
+/**
+ * Whether the order waits for the outcome of a charge: the processor has not given it or, with a card token, the worker may have
+ * died before writing it.
+ */
+export function awaitsOutcome(order: OrderRecord): boolean {
+  const last = lastTransaction(order);
+  return last?.status === 'processing' || (last?.status === 'new' && order.attempts_max === 1);
+}
+
+/** Whether the time for paying is over and no outcome is awaited: an unknown outcome is always waited for. `now` in epoch milliseconds. */
+export function isDue(order: OrderRecord, now: number): boolean {
+  return !awaitsOutcome(order) && hasEnded(paymentEnd(order), now);
+}
+
+/** Whether the customer is in 3-D Secure, where they may pay without our being told. */
+export function isAtIssuer(order: OrderRecord): boolean {
+  return lastTransaction(order)?.status === 'pending';
+}
+
+/** Whether a charge is under way whose outcome only the processor knows. */
+export function isOutcomeOpen(order: OrderRecord): boolean {
+  return awaitsOutcome(order) || isAtIssuer(order);
+}

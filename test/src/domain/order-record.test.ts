@@ -1,0 +1,42 @@
+import { awaitsOutcome, isAtIssuer, isDue, isOutcomeOpen, lastTransaction, orderFacts, paymentEnd } from '../../../src/domain/order-record';
+import type { TransactionStatus } from '../../../src/domain/transitions';
+import { anOrderRecord as anOrder } from '../../support/order-record';
+
+describe('the end', () => {
+  test('is the transaction’s while it is open, else the order’s', () => {
+    expect(paymentEnd(anOrder(['new']))).toBe(800);
+    expect(paymentEnd(anOrder(['error']))).toBe(1_000);
+    expect(paymentEnd(anOrder())).toBe(1_000);
+  });
+
+  test.each<[TransactionStatus, number, boolean]>([
+    ['new', 799, false],
+    ['new', 800, true],
+    ['processing', 5_000, false],
+    ['error', 999, false],
+    ['error', 1_000, true],
+  ])('with a transaction %s at %i: due %s', (status, now, due) => {
+    expect(isDue(anOrder([status], { status: 'processing' }), now)).toBe(due);
+  });
+});
+
+test.each<[transactions: TransactionStatus[], attempts_max: number, awaited: boolean, at_issuer: boolean]>([
+  [['processing'], 5, true, false],
+  [['error', 'processing'], 5, true, false],
+  // With a card token the worker may have died right after charging.
+  [['new'], 1, true, false],
+  [['new'], 5, false, false],
+  [['pending'], 5, false, true],
+  [['error'], 5, false, false],
+  [[], 5, false, false],
+])('%j with %i attempts: its outcome is awaited %s, its customer is at the issuer %s', (transactions, attempts_max, awaited, at_issuer) => {
+  const order = anOrder(transactions, { attempts_max });
+  expect([awaitsOutcome(order), isAtIssuer(order), isOutcomeOpen(order)]).toEqual([awaited, at_issuer, awaited || at_issuer]);
+});
+
+test('the facts of its status: attempts oldest first, and whether one was accepted', () => {
+  const order = anOrder(['error', 'accepted'], { status: 'completed' });
+  expect(orderFacts(order)).toEqual({ transactions: ['error', 'accepted'], was_accepted: true, attempts_max: 5 });
+  expect(orderFacts({ ...order, ended: 'expired' })).toMatchObject({ ended: 'expired' });
+  expect(lastTransaction(order)?.attempt).toBe(2);
+});
