@@ -84,7 +84,7 @@ function problemOfCode(code: string, size: number | undefined, texts: Texts['err
 
 function problemOfName(name: string, texts: Texts['errors']): string | undefined {
   if (name === '') return texts.name_missing;
-  return cardholderName(name).isValid && !holdsNumber(name) ? undefined : texts.name_wrong;
+  return cardholderName(name).isValid && !holdsNumber(name) && !/\p{Cc}/u.test(name) ? undefined : texts.name_wrong;
 }
 
 /** A card number typed into the wrong field, whole or in part, must not be shown again either. */

@@ -38,6 +38,7 @@ test.each<[string, Record<string, unknown>, Record<string, string>]>([
   ['the code of another brand', { number: '378282246310005', security_code: '123' }, { security_code: TEXTS.code_wrong(4) }],
   ['no name', { cardholder_name: '' }, { cardholder_name: TEXTS.name_missing }],
   ['the number as name', { cardholder_name: '4111 1111 1111 1111' }, { cardholder_name: TEXTS.name_wrong }],
+  ['a character that no text holds', { cardholder_name: 'Ada\0Lovelace' }, { cardholder_name: TEXTS.name_wrong }],
   ['the number within the name', { cardholder_name: 'Ada 4111111111111111' }, { cardholder_name: TEXTS.name_wrong }],
 ])('%s is told by its field', (_title, fields, errors) => {
   expect(read(fields)).toMatchObject({ errors });
