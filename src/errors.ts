@@ -62,7 +62,7 @@ export const ERRORS = {
     status: 503,
     type: 'ServerError',
     retryable: true,
-    meaning: 'The service could not answer in time. With Retry-After nothing was stored or charged, or nothing happens twice.',
+    meaning: 'The service could not answer in time. With Retry-After the request may be sent again, and nothing is done twice.',
     remedy: 'Send the request again after the seconds in Retry-After; without that header retrieve or list the orders first.',
   },
   Unauthorized: {
