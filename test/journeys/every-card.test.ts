@@ -64,7 +64,7 @@ test('by token over REST', async () => {
     }
     expect(await payments(order.id)).toHaveLength(1);
   });
-}, 120_000);
+}, 240_000);
 
 describe('on the hosted page', () => {
   let browser: Browser;
