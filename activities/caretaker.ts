@@ -53,7 +53,11 @@ export class Caretaker {
     const orders = await unfinishedOrders(db, { since: this.since, before });
     failures.push(
       ...(await this.each(orders, async (order) => {
-        await client.workflow.signalWithStart<OrderWorkflow>(ORDER_WORKFLOW, { ...orderStart(order), workflowIdReusePolicy: 'ALLOW_DUPLICATE', signal: recordChanged });
+        await client.workflow.signalWithStart<OrderWorkflow>(ORDER_WORKFLOW, {
+          ...orderStart(order),
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+          signal: recordChanged,
+        });
       })),
     );
     const deliveries = await unsentDeliveries(db, before);

@@ -10,7 +10,17 @@ import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { closingOrderId, reversalOrderId, transactionId } from '../src/ids';
 import type { Reply } from '../src/processor/client';
 import type { Operation, OperationResult } from '../src/processor/wire';
-import { FOLLOW_UP_WORKFLOW, followUpNews, followUpStart, lateReversal, orderWorkflowId, recordChanged, type FollowUpInput, type CaptureOrVoidInput, type FollowUpWorkflow } from '../workflows/messages';
+import {
+  FOLLOW_UP_WORKFLOW,
+  followUpNews,
+  followUpStart,
+  lateReversal,
+  orderWorkflowId,
+  recordChanged,
+  type FollowUpInput,
+  type CaptureOrVoidInput,
+  type FollowUpWorkflow,
+} from '../workflows/messages';
 import { withFailures } from './failure';
 import { moveOf } from './outcome';
 import type { AtTime, Services } from './services';
@@ -29,13 +39,14 @@ function isUnanswered(answer: Reply | 'never_seen'): answer is Unanswered {
 export function followUpActivities({ db, processor, client }: Pick<Services, 'db' | 'processor' | 'client'>) {
   /** Writes the order unless it exists. Throws the domain's refusals. */
   async function record(input: FollowUpInput & AtTime): Promise<OrderRecord> {
-    const { order_id: id, kind, requested_by, amount, original_order_id, original_transaction_id, merchant_order_id, description, extra, versions, not_after, now } = input;
-    const transaction_id = transactionId(id, 1);
-    return await insertFollowUp(db, { id, transaction_id, kind, requested_by, amount, original_order_id, original_transaction_id, merchant_order_id, description, extra, versions, not_after, now });
+    return await insertFollowUp(db, { ...input, id: input.order_id, transaction_id: transactionId(input.order_id, 1) });
   }
 
   /** The request to the processor. Every repeat must be identical: it refuses a key sent with another body. */
-  async function operationOf({ kind, order_id, original_transaction_id }: FollowUpInput & { kind: Exclude<FollowUpKind, 'chargeback'> }, { amount, currency }: OrderRecord): Promise<Operation> {
+  async function operationOf(
+    { kind, order_id, original_transaction_id }: FollowUpInput & { kind: Exclude<FollowUpKind, 'chargeback'> },
+    { amount, currency }: OrderRecord,
+  ): Promise<Operation> {
     const { order_id: payment_order_id, transaction_id, project_id, is_test } = await findPayment(db, original_transaction_id);
     return { operation: kind, order_id: payment_order_id, transaction_id, project_id, is_test, follow_up_order_id: order_id, amount, currency };
   }

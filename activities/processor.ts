@@ -42,7 +42,15 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
   const { db, processor, public_url } = services;
 
   /** The charge request. Every repeat must be identical: the processor refuses a key sent with another body. */
-  function chargeOf({ order, transaction_id, project_id, is_test, payment_method_details, capture_mode, receiver_account_token }: Omit<Charge, 'payment_method'>): Operation {
+  function chargeOf({
+    order,
+    transaction_id,
+    project_id,
+    is_test,
+    payment_method_details,
+    capture_mode,
+    receiver_account_token,
+  }: Omit<Charge, 'payment_method'>): Operation {
     return {
       // An authorization only reserves money; an order of 0 only checks the card (DECISIONS, Amount 0).
       operation: capture_mode || order.amount === 0 ? 'authorize' : 'sale',
@@ -68,7 +76,13 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
   }
 
   /** Writes what the processor answered about a charge. `paid_with`: what the charge was sent with, where it is not recorded yet. */
-  async function recordOutcome(order: OrderRecord, transaction_id: string, answer: Reply, now: number, paid_with: Partial<PaidWith> = {}): Promise<OrderRecord> {
+  async function recordOutcome(
+    order: OrderRecord,
+    transaction_id: string,
+    answer: Reply,
+    now: number,
+    paid_with: Partial<PaidWith> = {},
+  ): Promise<OrderRecord> {
     const { to, details } = moveOf(answer, now);
     const transaction = order.transactions.find((one) => one.transaction_id === transaction_id);
     // A challenge that we learn of too late: there is no time left for it.
@@ -191,7 +205,13 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
      * counts: a worker may have died right after charging, or the customer may have passed 3-D Secure without our being told.
      * Without an answer the order is returned unchanged. Throws PreconditionFailed when the order is at none of `versions`.
      */
-    async endOrder({ order, ended, source, versions, now }: { order: OrderRecord; ended: Ending; source: EventSource; versions?: number[] | undefined } & AtTime): Promise<OrderRecord> {
+    async endOrder({
+      order,
+      ended,
+      source,
+      versions,
+      now,
+    }: { order: OrderRecord; ended: Ending; source: EventSource; versions?: number[] | undefined } & AtTime): Promise<OrderRecord> {
       let present = (await findOrder(db, order.order_id)) ?? order;
       if (isFinal(ORDER_MOVES, present.status)) return present;
       if (versions?.includes(present.version) === false) throw preconditionFailed();

@@ -8,7 +8,12 @@ import { withFailures } from './failure';
 import type { Services } from './services';
 
 /** Starts deliveries and makes their attempts. */
-export function webhookActivities({ db, client, postWebhook, webhook_private_addresses }: Pick<Services, 'db' | 'client' | 'postWebhook' | 'webhook_private_addresses'>) {
+export function webhookActivities({
+  db,
+  client,
+  postWebhook,
+  webhook_private_addresses,
+}: Pick<Services, 'db' | 'client' | 'postWebhook' | 'webhook_private_addresses'>) {
   return withFailures({
     /** Starts one workflow per webhook, which outlives the order's. Repeat-safe: no delivery is started twice. */
     async startDeliveries({ order_id, deliveries }: { order_id: string; deliveries: number[] }): Promise<void> {

@@ -61,7 +61,10 @@ const AGAIN_AFTER_MS = 100;
 /** With a key it may still run, so do not promise that nothing was stored. */
 function withReason(error: unknown, may_run_late: boolean | undefined): unknown {
   if (!may_run_late || !(error instanceof ServiceError && error.error === 'ServiceUnavailable')) return error;
-  return new ServiceError('ServiceUnavailable', 'The service could not answer in time; sent again with its Idempotency-Key, the request is answered and done once.');
+  return new ServiceError(
+    'ServiceUnavailable',
+    'The service could not answer in time; sent again with its Idempotency-Key, the request is answered and done once.',
+  );
 }
 
 /** ServiceUnavailable: there was no answer before the deadline, and nothing was stored or charged (DECISIONS, HTTP surface 10). */

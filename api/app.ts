@@ -58,7 +58,9 @@ export function createApp({ config, log, operations, findProject, keys, probes, 
   app.use(notifications);
   app.use(pages);
   app.use('/docs', docs());
-  route(app, '/', (_request, response) => answer(response, 200, { service: 'payments', version: 'v1', documentation: '/docs/', openapi: '/docs/openapi.json' }));
+  route(app, '/', (_request, response) =>
+    answer(response, 200, { service: 'payments', version: 'v1', documentation: '/docs/', openapi: '/docs/openapi.json' }),
+  );
   app.use(() => {
     throw new ServiceError('NotFound', 'There is nothing at this path.');
   });
@@ -81,7 +83,10 @@ const requireHost: RequestHandler = ({ headers, httpVersion }, _response, next) 
 
 /** Adds a path that is only read. */
 function route(app: express.Express, path: string, handler: RequestHandler): void {
-  app.route(path).get(handler).all(otherMethods(['get']));
+  app
+    .route(path)
+    .get(handler)
+    .all(otherMethods(['get']));
 }
 
 function ready(probes: readonly Probe[], log: Logger): RequestHandler {

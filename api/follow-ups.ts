@@ -5,7 +5,19 @@ import { endedUnpaid } from '../src/db/transactions';
 import { OF_THE_PROCESSOR } from '../src/domain/follow-up';
 import { processorOrderId, reversalOrderId } from '../src/ids';
 import type { OperationResult } from '../src/processor/wire';
-import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, firstAnswer, captureOrVoid, followUpNews, followUpStart, lateReversal, orderRestart, orderWorkflowId, type FollowUpInput, type CaptureOrVoidInput } from '../workflows/messages';
+import {
+  FOLLOW_UP_WORKFLOW,
+  ORDER_WORKFLOW,
+  firstAnswer,
+  captureOrVoid,
+  followUpNews,
+  followUpStart,
+  lateReversal,
+  orderRestart,
+  orderWorkflowId,
+  type FollowUpInput,
+  type CaptureOrVoidInput,
+} from '../workflows/messages';
 import { answeredOrder, isOver, isSilence, unavailable } from './answered-order';
 import type { Orders } from './orders';
 
@@ -84,10 +96,19 @@ export class FollowUps {
   }
 
   /** News about an unknown payment is ignored. */
-  private async record({ kind, processor_key, order_id, transaction_id }: { kind: 'chargeback' | 'reversal'; processor_key: string; order_id: string; transaction_id: string }): Promise<void> {
+  private async record(done: { kind: 'chargeback' | 'reversal'; processor_key: string; order_id: string; transaction_id: string }): Promise<void> {
+    const { kind, processor_key, order_id, transaction_id } = done;
     const payment = await findOrderView(this.db, order_id);
     if (payment === undefined) return;
-    const input = { order_id: processorOrderId(transaction_id, processor_key), project_id: payment.project_id, kind, requested_by: 'processor', processor_key, original_order_id: order_id, original_transaction_id: transaction_id } as const;
+    const input = {
+      order_id: processorOrderId(transaction_id, processor_key),
+      project_id: payment.project_id,
+      kind,
+      requested_by: 'processor',
+      processor_key,
+      original_order_id: order_id,
+      original_transaction_id: transaction_id,
+    } as const;
     await this.startAlone(input);
   }
 
@@ -96,7 +117,11 @@ export class FollowUps {
   }
 
   private async startOrJoin(input: FollowUpInput, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<void> {
-    const start = new WithStartWorkflowOperation(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdConflictPolicy: 'USE_EXISTING', workflowIdReusePolicy });
+    const start = new WithStartWorkflowOperation(FOLLOW_UP_WORKFLOW, {
+      ...followUpStart(input),
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy,
+    });
     await this.client.workflow.executeUpdateWithStart(firstAnswer, { startWorkflowOperation: start });
   }
 

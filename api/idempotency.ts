@@ -33,7 +33,9 @@ export const WITHOUT_KEY: KeyUse = { is_repeat: false, claim: () => Promise.reso
  */
 export function requestHash(parts: { method: string; path: string; params: unknown; query: unknown; body: unknown }): Buffer {
   const { method, path, params, query, body } = parts;
-  return createHash('sha256').update(JSON.stringify([method, path, params, query, body], sorted)).digest();
+  return createHash('sha256')
+    .update(JSON.stringify([method, path, params, query, body], sorted))
+    .digest();
 }
 
 function sorted(key: string, value: unknown): unknown {

@@ -127,7 +127,9 @@ export class Orders {
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
       const order = await findOrderView(this.db, order_id);
-      if (order?.kind === 'payment' && !isFinal(ORDER_MOVES, order.status)) await this.client.workflow.signalWithStart(ORDER_WORKFLOW, orderNews({ order_id, project_id: order.project_id }));
+      if (order?.kind === 'payment' && !isFinal(ORDER_MOVES, order.status)) {
+        await this.client.workflow.signalWithStart(ORDER_WORKFLOW, orderNews({ order_id, project_id: order.project_id }));
+      }
     }
   }
 

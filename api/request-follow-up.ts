@@ -33,7 +33,10 @@ export async function captureOrVoid(
   const transaction = order.transactions.find(({ id }) => id === transaction_id);
   if (transaction === undefined) throw new ServiceError('NotFound', 'The order has no such transaction.');
   if (order.kind !== 'payment') {
-    throw new ServiceError(wanted.kind === 'capture' ? 'Conflict' : 'CanNotCancelTransaction', `A ${order.kind} order holds no money: see the payment order ${order.related_order_id}.`);
+    throw new ServiceError(
+      wanted.kind === 'capture' ? 'Conflict' : 'CanNotCancelTransaction',
+      `A ${order.kind} order holds no money: see the payment order ${order.related_order_id}.`,
+    );
   }
   return await requestFollowUp(services, context, order, transaction, wanted);
 }
@@ -42,7 +45,13 @@ export async function captureOrVoid(
  * Requests a follow-up order of a payment, once per request. A refusal here spares a workflow; the same rule is checked again with
  * the payment locked. Throws the refusals of amountToMove, PreconditionFailed, and what FollowUps throws.
  */
-export async function requestFollowUp(services: Services, context: Context, order: OrderView, transaction: TransactionView, wanted: Wanted<'capture' | 'void' | 'refund'>): Promise<Order> {
+export async function requestFollowUp(
+  services: Services,
+  context: Context,
+  order: OrderView,
+  transaction: TransactionView,
+  wanted: Wanted<'capture' | 'void' | 'refund'>,
+): Promise<Order> {
   const { project, idempotency_key, is_repeat, deadline_at } = context;
   const { db, follow_ups, public_url } = services;
   const order_id = orderId(wanted.kind, { idempotency_key, id_namespace: project.id_namespace });
@@ -65,6 +74,7 @@ export async function requestFollowUp(services: Services, context: Context, orde
     versions,
     not_after: idempotency_key === undefined ? notAfter(deadline_at) : undefined,
   };
-  const follow_up = kind === 'refund' ? await follow_ups.start({ ...input, kind }, deadline_at) : await follow_ups.captureOrVoid({ ...input, kind }, deadline_at);
+  const follow_up =
+    kind === 'refund' ? await follow_ups.start({ ...input, kind }, deadline_at) : await follow_ups.captureOrVoid({ ...input, kind }, deadline_at);
   return presentOrder(follow_up, public_url);
 }

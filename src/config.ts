@@ -42,12 +42,27 @@ export const configSchema = z.object({
   API_HOST: z.string().default('127.0.0.1').describe('Address the API listens on.'),
   API_PORT: port(3000).describe('Port of the API and of the hosted page; 0 picks a free one.'),
   PUBLIC_URL: url().optional().describe('Address merchants and customers reach the API at; default: host and port of the API.'),
-  API_DEADLINE_MS: z.coerce.number().int().min(3_000).max(STOP_PATIENCE.request).default(STOP_PATIENCE.request).describe('Milliseconds until the API answers 503, or the order as it is, while an order does not answer.'),
-  TRUSTED_PROXY: z.string().default('').describe('Addresses or subnets of the TLS proxy in front of the API, with commas; needed where API_HOST is not loopback.'),
+  API_DEADLINE_MS: z.coerce
+    .number()
+    .int()
+    .min(3_000)
+    .max(STOP_PATIENCE.request)
+    .default(STOP_PATIENCE.request)
+    .describe('Milliseconds until the API answers 503, or the order as it is, while an order does not answer.'),
+  TRUSTED_PROXY: z
+    .string()
+    .default('')
+    .describe('Addresses or subnets of the TLS proxy in front of the API, with commas; needed where API_HOST is not loopback.'),
   TLS_CERT_FILE: z.string().optional().describe('PEM file with the certificate chain of the API; with TLS_KEY_FILE it answers https (TLS 1.2 or newer) only.'),
   TLS_KEY_FILE: z.string().optional().describe('PEM file with the private key of TLS_CERT_FILE.'),
   API_KEY_CACHE_MS: milliseconds(5_000).describe('Milliseconds for which a looked-up API key is remembered.'),
-  RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100).describe('Requests per second that one API key may send to one api process, twice as many at once; 0 turns the limit off.'),
+  RATE_LIMIT_PER_SECOND: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .default(100)
+    .describe('Requests per second that one API key may send to one api process, twice as many at once; 0 turns the limit off.'),
 
   SIMULATOR_HOST: z.string().default('127.0.0.1').describe('Address the processor simulator listens on.'),
   SIMULATOR_PORT: port(3001).describe('Port of the processor simulator; 0 picks a free one.'),
@@ -55,9 +70,21 @@ export const configSchema = z.object({
   SIMULATOR_POSTGRES_URL: z.string().optional().describe('Database of the simulator, its own; default: database simulator beside POSTGRES_URL.'),
   PROCESSOR_URL: url().optional().describe('Address of the processor; default: the simulator.'),
   PROCESSOR_KEY: z.string().default('sk_simulator_development_only').describe('Key the service shows the processor.'),
-  PROCESSOR_TIMEOUT_MS: z.coerce.number().int().positive().max(4_000).default(4_000).describe('Milliseconds one call of the processor may take, at most 4000; after them its outcome is unknown.'),
-  PROCESSOR_NOTIFICATION_URL: url().optional().describe('Where the simulator sends its notifications; default: /processor/notifications/ below PUBLIC_URL, without that none are sent.'),
-  PROCESSOR_NOTIFICATION_SECRET: z.string().regex(/^whsec_[A-Za-z0-9+/]{20,}={0,2}$/).default('whsec_c2ltdWxhdG9yX2RldmVsb3BtZW50X29ubHk=').describe('Secret that signs the notifications of the processor, Standard Webhooks: whsec_ and base64.'),
+  PROCESSOR_TIMEOUT_MS: z.coerce
+    .number()
+    .int()
+    .positive()
+    .max(4_000)
+    .default(4_000)
+    .describe('Milliseconds one call of the processor may take, at most 4000; after them its outcome is unknown.'),
+  PROCESSOR_NOTIFICATION_URL: url()
+    .optional()
+    .describe('Where the simulator sends its notifications; default: /processor/notifications/ below PUBLIC_URL, without that none are sent.'),
+  PROCESSOR_NOTIFICATION_SECRET: z
+    .string()
+    .regex(/^whsec_[A-Za-z0-9+/]{20,}={0,2}$/)
+    .default('whsec_c2ltdWxhdG9yX2RldmVsb3BtZW50X29ubHk=')
+    .describe('Secret that signs the notifications of the processor, Standard Webhooks: whsec_ and base64.'),
 
   POSTGRES_URL: z.string().optional().describe('PostgreSQL 16 or newer; default: the embedded one.'),
   POSTGRES_PORT: port(5433).describe('Port of the embedded PostgreSQL; 0 picks a free one.'),
@@ -77,7 +104,11 @@ export const configSchema = z.object({
 
   DEMO_WEBHOOK_URL: url().optional().describe('Webhook address of both projects of the demo merchant.'),
   WEBHOOK_PRIVATE_ADDRESSES: flag(false).describe('true lets test projects send webhooks to private and loopback addresses (npm start sets it).'),
-  PAGE_SECRET: z.string().min(32).optional().describe('Signs the forms of the hosted page; at least 32 characters, the same on every api process; npm start makes one.'),
+  PAGE_SECRET: z
+    .string()
+    .min(32)
+    .optional()
+    .describe('Signs the forms of the hosted page; at least 32 characters, the same on every api process; npm start makes one.'),
   PAYLOAD_KEYS: z.string().optional().describe('Keys that encrypt Temporal payloads: id:base64 of 32 bytes, with commas; the first encrypts, all decrypt.'),
   CODEC_HOST: z.string().default('127.0.0.1').describe('Address the codec server listens on, which decrypts payloads for the Temporal Web UI.'),
   CODEC_PORT: port(8234).describe('Port of the codec server; 0 picks a free one.'),

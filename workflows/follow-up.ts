@@ -1,4 +1,14 @@
-import { ActivityFailure, ApplicationFailure, allHandlersFinished, condition, continueAsNew, setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { OrderRecord } from '../src/domain/order-record';
 import { ASKS_BEFORE_ATTENTION, askAgainAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';

@@ -16,7 +16,9 @@ export function describe(order: OrderRecord, namespace: string): string {
 
 /** Like describe, for a capture, void, refund, chargeback or reversal. */
 export function describeFollowUp({ kind, requested_by, original_order_id }: FollowUpInput, order: OrderRecord, namespace: string): string {
-  const waits = isFinal(ORDER_MOVES, order.status) ? `Nothing is awaited: ${order.status} is final.` : "Waits for the processor's outcome; it is asked again and again.";
+  const waits = isFinal(ORDER_MOVES, order.status)
+    ? `Nothing is awaited: ${order.status} is final.`
+    : "Waits for the processor's outcome; it is asked again and again.";
   const attention = order.attention === undefined ? [] : [`**Attention: ${order.attention}.**`];
   return [headline(order), ...attention, waits, `A ${kind} of ${linkTo(original_order_id, namespace)}, wanted by the ${requested_by}.`].join('\n\n');
 }
@@ -42,6 +44,9 @@ export function inWords(order: OrderRecord): string {
 function authorizationInWords({ mode, end, reserved, unanswered }: Authorization): string {
   const until = new Date(end).toISOString();
   const asked = unanswered === 0 ? '' : ` The processor has not answered about ${unanswered}.`;
-  const rest = mode === 'manual' ? `Holds ${reserved}, which the merchant captures or voids until ${until}; then it is released.` : `Holds ${reserved}, which is captured at ${until} unless it is voided.`;
+  const rest =
+    mode === 'manual'
+      ? `Holds ${reserved}, which the merchant captures or voids until ${until}; then it is released.`
+      : `Holds ${reserved}, which is captured at ${until} unless it is voided.`;
   return `${rest}${asked}`;
 }

@@ -1,4 +1,15 @@
-import { ApplicationFailure, allHandlersFinished, condition, continueAsNew, patched, setCurrentDetails, setHandler, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  patched,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
 import { isAtIssuer, isDue, isOutcomeOpen, lastTransaction, orderFacts, paymentEnd, type OrderRecord } from '../src/domain/order-record';
 import { nextStep, type Step } from '../src/domain/next-step';
@@ -186,8 +197,11 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
       // Below: given up because the time was over, not because the processor said so.
       if (after?.status !== 'error' || !hasEnded(after.end, Date.now())) return;
       // While the order is open another attempt may follow, and `unsettled` tracks only the last one.
-      if (!isFinal(ORDER_MOVES, existing().status) && patched('ask-after-giving-up')) await answering.startReversal({ transaction_id, ask_after_ms: ASK_AFTER_END_MS });
-      else unsettled = transaction_id;
+      if (!isFinal(ORDER_MOVES, existing().status) && patched('ask-after-giving-up')) {
+        await answering.startReversal({ transaction_id, ask_after_ms: ASK_AFTER_END_MS });
+      } else {
+        unsettled = transaction_id;
+      }
     });
     if (asked === ASKS_BEFORE_ATTENTION) upsertSearchAttributes([{ key: ATTENTION, value: UNTOLD }]);
   }

@@ -310,12 +310,20 @@ function Errors() {
     <section id="errors">
       <h2>Errors</h2>
       <p>
-        An error is the only answer with a field <code>error</code>. A declined card is none: it is answered with 200. <code>TransactionAlreadyStarted</code> comes
-        from the hosted page alone, for a client that prefers JSON and sends the form of <code>/pay/{'{order_id}'}/</code> again or too late.
+        An error is the only answer with a field <code>error</code>. A declined card is none: it is answered with 200. <code>TransactionAlreadyStarted</code>{' '}
+        comes from the hosted page alone, for a client that prefers JSON and sends the form of <code>/pay/{'{order_id}'}/</code> again or too late.
       </p>
       <Code>
         {JSON.stringify(
-          { error: { status: 400, type: 'ValidationError', value: 'amount: This field is required.', property_path: 'amount', property_description: 'This field is required.' } },
+          {
+            error: {
+              status: 400,
+              type: 'ValidationError',
+              value: 'amount: This field is required.',
+              property_path: 'amount',
+              property_description: 'This field is required.',
+            },
+          },
           null,
           2,
         )}

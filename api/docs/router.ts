@@ -22,7 +22,10 @@ export function docs(): Router {
     response.setHeader('Referrer-Policy', 'no-referrer');
     response.end(page);
   };
-  router.route('/').get(show).all(otherMethods(['get']));
+  router
+    .route('/')
+    .get(show)
+    .all(otherMethods(['get']));
   router
     .route('/openapi.json')
     .get((_request, response) => answer(response, 200, document))

@@ -102,5 +102,8 @@ async function cardOf({ processor }: Services, project_id: string, vault_token: 
 async function receiverOf({ processor }: Services, project_id: string, { receiver_account_number = '', receiver_account_number_type }: Receiver) {
   const account = await processor.vaultAccount({ project_id, number: receiver_account_number });
   if (!account.usable) throw invalid('transactions.0.payment_method_details.receiver_account_number', account.reason);
-  return { receiver_account_token: account.account_token, payment_method_details: { receiver_account_number: account.truncated_number, receiver_account_number_type } };
+  return {
+    receiver_account_token: account.account_token,
+    payment_method_details: { receiver_account_number: account.truncated_number, receiver_account_number_type },
+  };
 }

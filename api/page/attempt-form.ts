@@ -44,7 +44,13 @@ export function takeAttempt<Method extends PageMethod>(
       const after = await orderOf(request);
       if (!isUnanswered(after, attempt)) return await show(request, response, after, { after_form: true, refused: alreadyStarted() });
       const status = ERRORS[error.error].status;
-      return await show(request, response, after, { status: status >= 500 ? status : 503, after_form: true, refused: error, trouble: 'try_again', cardholder_name: readName(request.body) });
+      return await show(request, response, after, {
+        status: status >= 500 ? status : 503,
+        after_form: true,
+        refused: error,
+        trouble: 'try_again',
+        cardholder_name: readName(request.body),
+      });
     }
     if (paid === undefined) return;
     const late = isUnanswered(paid, attempt);
@@ -53,7 +59,11 @@ export function takeAttempt<Method extends PageMethod>(
 }
 
 /** The form's attempt and method, when they are current; otherwise why it charges nothing. */
-function readForm<Method extends PageMethod>(order: OrderView, attempt: number | undefined, payment_method: Method | undefined): { attempt: number; payment_method: Method } | ServiceError {
+function readForm<Method extends PageMethod>(
+  order: OrderView,
+  attempt: number | undefined,
+  payment_method: Method | undefined,
+): { attempt: number; payment_method: Method } | ServiceError {
   const step = stepOf(order, Date.now());
   if (attempt === undefined) return invalid('attempt', 'Not the number that a form of the page holds.');
   if (step.kind !== 'pay' || attempt < step.attempt) return alreadyStarted();

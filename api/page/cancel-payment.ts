@@ -13,7 +13,10 @@ export function cancelPayment({ services, orderOf, requireOurForm, show }: PageC
     const step = stepOf(order, Date.now());
     if (step.kind === 'ended') return await show(request, response, order, { after_form: true });
     if (step.kind === 'wait' && !step.may_cancel) {
-      return await show(request, response, order, { after_form: true, refused: new ServiceError('CanNotCancelTransaction', 'The outcome of the payment is awaited.') });
+      return await show(request, response, order, {
+        after_form: true,
+        refused: new ServiceError('CanNotCancelTransaction', 'The outcome of the payment is awaited.'),
+      });
     }
     let refused: ServiceError | undefined;
     try {

@@ -46,10 +46,25 @@ export function createPages(services: PageServices): Router {
   const router = Router({ caseSensitive: true });
   router.use(assets());
   router.use('/pay', ...pageHeaders, csrf.cookies, express.urlencoded({ extended: false, limit: FORM_BYTES_MAX, parameterLimit: FORM_FIELDS_MAX }));
-  router.route('/pay/:order_id').get(open).post(payByCard(context)).all(otherMethods(['get', 'post']));
-  router.route('/pay/:order_id/wallet').get(home).post(payByWallet(context)).all(otherMethods(['get', 'post']));
-  router.route('/pay/:order_id/cancel').get(home).post(cancelPayment(context)).all(otherMethods(['get', 'post']));
-  router.route('/pay/:order_id/:transaction_id').get(open).all(otherMethods(['get']));
+  router
+    .route('/pay/:order_id')
+    .get(open)
+    .post(payByCard(context))
+    .all(otherMethods(['get', 'post']));
+  router
+    .route('/pay/:order_id/wallet')
+    .get(home)
+    .post(payByWallet(context))
+    .all(otherMethods(['get', 'post']));
+  router
+    .route('/pay/:order_id/cancel')
+    .get(home)
+    .post(cancelPayment(context))
+    .all(otherMethods(['get', 'post']));
+  router
+    .route('/pay/:order_id/:transaction_id')
+    .get(open)
+    .all(otherMethods(['get']));
   router.use('/pay', () => {
     throw notFound();
   });

@@ -17,7 +17,11 @@ export function onPageError(log: Logger, base: string): ErrorRequestHandler {
     const { status } = ERRORS[error.error];
     const reader = readerOf(request);
     const problem: Problem = status in reader.texts.problems ? (status as Problem) : status < 500 ? 400 : 503;
-    send(response, status, <ProblemPage reader={reader} base={base} is_test={false} problem={problem} page={problem === 404 ? undefined : pageOf(request.path, base)} />);
+    send(
+      response,
+      status,
+      <ProblemPage reader={reader} base={base} is_test={false} problem={problem} page={problem === 404 ? undefined : pageOf(request.path, base)} />,
+    );
   });
 }
 

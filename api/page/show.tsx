@@ -73,7 +73,18 @@ export function createShow({ csrf, base, testCards }: Dependencies): Show {
       // The first time the customer is taken to the issuer: by the page, as a redirect after a form may only lead to known places.
       const ask_issuer = step.challenge_url !== undefined && !extras.from_issuer && waited === undefined;
       const go = ask_issuer && step.challenge_url !== undefined ? { seconds: 0, address: step.challenge_url } : refresh;
-      send(response, 200, <WaitingPage {...frame} {...{ order, page }} refresh={go} challenge_url={step.challenge_url} wait_for={step.for} token={step.may_cancel ? token() : undefined} />);
+      send(
+        response,
+        200,
+        <WaitingPage
+          {...frame}
+          {...{ order, page }}
+          refresh={go}
+          challenge_url={step.challenge_url}
+          wait_for={step.for}
+          token={step.may_cancel ? token() : undefined}
+        />,
+      );
     } else if (step.kind === 'ended') {
       send(response, 200, <ResultPage {...frame} {...{ order, step, back }} />);
     } else {
@@ -88,7 +99,10 @@ export function createShow({ csrf, base, testCards }: Dependencies): Show {
 
 /** Sends a page. */
 export function send(response: Response, status: number, page: VNode): void {
-  response.status(status).type('html').send(`<!doctype html>${renderToString(page)}`);
+  response
+    .status(status)
+    .type('html')
+    .send(`<!doctype html>${renderToString(page)}`);
 }
 
 /** How often a waiting page has reloaded already; `undefined` when the request is not such a reload. */

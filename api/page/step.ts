@@ -34,7 +34,14 @@ export function stepOf(order: OrderView, now: number): CustomerStep {
   if (last?.status === 'processing') return { kind: 'wait', for: 'outcome', may_cancel: false };
   const end = endOf(order, last);
   if (hasEnded(end, now)) return { kind: 'ended', as: 'expired', setback: undefined };
-  if (last?.status === 'pending') return { kind: 'wait', for: 'issuer', may_cancel: mayCancel(order.status, last.status), ...(last.challenge_url === null ? {} : { challenge_url: last.challenge_url }) };
+  if (last?.status === 'pending') {
+    return {
+      kind: 'wait',
+      for: 'issuer',
+      may_cancel: mayCancel(order.status, last.status),
+      ...(last.challenge_url === null ? {} : { challenge_url: last.challenge_url }),
+    };
+  }
   // With a card token in the request the service charges by itself: the customer has nothing to do.
   if (order.attempts_max === 1) return { kind: 'wait', for: 'outcome', may_cancel: false };
   const attempt = last?.status === 'new' ? last.attempt : order.transactions.length + 1;

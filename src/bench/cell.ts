@@ -68,7 +68,7 @@ async function prepare({ prepare: one }: Row, count: number): Promise<string[] |
   const ready: string[] = [];
   let begun = 0;
   const client = async () => {
-    for (; begun < count; ) {
+    for (; begun < count;) {
       begun += 1;
       ready.push(await one());
     }

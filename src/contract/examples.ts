@@ -131,9 +131,17 @@ export const EXAMPLES: { readonly [K in OperationId]: Example<K> } = {
     params: { order_id: ORDER_ID },
     answer: { ...newOrder, status: 'cancelled', modified: '2026-01-15T12:04:11.250908+00:00' },
   },
-  refundOrder: { params: { order_id: ORDER_ID }, body: { amount: 1000, description: 'One ticket returned' }, answer: followUp('refund', { description: 'One ticket returned' }) },
+  refundOrder: {
+    params: { order_id: ORDER_ID },
+    body: { amount: 1000, description: 'One ticket returned' },
+    answer: followUp('refund', { description: 'One ticket returned' }),
+  },
   captureTransaction: { params: transactionParams, body: {}, answer: followUp('capture') },
-  captureTransactionAmount: { params: transactionParams, body: { amount: 1000, description: 'First parcel' }, answer: followUp('capture', { description: 'First parcel' }) },
+  captureTransactionAmount: {
+    params: transactionParams,
+    body: { amount: 1000, description: 'First parcel' },
+    answer: followUp('capture', { description: 'First parcel' }),
+  },
   voidTransaction: { params: transactionParams, body: {}, answer: followUp('void') },
   voidTransactionAmount: { params: transactionParams, body: { amount: 1000, description: 'Sold out' }, answer: followUp('void', { description: 'Sold out' }) },
   getProject: {

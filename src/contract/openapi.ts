@@ -91,7 +91,12 @@ export function openApi(): OpenApi {
           summary: 'The status of an order changed',
           description:
             'Sent to webhook_url of the order, else of the project, signed as Standard Webhooks. Retrieve the order and act on its status. Any 2xx answer counts as received; otherwise it is sent again every two minutes, ten times at most. The same one can arrive twice.',
-          parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({ name, in: 'header', required: true, schema: { type: 'string' } })),
+          parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({
+            name,
+            in: 'header',
+            required: true,
+            schema: { type: 'string' },
+          })),
           requestBody: { required: true, content: { 'application/json': { schema: { $ref: refTo('Webhook') } } } },
           responses: { '200': { description: 'Received. The body is ignored.' } },
         },
@@ -102,7 +107,10 @@ export function openApi(): OpenApi {
       securitySchemes: { apiKey: { type: 'http', scheme: 'basic', description: 'The API key of the project is the username, the password is empty.' } },
       headers: {
         ETag: { description: 'Version of the order, for If-Match and If-None-Match.', schema: { type: 'string' } },
-        RateLimit: { description: 'What the API key has left of its quota (`r`), and the seconds until all of it is there again (`t`).', schema: { type: 'string' } },
+        RateLimit: {
+          description: 'What the API key has left of its quota (`r`), and the seconds until all of it is there again (`t`).',
+          schema: { type: 'string' },
+        },
         RateLimitPolicy: { description: 'Requests (`q`) that may come within a window (`w`, seconds).', schema: { type: 'string' } },
         RequestId: { description: 'Names the request in the log of the service.', schema: { type: 'string', format: 'uuid' } },
       },
@@ -116,7 +124,9 @@ function tidy(schema: JsonSchema & { $id?: string; $schema?: string }): void {
   delete schema.$schema;
   if (schema.format === 'uuid') delete schema.pattern;
   // New fields may come at any time, so a client must not refuse them. To say that others are ignored does not help it either.
-  if (schema.additionalProperties === false || (typeof schema.additionalProperties === 'object' && Object.keys(schema.additionalProperties).length === 0)) delete schema.additionalProperties;
+  if (schema.additionalProperties === false || (typeof schema.additionalProperties === 'object' && Object.keys(schema.additionalProperties).length === 0)) {
+    delete schema.additionalProperties;
+  }
 }
 
 // Free-form data is a custom type for zod and states its schema itself.
@@ -159,7 +169,9 @@ function operation(id: OperationId): OpenApiOperation {
         headers: { ...HEADERS, ...(route.etag && { ETag: ETAG }) },
         content: { 'application/json': { schema: schemaOf(route.output), example: example.answer } },
       },
-      ...(isConditional(route) && { '304': { description: 'The order has not changed since the version named in If-None-Match; without a body.', headers: { ...HEADERS, ETag: ETAG } } }),
+      ...(isConditional(route) && {
+        '304': { description: 'The order has not changed since the version named in If-None-Match; without a body.', headers: { ...HEADERS, ETag: ETAG } },
+      }),
       ...errorResponses(errorsOf(route)),
     },
   };
@@ -175,11 +187,7 @@ const HEADERS = {
 const isConditional = (route: Route) => route.method === 'get' && route.etag === true;
 
 function headerParameters(route: Route): OpenApiOperation['parameters'] {
-  return [
-    ...(route.method === 'post' ? [IDEMPOTENCY_KEY] : []),
-    ...(changesOrder(route) ? [IF_MATCH] : []),
-    ...(isConditional(route) ? [IF_NONE_MATCH] : []),
-  ];
+  return [...(route.method === 'post' ? [IDEMPOTENCY_KEY] : []), ...(changesOrder(route) ? [IF_MATCH] : []), ...(isConditional(route) ? [IF_NONE_MATCH] : [])];
 }
 
 const IF_MATCH: OpenApiOperation['parameters'][number] = {

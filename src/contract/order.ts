@@ -46,7 +46,17 @@ export type OrderRequest = z.infer<typeof orderRequestSchema>;
 
 /** What changes an order: the fields of its creation that may change, and two that may be repeated (DECISIONS, Change an order). */
 export const orderUpdateSchema = orderRequestSchema
-  .pick({ merchant_order_id: true, description: true, return_url: true, failure_url: true, webhook_url: true, customer: true, extra: true, currency: true, amount: true })
+  .pick({
+    merchant_order_id: true,
+    description: true,
+    return_url: true,
+    failure_url: true,
+    webhook_url: true,
+    customer: true,
+    extra: true,
+    currency: true,
+    amount: true,
+  })
   .extend({
     currency: currency().optional().describe('Cannot change; accepted when it is that of the order.'),
     amount: amount().optional().describe('Cannot change; accepted when it is that of the order.'),
@@ -62,14 +72,23 @@ export const refundRequestSchema = z.object({
 
 /** What captures or voids a part of an authorization (specification, Void a partial amount). */
 export const partRequestSchema = z.object({
-  amount: z.int().min(1).meta({ examples: [1000] }).describe('Smallest currency unit; at most what is left.'),
+  amount: z
+    .int()
+    .min(1)
+    .meta({ examples: [1000] })
+    .describe('Smallest currency unit; at most what is left.'),
   description: description(),
 });
 
 /** The body that captures or voids all that is left: empty. A request that names an amount means a part, and must not get the whole. */
 export const wholeRequestSchema = z.looseObject({}).superRefine((body, context) => {
   if (!('amount' in body)) return;
-  context.addIssue({ code: 'custom', path: ['amount'], message: 'This path takes all that is left: send the amount of a part to captures/amount/ or voids/amount/.', input: body });
+  context.addIssue({
+    code: 'custom',
+    path: ['amount'],
+    message: 'This path takes all that is left: send the amount of a part to captures/amount/ or voids/amount/.',
+    input: body,
+  });
 });
 
 /** Parts of an order that are shown when they are asked for. */

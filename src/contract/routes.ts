@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import type { ErrorName } from '../errors';
-import { EXTRA_FIELDS, orderListSchema, orderRequestSchema, orderSchema, orderUpdateSchema, partRequestSchema, refundRequestSchema, wholeRequestSchema } from './order';
+import {
+  EXTRA_FIELDS,
+  orderListSchema,
+  orderRequestSchema,
+  orderSchema,
+  orderUpdateSchema,
+  partRequestSchema,
+  refundRequestSchema,
+  wholeRequestSchema,
+} from './order';
 import { currenciesSchema, projectSchema } from './project';
 import { idParam, instantParam, listParam } from './scalars';
 
@@ -40,7 +49,10 @@ export function changesOrder({ method, path }: Pick<Route, 'method' | 'path'>): 
 
 /** Every error an operation can answer with, each once. */
 export function errorsOf(route: Route): ErrorName[] {
-  const byHeader: ErrorName[] = [...(changesOrder(route) ? ['PreconditionFailed' as const] : []), ...(route.method === 'post' ? ['IdempotencyKeyReused' as const] : [])];
+  const byHeader: ErrorName[] = [
+    ...(changesOrder(route) ? ['PreconditionFailed' as const] : []),
+    ...(route.method === 'post' ? ['IdempotencyKeyReused' as const] : []),
+  ];
   return [...new Set<ErrorName>([...route.errors, ...byHeader, ...(route.body ? WITH_BODY : []), ...EVERYWHERE])];
 }
 
@@ -77,7 +89,8 @@ export const ROUTES = {
     method: 'get',
     path: '/v1/orders/{order_id}/',
     summary: 'Get an order',
-    description: 'The order with all its transactions. Call it when the customer returns, on each webhook, and from time to time while the status is not final.',
+    description:
+      'The order with all its transactions. Call it when the customer returns, on each webhook, and from time to time while the status is not final.',
     params: orderParams,
     query: z.object({
       'fields[]': listParam(EXTRA_FIELDS).describe('`amount_details` adds what can still be captured, refunded and voided.'),
@@ -105,7 +118,8 @@ export const ROUTES = {
     method: 'delete',
     path: '/v1/orders/{order_id}/',
     summary: 'Cancel an order',
-    description: 'Cancels an order that is not final, and answers it. While the outcome of a transaction is not known, the order cannot be cancelled. Cancelling it again answers the same.',
+    description:
+      'Cancels an order that is not final, and answers it. While the outcome of a transaction is not known, the order cannot be cancelled. Cancelling it again answers the same.',
     params: orderParams,
     output: orderSchema,
     etag: true,
@@ -128,7 +142,8 @@ export const ROUTES = {
     method: 'post',
     path: '/v1/orders/{order_id}/transactions/{transaction_id}/captures/',
     summary: 'Capture a transaction',
-    description: 'Takes all that an authorization with capture_mode `manual` still holds, within its capture window, and answers the capture order. Without a body.',
+    description:
+      'Takes all that an authorization with capture_mode `manual` still holds, within its capture window, and answers the capture order. Without a body.',
     params: transactionParams,
     body: wholeRequestSchema,
     body_optional: true,
@@ -140,7 +155,8 @@ export const ROUTES = {
     method: 'post',
     path: '/v1/orders/{order_id}/transactions/{transaction_id}/captures/amount/',
     summary: 'Capture a part of a transaction',
-    description: 'Takes a part of what an authorization with capture_mode `manual` holds, and answers the capture order. The rest stays capturable: repeat it until nothing is left.',
+    description:
+      'Takes a part of what an authorization with capture_mode `manual` holds, and answers the capture order. The rest stays capturable: repeat it until nothing is left.',
     params: transactionParams,
     body: partRequestSchema,
     output: orderSchema,
@@ -192,7 +208,9 @@ export const ROUTES = {
 
 export type OperationId = keyof typeof ROUTES;
 
-type Parsed<R, Part extends 'params' | 'query' | 'body'> = R extends { readonly [P in Part]: infer S extends z.ZodType } ? { [P in Part]: z.output<S> } : unknown;
+type Parsed<R, Part extends 'params' | 'query' | 'body'> = R extends { readonly [P in Part]: infer S extends z.ZodType }
+  ? { [P in Part]: z.output<S> }
+  : unknown;
 
 /** What an operation receives: the parts of the request it declares, parsed. */
 export type Input<K extends OperationId> = Parsed<(typeof ROUTES)[K], 'params'> & Parsed<(typeof ROUTES)[K], 'query'> & Parsed<(typeof ROUTES)[K], 'body'>;

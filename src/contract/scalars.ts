@@ -9,7 +9,11 @@ const TEXT_LENGTH_MAX = { reference: 255, description: 4096, url: 4096 } as cons
 export const FREE_FORM_BYTES_MAX = 16 * 1024;
 export const FREE_FORM_LIST_BYTES_MAX = 128 * 1024;
 
-export const amount = () => z.int().min(0).meta({ examples: [2500] });
+export const amount = () =>
+  z
+    .int()
+    .min(0)
+    .meta({ examples: [2500] });
 
 export const currency = () =>
   z
@@ -30,7 +34,10 @@ export const instantParam = () =>
   z
     .string()
     .overwrite((text) => text.replace(' ', '+'))
-    .refine((text) => z.iso.datetime({ offset: true }).safeParse(text).success, 'Expected a date and time of ISO 8601 with Z or an offset, for example 2026-01-15T12:00:05Z.')
+    .refine(
+      (text) => z.iso.datetime({ offset: true }).safeParse(text).success,
+      'Expected a date and time of ISO 8601 with Z or an offset, for example 2026-01-15T12:00:05Z.',
+    )
     .meta({ format: 'date-time', examples: ['2026-01-15T12:00:05Z'] });
 
 /** A query parameter that may come several times, or once with commas; values that are not known are dropped as unknown fields are. */
@@ -79,7 +86,10 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
  * (`__proto__` included) gets lost.
  */
 export const freeFormObject = () =>
-  z.custom<Record<string, unknown>>(isObject, { error: 'Expected an object.', abort: true }).superRefine(freeFormOf(FREE_FORM_BYTES_MAX)).meta({ type: 'object', additionalProperties: true });
+  z
+    .custom<Record<string, unknown>>(isObject, { error: 'Expected an object.', abort: true })
+    .superRefine(freeFormOf(FREE_FORM_BYTES_MAX))
+    .meta({ type: 'object', additionalProperties: true });
 
 export const freeFormList = () =>
   z

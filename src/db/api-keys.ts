@@ -31,5 +31,8 @@ export function newApiKey({ is_test }: { is_test: boolean }): string {
 export async function insertApiKey(db: Database, project_id: string, api_key: string, now: Date): Promise<void> {
   const [, , id, secret] = API_KEY.exec(api_key) ?? [];
   if (id === undefined || secret === undefined) throw new Error('not an API key of this service');
-  await db('api_keys').insert({ id, project_id, secret_hash: hashOf(secret), created: now }).onConflict('id').ignore();
+  await db('api_keys')
+    .insert({ id, project_id, secret_hash: hashOf(secret), created: now })
+    .onConflict('id')
+    .ignore();
 }

@@ -40,7 +40,12 @@ export function connect(
     connection: {
       connectionString: postgres_url,
       application_name: 'payments',
-      options: ['TimeZone=UTC', ...(limits ? [`statement_timeout=${limits.statement}`, `lock_timeout=${limits.lock}`, `idle_in_transaction_session_timeout=${limits.idle}`] : [])].map((setting) => `-c ${setting}`).join(' '),
+      options: [
+        'TimeZone=UTC',
+        ...(limits ? [`statement_timeout=${limits.statement}`, `lock_timeout=${limits.lock}`, `idle_in_transaction_session_timeout=${limits.idle}`] : []),
+      ]
+        .map((setting) => `-c ${setting}`)
+        .join(' '),
       ...(limits && { connectionTimeoutMillis: limits.connection, query_timeout: limits.silence }),
     },
     // A connection whose statement was given up still waits for its answer; the next statement would queue behind it.

@@ -27,7 +27,9 @@ import { findOrder, loadOrder } from './order-record';
  * left. `undefined` when there is no such payment.
  */
 async function lockPayment(trx: Database, { original_order_id, original_transaction_id }: PaymentId) {
-  const [order] = await rows<{ version: number }>(trx, `select version from orders where id = :original_order_id and kind = 'payment' for update`, { original_order_id });
+  const [order] = await rows<{ version: number }>(trx, `select version from orders where id = :original_order_id and kind = 'payment' for update`, {
+    original_order_id,
+  });
   if (order === undefined) return undefined;
   const [transaction] = await rows<TransactionMoney & { payment_method: string }>(
     trx,
@@ -114,7 +116,13 @@ export interface FollowUp extends PaymentId {
  * Writes a follow-up order's outcome and the payment's new amounts in one SQL transaction; an authorization of which nothing is
  * left ends in it. Repeat-safe: a final order stays as it is.
  */
-export async function recordFollowUpOutcome(db: Database, order: OrderRecord, follow_up: FollowUp, to: TransactionStatus, details: MoveDetails): Promise<OrderRecord> {
+export async function recordFollowUpOutcome(
+  db: Database,
+  order: OrderRecord,
+  follow_up: FollowUp,
+  to: TransactionStatus,
+  details: MoveDetails,
+): Promise<OrderRecord> {
   return await db.transaction(async (trx) => {
     const payment = await lockPayment(trx, follow_up);
     const present = await loadOrder(trx, order.order_id);
@@ -136,7 +144,9 @@ export async function recordFollowUpOutcome(db: Database, order: OrderRecord, fo
 /** An authorization that was given up in full ends; its order stays completed (DECISIONS, Authorization). */
 async function endAuthorization(trx: Database, { original_order_id, original_transaction_id }: PaymentId, money: TransactionMoney, now: number): Promise<void> {
   if (!isGivenUp(money)) return;
-  const released = await rows(trx, `select 1 from orders where related_order_id = :original_order_id and kind = 'void' and requested_by = 'service' limit 1`, { original_order_id });
+  const released = await rows(trx, `select 1 from orders where related_order_id = :original_order_id and kind = 'void' and requested_by = 'service' limit 1`, {
+    original_order_id,
+  });
   const to = givenUpAs(released.length > 0);
   const source = to === 'expired' ? 'service' : 'merchant';
   await moveOrder(trx, await loadOrder(trx, original_order_id), { transaction_id: original_transaction_id, to }, { source, now });

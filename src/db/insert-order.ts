@@ -125,9 +125,7 @@ export async function insertOrder(
      select count(*) as inserted from o`,
     {
       order: JSON.stringify(orderRow(order, { created: times.created, end: times.order_end })),
-      transaction: JSON.stringify(
-        transaction ? transactionRow(transaction, order, { created: times.created, end: times.transaction_end }) : {},
-      ),
+      transaction: JSON.stringify(transaction ? transactionRow(transaction, order, { created: times.created, end: times.transaction_end }) : {}),
       created: iso(times.created),
       not_after: times.not_after ?? null,
     },
@@ -185,9 +183,7 @@ export async function insertTransaction(
       order_id: order.order_id,
       version: order.version,
       transaction_id: transaction.id,
-      transaction: JSON.stringify(
-        transactionRow(transaction, { id: order.order_id, amount: order.amount, currency: order.currency }, times),
-      ),
+      transaction: JSON.stringify(transactionRow(transaction, { id: order.order_id, amount: order.amount, currency: order.currency }, times)),
       created: iso(times.created),
       not_after: times.not_after ?? null,
     },

@@ -111,9 +111,7 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
       occurred: details.occurred ?? null,
       payment_method: details.transaction?.payment_method ?? null,
       payment_method_brand: details.transaction?.payment_method_brand ?? null,
-      payment_method_details: details.transaction?.payment_method_details
-        ? JSON.stringify(details.transaction.payment_method_details)
-        : null,
+      payment_method_details: details.transaction?.payment_method_details ? JSON.stringify(details.transaction.payment_method_details) : null,
       response_code: details.transaction?.response_code ?? null,
       response_code_description: details.transaction?.response_code_description ?? null,
       challenge_url: details.transaction?.challenge_url ?? null,

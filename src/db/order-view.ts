@@ -115,7 +115,12 @@ export async function findOrderView(db: Database, order_id: string): Promise<Ord
 }
 
 /** The project's orders that were created in a period, both ends included (epoch milliseconds); the newest `limit`, newest first. */
-export async function listOrderViews(db: Database, project_id: string, { since, until }: { since: number; until: number }, limit: number): Promise<OrderView[]> {
+export async function listOrderViews(
+  db: Database,
+  project_id: string,
+  { since, until }: { since: number; until: number },
+  limit: number,
+): Promise<OrderView[]> {
   return await rows<OrderView>(
     db,
     `${ORDER_VIEW} where o.project_id = :project_id and o.created between :since and :until order by o.created desc, o.id desc limit :limit`,

@@ -12,15 +12,55 @@ import type { TransactionStatus } from './transitions';
  */
 export const FOLLOW_UPS = {
   /** Takes money that an authorization holds. */
-  capture: { flag: 'is-capture', original_flag: 'has-captures', of: 'capture_of_order_id', orders: null, credit_debit: 'credit', confirmed: 'captured_amount', pending: 'capture_pending_amount' },
+  capture: {
+    flag: 'is-capture',
+    original_flag: 'has-captures',
+    of: 'capture_of_order_id',
+    orders: null,
+    credit_debit: 'credit',
+    confirmed: 'captured_amount',
+    pending: 'capture_pending_amount',
+  },
   /** Releases money that an authorization holds. */
-  void: { flag: 'is-void', original_flag: 'has-voids', of: 'void_of_order_id', orders: null, credit_debit: 'debit', confirmed: 'voided_amount', pending: 'void_pending_amount' },
+  void: {
+    flag: 'is-void',
+    original_flag: 'has-voids',
+    of: 'void_of_order_id',
+    orders: null,
+    credit_debit: 'debit',
+    confirmed: 'voided_amount',
+    pending: 'void_pending_amount',
+  },
   /** Gives captured money back. */
-  refund: { flag: 'is-refund', original_flag: 'has-refunds', of: 'refund_of_order_id', orders: 'refund_orders', credit_debit: 'debit', confirmed: 'refunded_amount', pending: 'refund_pending_amount' },
+  refund: {
+    flag: 'is-refund',
+    original_flag: 'has-refunds',
+    of: 'refund_of_order_id',
+    orders: 'refund_orders',
+    credit_debit: 'debit',
+    confirmed: 'refunded_amount',
+    pending: 'refund_pending_amount',
+  },
   /** The issuer took captured money back. */
-  chargeback: { flag: 'is-chargeback', original_flag: 'has-chargebacks', of: 'chargeback_of_order_id', orders: 'chargeback_orders', credit_debit: 'debit', confirmed: 'charged_back_amount', pending: null },
+  chargeback: {
+    flag: 'is-chargeback',
+    original_flag: 'has-chargebacks',
+    of: 'chargeback_of_order_id',
+    orders: 'chargeback_orders',
+    credit_debit: 'debit',
+    confirmed: 'charged_back_amount',
+    pending: null,
+  },
   /** A chargeback that was won brings money back (credit); a payment approved after its order had ended is given back (debit). */
-  reversal: { flag: 'is-reversal', original_flag: 'has-reversals', of: 'reversal_of_order_id', orders: 'reversal_orders', credit_debit: 'debit', confirmed: null, pending: null },
+  reversal: {
+    flag: 'is-reversal',
+    original_flag: 'has-reversals',
+    of: 'reversal_of_order_id',
+    orders: 'reversal_orders',
+    credit_debit: 'debit',
+    confirmed: null,
+    pending: null,
+  },
 } as const satisfies Record<string, FollowUpRow>;
 
 /** A column of amounts of the payment's transaction. */
@@ -152,7 +192,11 @@ function whyNoRefund(money: TransactionMoney): string {
  * when a chargeback came while it was under way, by a refund. Or the processor refuses what the service itself gives back or
  * releases: nobody else will request it.
  */
-export function attentionTo({ kind, requested_by }: Pick<FollowUpRequest, 'kind' | 'requested_by'>, to: TransactionStatus, money: TransactionMoney): string | undefined {
+export function attentionTo(
+  { kind, requested_by }: Pick<FollowUpRequest, 'kind' | 'requested_by'>,
+  to: TransactionStatus,
+  money: TransactionMoney,
+): string | undefined {
   if (to === 'error' && requested_by === 'service' && kind !== 'capture') return `the processor refused the ${kind}: the customer's money is not free`;
   const gives_back = kind === 'chargeback' || kind === 'refund';
   // While the payment's own outcome is open, nothing is known to be captured.
@@ -160,7 +204,10 @@ export function attentionTo({ kind, requested_by }: Pick<FollowUpRequest, 'kind'
 }
 
 /** How a follow-up order's outcome changes the columns of the payment's transaction, in minor units. */
-export function amountChanges(follow_up: { kind: FollowUpKind; credit_debit: 'credit' | 'debit'; amount: number }, to: TransactionStatus): Partial<Record<AmountColumn, number>> {
+export function amountChanges(
+  follow_up: { kind: FollowUpKind; credit_debit: 'credit' | 'debit'; amount: number },
+  to: TransactionStatus,
+): Partial<Record<AmountColumn, number>> {
   const { kind, credit_debit, amount } = follow_up;
   if (to !== 'accepted' && to !== 'error') return {};
   const { pending } = FOLLOW_UPS[kind];

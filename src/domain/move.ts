@@ -18,7 +18,7 @@ export type Change =
 
 /** A change that the tables allow, ready to be written: order and transaction move together or not at all. */
 export interface Move {
-  transaction?: { transaction_id: string; to: TransactionStatus; capture_end?: number };
+  transaction?: { transaction_id: string; to: TransactionStatus; capture_end?: number | undefined };
   order_to: OrderStatus;
   ended?: Ending;
   /** The order's status changes, so its webhook is due. */
@@ -49,7 +49,7 @@ export function planMove(order: OrderRecord, change: Change): Move | undefined {
   const status_changed = order_to !== order.status;
   if (status_changed && !mayMove(ORDER_MOVES, order.status, order_to)) throw new ForbiddenMove(`order ${order.status} → ${order_to}`);
   return {
-    ...(transaction === undefined ? {} : { transaction: { transaction_id: transaction.transaction_id, to: transaction.to, ...(transaction.capture_end === undefined ? {} : { capture_end: transaction.capture_end }) } }),
+    ...(transaction && { transaction: { transaction_id: transaction.transaction_id, to: transaction.to, capture_end: transaction.capture_end } }),
     order_to,
     ...(ended === undefined ? {} : { ended }),
     status_changed,
@@ -65,7 +65,9 @@ export function afterMove(order: OrderRecord, move: Move, delivery: number | und
     version: order.version + 1,
     moves: order.moves + (move.status_changed ? 1 : 0),
     ...(move.ended === undefined ? {} : { ended: move.ended }),
-    transactions: order.transactions.map((one) => (one.transaction_id === move.transaction?.transaction_id ? movedTransaction(order, one, move.transaction) : one)),
+    transactions: order.transactions.map((one) =>
+      one.transaction_id === move.transaction?.transaction_id ? movedTransaction(order, one, move.transaction) : one,
+    ),
     deliveries: delivery === undefined ? order.deliveries : [...order.deliveries, delivery],
   };
 }

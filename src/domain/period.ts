@@ -21,7 +21,8 @@ export interface PeriodProblem {
  * leaves nothing.
  * Takes checked ISO 8601 texts; `now` in epoch milliseconds.
  */
-export function listPeriod({ created_since, created_until, now }: { created_since?: string | undefined; created_until?: string | undefined; now: number }): Period | PeriodProblem {
+export function listPeriod(asked: { created_since?: string | undefined; created_until?: string | undefined; now: number }): Period | PeriodProblem {
+  const { created_since, created_until, now } = asked;
   const latest = created_until === undefined ? now : Date.parse(created_until);
   const since = created_since === undefined ? latest - LIST_PERIOD_MAX_MS : Date.parse(created_since);
   const until = created_until === undefined ? Math.min(latest, since + LIST_PERIOD_MAX_MS) : latest;

@@ -33,12 +33,7 @@ export async function createDemo(options: { postgres_url: string; demo_webhook_u
       { id: LIVE_PROJECT, name: 'Demo Books', is_test: false, account_funding: false, api_key: keys.live_api_key },
     ]) {
       const { api_key, ...fields } = project;
-      await upsertProject(
-        db,
-        MERCHANT.id,
-        { ...fields, payment_methods: PAYMENT_METHODS, currencies: CURRENCIES, webhook_url: options.demo_webhook_url },
-        now,
-      );
+      await upsertProject(db, MERCHANT.id, { ...fields, payment_methods: PAYMENT_METHODS, currencies: CURRENCIES, webhook_url: options.demo_webhook_url }, now);
       await insertApiKey(db, project.id, api_key, now);
     }
   } finally {

@@ -45,7 +45,9 @@ function client(): string {
     const document = path.join(folder, 'openapi.json');
     writeFileSync(document, JSON.stringify(openApi()));
     const generator = path.join(repositoryRoot(), 'node_modules/oazapfts/dist/cli.js');
-    const source = execFileSync(process.execPath, [generator, document, '--argumentStyle=object', '--useUnknown', '--futureStripLegacyMethods'], { encoding: 'utf8' });
+    const source = execFileSync(process.execPath, [generator, document, '--argumentStyle=object', '--useUnknown', '--futureStripLegacyMethods'], {
+      encoding: 'utf8',
+    });
     return `// @ts-nocheck: the types of its runtime do not know exactOptionalPropertyTypes.\n${source}`;
   } finally {
     rmSync(folder, { recursive: true });

@@ -18,7 +18,9 @@ async function main(): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).toSorted();
   if (names.length === 0) throw new Error(`there are no histories in ${folder}`);
   const histories: RecordedHistory[] = [];
-  for (const name of names) histories.push({ name: path.basename(name, '.json'), history: JSON.parse(await readFile(path.join(folder, name), 'utf8')) as object });
+  for (const name of names) {
+    histories.push({ name: path.basename(name, '.json'), history: JSON.parse(await readFile(path.join(folder, name), 'utf8')) as object });
+  }
   const failures = Object.entries(await replayHistories({ codePath: await workflowBundlePath(path.join(__dirname, '../..')) }, histories));
   for (const [name, why] of failures) process.stdout.write(`${name}: ${why}\n`);
   process.stdout.write(`${histories.length - failures.length} of ${histories.length} histories replay\n`);

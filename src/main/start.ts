@@ -68,7 +68,9 @@ function lockDataFolder(data_dir: string): Lock {
   }
   const lock = takeLock(path.join(data_dir, 'lock'));
   if ('held_by' in lock) {
-    throw new StackFailure(`it runs already with the data in ${shown(data_dir)} (process ${lock.held_by}): stop it there with Ctrl-C, or set DATA_DIR and the ports.`);
+    throw new StackFailure(
+      `it runs already with the data in ${shown(data_dir)} (process ${lock.held_by}): stop it there with Ctrl-C, or set DATA_DIR and the ports.`,
+    );
   }
   return lock;
 }

@@ -116,7 +116,9 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
     if (typeof answer === 'object' && statuses.includes(answer.status)) return answer;
     const why = typeof answer === 'string' ? answer : `status ${answer.status}`;
     log?.warn({ what, why }, 'the processor could not be asked');
-    throw typeof answer === 'string' && !NOT_HTTP.test(answer) ? new ServiceError('GatewayTimeout', 'The processor did not answer; nothing was stored or charged.') : notFetched();
+    throw typeof answer === 'string' && !NOT_HTTP.test(answer)
+      ? new ServiceError('GatewayTimeout', 'The processor did not answer; nothing was stored or charged.')
+      : notFetched();
   }
 
   return {

@@ -24,7 +24,15 @@ export function challenge({ store, wake }: Context): Router {
     if (!row) return void res.status(404).send(challengeUnknownPage());
     if (row.result !== 'challenge') return leave(row, res);
     const wrong = row.challenge_attempts > 0 ? { attempts_left: ATTEMPTS_MAX - row.challenge_attempts } : {};
-    res.send(challengePage({ amount: Number(row.amount), currency: row.currency, truncated_pan: row.truncated_pan, locale: localeOf(req.acceptsLanguages()), ...wrong }));
+    res.send(
+      challengePage({
+        amount: Number(row.amount),
+        currency: row.currency,
+        truncated_pan: row.truncated_pan,
+        locale: localeOf(req.acceptsLanguages()),
+        ...wrong,
+      }),
+    );
   });
 
   router.post('/:id/', async (req, res) => {

@@ -46,13 +46,7 @@ async function charge(store: Store, operation: Operation, idempotency_key: strin
 
 type FollowUp = Operation & { operation: 'capture' | 'void' | 'refund' | 'reversal' };
 
-function decideFollowUp(
-  operation: FollowUp,
-  idempotency_key: string,
-  original: OperationRow | undefined,
-  sums: Sums | undefined,
-  now: Date,
-): Recording {
+function decideFollowUp(operation: FollowUp, idempotency_key: string, original: OperationRow | undefined, sums: Sums | undefined, now: Date): Recording {
   const scenario: Scenario = scenarioOf(original?.scenario ?? null);
   const outcome = followUpOutcome(operation, scenario, original, sums);
   const next = operation.operation === 'capture' ? chargebackAfter(scenario, outcome, now) : undefined;

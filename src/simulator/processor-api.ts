@@ -22,42 +22,58 @@ export function processorApi(context: Context): Router {
   const router = Router();
   router.use(authenticated(context.key));
 
-  router.post('/vault/cards/', vaultCall(context, async (req, res) => {
-    const { store } = context;
-    const { number, card_expiry, security_code, cardholder_name, project_id } = parse(vaultCardSchema, req.body, cardStatus);
-    const brand = brandOf(number);
-    if (!brand) throw new Refusal(422, 'This is not a card number.', 'number');
-    if (hasExpired(card_expiry, new Date())) throw new Refusal(422, 'The card has expired.', 'card_expiry');
-    if (security_code.length !== (brand === 'american-express' ? 4 : 3)) throw new Refusal(422, 'The security code has another length.', 'security_code');
-    const row = await store.insertCard({
-      project_id, brand, card_expiry, truncated_pan: truncated(number), scenario: testCard(number)?.scenario ?? 'other',
-      ...(cardholder_name !== undefined && { cardholder_name }),
-    });
-    res.status(201);
-    return vaulted(row);
-  }));
+  router.post(
+    '/vault/cards/',
+    vaultCall(context, async (req, res) => {
+      const { store } = context;
+      const { number, card_expiry, security_code, cardholder_name, project_id } = parse(vaultCardSchema, req.body, cardStatus);
+      const brand = brandOf(number);
+      if (!brand) throw new Refusal(422, 'This is not a card number.', 'number');
+      if (hasExpired(card_expiry, new Date())) throw new Refusal(422, 'The card has expired.', 'card_expiry');
+      if (security_code.length !== (brand === 'american-express' ? 4 : 3)) throw new Refusal(422, 'The security code has another length.', 'security_code');
+      const row = await store.insertCard({
+        project_id,
+        brand,
+        card_expiry,
+        truncated_pan: truncated(number),
+        scenario: testCard(number)?.scenario ?? 'other',
+        ...(cardholder_name !== undefined && { cardholder_name }),
+      });
+      res.status(201);
+      return vaulted(row);
+    }),
+  );
 
-  router.post('/vault/wallets/', vaultCall(context, async (req, res) => {
-    const wallet = parse(vaultWalletSchema, req.body);
-    const row = await context.store.insertCard({ project_id: wallet.project_id, ...deviceCard(wallet, new Date()) });
-    res.status(201);
-    return vaulted(row);
-  }));
+  router.post(
+    '/vault/wallets/',
+    vaultCall(context, async (req, res) => {
+      const wallet = parse(vaultWalletSchema, req.body);
+      const row = await context.store.insertCard({ project_id: wallet.project_id, ...deviceCard(wallet, new Date()) });
+      res.status(201);
+      return vaulted(row);
+    }),
+  );
 
-  router.get('/vault/cards/:token/', vaultCall(context, async (req) => {
-    const { project_id } = parse(z.object({ project_id: z.uuid() }), req.query);
-    const row = await context.store.card(String(req.params['token']), project_id);
-    if (!row) throw new Refusal(404, 'No such vault token in this project.', 'vault_token');
-    return vaulted(row);
-  }));
+  router.get(
+    '/vault/cards/:token/',
+    vaultCall(context, async (req) => {
+      const { project_id } = parse(z.object({ project_id: z.uuid() }), req.query);
+      const row = await context.store.card(String(req.params['token']), project_id);
+      if (!row) throw new Refusal(404, 'No such vault token in this project.', 'vault_token');
+      return vaulted(row);
+    }),
+  );
 
-  router.post('/vault/accounts/', vaultCall(context, async (req, res) => {
-    const { project_id, number } = parse(vaultAccountSchema, req.body, cardStatus);
-    const truncated_number = truncated(number);
-    const account_token = await context.store.insertAccount(project_id, truncated_number);
-    res.status(201);
-    return { account_token, truncated_number };
-  }));
+  router.post(
+    '/vault/accounts/',
+    vaultCall(context, async (req, res) => {
+      const { project_id, number } = parse(vaultAccountSchema, req.body, cardStatus);
+      const truncated_number = truncated(number);
+      const account_token = await context.store.insertAccount(project_id, truncated_number);
+      res.status(201);
+      return { account_token, truncated_number };
+    }),
+  );
 
   router.post('/operations/', async (req, res) => {
     const operation = parse(operationSchema, req.body);

@@ -4,7 +4,11 @@ import type { Problem } from '../processor/wire';
 
 /** A request that is not answered with success: status and the Problem that says why. */
 export class Refusal extends Error {
-  constructor(readonly status: number, message: string, readonly field?: string) {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly field?: string,
+  ) {
     super(message);
   }
 }

@@ -66,17 +66,21 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const public_url = (options.public_url ?? url).replace(/\/+$/, '');
 
   const { notification_url } = options;
-  const notifier = notification_url === undefined ? undefined
-    : createNotifier({ store, url: notification_url, secret: options.notification_secret, public_url, log });
+  const notifier =
+    notification_url === undefined ? undefined : createNotifier({ store, url: notification_url, secret: options.notification_secret, public_url, log });
   const doDue = async (): Promise<void> => {
     const now = new Date();
     await store.resolveDue(now);
     await store.doDue(now, (origin) => afterChargeback(origin, now));
   };
-  const loop = startLoop(async () => {
-    await doDue();
-    await notifier?.send(new Date());
-  }, ROUND_MS, log);
+  const loop = startLoop(
+    async () => {
+      await doDue();
+      await notifier?.send(new Date());
+    },
+    ROUND_MS,
+    log,
+  );
 
   server.on('request', createApp({ store, faults, log, key: options.key, public_url, doDue, wake: () => loop.wake() }));
 
@@ -109,7 +113,10 @@ function createApp(context: Context): Express {
   app.get('/cards.json', (_req, res) => void res.json(testCards()));
   app.get('/health/live', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/health/ready', async (_req, res) => {
-    const ready = await store.ping().then(() => true, () => false);
+    const ready = await store.ping().then(
+      () => true,
+      () => false,
+    );
     res.status(ready ? 200 : 503).json(ready ? { status: 'ok' } : { error: 'Postgres does not answer.' });
   });
   app.use(site(context));

@@ -134,8 +134,9 @@ export class Store {
   async card(vault_token: string, project_id: string): Promise<CardRow | undefined> {
     let row = this.cards.get(vault_token);
     if (!row) {
-      const found = await this.pool.query<Omit<CardRow, 'cardholder_name'> & { cardholder_name: string | null }>(
-        'select * from cards where vault_token = $1', [vault_token]);
+      const found = await this.pool.query<Omit<CardRow, 'cardholder_name'> & { cardholder_name: string | null }>('select * from cards where vault_token = $1', [
+        vault_token,
+      ]);
       if (!found.rows[0]) return undefined;
       const { cardholder_name, ...rest } = found.rows[0];
       row = cardholder_name === null ? rest : { ...rest, cardholder_name };
@@ -146,8 +147,11 @@ export class Store {
 
   async insertAccount(project_id: string, truncated_number: string): Promise<string> {
     const account_token = `at_${randomBytes(18).toString('hex')}`;
-    await this.pool.query('insert into accounts (account_token, project_id, truncated_number) values ($1, $2, $3)',
-      [account_token, project_id, truncated_number]);
+    await this.pool.query('insert into accounts (account_token, project_id, truncated_number) values ($1, $2, $3)', [
+      account_token,
+      project_id,
+      truncated_number,
+    ]);
     return account_token;
   }
 
@@ -161,7 +165,9 @@ export class Store {
   async arrive(idempotency_key: string): Promise<number> {
     const counted = await this.pool.query<{ arrivals: number }>(
       `insert into arrivals (idempotency_key) values ($1)
-       on conflict (idempotency_key) do update set arrivals = arrivals.arrivals + 1 returning arrivals`, [idempotency_key]);
+       on conflict (idempotency_key) do update set arrivals = arrivals.arrivals + 1 returning arrivals`,
+      [idempotency_key],
+    );
     return counted.rows[0]?.arrivals ?? 1;
   }
 
@@ -177,13 +183,30 @@ export class Store {
       name: 'record',
       text: RECORD,
       values: [
-        recording.idempotency_key, fingerprint, operation.operation, operation.order_id, operation.transaction_id,
-        operation.follow_up_order_id ?? null, operation.project_id, operation.is_test, operation.amount, operation.currency,
-        operation.vault_token ?? null, recording.scenario ?? null, outcome.result, outcome.response_code ?? null,
-        outcome.three_ds ?? null, operation.return_url ?? null,
+        recording.idempotency_key,
+        fingerprint,
+        operation.operation,
+        operation.order_id,
+        operation.transaction_id,
+        operation.follow_up_order_id ?? null,
+        operation.project_id,
+        operation.is_test,
+        operation.amount,
+        operation.currency,
+        operation.vault_token ?? null,
+        recording.scenario ?? null,
+        outcome.result,
+        outcome.response_code ?? null,
+        outcome.three_ds ?? null,
+        operation.return_url ?? null,
         outcome.result === 'challenge' ? randomBytes(18).toString('base64url') : null,
-        later ? new Date(now.getTime() + later.after_ms) : null, later?.result ?? null, later?.response_code ?? null,
-        next?.operation ?? null, next?.due ?? null, now, recording.earlier_requests + 1,
+        later ? new Date(now.getTime() + later.after_ms) : null,
+        later?.result ?? null,
+        later?.response_code ?? null,
+        next?.operation ?? null,
+        next?.due ?? null,
+        now,
+        recording.earlier_requests + 1,
       ],
     });
     const row = stored.rows[0];
@@ -202,7 +225,8 @@ export class Store {
       const charges = await client.query<OperationRow>(
         `select * from operations where transaction_id = $1 and project_id = $2 and operation in ('sale', 'authorize') and result = 'approved'
          order by sequence desc limit 1 for update`,
-        [operation.transaction_id, operation.project_id]);
+        [operation.transaction_id, operation.project_id],
+      );
       const charge = charges.rows[0];
       return this.record(decide(charge, charge && (await sumsOf(client, charge))), client);
     });
@@ -210,14 +234,18 @@ export class Store {
 
   async operation(idempotency_key: string): Promise<OperationRow | undefined> {
     const found = await this.pool.query<OperationRow>({
-      name: 'operation', text: 'select * from operations where idempotency_key = $1', values: [idempotency_key],
+      name: 'operation',
+      text: 'select * from operations where idempotency_key = $1',
+      values: [idempotency_key],
     });
     return found.rows[0];
   }
 
   async challenge(challenge_id: string): Promise<(OperationRow & { truncated_pan: string | null }) | undefined> {
     const found = await this.pool.query<OperationRow & { truncated_pan: string | null }>(
-      'select operations.*, cards.truncated_pan from operations left join cards using (vault_token) where challenge_id = $1', [challenge_id]);
+      'select operations.*, cards.truncated_pan from operations left join cards using (vault_token) where challenge_id = $1',
+      [challenge_id],
+    );
     return found.rows[0];
   }
 
@@ -225,14 +253,21 @@ export class Store {
   async wrongCode(challenge_id: string): Promise<number | undefined> {
     const counted = await this.pool.query<{ challenge_attempts: number }>(
       `update operations set challenge_attempts = challenge_attempts + 1 where challenge_id = $1 and result = 'challenge'
-       returning challenge_attempts`, [challenge_id]);
+       returning challenge_attempts`,
+      [challenge_id],
+    );
     return counted.rows[0]?.challenge_attempts;
   }
 
   /** Ends a challenge and queues its notification. Undefined when it was over already. */
   async finishChallenge(challenge_id: string, outcome: Outcome, now: Date): Promise<OperationRow | undefined> {
-    const moved = await this.pool.query<OperationRow>(FINISH_CHALLENGE,
-      [challenge_id, outcome.result, outcome.response_code ?? null, outcome.three_ds ?? null, now]);
+    const moved = await this.pool.query<OperationRow>(FINISH_CHALLENGE, [
+      challenge_id,
+      outcome.result,
+      outcome.response_code ?? null,
+      outcome.three_ds ?? null,
+      now,
+    ]);
     return moved.rows[0];
   }
 
@@ -254,19 +289,24 @@ export class Store {
   }
 
   /** A chargeback, or its reversal, that the control API asked for: of the transaction's newest charge, guarded by nothing. */
-  async chargeBack(
-    wanted: { transaction_id: string; operation: Next['operation']; amount: number | undefined },
-    now: Date,
-  ): Promise<OperationRow | undefined> {
+  async chargeBack(wanted: { transaction_id: string; operation: Next['operation']; amount: number | undefined }, now: Date): Promise<OperationRow | undefined> {
     return this.transaction(async (client) => {
       const charges = await client.query<OperationRow>(
         `select * from operations where transaction_id = $1 and operation in ('sale', 'authorize') and result = 'approved'
-         order by sequence desc limit 1`, [wanted.transaction_id]);
+         order by sequence desc limit 1`,
+        [wanted.transaction_id],
+      );
       const origin = charges.rows[0];
       if (!origin) return undefined;
       const idempotency_key = `${origin.idempotency_key}:${wanted.operation}:${randomBytes(8).toString('hex')}`;
-      return insertFollowing(client, { origin, operation: wanted.operation, idempotency_key,
-        amount: wanted.amount ?? Number(origin.amount), next: undefined, now });
+      return insertFollowing(client, {
+        origin,
+        operation: wanted.operation,
+        idempotency_key,
+        amount: wanted.amount ?? Number(origin.amount),
+        next: undefined,
+        now,
+      });
     });
   }
 
@@ -275,14 +315,18 @@ export class Store {
     await this.pool.query(
       // Not least() alone: of a null and a time it takes the time.
       `update operations set due = case when due > $1 then $1::timestamptz else due end, next_due = case when next_due > $1 then $1::timestamptz else next_due end
-       where (due is not null or next_due is not null) and ($2::uuid is null or transaction_id = $2)`, [now, transaction_id ?? null]);
+       where (due is not null or next_due is not null) and ($2::uuid is null or transaction_id = $2)`,
+      [now, transaction_id ?? null],
+    );
   }
 
   /** Queues a notification about an operation as it is; false when there is none of that key. */
   async notifyAgain(idempotency_key: string, now: Date): Promise<boolean> {
     const queued = await this.pool.query(
       `insert into notifications (id, idempotency_key, due)
-       select 'msg_' || gen_random_uuid(), idempotency_key, $2 from operations where idempotency_key = $1`, [idempotency_key, now]);
+       select 'msg_' || gen_random_uuid(), idempotency_key, $2 from operations where idempotency_key = $1`,
+      [idempotency_key, now],
+    );
     return queued.rowCount === 1;
   }
 
@@ -296,7 +340,12 @@ export class Store {
   }
 
   /** Operations, oldest first, after the one with the key `after`. */
-  async ledger(filter: { transaction_id?: string | undefined; order_id?: string | undefined; after?: string | undefined; limit: number }): Promise<OperationRow[]> {
+  async ledger(filter: {
+    transaction_id?: string | undefined;
+    order_id?: string | undefined;
+    after?: string | undefined;
+    limit: number;
+  }): Promise<OperationRow[]> {
     const conditions: string[] = [];
     const values: unknown[] = [];
     const where = (condition: string, value: unknown): void => {
@@ -307,7 +356,8 @@ export class Store {
     where('sequence > (select sequence from operations where idempotency_key = ?)', filter.after);
     const found = await this.pool.query<OperationRow>(
       `select * from operations ${conditions.length ? `where ${conditions.join(' and ')}` : ''} order by sequence limit $${values.push(filter.limit)}`,
-      values);
+      values,
+    );
     return found.rows;
   }
 
@@ -354,10 +404,22 @@ async function insertFollowing(
        result, next_operation, next_due, occurred)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'approved', $10, $11, $12)
      on conflict (idempotency_key) do nothing returning *`,
-    [idempotency_key, following.operation, origin.order_id, origin.transaction_id, origin.project_id, origin.is_test,
-      following.amount, origin.currency, origin.scenario, next?.operation ?? null, next?.due ?? null, now]);
+    [
+      idempotency_key,
+      following.operation,
+      origin.order_id,
+      origin.transaction_id,
+      origin.project_id,
+      origin.is_test,
+      following.amount,
+      origin.currency,
+      origin.scenario,
+      next?.operation ?? null,
+      next?.due ?? null,
+      now,
+    ],
+  );
   if (inserted.rowCount === 0) return undefined;
-  await client.query(
-    `insert into notifications (id, idempotency_key, due) values ('msg_' || gen_random_uuid(), $1, $2)`, [idempotency_key, now]);
+  await client.query(`insert into notifications (id, idempotency_key, due) values ('msg_' || gen_random_uuid(), $1, $2)`, [idempotency_key, now]);
   return inserted.rows[0];
 }

@@ -34,9 +34,7 @@ export async function choosePorts(wanted: readonly WantedPort[]): Promise<Record
   }
   if (taken.length > 0) {
     throw new StackFailure(
-      taken
-        .map(({ variable, port }) => `Port ${port} is taken: stop what listens there, or set ${variable} to another port (0 picks a free one).`)
-        .join('\n'),
+      taken.map(({ variable, port }) => `Port ${port} is taken: stop what listens there, or set ${variable} to another port (0 picks a free one).`).join('\n'),
     );
   }
   return chosen;

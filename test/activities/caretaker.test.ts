@@ -62,7 +62,8 @@ describe('in a world where Temporal has lost what it was told', () => {
   const eventsOf = async (order_id: string) => (await handleOf(order_id).fetchHistory()).events ?? [];
   const isSignal = ({ workflowExecutionSignaledEventAttributes: signal }: HistoryEvent) => Boolean(signal);
   const isOver = (order_id: string) => until('its workflow is over', async () => (await runOf(order_id)).status === 'COMPLETED');
-  const authorized = (card: CardName = 'approved', capture_period = 'PT1H') => createAnOrder(world, { card_number: CARDS[card].number, capture_mode: 'manual', capture_period });
+  const authorized = (card: CardName = 'approved', capture_period = 'PT1H') =>
+    createAnOrder(world, { card_number: CARDS[card].number, capture_mode: 'manual', capture_period });
   /** Lets workflow time pass; nothing else may be under way. */
   const pass = (milliseconds: number) => world.env.sleep(milliseconds);
 
@@ -159,10 +160,22 @@ describe('in a world where Temporal has lost what it was told', () => {
     expect(await story(order)).toBe('new: new');
     const activities = processorActivities({ db: world.database.db, processor: world.processor, public_url: 'http://pay.test' });
     const transaction = {
-      id: transactionIdOf(order.id, 1), attempt: 1, payment_method: 'credit-card', payment_method_details: { vault_token: await vaultToken(world, CARDS.approved.number) },
-      expiration_period: 'PT30M', period: 20 * MINUTE, capture_mode: 'manual' as const, capture_period: 'PT10M',
+      id: transactionIdOf(order.id, 1),
+      attempt: 1,
+      payment_method: 'credit-card',
+      payment_method_details: { vault_token: await vaultToken(world, CARDS.approved.number) },
+      expiration_period: 'PT30M',
+      period: 20 * MINUTE,
+      capture_mode: 'manual' as const,
+      capture_period: 'PT10M',
     };
-    await activities.charge({ project_id: PROJECT.id, is_test: true, transaction, order: await loadOrder(world.database.db, order.id), now: await world.now() });
+    await activities.charge({
+      project_id: PROJECT.id,
+      is_test: true,
+      transaction,
+      order: await loadOrder(world.database.db, order.id),
+      now: await world.now(),
+    });
     expect(await story(order)).toBe('completed: accepted');
     return order;
   }
@@ -201,7 +214,11 @@ describe('in a world where Temporal has lost what it was told', () => {
     const now = await world.now();
     const order = anOrder({ attempts_max: 1 });
     const details = { vault_token: await vaultToken(world, CARDS.approved.number) };
-    await insertOrder(world.database.db, order, aTransaction(order.id, { payment_method_details: details }), { created: now, order_end: now + 30 * MINUTE, transaction_end: now + 30 * MINUTE });
+    await insertOrder(world.database.db, order, aTransaction(order.id, { payment_method_details: details }), {
+      created: now,
+      order_end: now + 30 * MINUTE,
+      transaction_end: now + 30 * MINUTE,
+    });
     await look();
     await handleOf(order.id).signal(processorAnswered);
     await becomes(order.id, 'completed: accepted');
@@ -217,7 +234,10 @@ describe('in a world where Temporal has lost what it was told', () => {
     await look();
     await until('it came', () => mine().length === 1);
     expect(mine()[0]!.headers['webhook-id']).toBe(deliveryWorkflowId({ order_id: order.id, n: 1 }));
-    await until('its workflow is over', async () => (await world.env.client.workflow.getHandle(deliveryWorkflowId({ order_id: order.id, n: 1 })).describe()).status.name === 'COMPLETED');
+    await until(
+      'its workflow is over',
+      async () => (await world.env.client.workflow.getHandle(deliveryWorkflowId({ order_id: order.id, n: 1 })).describe()).status.name === 'COMPLETED',
+    );
     await look();
     expect(mine()).toHaveLength(1);
   });
@@ -229,7 +249,10 @@ describe('in a world where Temporal has lost what it was told', () => {
     // Every workflow task that was scheduled is done. A signal schedules one with its own event, so none can be missed.
     const settled = async () => {
       const events = await eventsOf(order.id);
-      const [scheduled, done] = [events.filter(({ workflowTaskScheduledEventAttributes: of }) => of), events.filter(({ workflowTaskCompletedEventAttributes: of }) => of)];
+      const [scheduled, done] = [
+        events.filter(({ workflowTaskScheduledEventAttributes: of }) => of),
+        events.filter(({ workflowTaskCompletedEventAttributes: of }) => of),
+      ];
       return scheduled.length === done.length && { runId: (await runOf(order.id)).runId, events: events.length, signals: events.filter(isSignal).length };
     };
     const before = await until('it rests', settled);
@@ -316,7 +339,10 @@ describe('what it asks Temporal for', () => {
     expect(said.splice(0).toSorted()).toEqual([one, other].map(({ order_id }) => `tell ${orderWorkflowId(order_id)}`).toSorted());
     await caretaker.look(NOW + SETTLED + MINUTE);
     expect(said).toEqual([]);
-    await database.db('orders').where({ id: other.order_id }).update({ modified: new Date(NOW + MINUTE + 1) });
+    await database
+      .db('orders')
+      .where({ id: other.order_id })
+      .update({ modified: new Date(NOW + MINUTE + 1) });
     await caretaker.look(NOW + SETTLED + 2 * MINUTE);
     expect(said).toEqual([`tell ${orderWorkflowId(other.order_id)}`]);
   });
@@ -379,7 +405,10 @@ describe('what it asks Temporal for', () => {
     const held = new Promise<undefined>((resolve) => (release = () => resolve(undefined)));
     const { caretaker } = aCaretaker(temporal(() => held));
     await database.db('orders').update({ modified: new Date(Date.now() - 2 * MINUTE) });
-    await database.db('orders').where({ id: one.order_id }).update({ modified: new Date(Date.now() - 3 * MINUTE) });
+    await database
+      .db('orders')
+      .where({ id: one.order_id })
+      .update({ modified: new Date(Date.now() - 3 * MINUTE) });
     caretaker.start();
     await until('it looks', () => said.length === 1);
     const stopped = caretaker.stop();
@@ -408,7 +437,9 @@ describe('a Temporal that takes every call and never says a word', () => {
   });
 
   test('the round fails at the first call, whatever is left to be done; stop returns', async () => {
-    for (let n = 0; n < 3; n += 1) await insertFollowUp(database.db, aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund', amount: 40, now: Date.now() - 5 * MINUTE }));
+    for (let n = 0; n < 3; n += 1) {
+      await insertFollowUp(database.db, aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund', amount: 40, now: Date.now() - 5 * MINUTE }));
+    }
     await expect(new Caretaker({ db: database.db, client, log }).look(Date.now())).rejects.toThrow();
     const caretaker = new Caretaker({ db: database.db, client, log });
     database.forget();

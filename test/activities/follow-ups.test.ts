@@ -42,7 +42,8 @@ const client = (error?: Error) => {
     },
   } as unknown as Client;
 };
-const activities = (over: Partial<Processor> = {}, temporal = client()) => followUpActivities({ db: database.db, processor: { ...processor, ...over }, client: temporal });
+const activities = (over: Partial<Processor> = {}, temporal = client()) =>
+  followUpActivities({ db: database.db, processor: { ...processor, ...over }, client: temporal });
 /** As the activity, where it has something to do and the processor answers. */
 async function carriedOut(input: FollowUpInput & { now: number }, by = activities()): Promise<OrderRecord> {
   const { done, order } = await by.recordAndCarryOut(input);
@@ -61,12 +62,17 @@ const killedAfterwards = () =>
   });
 
 const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
-const ledger = async (order_id: string) => (await shop.ledger(order_id)).map(({ operation, amount, result, requests }) => `${operation} ${amount} ${result} ${requests}`);
+const ledger = async (order_id: string) =>
+  (await shop.ledger(order_id)).map(({ operation, amount, result, requests }) => `${operation} ${amount} ${result} ${requests}`);
 
 async function paid(card: CardName = 'approved', capture?: { capture_mode: 'manual' | 'delayed'; capture_period: string }): Promise<OrderRecord> {
   const vaulted = await processor.vaultCard({ project_id: PROJECT.id, is_test: true, number: CARDS[card].number, card_expiry: '122034', security_code: '123' });
   const input = aCharge(vaulted.usable ? vaulted.vault_token : '', { order: anOrder({ attempts_max: 1, description: 'Two books' }) });
-  const transaction = { ...input.transaction, id: transactionIdOf(input.order.id, 1), ...(capture && { transaction_type: 'authorization' as const, ...capture }) };
+  const transaction = {
+    ...input.transaction,
+    id: transactionIdOf(input.order.id, 1),
+    ...(capture && { transaction_type: 'authorization' as const, ...capture }),
+  };
   return await processorActivities({ db: database.db, processor, public_url: 'http://pay.test' }).createAndCharge({ ...input, transaction, now: NOW });
 }
 const authorized = (capture_mode: 'manual' | 'delayed' = 'manual', card: CardName = 'approved') => paid(card, { capture_mode, capture_period: 'PT1H' });
@@ -180,7 +186,10 @@ describe('captureOrVoid', () => {
 
   test('a refusal sets nothing aside and starts nothing', async () => {
     const { order_id } = await authorized();
-    await expect(activities().captureOrVoid({ ...followUpOf(order_id, 'capture', { amount: 501 }), kind: 'capture', now: NOW })).rejects.toMatchObject({ type: 'ValidationError', nonRetryable: true });
+    await expect(activities().captureOrVoid({ ...followUpOf(order_id, 'capture', { amount: 501 }), kind: 'capture', now: NOW })).rejects.toMatchObject({
+      type: 'ValidationError',
+      nonRetryable: true,
+    });
     expect(said).toEqual([]);
   });
 });
@@ -209,7 +218,16 @@ describe('closeWindow', () => {
     const voided = { ...followUpOf(order_id, 'void', { amount: 200 }), kind: 'void' as const, now: NOW };
     await activities().captureOrVoid(voided);
     const order = await carriedOut(voided, deaf());
-    const refused = { operation: 'void', result: 'refused', idempotency_key: 'k', order_id, transaction_id: transactionIdOf(order_id, 1), amount: 200, currency: 'EUR', occurred: new Date(NOW).toISOString() } as const;
+    const refused = {
+      operation: 'void',
+      result: 'refused',
+      idempotency_key: 'k',
+      order_id,
+      transaction_id: transactionIdOf(order_id, 1),
+      amount: 200,
+      currency: 'EUR',
+      occurred: new Date(NOW).toISOString(),
+    } as const;
     await activities({ ask: () => Promise.resolve(refused) }).askFollowUp({ ...voided, order, now: refused_at });
     for (const later of [0, 1, 2]) await activities().closeWindow({ order_id, now: END + 10 + later });
     const closings = (await view(order_id)).follow_ups.filter(({ id }) => id !== voided.order_id);

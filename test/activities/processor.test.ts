@@ -47,7 +47,8 @@ const killedAtTheCharge = () =>
   });
 /** A processor that says nothing. */
 const deaf = () => withProcessor({ ask: () => Promise.resolve('unknown'), operate: () => Promise.resolve('unknown') });
-const withProcessor = (over: Partial<Processor>) => processorActivities({ db: database.db, processor: { ...processor, ...over }, public_url: 'http://pay.example' });
+const withProcessor = (over: Partial<Processor>) =>
+  processorActivities({ db: database.db, processor: { ...processor, ...over }, public_url: 'http://pay.example' });
 
 describe('createAndCharge', () => {
   test('again and again: one order, one charge, the same answer', async () => {
@@ -176,7 +177,9 @@ describe('charge', () => {
     const input = { ...(await payment(order.order_id, 1)), order };
     await expect(killedAtTheCharge().charge(input)).rejects.toThrow('killed');
     const late = { ...input, not_after: Date.now() - 1 };
-    const failure: unknown = await deaf().charge(late).catch((error: unknown) => error);
+    const failure: unknown = await deaf()
+      .charge(late)
+      .catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Error);
     expect(failure).not.toHaveProperty('nonRetryable', true);
     expect((await activities.charge(late)).status).toBe('completed');
@@ -213,7 +216,11 @@ describe('askOutcome', () => {
     const pending = await activities.createAndCharge({ ...aCharge(await tokenOf('challenge')), now: NOW });
     const { transaction_id } = pending.transactions[0]!;
     const cancelled = await moveOrder(database.db, pending, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
-    await fetch((await view(pending.order_id)).transactions[0]!.challenge_url ?? '', { method: 'POST', body: new URLSearchParams({ code: '0101' }), redirect: 'manual' });
+    await fetch((await view(pending.order_id)).transactions[0]!.challenge_url ?? '', {
+      method: 'POST',
+      body: new URLSearchParams({ code: '0101' }),
+      redirect: 'manual',
+    });
     expect(await shop.ledger(pending.order_id)).toEqual([expect.objectContaining({ result: 'approved' })]);
     expect((await activities.askOutcome({ order: pending, transaction_id, now: NOW + MINUTE })).status).toBe(cancelled.status);
     expect(await statuses(pending.order_id)).toBe('cancelled cancelled');
@@ -262,7 +269,14 @@ describe('not to know is no news', () => {
 
   test('a further attempt that somebody else settled meanwhile stays settled', async () => {
     const order = await aStoredOrder(database.db);
-    const transaction = { id: transactionIdOf(order.order_id, 1), attempt: 1, payment_method: 'credit-card', payment_method_details: { vault_token: await tokenOf('approved') }, expiration_period: 'PT30M', period: 30 * MINUTE };
+    const transaction = {
+      id: transactionIdOf(order.order_id, 1),
+      attempt: 1,
+      payment_method: 'credit-card',
+      payment_method_details: { vault_token: await tokenOf('approved') },
+      expiration_period: 'PT30M',
+      period: 30 * MINUTE,
+    };
     const input = { project_id: PROJECT.id, is_test: true, now: NOW, transaction, order };
     expect((await beatenTo(() => activities.charge(input)).charge(input)).status).toBe('completed');
     expect(await statuses(order.order_id)).toBe('completed accepted');
@@ -271,7 +285,11 @@ describe('not to know is no news', () => {
   test('an outcome that somebody else writes after it has looked stays, too', async () => {
     const input = { ...aCharge(await tokenOf('approved')), now: NOW };
     const reads = afterFirstRead(() => activities.createAndCharge(input));
-    const unheard = processorActivities({ db: reads, processor: { ...processor, operate: () => Promise.resolve('unknown') }, public_url: 'http://pay.example' });
+    const unheard = processorActivities({
+      db: reads,
+      processor: { ...processor, operate: () => Promise.resolve('unknown') },
+      public_url: 'http://pay.example',
+    });
     expect((await unheard.createAndCharge(input)).status).toBe('completed');
     expect(await statuses(input.order.id)).toBe('completed accepted');
   });

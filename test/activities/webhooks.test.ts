@@ -30,7 +30,8 @@ async function aDelivery(): Promise<{ order_id: string; n: number }> {
   expect(deliveries).toEqual([1]);
   return { order_id: order.order_id, n: 1 };
 }
-const attempts = (order_id: string) => database.db('webhook_attempts').where({ order_id }).orderBy('attempt').select('attempt', 'status_code', 'failure', 'started');
+const attempts = (order_id: string) =>
+  database.db('webhook_attempts').where({ order_id }).orderBy('attempt').select('attempt', 'status_code', 'failure', 'started');
 
 describe('attemptDelivery', () => {
   test('is recorded with the instant of the workflow; delivered, it is not sent again', async () => {
@@ -78,7 +79,10 @@ describe('attemptDelivery', () => {
     const id = await aDelivery();
     const seen: boolean[] = [];
     await database.db('projects').update({ is_test });
-    const one = activities({ webhook_private_addresses: configured, postWebhook: ({ private_addresses }) => (seen.push(private_addresses), Promise.resolve({ status_code: 200, duration_ms: 1 })) });
+    const one = activities({
+      webhook_private_addresses: configured,
+      postWebhook: ({ private_addresses }) => (seen.push(private_addresses), Promise.resolve({ status_code: 200, duration_ms: 1 })),
+    });
     await one.attemptDelivery({ ...id, attempt: 1, now: NOW });
     await database.db('projects').update({ is_test: true });
     expect(seen).toEqual([allowed]);
@@ -88,7 +92,14 @@ describe('attemptDelivery', () => {
 describe('startDeliveries', () => {
   const started: unknown[] = [];
   const client = (error?: Error) =>
-    ({ workflow: { start: (name: string, { workflowId, args }: { workflowId: string; args: unknown[] }) => (started.push([name, workflowId, ...args]), error ? Promise.reject(error) : Promise.resolve()) } }) as unknown as Client;
+    ({
+      workflow: {
+        start: (name: string, { workflowId, args }: { workflowId: string; args: unknown[] }) => (
+          started.push([name, workflowId, ...args]),
+          error ? Promise.reject(error) : Promise.resolve()
+        ),
+      },
+    }) as unknown as Client;
   beforeEach(() => started.splice(0));
 
   test('one workflow per webhook, under the name of order and move', async () => {

@@ -74,7 +74,9 @@ test.each([
 
 test('any other failure of Temporal is ours, and is not sent again', async () => {
   const { sent, call } = dropping(1, undefined, grpc(3));
-  await expect(answeredOrder({ client: temporal().client, db: database.db, order_id: uuidv7(), deadline_at: Date.now() + 5_000 }, call)).rejects.toThrow('Update failed');
+  await expect(answeredOrder({ client: temporal().client, db: database.db, order_id: uuidv7(), deadline_at: Date.now() + 5_000 }, call)).rejects.toThrow(
+    'Update failed',
+  );
   expect(sent).toHaveLength(1);
 });
 
@@ -82,7 +84,10 @@ test('surface 10: dropped until the deadline is no answer: the order as it is, o
   const { order_id } = await aStoredOrder(database.db);
   const { sent, call } = dropping(Number.POSITIVE_INFINITY);
   const began = Date.now();
-  expect(await answeredOrder({ client: temporal().client, db: database.db, order_id, deadline_at: began + 1_000 }, call)).toMatchObject({ id: order_id, status: 'new' });
+  expect(await answeredOrder({ client: temporal().client, db: database.db, order_id, deadline_at: began + 1_000 }, call)).toMatchObject({
+    id: order_id,
+    status: 'new',
+  });
   expect(Date.now() - began).toBeLessThan(15_000);
   expect(sent.length).toBeGreaterThanOrEqual(2);
   expect(sent.length).toBeLessThanOrEqual(12);

@@ -29,7 +29,13 @@ async function expectError(response: Response, status: number, type: string): Pr
 
 describe.each(Object.entries(ROUTES))('%s', (operation, route) => {
   const path = route.path.replace('{order_id}', ORDER_ID).replace('{transaction_id}', TRANSACTION_ID);
-  const init = { method: route.method.toUpperCase(), ...('body' in route && { headers: { 'content-type': 'application/json' }, body: 'body_optional' in route ? '{}' : '{"currency":"EUR","amount":1,"description":"x"}' }) };
+  const init = {
+    method: route.method.toUpperCase(),
+    ...('body' in route && {
+      headers: { 'content-type': 'application/json' },
+      body: 'body_optional' in route ? '{}' : '{"currency":"EUR","amount":1,"description":"x"}',
+    }),
+  };
 
   test.each([
     ['with', path],
@@ -53,41 +59,44 @@ describe.each(Object.entries(ROUTES))('%s', (operation, route) => {
   });
 });
 
-describe.each([`/v1/orders/${ORDER_ID}/transactions/${TRANSACTION_ID}/captures/`, `/v1/orders/${ORDER_ID}/transactions/${TRANSACTION_ID}/voids`])('surface 5: POST %s', (path) => {
-  /** What fetch would never leave out. */
-  async function sent(head: string[], body: string): Promise<string> {
-    const socket = net.connect(api.port, '127.0.0.1');
-    socket.write([`POST ${path} HTTP/1.1`, 'Host: localhost', 'Connection: close', `Authorization: ${AUTHORIZATION}`, ...head, '', body].join('\r\n'));
-    const chunks: Buffer[] = [];
-    for await (const chunk of socket) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks).toString().split('\r\n')[0]!;
-  }
+describe.each([`/v1/orders/${ORDER_ID}/transactions/${TRANSACTION_ID}/captures/`, `/v1/orders/${ORDER_ID}/transactions/${TRANSACTION_ID}/voids`])(
+  'surface 5: POST %s',
+  (path) => {
+    /** What fetch would never leave out. */
+    async function sent(head: string[], body: string): Promise<string> {
+      const socket = net.connect(api.port, '127.0.0.1');
+      socket.write([`POST ${path} HTTP/1.1`, 'Host: localhost', 'Connection: close', `Authorization: ${AUTHORIZATION}`, ...head, '', body].join('\r\n'));
+      const chunks: Buffer[] = [];
+      for await (const chunk of socket) chunks.push(chunk as Buffer);
+      return Buffer.concat(chunks).toString().split('\r\n')[0]!;
+    }
 
-  test.each<[string, string[], string]>([
-    ['neither length nor type', [], ''],
-    ['a length of 0', ['Content-Length: 0'], ''],
-    ['a type without a body', ['Content-Type: application/json'], ''],
-    ['a type and a length of 0', ['Content-Type: application/json', 'Content-Length: 0'], ''],
-    ['a foreign type and a length of 0', ['Content-Type: text/plain', 'Content-Length: 0'], ''],
-    ['{}', ['Content-Type: application/json', 'Content-Length: 2'], '{}'],
-    ['fields that are ignored', ['Content-Type: application/json', 'Content-Length: 11'], '{"other":1}'],
-    ['an empty list, as PHP writes an empty object', ['Content-Type: application/json', 'Content-Length: 2'], '[]'],
-    ['an empty chunk', ['Content-Type: application/json', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
-    ['an empty chunk of a foreign type', ['Content-Type: application/x-www-form-urlencoded', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
-  ])('%s is no body', async (_title, head, body) => {
-    expect(await sent(head, body)).toBe('HTTP/1.1 200 OK');
-    expect(api.calls[0]?.input).toMatchObject({ params: { order_id: ORDER_ID, transaction_id: TRANSACTION_ID }, body: {} });
-  });
+    test.each<[string, string[], string]>([
+      ['neither length nor type', [], ''],
+      ['a length of 0', ['Content-Length: 0'], ''],
+      ['a type without a body', ['Content-Type: application/json'], ''],
+      ['a type and a length of 0', ['Content-Type: application/json', 'Content-Length: 0'], ''],
+      ['a foreign type and a length of 0', ['Content-Type: text/plain', 'Content-Length: 0'], ''],
+      ['{}', ['Content-Type: application/json', 'Content-Length: 2'], '{}'],
+      ['fields that are ignored', ['Content-Type: application/json', 'Content-Length: 11'], '{"other":1}'],
+      ['an empty list, as PHP writes an empty object', ['Content-Type: application/json', 'Content-Length: 2'], '[]'],
+      ['an empty chunk', ['Content-Type: application/json', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
+      ['an empty chunk of a foreign type', ['Content-Type: application/x-www-form-urlencoded', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
+    ])('%s is no body', async (_title, head, body) => {
+      expect(await sent(head, body)).toBe('HTTP/1.1 200 OK');
+      expect(api.calls[0]?.input).toMatchObject({ params: { order_id: ORDER_ID, transaction_id: TRANSACTION_ID }, body: {} });
+    });
 
-  test('what is there must be an object all the same', async () => {
-    expect(await sent(['Content-Type: application/json', 'Content-Length: 3'], '[1]')).toBe('HTTP/1.1 400 Bad Request');
-    // Whoever names a part must not get the whole.
-    expect(await sent(['Content-Type: application/json', 'Content-Length: 12'], '{"amount":1}')).toBe('HTTP/1.1 400 Bad Request');
-    expect(await sent(['Content-Type: application/json', 'Content-Length: 1'], '{')).toBe('HTTP/1.1 400 Bad Request');
-    expect(await sent(['Content-Type: text/plain', 'Content-Length: 1'], 'x')).toBe('HTTP/1.1 415 Unsupported Media Type');
-    expect(api.calls).toEqual([]);
-  });
-});
+    test('what is there must be an object all the same', async () => {
+      expect(await sent(['Content-Type: application/json', 'Content-Length: 3'], '[1]')).toBe('HTTP/1.1 400 Bad Request');
+      // Whoever names a part must not get the whole.
+      expect(await sent(['Content-Type: application/json', 'Content-Length: 12'], '{"amount":1}')).toBe('HTTP/1.1 400 Bad Request');
+      expect(await sent(['Content-Type: application/json', 'Content-Length: 1'], '{')).toBe('HTTP/1.1 400 Bad Request');
+      expect(await sent(['Content-Type: text/plain', 'Content-Length: 1'], 'x')).toBe('HTTP/1.1 415 Unsupported Media Type');
+      expect(api.calls).toEqual([]);
+    });
+  },
+);
 
 describe('what an operation receives', () => {
   test('project, deadline, request id and the parsed request', async () => {
@@ -104,7 +113,11 @@ describe('what an operation receives', () => {
 
   test('the Idempotency-Key of a POST, and a refusal of a bad one', async () => {
     const post = (key: string) =>
-      api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': key }, body: '{"currency":"EUR","amount":1}' });
+      api.send('/v1/orders/', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': key },
+        body: '{"currency":"EUR","amount":1}',
+      });
     expect((await post('k-1')).status).toBe(200);
     expect(api.calls[0]?.context.idempotency_key).toBe('k-1');
     expect((await expectError(await post('k 1'), 400, 'ValidationError')).property_path).toBe('Idempotency-Key');
@@ -115,7 +128,8 @@ describe('what an operation receives', () => {
     ['that is no order', '{"currency":"EUR"}'],
     ['that is too large', `"${'x'.repeat(300_000)}"`],
   ])('a body %s: 400 or 413 with a key of its own, 422 with one that another request has', async (_title, body) => {
-    const post = (key: string, body: string) => api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': key }, body });
+    const post = (key: string, body: string) =>
+      api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': key }, body });
     const order = '{"currency":"EUR","amount":1}';
     expect((await post('taken', order)).status).toBe(200);
     await expectError(await post('taken', body), 422, 'IdempotencyKeyReused');
@@ -250,15 +264,26 @@ describe('wrong requests', () => {
     await expectError(await api.send('/v1/orders/', init as RequestInit), 413, 'PayloadTooLarge');
   });
 
-  test.each(['application/x-www-form-urlencoded', 'text/plain', 'application/jsonx', 'application/json-patch+json', 'multipart/form-data; boundary=x', 'application/json; charset=latin1', 'application/json; charset=utf-16'])(
-    'Content-Type %s: 415',
-    async (type) => {
-      const response = await api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': type }, body: '{}' });
-      await expectError(response, 415, 'UnsupportedMediaType');
-    },
-  );
+  test.each([
+    'application/x-www-form-urlencoded',
+    'text/plain',
+    'application/jsonx',
+    'application/json-patch+json',
+    'multipart/form-data; boundary=x',
+    'application/json; charset=latin1',
+    'application/json; charset=utf-16',
+  ])('Content-Type %s: 415', async (type) => {
+    const response = await api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': type }, body: '{}' });
+    await expectError(response, 415, 'UnsupportedMediaType');
+  });
 
-  test.each(['application/json; charset=utf-8', 'application/json; charset=utf8', 'application/json;charset="UTF-8"', 'Application/JSON', 'application/json;x=y'])('Content-Type %s is JSON', async (type) => {
+  test.each([
+    'application/json; charset=utf-8',
+    'application/json; charset=utf8',
+    'application/json;charset="UTF-8"',
+    'Application/JSON',
+    'application/json;x=y',
+  ])('Content-Type %s is JSON', async (type) => {
     const response = await api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': type }, body: '{"currency":"EUR","amount":1}' });
     expect(response.status).toBe(200);
   });

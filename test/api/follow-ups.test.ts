@@ -41,7 +41,15 @@ beforeEach(() => void asked.splice(0));
 
 type Payment = { id: string; project_id: string; transactions?: { id: string }[] | undefined };
 const inputOf = <Kind extends 'capture' | 'refund'>(order: Payment, kind: Kind, order_id = uuidv7()) =>
-  ({ order_id, project_id: order.project_id, kind, requested_by: 'merchant', original_order_id: order.id, original_transaction_id: payment(order), amount: 10 }) as const;
+  ({
+    order_id,
+    project_id: order.project_id,
+    kind,
+    requested_by: 'merchant',
+    original_order_id: order.id,
+    original_transaction_id: payment(order),
+    amount: 10,
+  }) as const;
 
 describe.each([
   ['says nothing', () => `127.0.0.1:${(silent.address() as AddressInfo).port}`],
@@ -52,9 +60,17 @@ describe.each([
     const began = Date.now();
     const door = doorTo(address());
     const input = { ...inputOf(order, 'refund'), not_after: began };
-    await expect(door.start(input, began + 700)).rejects.toMatchObject({ error: 'ServiceUnavailable', value: expect.stringContaining('nothing was stored') as string });
-    await expect(door.start({ ...input, not_after: undefined }, Date.now() + 700)).rejects.toMatchObject({ error: 'ServiceUnavailable', value: expect.not.stringContaining('nothing was stored') as string });
-    await expect(door.captureOrVoid({ ...inputOf(order, 'capture'), not_after: began }, Date.now() + 700)).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+    await expect(door.start(input, began + 700)).rejects.toMatchObject({
+      error: 'ServiceUnavailable',
+      value: expect.stringContaining('nothing was stored') as string,
+    });
+    await expect(door.start({ ...input, not_after: undefined }, Date.now() + 700)).rejects.toMatchObject({
+      error: 'ServiceUnavailable',
+      value: expect.not.stringContaining('nothing was stored') as string,
+    });
+    await expect(door.captureOrVoid({ ...inputOf(order, 'capture'), not_after: began }, Date.now() + 700)).rejects.toMatchObject({
+      error: 'ServiceUnavailable',
+    });
     expect(Date.now() - began).toBeLessThan(15_000);
     expect(await read(shop, order)).not.toHaveProperty('related_orders');
   });
@@ -67,12 +83,22 @@ describe.each([
 
   test('news are sent again by the processor', async () => {
     const order = await shop.paidOrder('approved');
-    await expect(doorTo(address()).tell(news(order, { operation: 'chargeback', idempotency_key: 'k' }), Date.now() + 700)).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+    await expect(doorTo(address()).tell(news(order, { operation: 'chargeback', idempotency_key: 'k' }), Date.now() + 700)).rejects.toMatchObject({
+      error: 'ServiceUnavailable',
+    });
   });
 });
 
 const news = (order: Payment, over: Partial<OperationResult>): OperationResult => ({
-  operation: 'sale', idempotency_key: 'k', order_id: order.id, transaction_id: payment(order), amount: 10, currency: 'EUR', result: 'approved', occurred: new Date().toISOString(), ...over,
+  operation: 'sale',
+  idempotency_key: 'k',
+  order_id: order.id,
+  transaction_id: payment(order),
+  amount: 10,
+  currency: 'EUR',
+  result: 'approved',
+  occurred: new Date().toISOString(),
+  ...over,
 });
 const soon = () => Date.now() + 8_000;
 

@@ -22,10 +22,12 @@ const claiming = (text: string) => async (use: KeyUse) => {
   await use.claim();
   return answering(text);
 };
-const refusing = (error: ErrorName, { claim }: { claim: boolean }) => async (use: KeyUse): Promise<KeptAnswer> => {
-  if (claim) await use.claim();
-  throw new ServiceError(error, 'No.');
-};
+const refusing =
+  (error: ErrorName, { claim }: { claim: boolean }) =>
+  async (use: KeyUse): Promise<KeptAnswer> => {
+    if (claim) await use.claim();
+    throw new ServiceError(error, 'No.');
+  };
 
 /** A promise and what resolves it. */
 function gate() {
@@ -105,7 +107,13 @@ describe('the same request', () => {
     await begun.passed;
     const seen: boolean[] = [];
     // It came before the winner claimed, so nobody told it that it is a repeat.
-    const blind: KeyStore = { ...keys, find: (() => { let first = true; return async (one) => (first ? ((first = false), undefined) : await keys.find(one)); })() };
+    const blind: KeyStore = {
+      ...keys,
+      find: (() => {
+        let first = true;
+        return async (one) => (first ? ((first = false), undefined) : await keys.find(one));
+      })(),
+    };
     const loser = answerOnce(blind, request, async (use) => {
       seen.push(use.is_repeat);
       if (use.is_repeat) {
@@ -207,7 +215,8 @@ describe('what is kept of refusals', () => {
 });
 
 describe('two requests are the same', () => {
-  const hash = (body: unknown, path = '/v1/orders/') => requestHash({ method: 'post', path, params: { order_id: 'a' }, query: undefined, body }).toString('hex');
+  const hash = (body: unknown, path = '/v1/orders/') =>
+    requestHash({ method: 'post', path, params: { order_id: 'a' }, query: undefined, body }).toString('hex');
 
   test.each([
     ['in another order of fields', '{"a":1,"b":{"c":[1,2],"d":null}}', '{"b":{"d":null,"c":[1,2]},"a":1}', true],

@@ -24,17 +24,39 @@ describe('an order', () => {
 
   test('what is absent is left out; what was sent empty or null inside free-form data stays', async () => {
     const extra = { nothing: null, none: [], empty: {} };
-    const { order_id } = await aStoredOrder(database.db, { transaction: false, extra, payment_methods: [], customer: { first_name: 'Ada', phone_numbers: [] } });
+    const { order_id } = await aStoredOrder(database.db, {
+      transaction: false,
+      extra,
+      payment_methods: [],
+      customer: { first_name: 'Ada', phone_numbers: [] },
+    });
     const order = await shown(order_id);
     expect([order.extra, order.customer]).toEqual([extra, { first_name: 'Ada' }]);
     expect(Object.keys(order).toSorted()).toEqual(
-      ['amount', 'created', 'currency', 'customer', 'expiration_period', 'extra', 'flags', 'id', 'merchant_id', 'merchant_name', 'modified', 'order_url', 'project_id', 'status'].toSorted(),
+      [
+        'amount',
+        'created',
+        'currency',
+        'customer',
+        'expiration_period',
+        'extra',
+        'flags',
+        'id',
+        'merchant_id',
+        'merchant_name',
+        'modified',
+        'order_url',
+        'project_id',
+        'status',
+      ].toSorted(),
     );
   });
 
   test('payment_url is there while the transaction can be paid', async () => {
     const record = await aStoredOrder(database.db);
-    expect((await shown(record.order_id)).transactions![0]!.payment_url).toBe(`https://pay.example/pay/${record.order_id}/${record.transactions[0]!.transaction_id}/`);
+    expect((await shown(record.order_id)).transactions![0]!.payment_url).toBe(
+      `https://pay.example/pay/${record.order_id}/${record.transactions[0]!.transaction_id}/`,
+    );
     await moveOrder(database.db, record, { ended: 'expired' }, { source: 'service', now: NOW });
     expect((await shown(record.order_id)).transactions![0]).not.toHaveProperty('payment_url');
   });

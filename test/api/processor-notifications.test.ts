@@ -42,9 +42,16 @@ beforeEach(() => {
   away = false;
 });
 
-function tell(body: unknown, { key = secret, at = new Date(), headers = {} }: { key?: string; at?: Date; headers?: Record<string, string> } = {}): Promise<Response> {
+function tell(
+  body: unknown,
+  { key = secret, at = new Date(), headers = {} }: { key?: string; at?: Date; headers?: Record<string, string> } = {},
+): Promise<Response> {
   const text = JSON.stringify(body);
-  const signed = { 'webhook-id': 'n1', 'webhook-timestamp': String(Math.floor(at.getTime() / 1000)), 'webhook-signature': new Webhook(key).sign('n1', at, text) };
+  const signed = {
+    'webhook-id': 'n1',
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(key).sign('n1', at, text),
+  };
   return plumbing.send('/processor/notifications/', { method: 'POST', body: text, headers: { 'content-type': 'application/json', ...signed, ...headers } });
 }
 

@@ -10,7 +10,9 @@ const PATH = '/v1/merchants/self/projects/self/';
 let api: Plumbing;
 // Time stands still for the buckets, so that what drips in is what a test lets drip.
 beforeEach(async () => {
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  jest.useFakeTimers({
+    doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'],
+  });
   api = await servePlumbing({ config: { RATE_LIMIT_PER_SECOND: 5 }, findProject });
 });
 afterEach(async () => {
@@ -18,7 +20,8 @@ afterEach(async () => {
   await api.close();
 });
 
-const statuses = async (count: number, headers: Record<string, string> = {}) => (await Promise.all(Array.from({ length: count }, () => api.send(PATH, { headers })))).map(({ status }) => status);
+const statuses = async (count: number, headers: Record<string, string> = {}) =>
+  (await Promise.all(Array.from({ length: count }, () => api.send(PATH, { headers })))).map(({ status }) => status);
 const TEN = Array(10).fill(200) as number[];
 
 test('two seconds of the rate may come at once, then one more with every token', async () => {

@@ -15,7 +15,9 @@ const PLAIN = { API_HOST: '127.0.0.1', API_PORT: 0, TLS_CERT_FILE: undefined, TL
 
 beforeAll(() => {
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject, '-keyout', TLS_KEY_FILE, '-out', TLS_CERT_FILE], { stdio: 'ignore' });
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject, '-keyout', TLS_KEY_FILE, '-out', TLS_CERT_FILE], {
+    stdio: 'ignore',
+  });
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -71,7 +73,9 @@ describe('TLS', () => {
 
 describe('plain http', () => {
   test.each(['0.0.0.0', '::', '192.0.2.1', 'example.com'])('is refused on %s, in one line that says what to set', async (API_HOST) => {
-    await expect(listen(express(), { ...PLAIN, API_HOST })).rejects.toThrow(/^The API does not listen in plain http on [^\n]*TLS_CERT_FILE[^\n]*TRUSTED_PROXY[^\n]*$/);
+    await expect(listen(express(), { ...PLAIN, API_HOST })).rejects.toThrow(
+      /^The API does not listen in plain http on [^\n]*TLS_CERT_FILE[^\n]*TRUSTED_PROXY[^\n]*$/,
+    );
   });
 
   test.each(['127.0.0.1', 'localhost', '127.0.0.2'])('is allowed on %s', async (API_HOST) => {

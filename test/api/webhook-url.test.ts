@@ -10,5 +10,9 @@ test.each([
 ] as const)('a %s project, private addresses %s, %s: passes %s', (kind, allowed, webhook_url, passes) => {
   const require = () => requirePublicWebhook({ webhook_private_addresses: allowed === 'allowed' }, { is_test: kind === 'test' }, webhook_url);
   if (passes) expect(require).not.toThrow();
-  else expect(require).toThrow(expect.objectContaining({ error: 'ValidationError', property: expect.objectContaining({ property_path: 'webhook_url' }) as object }) as Error);
+  else {
+    expect(require).toThrow(
+      expect.objectContaining({ error: 'ValidationError', property: expect.objectContaining({ property_path: 'webhook_url' }) as object }) as Error,
+    );
+  }
 });

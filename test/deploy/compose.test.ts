@@ -55,7 +55,9 @@ function interpolate(value: string, given: Record<string, string> = GIVEN): stri
 it('matches the schema of the compose specification', () => {
   const ajv = addFormats(new Ajv2019({ strict: false, allErrors: true }));
   // The package names the draft and its own parts as older drafts did; the parts are found by their path all the same.
-  const schema = JSON.parse(JSON.stringify(composeSchema), (key, value: unknown) => ((key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value)) as object;
+  const schema = JSON.parse(JSON.stringify(composeSchema), (key, value: unknown) =>
+    (key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value,
+  ) as object;
   ajv.addFormat('ports', true).addFormat('expose', true).addFormat('duration', true).addFormat('subnet_ip_address', true);
   const validate = ajv.compile(schema);
   expect(validate(parse(source, { merge: true })) ? [] : validate.errors).toEqual([]);
@@ -81,8 +83,14 @@ it.each(ours)('%s: the environment is one that our configuration accepts', (_nam
 });
 
 it('api and worker agree on where webhooks may go', () => {
-  for (const [given, expected] of [[GIVEN, 'false'], [{ ...GIVEN, WEBHOOK_PRIVATE_ADDRESSES: 'true' }, 'true']] as const) {
-    expect(['api', 'worker'].map((name) => interpolate(compose.services[name]?.environment?.['WEBHOOK_PRIVATE_ADDRESSES'] ?? '', given))).toEqual([expected, expected]);
+  for (const [given, expected] of [
+    [GIVEN, 'false'],
+    [{ ...GIVEN, WEBHOOK_PRIVATE_ADDRESSES: 'true' }, 'true'],
+  ] as const) {
+    expect(['api', 'worker'].map((name) => interpolate(compose.services[name]?.environment?.['WEBHOOK_PRIVATE_ADDRESSES'] ?? '', given))).toEqual([
+      expected,
+      expected,
+    ]);
   }
 });
 
@@ -146,7 +154,9 @@ describe.each([
 
   it('the codec has the keys of the worker, and shares a network with nobody', () => {
     expect(codec?.environment?.['PAYLOAD_KEYS']).toBe(worker?.environment?.['PAYLOAD_KEYS']);
-    expect(services.filter(([, { networks = ['default'] }]) => networks.some((network) => codec?.networks?.includes(network))).map(([name]) => name)).toEqual(['codec']);
+    expect(services.filter(([, { networks = ['default'] }]) => networks.some((network) => codec?.networks?.includes(network))).map(([name]) => name)).toEqual([
+      'codec',
+    ]);
   });
 });
 

@@ -5,7 +5,9 @@ const rows = Object.entries(ERRORS).map(([name, row]) => ({ name, type: 'type' i
 
 /** First cells of the README table that lists error types, without their backticks. */
 function typesInReadme(): string[] {
-  const tables = text('README.md').split(/\n(?!\|)/).map((block) => block.match(/\|.*$/gm) ?? []);
+  const tables = text('README.md')
+    .split(/\n(?!\|)/)
+    .map((block) => block.match(/\|.*$/gm) ?? []);
   const first = (line: string) => line.split('|')[1]!.replace(/[`\s]/g, '');
   const table = tables.find((lines) => lines.some((line) => first(line) === 'ValidationError')) ?? [];
   return table.slice(2).map(first);

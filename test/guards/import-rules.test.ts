@@ -52,19 +52,27 @@ const BROKEN: [rule: string, file: string, source: string][] = [
 
 /** What the same rules must let pass. */
 const ALLOWED: [file: string, source: string][] = [
-  ['workflows/order.ts', `import type { z } from 'zod'; import { type Order } from '../src/contract/order'; import { sleep } from '@temporalio/workflow'; import '../src/domain/order';`],
+  [
+    'workflows/order.ts',
+    `import type { z } from 'zod'; import { type Order } from '../src/contract/order'; import { sleep } from '@temporalio/workflow'; import '../src/domain/order';`,
+  ],
   ['workflows/proxies.ts', `import type * as activities from '../activities/pay';`],
   ['activities/pay.ts', `import '../src/db/orders'; import '../src/errors';`],
   ['api/app.tsx', `import express from 'express'; import '../workflows/messages'; export const App = () => <main>ok</main>;`],
   ['api/generic.ts', `import './app'; export const same = <T>(value: T): T => value; class Kept { accessor = 1; static { same(1); } }`],
   ['src/domain/order.ts', `import '../errors'; import { data } from 'currency-codes';`],
   ['src/simulator/server.ts', `import '../processor/wire'; import express from 'express';`],
-  ['src/main/api.ts', `import '../../api/generic'; import '../simulator/server'; import '../../workflows/order'; import '../../workflows/proxies'; import { Worker } from '@temporalio/worker';`],
+  [
+    'src/main/api.ts',
+    `import '../../api/generic'; import '../simulator/server'; import '../../workflows/order'; import '../../workflows/proxies'; import { Worker } from '@temporalio/worker';`,
+  ],
 ];
 
 /** Files the sources above point at. */
 const TARGETS = [
-  ...['errors', 'config', 'log', 'domain/order', 'contract/order', 'db/orders', 'search/index', 'processor/wire', 'processor/client', 'webhook/post'].map((name) => `src/${name}.ts`),
+  ...['errors', 'config', 'log', 'domain/order', 'contract/order', 'db/orders', 'search/index', 'processor/wire', 'processor/client', 'webhook/post'].map(
+    (name) => `src/${name}.ts`,
+  ),
   ...['src/main/api.ts', 'api/app.tsx', 'activities/pay.ts', 'workflows/order.ts', 'workflows/messages.ts', 'test/support/fake.ts'],
 ];
 const PACKAGES = ['zod', 'uuid', 'knex', 'meilisearch', 'express', 'currency-codes', '@temporalio/worker', '@temporalio/workflow'];
@@ -122,7 +130,12 @@ describe('import rules', () => {
   });
 
   it('are all broken here once', () => {
-    const config = JSON.parse(execFileSync(process.execPath, ['-p', `JSON.stringify(require('./.dependency-cruiser.cjs').forbidden.map((rule) => rule.name))`], { cwd: ROOT, encoding: 'utf8' })) as string[];
+    const config = JSON.parse(
+      execFileSync(process.execPath, ['-p', `JSON.stringify(require('./.dependency-cruiser.cjs').forbidden.map((rule) => rule.name))`], {
+        cwd: ROOT,
+        encoding: 'utf8',
+      }),
+    ) as string[];
     expect([...new Set(BROKEN.map(([rule]) => rule))].toSorted()).toEqual(config.toSorted());
   });
 

@@ -9,7 +9,9 @@ const { packages } = JSON.parse(text('package-lock.json')) as Lock;
 /** Whether a package that needs another finds it: in its own folder, then in each above, as Node does. */
 function finds(where: string, name: string): boolean {
   const folders = where.split(/(?:^|\/)node_modules\//).filter((folder) => folder !== '');
-  return [...folders.keys(), folders.length].some((depth) => [...folders.slice(0, depth), name].map((folder) => `node_modules/${folder}`).join('/') in packages);
+  return [...folders.keys(), folders.length].some(
+    (depth) => [...folders.slice(0, depth), name].map((folder) => `node_modules/${folder}`).join('/') in packages,
+  );
 }
 
 it('names the optional packages of every platform, without which `npm ci` refuses it (mend: node .ci/complete-lock.mjs)', () => {

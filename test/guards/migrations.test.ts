@@ -11,7 +11,9 @@ const STATUSES: Record<string, readonly string[]> = {
 /** The list of statuses each table allows after the newest migration. Migrations freeze theirs, so the last one counts. */
 function statusChecks(): Record<string, string[]> {
   const checks: Record<string, string[]> = {};
-  const migrations = files().filter((file) => /^src\/db\/migrations\/\d.*\.ts$/.test(file)).toSorted();
+  const migrations = files()
+    .filter((file) => /^src\/db\/migrations\/\d.*\.ts$/.test(file))
+    .toSorted();
   for (const file of migrations) {
     for (const [, table, body] of text(file).matchAll(/\b(?:create|alter) table (?:if (?:not )?exists )?"?(\w+)"?([^;]*)/gi)) {
       for (const [, list] of body!.matchAll(/check \(\s*status in \(([^)]*)\)\s*\)/gi)) {
@@ -31,7 +33,9 @@ it.each(Object.entries(STATUSES))('the statuses of %s are those of its table of 
 });
 
 it('migrations are numbered without a gap and listed once each', () => {
-  const names = files().flatMap((file) => /^src\/db\/migrations\/(.*)\.ts$/.exec(file)?.slice(1) ?? []).toSorted();
+  const names = files()
+    .flatMap((file) => /^src\/db\/migrations\/(.*)\.ts$/.exec(file)?.slice(1) ?? [])
+    .toSorted();
   expect(names.map((name) => Number(name.slice(0, 3)))).toEqual(names.map((_, index) => index + 1));
   for (const name of names) expect(text('src/db/migrate.ts').split(`'${name}':`)).toHaveLength(2);
 });

@@ -8,7 +8,9 @@ const decides = (file: string) =>
 
 it('every file that decides or touches has a test of its name', () => {
   const all = new Set(files());
-  const wanted = code(...TESTED).filter(decides).map((file) => `test/${file.replace(/\.tsx?$/, '.test.ts')}`);
+  const wanted = code(...TESTED)
+    .filter(decides)
+    .map((file) => `test/${file.replace(/\.tsx?$/, '.test.ts')}`);
   expect(wanted.filter((test) => !all.has(test))).toEqual([]);
 });
 

@@ -12,11 +12,34 @@ import { aProject, type TestProject } from '../support/projects';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { payloadsIn } from './payloads';
-import { aKey, books, capture, expectNothingEmpty, followed, inLanes, insisted, read, refund, said, voidPart, part, type OrderAnswer, type Sent } from './following';
+import {
+  aKey,
+  books,
+  capture,
+  expectNothingEmpty,
+  followed,
+  inLanes,
+  insisted,
+  read,
+  refund,
+  said,
+  voidPart,
+  part,
+  type OrderAnswer,
+  type Sent,
+} from './following';
 
 /** A card is charged to load money into another account (specification, Account funding through create order). */
 
-const CUSTOMER = { first_name: 'Ada', last_name: 'Lovelace', address_type: 'billing', address: 'Keizersgracht 1', postal_code: '1015 CJ', city: 'Amsterdam', country: 'NL' };
+const CUSTOMER = {
+  first_name: 'Ada',
+  last_name: 'Lovelace',
+  address_type: 'billing',
+  address: 'Keizersgracht 1',
+  postal_code: '1015 CJ',
+  city: 'Amsterdam',
+  country: 'NL',
+};
 /** Numbers of nothing else in this run, so that they can be searched for: a card of no table, and an account. */
 const RECEIVING_CARD = '5105105105105100';
 const RECEIVING_ACCOUNT = 'DE89370400440532013000';
@@ -38,8 +61,18 @@ interface Over {
   transaction?: Record<string, unknown>;
   order?: Record<string, unknown>;
 }
-async function fund(merchant: Merchant, { customer = CUSTOMER, details = RECEIVER, transaction = {}, order = {} }: Over = {}, { headers }: Sent = {}): Promise<OrderAnswer> {
-  const body = { currency: 'EUR', amount: 900, customer, ...order, transactions: [{ payment_method: 'credit-card', ...transaction, payment_method_details: details }] };
+async function fund(
+  merchant: Merchant,
+  { customer = CUSTOMER, details = RECEIVER, transaction = {}, order = {} }: Over = {},
+  { headers }: Sent = {},
+): Promise<OrderAnswer> {
+  const body = {
+    currency: 'EUR',
+    amount: 900,
+    customer,
+    ...order,
+    transactions: [{ payment_method: 'credit-card', ...transaction, payment_method_details: details }],
+  };
   const answer: OrderAnswer = await insisted(() => merchant.send('POST', '/v1/orders/', { body, ...(headers && { headers }) }));
   if (answer.status === 200) made.push(answer.body.id);
   return answer;
@@ -86,14 +119,25 @@ describe('rules 1 to 3: the transaction', () => {
     const paid = orderSchema.parse(await read(shop, order));
     expect(story(paid)).toBe('completed: error accepted');
     for (const transaction of paid.transactions!) {
-      expect(transaction).toMatchObject({ transaction_type: 'aft', capture_mode: 'manual', expiration_period: 'PT4H', payment_method_details: { receiver_account_number: '510510******5100', receiver_account_number_type: 'card-account' } });
+      expect(transaction).toMatchObject({
+        transaction_type: 'aft',
+        capture_mode: 'manual',
+        expiration_period: 'PT4H',
+        payment_method_details: { receiver_account_number: '510510******5100', receiver_account_number_type: 'card-account' },
+      });
     }
-    const tokens = await rowsOf<{ receiver_account_token: string }>('payments', 'select receiver_account_token from transactions where order_id = :id', { id: order.id });
+    const tokens = await rowsOf<{ receiver_account_token: string }>('payments', 'select receiver_account_token from transactions where order_id = :id', {
+      id: order.id,
+    });
     expect(new Set(tokens.map(({ receiver_account_token }) => receiver_account_token)).size).toBe(1);
   });
 
   test('any receiver field makes it account funding, and a transaction without one is none', async () => {
-    for (const [details, field] of [[{ receiver_account_number: RECEIVING_ACCOUNT }, 'receiver_account_number_type'], [{ receiver_account_number_type: 'iban' }, 'receiver_account_number'], [{ receiver_acount_number: 'x' }, 'receiver_account_number']] as const) {
+    for (const [details, field] of [
+      [{ receiver_account_number: RECEIVING_ACCOUNT }, 'receiver_account_number_type'],
+      [{ receiver_account_number_type: 'iban' }, 'receiver_account_number'],
+      [{ receiver_acount_number: 'x' }, 'receiver_account_number'],
+    ] as const) {
       expect(refusal(await fund(shop, { details }))).toEqual([422, 'MissingInformationToCreateTransaction', `${AT}.${field}`]);
     }
     const { body } = await fund(shop, { details: {}, customer: undefined });
@@ -127,7 +171,10 @@ describe('rule 4: capture_mode may be set; then the standard capture and void ap
   });
 
   test('delayed: captured at the end', async () => {
-    const { body: order } = await fund(shop, { details: { ...RECEIVER, vault_token: await token() }, transaction: { capture_mode: 'delayed', expiration_period: 'PT1S' } });
+    const { body: order } = await fund(shop, {
+      details: { ...RECEIVER, vault_token: await token() },
+      transaction: { capture_mode: 'delayed', expiration_period: 'PT1S' },
+    });
     expect(await followed(shop, order, 'is-capture')).toMatchObject({ status: 'completed', amount: 900 });
     expect((await read(shop, order)).transactions![0]!.transaction_type).toBe('aft');
   });
@@ -138,7 +185,11 @@ describe('what is missing or wrong: nothing is stored', () => {
     for (const value of [undefined, '', '  ']) {
       // A country that is no code is refused by its own rule.
       if (field === 'country' && value !== undefined) continue;
-      expect(refusal(await fund(shop, { customer: { ...CUSTOMER, [field]: value } }))).toEqual([422, 'MissingInformationToCreateTransaction', `customer.${field}`]);
+      expect(refusal(await fund(shop, { customer: { ...CUSTOMER, [field]: value } }))).toEqual([
+        422,
+        'MissingInformationToCreateTransaction',
+        `customer.${field}`,
+      ]);
     }
   });
 
@@ -159,7 +210,11 @@ describe('what is missing or wrong: nothing is stored', () => {
 
   test.each([
     ['CA', 6, 'AB BC MB NB NL NS NT NU ON PE QC SK YT'],
-    ['US', 7, 'AA AE AK AL AP AR AZ CA CO CT DC DE FL GA HI IA ID IL IN KS KY LA MA MD ME MI MN MO MS MT NC ND NE NH NJ NM NV NY OH OK OR PA RI SC SD TN TX UT VA VT WA WI WV WY'],
+    [
+      'US',
+      7,
+      'AA AE AK AL AP AR AZ CA CO CT DC DE FL GA HI IA ID IL IN KS KY LA MA MD ME MI MN MO MS MT NC ND NE NH NJ NM NV NY OH OK OR PA RI SC SD TN TX UT VA VT WA WI WV WY',
+    ],
   ])('the states of %s (rule %i) are accepted', async (country, _rule, list) => {
     expect(STATES[country]!.join(' ')).toBe(list);
     const states = list.split(' ');
@@ -188,7 +243,11 @@ describe('what is missing or wrong: nothing is stored', () => {
 
   test('a card number is accepted as the account, and nowhere else', async () => {
     expect((await fund(shop)).status).toBe(200);
-    for (const [order, field] of [[{ merchant_order_id: RECEIVING_CARD }, 'merchant_order_id'], [{ extra: { receiver_account_number: RECEIVING_CARD } }, 'extra.receiver_account_number'], [{ receiver_account_number: RECEIVING_CARD }, 'receiver_account_number']] as const) {
+    for (const [order, field] of [
+      [{ merchant_order_id: RECEIVING_CARD }, 'merchant_order_id'],
+      [{ extra: { receiver_account_number: RECEIVING_CARD } }, 'extra.receiver_account_number'],
+      [{ receiver_account_number: RECEIVING_CARD }, 'receiver_account_number'],
+    ] as const) {
       expect(refusal(await fund(shop, { order }))).toEqual([400, 'ValidationError', field]);
     }
   });
@@ -200,7 +259,9 @@ describe('what is missing or wrong: nothing is stored', () => {
   test('rule 5: a project that is not enabled is refused with Forbidden, whatever else is missing', async () => {
     const { shop: stranger } = await aProject();
     for (const other of [stranger, new Merchant(stack(), stack().live_api_key)]) {
-      for (const over of [{}, { customer: {} }, { details: { receiver_account_number: RECEIVING_CARD } }]) expect(refusal(await fund(other, over))).toEqual([403, 'Forbidden', undefined]);
+      for (const over of [{}, { customer: {} }, { details: { receiver_account_number: RECEIVING_CARD } }]) {
+        expect(refusal(await fund(other, over))).toEqual([403, 'Forbidden', undefined]);
+      }
     }
     expect((await stranger.send('GET', '/v1/orders/')).body).toEqual([]);
     // The demo's test project is enabled.
@@ -209,7 +270,11 @@ describe('what is missing or wrong: nothing is stored', () => {
 
   test('none of these refusals has left an order', async () => {
     const { shop: own } = await aProject({ account_funding: true });
-    for (const over of [{ customer: { ...CUSTOMER, city: undefined } }, { customer: { ...CUSTOMER, country: 'US', state: 'XX' } }, { details: { ...RECEIVER, receiver_account_number: '' } }]) {
+    for (const over of [
+      { customer: { ...CUSTOMER, city: undefined } },
+      { customer: { ...CUSTOMER, country: 'US', state: 'XX' } },
+      { details: { ...RECEIVER, receiver_account_number: '' } },
+    ]) {
       expect((await fund(own, over)).status).not.toBe(200);
     }
     expect((await own.send('GET', '/v1/orders/')).body).toEqual([]);
@@ -247,7 +312,10 @@ describe('the account number is stored nowhere in full', () => {
   const found = (text: string) => [RECEIVING_CARD, RECEIVING_ACCOUNT].filter((number) => text.includes(number));
 
   test.each(['payments', 'simulator'])('not in the database %s', async (database) => {
-    const tables = await rowsOf<{ name: string }>(database, `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`);
+    const tables = await rowsOf<{ name: string }>(
+      database,
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`,
+    );
     let all = '';
     for (const { name } of tables) {
       const text = (await rowsOf<{ line: string }>(database, `select row_to_json(t)::text as line from ${name} t`)).map(({ line }) => line).join('\n');

@@ -67,7 +67,10 @@ describe('what follows a payment', () => {
   const post = async (path: string, body?: unknown) => (await shop.send<Order>('POST', `/v1/orders/${path}`, body === undefined ? {} : { body })).body;
 
   test('a refund: 9 events and 1 workflow task, with a webhook 10 and 1', async () => {
-    for (const [webhook_url, length] of [[undefined, 9], [receiver.url, 10]] as const) {
+    for (const [webhook_url, length] of [
+      [undefined, 9],
+      [receiver.url, 10],
+    ] as const) {
       const { id } = await shop.paidOrder('approved', webhook_url === undefined ? {} : { webhook_url });
       const refund = await post(`${id}/refunds/`, { amount: 100 });
       expect(refund.status).toBe('completed');

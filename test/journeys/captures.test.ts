@@ -6,7 +6,26 @@ import { Merchant, story, webhookOf } from '../support/client';
 import { aProject } from '../support/projects';
 import { aReceiver } from '../support/receiver';
 import { stack } from '../support/stack';
-import { aKey, authorized, books, capture, capturePart, details, etag, expectNothingEmpty, followed, forgetAnswer, forgetWorkflow, once, part, payment, read, said, statuses, voidPart } from './following';
+import {
+  aKey,
+  authorized,
+  books,
+  capture,
+  capturePart,
+  details,
+  etag,
+  expectNothingEmpty,
+  followed,
+  forgetAnswer,
+  forgetWorkflow,
+  once,
+  part,
+  payment,
+  read,
+  said,
+  statuses,
+  voidPart,
+} from './following';
 
 /** Money that is reserved, and taken later: by the merchant (manual) or by the service at the end (delayed). */
 const shop = new Merchant();
@@ -26,7 +45,13 @@ describe('an authorization', () => {
     const order = orderSchema.parse(await authorized(shop));
     expectNothingEmpty(order);
     expect(story(order)).toBe('completed: accepted');
-    expect(order.transactions![0]).toMatchObject({ transaction_type: 'authorization', capture_mode: 'manual', is_capturable: true, expiration_period: 'P5D', credit_debit: 'credit' });
+    expect(order.transactions![0]).toMatchObject({
+      transaction_type: 'authorization',
+      capture_mode: 'manual',
+      is_capturable: true,
+      expiration_period: 'P5D',
+      credit_debit: 'credit',
+    });
     for (const field of ['captured_amount', 'voided_amount', 'payment_url']) expect(order.transactions![0]).not.toHaveProperty(field);
     for (const field of ['order_url', 'refunded_amount', 'related_orders']) expect(order).not.toHaveProperty(field);
     expect(await books(shop, order)).toEqual(['authorize approved 1000']);
@@ -51,7 +76,11 @@ describe('an authorization', () => {
     const lapsed = await once(shop, order, 'has lapsed', ({ transactions }) => transactions![0]!.status === 'expired');
     expect(story(lapsed)).toBe('completed: expired');
     expect(lapsed.flags).toEqual(['is-test', 'has-voids']);
-    expect(lapsed.transactions![0]).toMatchObject({ is_capturable: false, voided_amount: 1_000, events: [{ event: 'new' }, { event: 'accepted' }, { event: 'expired', source: 'service' }] });
+    expect(lapsed.transactions![0]).toMatchObject({
+      is_capturable: false,
+      voided_amount: 1_000,
+      events: [{ event: 'new' }, { event: 'accepted' }, { event: 'expired', source: 'service' }],
+    });
     expect(await books(shop, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
     expect(said(await capture(shop, order))).toEqual([409, 'Conflict']);
   });
@@ -76,7 +105,9 @@ describe('an authorization', () => {
     await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
     const paid = orderSchema.parse(await shop.getOrder(order.id));
     expect(story(paid)).toBe('completed: error accepted');
-    for (const transaction of paid.transactions!) expect(transaction).toMatchObject({ capture_mode: 'manual', expiration_period: 'PT3H', transaction_type: 'authorization' });
+    for (const transaction of paid.transactions!) {
+      expect(transaction).toMatchObject({ capture_mode: 'manual', expiration_period: 'PT3H', transaction_type: 'authorization' });
+    }
     expect(paid.transactions!.map((one) => one.is_capturable)).toEqual([false, true]);
     expect(await books(shop, order)).toEqual(['authorize declined 800', 'authorize approved 800']);
     expect(said(await capture(shop, paid))).toEqual([200, 'completed']);
@@ -92,7 +123,13 @@ describe('an authorization', () => {
 
 describe('a capture', () => {
   test('of all: an order of its own that names the original, and is named by it', async () => {
-    const order = await authorized(shop, { description: 'A chair', merchant_order_id: 'M-7', extra: { mine: 1 }, customer: { first_name: 'Ada' }, return_url: 'https://shop.example/' });
+    const order = await authorized(shop, {
+      description: 'A chair',
+      merchant_order_id: 'M-7',
+      extra: { mine: 1 },
+      customer: { first_name: 'Ada' },
+      return_url: 'https://shop.example/',
+    });
     const answer = await capture(shop, order);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
     const captured = orderSchema.parse(answer.body);
@@ -202,10 +239,22 @@ describe('a capture', () => {
     const id = payment(order);
     const { shop: stranger } = await aProject();
     const live = new Merchant(stack(), stack().live_api_key);
-    for (const wrong of [{ id: NOBODY, transactions: [{ id }] }, { id: order.id, transactions: [{ id: uuidv7() }] }, { id: order.id, transactions: [{ id: payment(other) }] }]) {
-      expect([said(await capture(shop, wrong)), said(await capturePart(shop, wrong, part(1)))]).toEqual([[404, 'NotFound'], [404, 'NotFound']]);
+    for (const wrong of [
+      { id: NOBODY, transactions: [{ id }] },
+      { id: order.id, transactions: [{ id: uuidv7() }] },
+      { id: order.id, transactions: [{ id: payment(other) }] },
+    ]) {
+      expect([said(await capture(shop, wrong)), said(await capturePart(shop, wrong, part(1)))]).toEqual([
+        [404, 'NotFound'],
+        [404, 'NotFound'],
+      ]);
     }
-    for (const wrong of [stranger, live]) expect([said(await capture(wrong, order)), said(await capturePart(wrong, order, part(1)))]).toEqual([[401, 'Unauthorized'], [401, 'Unauthorized']]);
+    for (const wrong of [stranger, live]) {
+      expect([said(await capture(wrong, order)), said(await capturePart(wrong, order, part(1)))]).toEqual([
+        [401, 'Unauthorized'],
+        [401, 'Unauthorized'],
+      ]);
+    }
     expect((await capture(shop, { id: order.id, transactions: [{ id: 'x' }] })).body.error.property_path).toBe('transaction_id');
     expect(await books(shop, order)).toHaveLength(1);
   });
@@ -253,7 +302,12 @@ describe('the second time', () => {
     const order = await authorized(shop);
     const headers = { 'idempotency-key': aKey() };
     await capturePart(shop, order, part(100), { headers });
-    const others = [capturePart(shop, order, part(101), { headers }), capture(shop, order, { headers }), voidPart(shop, order, part(100), { headers }), capturePart(shop, await authorized(shop), part(100), { headers })];
+    const others = [
+      capturePart(shop, order, part(101), { headers }),
+      capture(shop, order, { headers }),
+      voidPart(shop, order, part(100), { headers }),
+      capturePart(shop, await authorized(shop), part(100), { headers }),
+    ];
     for (const answer of await Promise.all(others)) expect(said(answer)).toEqual([422, 'IdempotencyKeyReused']);
     expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 100']);
   });
@@ -303,7 +357,8 @@ describe('the second time', () => {
 });
 
 describe('a delayed authorization', () => {
-  const delayed = (expiration_period: string, fields: Record<string, unknown> = {}) => authorized(shop, { ...fields, transaction: { capture_mode: 'delayed', expiration_period } });
+  const delayed = (expiration_period: string, fields: Record<string, unknown> = {}) =>
+    authorized(shop, { ...fields, transaction: { capture_mode: 'delayed', expiration_period } });
 
   test('rule 4: is captured at the end of its expiration_period by itself', async () => {
     const order = await delayed('PT5S', { description: 'later' });
@@ -351,7 +406,13 @@ describe('webhooks', () => {
       const last = await own.paidOrder('approved');
       await receiver.waitFor(5);
       const told = receiver.received.map(({ path, body }) => [path, webhookOf(body).order_id]);
-      expect(told).toEqual([['/hook', order.id], ['/hook', captured.id], ['/of-the-order', lapsing.id], ['/of-the-order', released.id], ['/hook', last.id]]);
+      expect(told).toEqual([
+        ['/hook', order.id],
+        ['/hook', captured.id],
+        ['/of-the-order', lapsing.id],
+        ['/of-the-order', released.id],
+        ['/hook', last.id],
+      ]);
     } finally {
       await receiver.close();
     }

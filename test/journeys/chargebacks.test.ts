@@ -3,11 +3,29 @@ import { rows } from '../../src/db/connection';
 import { Merchant, story, webhookOf } from '../support/client';
 import { aProject } from '../support/projects';
 import { aReceiver } from '../support/receiver';
-import { authorized, books, capture, capturePart, control, entriesOf, expectNothingEmpty, followed, hurry, once, part, payment, read, refund, said, withRecord } from './following';
+import {
+  authorized,
+  books,
+  capture,
+  capturePart,
+  control,
+  entriesOf,
+  expectNothingEmpty,
+  followed,
+  hurry,
+  once,
+  part,
+  payment,
+  read,
+  refund,
+  said,
+  withRecord,
+} from './following';
 
 /** Money that the issuer takes back, and that is won back. The processor tells of both after the fact. */
 const shop = new Merchant();
-const attentionOf = async (id: string) => (await withRecord((db) => rows<{ attention: string | null }>(db, 'select attention from orders where id = :id', { id })))[0]!.attention;
+const attentionOf = async (id: string) =>
+  (await withRecord((db) => rows<{ attention: string | null }>(db, 'select attention from orders where id = :id', { id })))[0]!.attention;
 
 describe('a chargeback', () => {
   test('is an order of its own that names the payment, and is named by it; what it took is not refundable', async () => {
@@ -24,12 +42,29 @@ describe('a chargeback', () => {
       related_order_id: order.id,
       description: 'A coat',
       merchant_order_id: 'M-10',
-      transactions: [{ transaction_type: 'chargeback', credit_debit: 'debit', payment_method: 'credit-card', payment_method_brand: 'mastercard', status: 'accepted', events: [{ event: 'new', source: 'processor' }, { event: 'accepted', source: 'processor' }] }],
+      transactions: [
+        {
+          transaction_type: 'chargeback',
+          credit_debit: 'debit',
+          payment_method: 'credit-card',
+          payment_method_brand: 'mastercard',
+          status: 'accepted',
+          events: [
+            { event: 'new', source: 'processor' },
+            { event: 'accepted', source: 'processor' },
+          ],
+        },
+      ],
     });
     for (const field of ['order_url', 'refund_of_order_id', 'expiration_period']) expect(charged_back).not.toHaveProperty(field);
     expectNothingEmpty(charged_back);
     const original = orderSchema.parse(await read(shop, order));
-    expect(original).toMatchObject({ status: 'completed', flags: ['is-test', 'has-chargebacks'], chargeback_orders: [charged_back.id], related_orders: [charged_back.id] });
+    expect(original).toMatchObject({
+      status: 'completed',
+      flags: ['is-test', 'has-chargebacks'],
+      chargeback_orders: [charged_back.id],
+      related_orders: [charged_back.id],
+    });
     expect(original).not.toHaveProperty('refunded_amount');
     expect(original.amount_details).toEqual({ capturable: 0, captured: 800, refundable: 0, refunded: 0, voidable: 0, voided: 0 });
     expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
@@ -45,11 +80,22 @@ describe('a chargeback', () => {
     const charged_back = await followed(shop, order, 'is-chargeback');
     await hurry(shop, payment(order));
     const won = orderSchema.parse(await followed(shop, order, 'is-reversal'));
-    expect(won).toMatchObject({ status: 'completed', amount: 600, flags: ['is-test', 'is-reversal'], reversal_of_order_id: order.id, related_order_id: order.id });
+    expect(won).toMatchObject({
+      status: 'completed',
+      amount: 600,
+      flags: ['is-test', 'is-reversal'],
+      reversal_of_order_id: order.id,
+      related_order_id: order.id,
+    });
     expect(won.transactions).toMatchObject([{ transaction_type: 'reversal', credit_debit: 'credit', payment_method: 'credit-card', status: 'accepted' }]);
     expectNothingEmpty(won);
     const original = await read(shop, order);
-    expect(original).toMatchObject({ flags: ['is-test', 'has-chargebacks', 'has-reversals'], chargeback_orders: [charged_back.id], reversal_orders: [won.id], related_orders: [charged_back.id, won.id] });
+    expect(original).toMatchObject({
+      flags: ['is-test', 'has-chargebacks', 'has-reversals'],
+      chargeback_orders: [charged_back.id],
+      reversal_orders: [won.id],
+      related_orders: [charged_back.id, won.id],
+    });
     expect(original.amount_details!.refundable).toBe(600);
     expect(said(await refund(shop, order, { amount: 600 }))).toEqual([200, 'completed']);
     expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
@@ -81,7 +127,11 @@ describe('a chargeback', () => {
     expect(charged_back).toMatchObject({ status: 'completed', amount: 400 });
     expect(await attentionOf(charged_back.id)).toMatch(/\w/);
     const original = await read(shop, order);
-    expect(original).toMatchObject({ refunded_amount: 400, flags: ['is-test', 'has-refunds', 'has-chargebacks'], amount_details: { captured: 400, refunded: 400, refundable: 0 } });
+    expect(original).toMatchObject({
+      refunded_amount: 400,
+      flags: ['is-test', 'has-refunds', 'has-chargebacks'],
+      amount_details: { captured: 400, refunded: 400, refundable: 0 },
+    });
     expect(await books(shop, order)).toEqual(['sale approved 400', 'refund approved 400', 'chargeback approved 400']);
   });
 
@@ -92,7 +142,12 @@ describe('a chargeback', () => {
     const [entry] = await entriesOf(shop, order, 'chargeback');
     for (const _ of [1, 2]) await control(shop, 'notifications', { idempotency_key: entry!.idempotency_key });
     await control(shop, 'chargebacks', { transaction_id: payment(order), amount: 150 });
-    const twice = await once(shop, order, 'has two chargebacks', ({ chargeback_orders = [], amount_details }) => chargeback_orders.length >= 2 && amount_details!.refundable === 250);
+    const twice = await once(
+      shop,
+      order,
+      'has two chargebacks',
+      ({ chargeback_orders = [], amount_details }) => chargeback_orders.length >= 2 && amount_details!.refundable === 250,
+    );
     expect(twice.chargeback_orders).toHaveLength(2);
   });
 

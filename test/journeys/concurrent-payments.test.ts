@@ -18,24 +18,32 @@ async function payAtOnce(): Promise<{ story: string; charges: string[] }> {
   const cards = [CARDS.approved, CARDS.approved_mastercard, CARDS.frictionless, CARDS.approved];
   await Promise.all(cards.slice(0, AT_ONCE).map(({ number }) => customer.post(`/pay/${id}/`, { ...CARD, number, ...form })));
   // Known at once, unless the worker is killed meanwhile: whoever was told that nothing was charged presses again.
-  await until(`the order ${id} is paid`, async () => {
-    const now = await story(id);
-    if (now.startsWith('new')) await customer.post(`/pay/${id}/`, { ...CARD, number: CARDS.approved.number, ...(await customer.open({ id })) });
-    return now.startsWith('completed');
-  }, 60_000);
+  await until(
+    `the order ${id} is paid`,
+    async () => {
+      const now = await story(id);
+      if (now.startsWith('new')) await customer.post(`/pay/${id}/`, { ...CARD, number: CARDS.approved.number, ...(await customer.open({ id })) });
+      return now.startsWith('completed');
+    },
+    60_000,
+  );
   return { story: await story(id), charges: (await charges(id)).map(({ operation, result }) => `${operation} ${result}`) };
 }
 
-test(`${ORDERS} orders, each paid ${AT_ONCE} times at once: one charge each, counted at the processor`, async () => {
-  const ended: Awaited<ReturnType<typeof payAtOnce>>[] = [];
-  let begun = 0;
-  const lane = async () => {
-    while (begun < ORDERS) {
-      begun += 1;
-      ended.push(await payAtOnce());
-    }
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
-  expect(ended).toHaveLength(ORDERS);
-  expect(new Set(ended.map((one) => JSON.stringify(one)))).toEqual(new Set([JSON.stringify({ story: 'completed: accepted', charges: ['sale approved'] })]));
-}, TIME_LIMIT_MS);
+test(
+  `${ORDERS} orders, each paid ${AT_ONCE} times at once: one charge each, counted at the processor`,
+  async () => {
+    const ended: Awaited<ReturnType<typeof payAtOnce>>[] = [];
+    let begun = 0;
+    const lane = async () => {
+      while (begun < ORDERS) {
+        begun += 1;
+        ended.push(await payAtOnce());
+      }
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+    expect(ended).toHaveLength(ORDERS);
+    expect(new Set(ended.map((one) => JSON.stringify(one)))).toEqual(new Set([JSON.stringify({ story: 'completed: accepted', charges: ['sale approved'] })]));
+  },
+  TIME_LIMIT_MS,
+);

@@ -45,7 +45,11 @@ describe('cancel by the merchant', () => {
     const order = await shop.paidOrder('processing_approved');
     expect(story(order)).toBe('processing: processing');
     expect(refusalOf(await cancel(order.id))).toEqual([409, 'CanNotCancelTransaction']);
-    await fetch(`${shop.place.simulator_url}/control/due/`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ transaction_id: order.transactions![0]!.id }) });
+    await fetch(`${shop.place.simulator_url}/control/due/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ transaction_id: order.transactions![0]!.id }),
+    });
     expect(story(await shop.untilStatus(order.id, 'completed', 30_000))).toBe('completed: accepted');
   });
 
@@ -116,10 +120,14 @@ describe('expiry', () => {
     await sleep(Date.parse(order.created) + 5_500 - Date.now());
     expect(story(await shop.getOrder(order.id))).toBe('processing: processing');
     await shop.endTrouble();
-    const paid = await until('completed', async () => {
-      const now = await shop.getOrder(order.id);
-      return now.status !== 'processing' && now;
-    }, 60_000);
+    const paid = await until(
+      'completed',
+      async () => {
+        const now = await shop.getOrder(order.id);
+        return now.status !== 'processing' && now;
+      },
+      60_000,
+    );
     expect(story(paid)).toBe('completed: accepted');
     expect(Date.parse(paid.completed!)).toBeGreaterThanOrEqual(Date.parse(order.created) + 5_000);
     expect(await shop.ledger(order.id)).toEqual([expect.objectContaining({ idempotency_key: key, requests: 1 })]);

@@ -34,9 +34,19 @@ afterAll(async () => {
 });
 
 type Refused = Answer<{ error: Refusal }>;
-const post = (to: string, body?: unknown, headers: Record<string, string> = {}): Promise<Refused> => shop.send('POST', to, { headers, ...(body === undefined ? {} : { body }) } satisfies Request);
+const post = (to: string, body?: unknown, headers: Record<string, string> = {}): Promise<Refused> =>
+  shop.send('POST', to, { headers, ...(body === undefined ? {} : { body }) } satisfies Request);
 const ORDER = { currency: 'EUR', amount: 500 };
-const funding = (transaction: Record<string, unknown> = {}) => ({ ...ORDER, transactions: [{ payment_method: 'credit-card', payment_method_details: { receiver_account_number: 'NL00BANK0123456789', receiver_account_number_type: 'iban' }, ...transaction }] });
+const funding = (transaction: Record<string, unknown> = {}) => ({
+  ...ORDER,
+  transactions: [
+    {
+      payment_method: 'credit-card',
+      payment_method_details: { receiver_account_number: 'NL00BANK0123456789', receiver_account_number_type: 'iban' },
+      ...transaction,
+    },
+  ],
+});
 
 /** The processor's vault in trouble for the next look-up. */
 async function chargeWhileVaultIs(kind: 'garbage' | 'outage'): Promise<Refused> {
@@ -118,14 +128,18 @@ async function payAnAttemptTwice(): Promise<Refused> {
   }
 }
 
-test.each(Object.entries(REACHED) as [ErrorName, () => Promise<Refused>][])('%s', async (name, reach) => {
-  const { status, headers, body } = await reach();
-  const { error } = errorSchema.parse(body);
-  expect([status, error.status, error.type]).toEqual([ERRORS[name].status, ERRORS[name].status, typeOf(name)]);
-  expect(Object.keys(body)).toEqual(['error']);
-  if (status === 429 || status === 503) expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-  if (name === 'ServerError') expect(error.value).toBe(ERRORS.ServerError.meaning);
-}, 60_000);
+test.each(Object.entries(REACHED) as [ErrorName, () => Promise<Refused>][])(
+  '%s',
+  async (name, reach) => {
+    const { status, headers, body } = await reach();
+    const { error } = errorSchema.parse(body);
+    expect([status, error.status, error.type]).toEqual([ERRORS[name].status, ERRORS[name].status, typeOf(name)]);
+    expect(Object.keys(body)).toEqual(['error']);
+    if (status === 429 || status === 503) expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    if (name === 'ServerError') expect(error.value).toBe(ERRORS.ServerError.meaning);
+  },
+  60_000,
+);
 
 test('no row of the table is left out', () => {
   expect(Object.keys(REACHED).toSorted()).toEqual(Object.keys(ERRORS).toSorted());

@@ -46,7 +46,10 @@ const CARDS_THAT_END = Object.entries(ENDS) as Ends[];
 async function payWithEach(cards: Ends[], at_once: number, pay: (...card: Ends) => Promise<void>): Promise<void> {
   const outcomes = await inLanes(cards.length, at_once, async (n) => {
     const [name, ends] = cards[n]!;
-    return await pay(name, ends).then(() => `${name}: fine`, (error: unknown) => `${name}: ${error instanceof Error ? error.message : String(error)}`);
+    return await pay(name, ends).then(
+      () => `${name}: fine`,
+      (error: unknown) => `${name}: ${error instanceof Error ? error.message : String(error)}`,
+    );
   });
   expect(outcomes.toSorted()).toEqual(cards.map(([name]) => `${name}: fine`).toSorted());
 }
@@ -115,7 +118,10 @@ describe('on the hosted page', () => {
     await comesTo(id, 'completed: accepted');
     await until('the result page', async () => (await page.textContent('h1'))?.includes('Payment') === true);
     expect(await payments(id)).toHaveLength(1);
-    expect((await getOrder(id)).transactions?.[0]).toMatchObject({ received_3ds_authentication: { result: 'authenticated' }, payment_method_details: { liability_shift: true } });
+    expect((await getOrder(id)).transactions?.[0]).toMatchObject({
+      received_3ds_authentication: { result: 'authenticated' },
+      payment_method_details: { liability_shift: true },
+    });
   });
 
   test('challenge, code wrong: error with 3-D Secure failed, and the next attempt is paid', async () => {

@@ -41,7 +41,9 @@ interface Subject<Body> {
  * The answer to what is sent while the processor is slow, and news reach the order. They must come while it is: where a busy machine
  * tells them too late, or gives up on the processor, another subject is taken.
  */
-async function amidNews<Made extends object, Body extends Parameters<typeof isUnheard>[0] | undefined>(create: () => Promise<Made & Subject<Body>>): Promise<{ subject: Made; id: string; status: number; body: Body }> {
+async function amidNews<Made extends object, Body extends Parameters<typeof isUnheard>[0] | undefined>(
+  create: () => Promise<Made & Subject<Body>>,
+): Promise<{ subject: Made; id: string; status: number; body: Body }> {
   for (let tries = 1; tries <= 5; tries += 1) {
     const subject = await create();
     const { slow, send, find } = subject;
@@ -49,9 +51,12 @@ async function amidNews<Made extends object, Body extends Parameters<typeof isUn
     const sent = send();
     await trouble.hit;
     const [{ id } = { id: '' }] = await withRecord((db) => rows<{ id: string }>(db, find.sql, { value: find.value }));
-    await temporal.workflow.getHandle(orderWorkflowId(id)).signal(processorAnswered).catch((error: unknown) => {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    });
+    await temporal.workflow
+      .getHandle(orderWorkflowId(id))
+      .signal(processorAnswered)
+      .catch((error: unknown) => {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+      });
     const { status, body } = await sent;
     const answered = body ?? (await shop.getOrder(id));
     if ((await refusedTasks(id)) >= 1 && status !== 503 && !isUnheard(answered)) return { subject, id, status, body };

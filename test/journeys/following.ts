@@ -45,7 +45,12 @@ export async function authorized(
   { card = 'approved', transaction = {}, ...fields }: { card?: CardName; transaction?: Record<string, unknown> } & Record<string, unknown> = {},
 ): Promise<Order> {
   const headers = { 'idempotency-key': aKey() };
-  const request = { currency: 'EUR', amount: 1_000, ...fields, transactions: [{ ...(await shop.cardTransaction(card)), capture_mode: 'manual', ...transaction }] };
+  const request = {
+    currency: 'EUR',
+    amount: 1_000,
+    ...fields,
+    transactions: [{ ...(await shop.cardTransaction(card)), capture_mode: 'manual', ...transaction }],
+  };
   const { body, status } = await insisted(() => shop.send<Order>('POST', '/v1/orders/', { body: request, headers }));
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
   return await shop.heard(body);
@@ -86,21 +91,29 @@ export async function control(shop: Merchant, what: 'due' | 'chargebacks' | 'not
 
 /** The order once `is` holds. */
 export async function once(shop: Merchant, order: { id: string }, what: string, is: (order: Order) => boolean, within_ms?: number): Promise<Order> {
-  return await until(`${order.id} ${what}`, async () => {
-    const now = await read(shop, order);
-    return is(now) && now;
-  }, within_ms);
+  return await until(
+    `${order.id} ${what}`,
+    async () => {
+      const now = await read(shop, order);
+      return is(now) && now;
+    },
+    within_ms,
+  );
 }
 
 /** The only order of that kind that follows this one, once it is final. */
 export async function followed(shop: Merchant, order: { id: string }, flag: string): Promise<Order> {
-  return await until(`a ${flag} of ${order.id}`, async () => {
-    for (const id of (await read(shop, order)).related_orders ?? []) {
-      const follow_up = await read(shop, { id });
-      if (follow_up.flags.includes(flag) && ['completed', 'error'].includes(follow_up.status)) return follow_up;
-    }
-    return undefined;
-  }, 120_000);
+  return await until(
+    `a ${flag} of ${order.id}`,
+    async () => {
+      for (const id of (await read(shop, order)).related_orders ?? []) {
+        const follow_up = await read(shop, { id });
+        if (follow_up.flags.includes(flag) && ['completed', 'error'].includes(follow_up.status)) return follow_up;
+      }
+      return undefined;
+    },
+    120_000,
+  );
 }
 
 /** Runs the work with the record of the run's stack. */
@@ -148,7 +161,15 @@ export async function forgetWorkflow(order_id: string): Promise<void> {
     const handle = client.workflow.getHandle(workflowId, runId);
     await handle.terminate('long ago').catch(() => undefined);
     await client.workflowService.deleteWorkflowExecution({ namespace: client.options.namespace, workflowExecution: { workflowId, runId } });
-    await until(`${workflowId} is forgotten`, () => handle.describe().then(() => false, () => true), 150_000);
+    await until(
+      `${workflowId} is forgotten`,
+      () =>
+        handle.describe().then(
+          () => false,
+          () => true,
+        ),
+      150_000,
+    );
   } finally {
     await client.connection.close();
   }

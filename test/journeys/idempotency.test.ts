@@ -28,7 +28,13 @@ const insist = (merchant: Merchant, key: string, fields: Partial<OrderRequest>) 
 async function forget(place: RunningStack, key: string, what: 'the answer' | 'the claim'): Promise<void> {
   const db = connect(place.postgres_url, { pool_max: 1 });
   try {
-    const [row] = await rows(db, what === 'the answer' ? 'update idempotency_keys set status = null, body = null where key = :key returning key' : 'delete from idempotency_keys where key = :key returning key', { key });
+    const [row] = await rows(
+      db,
+      what === 'the answer'
+        ? 'update idempotency_keys set status = null, body = null where key = :key returning key'
+        : 'delete from idempotency_keys where key = :key returning key',
+      { key },
+    );
     expect(row).toBeDefined();
   } finally {
     await db.destroy();
@@ -171,7 +177,13 @@ describe('crashes and silence', () => {
     await discardStack(launched, data_dir);
   });
 
-  const ready = () => until('the API is ready', () => fetch(`${place.api_url}/health/ready`).then(({ ok }) => ok, () => false));
+  const ready = () =>
+    until('the API is ready', () =>
+      fetch(`${place.api_url}/health/ready`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    );
 
   /** Runs the work while no worker does anything. */
   async function withoutWorker<T>(work: () => Promise<T>): Promise<T> {
@@ -212,7 +224,10 @@ describe('crashes and silence', () => {
       const [key, fields] = [aKey(), await charged(merchant)];
       const { vault_token } = fields.transactions[0]!.payment_method_details;
       const { hit } = await merchant.trouble({ operation: 'sale', vault_token, kind: 'latency', milliseconds: 2_500, times: 1 });
-      const lost = create(merchant, key, fields).then(({ status }) => status, (error: unknown) => String(error));
+      const lost = create(merchant, key, fields).then(
+        ({ status }) => status,
+        (error: unknown) => String(error),
+      );
       await hit;
       const pid = readFacts(data_dir).pids['api']!;
       process.kill(pid, 'SIGKILL');

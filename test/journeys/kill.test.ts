@@ -144,7 +144,8 @@ let keysMade = 0;
 
 async function moneyOnItsWay(): Promise<MovingMoney> {
   const token = await merchant.cardTransaction('approved');
-  const slow = (operation: 'capture' | 'refund', milliseconds: number, order?: Order) => merchant.trouble({ operation, ...(order && { order_id: order.id! }), kind: 'latency', milliseconds, times: 1 });
+  const slow = (operation: 'capture' | 'refund', milliseconds: number, order?: Order) =>
+    merchant.trouble({ operation, ...(order && { order_id: order.id! }), kind: 'latency', milliseconds, times: 1 });
   const paid = await merchant.heard(await merchant.createOrder({ amount: 990, transactions: [token] }));
   const reserved = await merchant.heard(await merchant.createOrder({ amount: 990, transactions: [{ ...token, capture_mode: 'manual' }] }));
   // Whichever capture is the first: it is there before the window of the order it is meant for ends.
@@ -154,7 +155,12 @@ async function moneyOnItsWay(): Promise<MovingMoney> {
   const [refundKey, captureKey] = [`refund-${(keysMade += 1)}`, `capture-${keysMade}`];
   const answers = Promise.all([
     insist<Order>(() => refundOrder({ orderId: paid.id!, idempotencyKey: refundKey, body: { amount: 400 } }, merchant.project)),
-    insist<Order>(() => captureTransactionAmount({ orderId: reserved.id!, transactionId: reserved.transactions![0]!.id!, idempotencyKey: captureKey, body: { amount: 600, description: 'a parcel' } }, merchant.project)),
+    insist<Order>(() =>
+      captureTransactionAmount(
+        { orderId: reserved.id!, transactionId: reserved.transactions![0]!.id!, idempotencyKey: captureKey, body: { amount: 600, description: 'a parcel' } },
+        merchant.project,
+      ),
+    ),
   ]);
   answers.catch(() => undefined);
   await Promise.all(troubles.map(({ hit }) => hit));
@@ -168,11 +174,15 @@ async function expectMovedOnce({ refunded, captured, closing, answers }: MovingM
     expect(story(await merchant.untilStatus(body.id!, 'completed', WITHIN_MS))).toBe('completed: accepted');
   }
   const moved = async (id: string, amounts: Partial<Order & NonNullable<Order['transactions']>[number]>) => {
-    const order = await until(`${JSON.stringify(amounts)} of ${id}`, async () => {
-      const now = await merchant.getOrder(id);
-      const shown = { ...now.transactions![0], refunded_amount: now.refunded_amount };
-      return Object.entries(amounts).every(([name, amount]) => shown[name as keyof typeof shown] === amount) && now;
-    }, WITHIN_MS);
+    const order = await until(
+      `${JSON.stringify(amounts)} of ${id}`,
+      async () => {
+        const now = await merchant.getOrder(id);
+        const shown = { ...now.transactions![0], refunded_amount: now.refunded_amount };
+        return Object.entries(amounts).every(([name, amount]) => shown[name as keyof typeof shown] === amount) && now;
+      },
+      WITHIN_MS,
+    );
     return [story(order), order.related_orders?.length, (await merchant.ledger(id)).map(({ operation, result, amount }) => `${operation} ${result} ${amount}`)];
   };
   expect(await moved(refunded, { refunded_amount: 400 })).toEqual(['completed: accepted', 1, ['sale approved 990', 'refund approved 400']]);
@@ -183,7 +193,10 @@ async function expectMovedOnce({ refunded, captured, closing, answers }: MovingM
 async function idOf(merchant_order_id: string): Promise<string> {
   const db = connect(merchant.place.postgres_url, { pool_max: 1 });
   try {
-    return await until(`an order ${merchant_order_id}`, async () => (await rows<{ id: string }>(db, 'select id from orders where merchant_order_id = :merchant_order_id', { merchant_order_id }))[0]?.id);
+    return await until(
+      `an order ${merchant_order_id}`,
+      async () => (await rows<{ id: string }>(db, 'select id from orders where merchant_order_id = :merchant_order_id', { merchant_order_id }))[0]?.id,
+    );
   } finally {
     await db.destroy();
   }
@@ -245,34 +258,46 @@ describe('kill -9 in the middle of a payment, a refund, a capture and a windowâ€
     await expectPaidOnce(await findId());
   });
 
-  test('of the worker, the api and the Temporal server: the requests are gone, and only the processor knows', async () => {
-    const onPage = await orderBeingPaidOnPage();
-    const { answer, findId } = await killedWhileCharging(() => Promise.all([kill('worker'), kill('api'), kill('temporal')]));
-    await expect(answer).rejects.toThrow('fetch failed');
-    await ready();
-    await expectPaidOnce(await findId());
-    // Nobody asks before the order ends; then what the customer has paid comes to light, and the order has not expired.
-    await expectPaidOnce(onPage);
-  }, TIME_LIMIT_MS);
+  test(
+    'of the worker, the api and the Temporal server: the requests are gone, and only the processor knows',
+    async () => {
+      const onPage = await orderBeingPaidOnPage();
+      const { answer, findId } = await killedWhileCharging(() => Promise.all([kill('worker'), kill('api'), kill('temporal')]));
+      await expect(answer).rejects.toThrow('fetch failed');
+      await ready();
+      await expectPaidOnce(await findId());
+      // Nobody asks before the order ends; then what the customer has paid comes to light, and the order has not expired.
+      await expectPaidOnce(onPage);
+    },
+    TIME_LIMIT_MS,
+  );
 
-  test('of everything: payments and timers go on at the next start', async () => {
-    const moving = await moneyOnItsWay();
-    const waiting = await merchant.createOrder({ expiration_period: 'PT5S' });
-    const { answer, findId } = await killedWhileCharging(killEverything, start);
-    await expect(answer).rejects.toThrow('fetch failed');
-    // Due while nothing runs.
-    await sleep(Math.max(0, Date.parse(waiting.created) + 5_000 - Date.now()));
-    await start();
-    await merchant.untilStatus(waiting.id, 'expired');
-    await until('the webhook of the expiry is delivered', () => webhooksOf(waiting.id).length > 0);
-    await expectPaidOnce(await findId());
-    await expectMovedOnce(moving);
-  }, TIME_LIMIT_MS);
+  test(
+    'of everything: payments and timers go on at the next start',
+    async () => {
+      const moving = await moneyOnItsWay();
+      const waiting = await merchant.createOrder({ expiration_period: 'PT5S' });
+      const { answer, findId } = await killedWhileCharging(killEverything, start);
+      await expect(answer).rejects.toThrow('fetch failed');
+      // Due while nothing runs.
+      await sleep(Math.max(0, Date.parse(waiting.created) + 5_000 - Date.now()));
+      await start();
+      await merchant.untilStatus(waiting.id, 'expired');
+      await until('the webhook of the expiry is delivered', () => webhooksOf(waiting.id).length > 0);
+      await expectPaidOnce(await findId());
+      await expectMovedOnce(moving);
+    },
+    TIME_LIMIT_MS,
+  );
 
-  test('a delivery that waits for its second attempt outlives all of that', async () => {
-    await until('the second attempt', () => webhooksOf(refusedOnce).length >= 2, 150_000);
-    const attempts = receiver.received.filter(({ body }) => webhookOf(body).order_id === refusedOnce);
-    expect(attempts[1]!.at - attempts[0]!.at).toBeGreaterThanOrEqual(120_000);
-    expect(new Set(attempts.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
-  }, TIME_LIMIT_MS);
+  test(
+    'a delivery that waits for its second attempt outlives all of that',
+    async () => {
+      await until('the second attempt', () => webhooksOf(refusedOnce).length >= 2, 150_000);
+      const attempts = receiver.received.filter(({ body }) => webhookOf(body).order_id === refusedOnce);
+      expect(attempts[1]!.at - attempts[0]!.at).toBeGreaterThanOrEqual(120_000);
+      expect(new Set(attempts.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    },
+    TIME_LIMIT_MS,
+  );
 });

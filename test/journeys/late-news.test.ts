@@ -31,7 +31,8 @@ const pass = (milliseconds: number) => world.env.sleep(milliseconds);
 const sleepUntil = async (instant: number) => await pass(Math.max(0, instant - (await world.now())));
 const endOf = async (order: TestOrder) => Date.parse((await order.view()).expires_at ?? '');
 
-const ledger = async ({ id }: TestOrder) => (await shop.ledger(id)).map(({ operation, amount, result, requests }) => `${operation} ${amount} ${result} ${requests}`);
+const ledger = async ({ id }: TestOrder) =>
+  (await shop.ledger(id)).map(({ operation, amount, result, requests }) => `${operation} ${amount} ${result} ${requests}`);
 const reversalOf = ({ id }: TestOrder, attempt = 1) => reversalOrderId(transactionIdOf(id, attempt));
 /** Where the workflow of its reversal stands; undefined when there never was one. */
 async function watchOf(order: TestOrder, attempt = 1): Promise<string | undefined> {
@@ -130,7 +131,10 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
     const order = await endedAtTheIssuer(ending);
     const transaction_id = transactionIdOf(order.id, 1);
     await door.askNow({ order_id: order.id, transaction_id }, soon());
-    await world.env.client.workflow.getHandle(orderWorkflowId(reversalOf(order))).executeUpdate('firstAnswer').catch(() => undefined);
+    await world.env.client.workflow
+      .getHandle(orderWorkflowId(reversalOf(order)))
+      .executeUpdate('firstAnswer')
+      .catch(() => undefined);
     await atTheIssuer(order, { code: '0101' });
     await pass(16 * MINUTE);
     await isGivenBack(order, `${ending}: ${ending}`);
@@ -171,7 +175,9 @@ describe('a customer who comes back from the issuer to an order that has ended',
 
 type Voided = Awaited<ReturnType<typeof chargedIntoTheVoid>>;
 /** A charge that goes out again and again, and never arrives; `arrive` lets it, at last. */
-async function chargedIntoTheVoid(options: { transaction_period?: number } = {}): Promise<{ order: TestOrder; arrive: () => Promise<void>; well: () => Promise<void> }> {
+async function chargedIntoTheVoid(
+  options: { transaction_period?: number } = {},
+): Promise<{ order: TestOrder; arrive: () => Promise<void>; well: () => Promise<void> }> {
   const id = uuidv7();
   // Ends the trouble of this order, and of no other.
   const clerk = new Merchant();
@@ -184,7 +190,17 @@ async function chargedIntoTheVoid(options: { transaction_period?: number } = {})
   const arrive = async () => {
     await clerk.endTrouble();
     const transaction_id = transactionIdOf(id, 1);
-    const charge = { operation: 'sale', order_id: id, transaction_id, project_id, is_test, amount: 500, currency: 'EUR', vault_token: payment_method_details.vault_token ?? '', return_url: 'http://127.0.0.1:1/' } as const;
+    const charge = {
+      operation: 'sale',
+      order_id: id,
+      transaction_id,
+      project_id,
+      is_test,
+      amount: 500,
+      currency: 'EUR',
+      vault_token: payment_method_details.vault_token ?? '',
+      return_url: 'http://127.0.0.1:1/',
+    } as const;
     expect(await world.processor.operate(charge, chargeKey(transaction_id))).toMatchObject({ result: 'approved' });
   };
   return { order, arrive, well: () => clerk.endTrouble() };
@@ -225,7 +241,7 @@ describe('given up at its end, as the processor never saw it', () => {
   });
 
   test('a later attempt paid, and the charge of the earlier one arrives, told or not: the earlier one is given back, the later one is not', async () => {
-    const [told, untold] = await Promise.all([1, 2].map(() => chargedIntoTheVoid({ transaction_period: 10 * MINUTE }))) as [Voided, Voided];
+    const [told, untold] = (await Promise.all([1, 2].map(() => chargedIntoTheVoid({ transaction_period: 10 * MINUTE })))) as [Voided, Voided];
     await passUntil([told.order, untold.order], 'processing: error');
     for (const { order, arrive, well } of [told, untold]) {
       await well();

@@ -43,7 +43,11 @@ test('across a leap day: 30 days are 30 times 24 hours', async () => {
 test('across a leap day: a capture window of five days ends after 5 times 24 hours, to the second', async () => {
   const authorize = (capture_mode: 'manual' | 'delayed') => createAnOrder(world, { card_number: CARDS.approved.number, capture_mode, capture_period: 'P5D' });
   const endOf = async (order: TestOrder) => Date.parse((await order.view()).transactions[0]?.capture_ends_at ?? '');
-  const { subject, end: manual_end, answer } = await inTheLastSecond(world, {
+  const {
+    subject,
+    end: manual_end,
+    answer,
+  } = await inTheLastSecond(world, {
     create: async () => ({ year: await toLeapYear(27), manual: await authorize('manual'), delayed: await authorize('delayed') }),
     end: ({ manual }) => endOf(manual),
     async act({ manual, delayed }) {
@@ -54,7 +58,10 @@ test('across a leap day: a capture window of five days ends after 5 times 24 hou
   });
   const { year, manual, delayed } = subject;
   const delayed_end = await endOf(delayed);
-  for (const [order, end] of [[manual, manual_end], [delayed, delayed_end]] as const) {
+  for (const [order, end] of [
+    [manual, manual_end],
+    [delayed, delayed_end],
+  ] as const) {
     // When it occurred is the processor's real instant; workflow time is when it was noticed.
     const accepted = (await order.view()).transactions[0]?.events.find(({ event }) => event === 'accepted')?.noticed ?? '';
     expect([accepted.slice(0, 10), new Date(end).toISOString().slice(0, 10), end - Date.parse(accepted)]).toEqual([`${year}-02-27`, `${year}-03-03`, 5 * DAY]);

@@ -5,7 +5,8 @@ import { Merchant, answerOf, type Refusal } from '../support/client';
 
 /** What an order may hold at most, each limit from both sides: what fits comes back as it was sent, what does not leaves nothing. */
 const merchant = new Merchant();
-const create = (fields: Partial<OrderRequest>) => answerOf<Order & { error: Refusal }>(createOrder({ orderRequest: { currency: 'EUR', amount: 1, ...fields } }, merchant.project));
+const create = (fields: Partial<OrderRequest>) =>
+  answerOf<Order & { error: Refusal }>(createOrder({ orderRequest: { currency: 'EUR', amount: 1, ...fields } }, merchant.project));
 
 /** JSON of exactly so many bytes. */
 const freeForm = (bytes: number) => ({ x: 'x'.repeat(bytes - '{"x":""}'.length) });
@@ -39,7 +40,9 @@ test('a body may be nested to its limit, and no level deeper', async () => {
   expect((await create({ extra })).body.extra).toEqual(extra);
   const refused = await create({ extra: { a: extra } });
   expect([refused.status, refused.body.error.value]).toMatchObject([400, expect.stringMatching('levels')]);
-  const absurd = await merchant.send<{ error: Refusal }>('POST', '/v1/orders/', { body: `{"currency":"EUR","amount":1,"extra":${'{"a":'.repeat(30_000)}1${'}'.repeat(30_000)}}` });
+  const absurd = await merchant.send<{ error: Refusal }>('POST', '/v1/orders/', {
+    body: `{"currency":"EUR","amount":1,"extra":${'{"a":'.repeat(30_000)}1${'}'.repeat(30_000)}}`,
+  });
   expect([absurd.status, absurd.body.error.type]).toEqual([400, 'ValidationError']);
 });
 

@@ -26,13 +26,17 @@ async function untilItGoesOnAsNew(order_id: string, news = processorAnswered): P
   for (let now = await first.describe(); now.status.name === 'RUNNING' && now.historyLength <= EVENTS; now = await first.describe()) {
     await Promise.all(Array.from({ length: 100 }, () => handle.signal(news)));
   }
-  await until('it goes on in a new run', async () => {
-    if ((await first.describe()).status.name !== 'RUNNING') return true;
-    // The suggestion comes with a task, and its last one may have begun before: news make another. Not so many that none is ever done.
-    await handle.signal(news);
-    await sleep(1_000);
-    return false;
-  }, 120_000);
+  await until(
+    'it goes on in a new run',
+    async () => {
+      if ((await first.describe()).status.name !== 'RUNNING') return true;
+      // The suggestion comes with a task, and its last one may have begun before: news make another. Not so many that none is ever done.
+      await handle.signal(news);
+      await sleep(1_000);
+      return false;
+    },
+    120_000,
+  );
   expect((await first.describe()).status.name).toBe('CONTINUED_AS_NEW');
   return runId;
 }

@@ -1,5 +1,21 @@
 import { Merchant, story } from '../support/client';
-import { aKey, authorized, capture, capturePart, details, entriesOf, followed, once, part, read, refund, said, voidPart, type OrderAnswer, type Sent } from './following';
+import {
+  aKey,
+  authorized,
+  capture,
+  capturePart,
+  details,
+  entriesOf,
+  followed,
+  once,
+  part,
+  read,
+  refund,
+  said,
+  voidPart,
+  type OrderAnswer,
+  type Sent,
+} from './following';
 import type { Order } from '../../src/contract/order';
 import type { Fault } from '../../src/simulator/faults';
 
@@ -7,10 +23,30 @@ import type { Fault } from '../../src/simulator/faults';
 const shop = new Merchant();
 
 type Follow = (order: Order, sent?: Sent) => Promise<OrderAnswer>;
-const OPERATIONS: [operation: 'capture' | 'void' | 'refund', follow: Follow, after: Partial<Order['amount_details'] & object>, meanwhile: Partial<Order['amount_details'] & object>][] = [
-  ['capture', (order, sent) => capturePart(shop, order, part(600), sent), { capturable: 400, captured: 600, refundable: 600 }, { capturable: 400, captured: 0, refundable: 0, voidable: 400 }],
-  ['void', (order, sent) => voidPart(shop, order, part(600), sent), { capturable: 400, voidable: 400, voided: 600 }, { capturable: 400, voidable: 400, voided: 0 }],
-  ['refund', (order, sent) => refund(shop, order, { amount: 600 }, sent), { captured: 1_000, refundable: 400, refunded: 600 }, { captured: 1_000, refundable: 400, refunded: 0 }],
+const OPERATIONS: [
+  operation: 'capture' | 'void' | 'refund',
+  follow: Follow,
+  after: Partial<Order['amount_details'] & object>,
+  meanwhile: Partial<Order['amount_details'] & object>,
+][] = [
+  [
+    'capture',
+    (order, sent) => capturePart(shop, order, part(600), sent),
+    { capturable: 400, captured: 600, refundable: 600 },
+    { capturable: 400, captured: 0, refundable: 0, voidable: 400 },
+  ],
+  [
+    'void',
+    (order, sent) => voidPart(shop, order, part(600), sent),
+    { capturable: 400, voidable: 400, voided: 600 },
+    { capturable: 400, voidable: 400, voided: 0 },
+  ],
+  [
+    'refund',
+    (order, sent) => refund(shop, order, { amount: 600 }, sent),
+    { captured: 1_000, refundable: 400, refunded: 600 },
+    { captured: 1_000, refundable: 400, refunded: 0 },
+  ],
 ];
 /** The order that each operation follows: for a refund one that is captured. */
 async function original(operation: string): Promise<Order> {
@@ -35,78 +71,107 @@ const WINDOW = 'PT15S';
 const troublemaker = () => new Merchant();
 
 describe.each(OPERATIONS)('a %s', (operation, follow, after, meanwhile) => {
-  test.concurrent.each(TROUBLES)('%s: processing, then completed, one entry in the ledger', async (_title, fault) => {
-    const order = await original(operation);
-    const clerk = troublemaker();
-    await clerk.trouble({ operation, order_id: order.id, ...fault });
-    // Nor is it told when it is asked.
-    if (fault.times === undefined) await clerk.trouble({ operation: 'ask', order_id: order.id, kind: 'outage' });
-    const headers = { 'idempotency-key': aKey() };
-    const { status, body } = await follow(order, { headers });
-    expect([status, story(body)]).toEqual([200, 'processing: processing']);
-    expect(body.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'processing', source: 'service' });
-    // While it is not known the amount is spoken for, and counts for nothing yet.
-    expect(await details(shop, order)).toMatchObject(meanwhile);
-    expect(await follow(order)).toMatchObject({ status: 400 });
-    if (fault.times === undefined) await clerk.endTrouble();
-    const done = await shop.untilStatus(body.id, 'completed', 60_000);
-    expect(done.transactions![0]!.events!.map(({ event }) => event)).toEqual(['new', 'processing', 'accepted']);
-    expect(await details(shop, order)).toMatchObject(after);
-    expect((await follow(order, { headers })).body).toEqual(body);
-    expect(await entriesOf(shop, order, operation)).toEqual([expect.objectContaining({ result: 'approved', amount: 600, follow_up_order_id: body.id, requests: 1 })]);
-  }, 120_000);
+  test.concurrent.each(TROUBLES)(
+    '%s: processing, then completed, one entry in the ledger',
+    async (_title, fault) => {
+      const order = await original(operation);
+      const clerk = troublemaker();
+      await clerk.trouble({ operation, order_id: order.id, ...fault });
+      // Nor is it told when it is asked.
+      if (fault.times === undefined) await clerk.trouble({ operation: 'ask', order_id: order.id, kind: 'outage' });
+      const headers = { 'idempotency-key': aKey() };
+      const { status, body } = await follow(order, { headers });
+      expect([status, story(body)]).toEqual([200, 'processing: processing']);
+      expect(body.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'processing', source: 'service' });
+      // While it is not known the amount is spoken for, and counts for nothing yet.
+      expect(await details(shop, order)).toMatchObject(meanwhile);
+      expect(await follow(order)).toMatchObject({ status: 400 });
+      if (fault.times === undefined) await clerk.endTrouble();
+      const done = await shop.untilStatus(body.id, 'completed', 60_000);
+      expect(done.transactions![0]!.events!.map(({ event }) => event)).toEqual(['new', 'processing', 'accepted']);
+      expect(await details(shop, order)).toMatchObject(after);
+      expect((await follow(order, { headers })).body).toEqual(body);
+      expect(await entriesOf(shop, order, operation)).toEqual([
+        expect.objectContaining({ result: 'approved', amount: 600, follow_up_order_id: body.id, requests: 1 }),
+      ]);
+    },
+    120_000,
+  );
 
-  test.concurrent('asked for in vain too: it goes on asking, and nothing is done twice', async () => {
-    const order = await original(operation);
-    await shop.trouble({ operation, order_id: order.id, kind: 'lost_answer', times: 1 });
-    await shop.trouble({ operation: 'ask', order_id: order.id, kind: 'error', times: 1 });
-    const { body } = await follow(order);
-    expect(body.status).toBe('processing');
-    await shop.untilStatus(body.id, 'completed', 60_000);
-    expect(await entriesOf(shop, order, operation)).toHaveLength(1);
-  }, 120_000);
+  test.concurrent(
+    'asked for in vain too: it goes on asking, and nothing is done twice',
+    async () => {
+      const order = await original(operation);
+      await shop.trouble({ operation, order_id: order.id, kind: 'lost_answer', times: 1 });
+      await shop.trouble({ operation: 'ask', order_id: order.id, kind: 'error', times: 1 });
+      const { body } = await follow(order);
+      expect(body.status).toBe('processing');
+      await shop.untilStatus(body.id, 'completed', 60_000);
+      expect(await entriesOf(shop, order, operation)).toHaveLength(1);
+    },
+    120_000,
+  );
 });
 
-test.concurrent('at the end of the window too: the release whose answer was lost is done once, and the transaction expires', async () => {
-  const order = await authorized(shop, { transaction: { expiration_period: WINDOW } });
-  await shop.trouble({ operation: 'void', order_id: order.id, kind: 'lost_answer', times: 1 });
-  const released = await followed(shop, order, 'is-void');
-  expect(released.transactions![0]!.events!.map(({ event }) => event)).toEqual(['new', 'processing', 'accepted']);
-  expect(story(await read(shop, order))).toBe('completed: expired');
-  expect(await entriesOf(shop, order, 'void')).toHaveLength(1);
-}, 150_000);
+test.concurrent(
+  'at the end of the window too: the release whose answer was lost is done once, and the transaction expires',
+  async () => {
+    const order = await authorized(shop, { transaction: { expiration_period: WINDOW } });
+    await shop.trouble({ operation: 'void', order_id: order.id, kind: 'lost_answer', times: 1 });
+    const released = await followed(shop, order, 'is-void');
+    expect(released.transactions![0]!.events!.map(({ event }) => event)).toEqual(['new', 'processing', 'accepted']);
+    expect(story(await read(shop, order))).toBe('completed: expired');
+    expect(await entriesOf(shop, order, 'void')).toHaveLength(1);
+  },
+  150_000,
+);
 
-test.concurrent('of a delayed authorization too: its capture is done once', async () => {
-  const order = await authorized(shop, { transaction: { capture_mode: 'delayed', expiration_period: WINDOW } });
-  await shop.trouble({ operation: 'capture', order_id: order.id, kind: 'no_answer', milliseconds: 500, times: 1 });
-  expect(await followed(shop, order, 'is-capture')).toMatchObject({ status: 'completed', amount: 1_000 });
-  expect(await entriesOf(shop, order, 'capture')).toHaveLength(1);
-}, 150_000);
+test.concurrent(
+  'of a delayed authorization too: its capture is done once',
+  async () => {
+    const order = await authorized(shop, { transaction: { capture_mode: 'delayed', expiration_period: WINDOW } });
+    await shop.trouble({ operation: 'capture', order_id: order.id, kind: 'no_answer', milliseconds: 500, times: 1 });
+    expect(await followed(shop, order, 'is-capture')).toMatchObject({ status: 'completed', amount: 1_000 });
+    expect(await entriesOf(shop, order, 'capture')).toHaveLength(1);
+  },
+  150_000,
+);
 
-test.concurrent('a capture that is unanswered when the window ends: what it holds is not released before its outcome is known', async () => {
-  const order = await authorized(shop, { transaction: { expiration_period: WINDOW } });
-  const clerk = troublemaker();
-  await clerk.trouble({ operation: 'capture', order_id: order.id, kind: 'outage' });
-  const captured = await capturePart(shop, order, part(600));
-  expect(said(captured)).toEqual([200, 'processing']);
-  expect((await followed(shop, order, 'is-void')).amount).toBe(400);
-  expect((await shop.getOrder(captured.body.id)).status).toBe('processing');
-  await clerk.endTrouble();
-  await shop.untilStatus(captured.body.id, 'completed', 60_000);
-  const ended = await read(shop, order);
-  expect([story(ended), ended.amount_details]).toEqual(['completed: accepted', { capturable: 0, captured: 600, refundable: 600, refunded: 0, voidable: 0, voided: 400 }]);
-}, 150_000);
+test.concurrent(
+  'a capture that is unanswered when the window ends: what it holds is not released before its outcome is known',
+  async () => {
+    const order = await authorized(shop, { transaction: { expiration_period: WINDOW } });
+    const clerk = troublemaker();
+    await clerk.trouble({ operation: 'capture', order_id: order.id, kind: 'outage' });
+    const captured = await capturePart(shop, order, part(600));
+    expect(said(captured)).toEqual([200, 'processing']);
+    expect((await followed(shop, order, 'is-void')).amount).toBe(400);
+    expect((await shop.getOrder(captured.body.id)).status).toBe('processing');
+    await clerk.endTrouble();
+    await shop.untilStatus(captured.body.id, 'completed', 60_000);
+    const ended = await read(shop, order);
+    expect([story(ended), ended.amount_details]).toEqual([
+      'completed: accepted',
+      { capturable: 0, captured: 600, refundable: 600, refunded: 0, voidable: 0, voided: 400 },
+    ]);
+  },
+  150_000,
+);
 
-test.concurrent('a capture that is refused after the window: what it frees is released as well', async () => {
-  const order = await authorized(shop, { card: 'capture_refused', transaction: { expiration_period: WINDOW } });
-  const clerk = troublemaker();
-  await clerk.trouble({ operation: 'capture', order_id: order.id, kind: 'outage' });
-  const captured = await capturePart(shop, order, part(600));
-  expect(said(captured)).toEqual([200, 'processing']);
-  expect((await followed(shop, order, 'is-void')).amount).toBe(400);
-  await clerk.endTrouble();
-  await shop.untilStatus(captured.body.id, 'error', 60_000);
-  await once(shop, order, 'has expired', ({ transactions }) => transactions![0]!.status === 'expired', 60_000);
-  expect((await shop.getOrder(order.id)).status).toBe('completed');
-  expect((await entriesOf(shop, order, 'void')).map(({ amount }) => amount)).toEqual([400, 600]);
-}, 150_000);
+test.concurrent(
+  'a capture that is refused after the window: what it frees is released as well',
+  async () => {
+    const order = await authorized(shop, { card: 'capture_refused', transaction: { expiration_period: WINDOW } });
+    const clerk = troublemaker();
+    await clerk.trouble({ operation: 'capture', order_id: order.id, kind: 'outage' });
+    const captured = await capturePart(shop, order, part(600));
+    expect(said(captured)).toEqual([200, 'processing']);
+    expect((await followed(shop, order, 'is-void')).amount).toBe(400);
+    await clerk.endTrouble();
+    await shop.untilStatus(captured.body.id, 'error', 60_000);
+    await once(shop, order, 'has expired', ({ transactions }) => transactions![0]!.status === 'expired', 60_000);
+    expect((await shop.getOrder(order.id)).status).toBe('completed');
+    expect((await entriesOf(shop, order, 'void')).map(({ amount }) => amount)).toEqual([400, 600]);
+  },
+  150_000,
+);

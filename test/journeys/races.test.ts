@@ -89,22 +89,43 @@ test(`${ORDERS} authorizations, captured and voided at the instant their window 
     return { id: order.id, transaction_id: payment(order), answers };
   });
   const ids = new Set(tied.map(({ id }) => id));
-  const money = await until('every authorization is over', async () => {
-    const all = await moneyOf(ids);
-    return all.every((one) => one.pending_amount === 0 && one.captured_amount + one.voided_amount === 1_000) && all;
-  }, 90_000);
+  const money = await until(
+    'every authorization is over',
+    async () => {
+      const all = await moneyOf(ids);
+      return all.every((one) => one.pending_amount === 0 && one.captured_amount + one.voided_amount === 1_000) && all;
+    },
+    90_000,
+  );
   const ledger = await ledgerOf(ids);
   const ends = money.map(({ order_id, status, captured_amount, voided_amount }) => {
     const { answers } = tied.find(({ id }) => id === order_id)!;
     const won = answers.filter((answer) => answer.status === 200).map(({ body }) => body.flags.find((flag) => flag.startsWith('is-') && flag !== 'is-test'));
     return { won, told: statuses(answers), status, captured_amount, voided_amount, ledger: ledger.get(order_id) };
   });
-  const captured = { won: ['is-capture'], told: [200, 409], status: 'accepted', captured_amount: 1_000, voided_amount: 0, ledger: ['authorize approved 1000', 'capture approved 1000'] };
-  const voided = { won: ['is-void'], told: [200, 409], status: 'cancelled', captured_amount: 0, voided_amount: 1_000, ledger: ['authorize approved 1000', 'void approved 1000'] };
+  const captured = {
+    won: ['is-capture'],
+    told: [200, 409],
+    status: 'accepted',
+    captured_amount: 1_000,
+    voided_amount: 0,
+    ledger: ['authorize approved 1000', 'capture approved 1000'],
+  };
+  const voided = {
+    won: ['is-void'],
+    told: [200, 409],
+    status: 'cancelled',
+    captured_amount: 0,
+    voided_amount: 1_000,
+    ledger: ['authorize approved 1000', 'void approved 1000'],
+  };
   const expired = { ...voided, won: [], told: [409, 409], status: 'expired' };
   const wins = counted(ends);
   const [captures, voids, expiries] = [captured, voided, expired].map((end) => wins[JSON.stringify(end)] ?? 0);
-  expect([Object.keys(wins).filter((end) => ![captured, voided, expired].some((known) => JSON.stringify(known) === end)), captures! + voids! + expiries!]).toEqual([[], ORDERS]);
+  expect([
+    Object.keys(wins).filter((end) => ![captured, voided, expired].some((known) => JSON.stringify(known) === end)),
+    captures! + voids! + expiries!,
+  ]).toEqual([[], ORDERS]);
   // It was a tie: each of them wins now and then.
   expect(Math.min(captures!, voids!, expiries!)).toBeGreaterThan(0);
   expect(counted(tied.flatMap(({ answers }) => answers.filter(({ status }) => status !== 200).map(said)))).toEqual({

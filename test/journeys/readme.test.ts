@@ -21,7 +21,10 @@ test('the calls of README, copied in its order, make a payment', async () => {
     expect(calls()).toHaveLength(6);
     // A terminal shows each answer on a line of its own.
     const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', calls().join('\necho\n')], { cwd: folder });
-    const [created, paid, read, refund, capture, released] = stdout.trim().split(/\n+|(?<=\})(?=\{"id")/).map((line) => JSON.parse(line) as { id: string; status: string; order_url: string; transactions?: unknown[] });
+    const [created, paid, read, refund, capture, released] = stdout
+      .trim()
+      .split(/\n+|(?<=\})(?=\{"id")/)
+      .map((line) => JSON.parse(line) as { id: string; status: string; order_url: string; transactions?: unknown[] });
     expect(created).toMatchObject({ status: 'new', merchant_order_id: 'M-1001', order_url: expect.stringContaining(`/pay/${created?.id}/`) as string });
     expect(paid).toMatchObject({ status: 'completed', transactions: [{ status: 'accepted', outcomes: { processing: { response_code: '00' } } }] });
     expect(read).toEqual(paid);

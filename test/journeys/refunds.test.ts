@@ -5,7 +5,26 @@ import { Merchant, story, webhookOf } from '../support/client';
 import { aProject } from '../support/projects';
 import { aReceiver } from '../support/receiver';
 import { stack } from '../support/stack';
-import { aKey, authorized, books, capture, details, etag, expectNothingEmpty, forgetAnswer, forgetWorkflow, hurry, part, capturePart, payment, read, refund, said, statuses, voidAll } from './following';
+import {
+  aKey,
+  authorized,
+  books,
+  capture,
+  details,
+  etag,
+  expectNothingEmpty,
+  forgetAnswer,
+  forgetWorkflow,
+  hurry,
+  part,
+  capturePart,
+  payment,
+  read,
+  refund,
+  said,
+  statuses,
+  voidAll,
+} from './following';
 
 /** Captured money that is given back. */
 const shop = new Merchant();
@@ -22,7 +41,14 @@ beforeAll(() => {
 
 describe('a refund', () => {
   test('in full: an order of its own with is-refund, refund_of_order_id and a debit transaction that names the original', async () => {
-    const order = await shop.paidOrder('approved', { amount: 700, description: 'A lamp', merchant_order_id: 'M-9', extra: { mine: 1 }, return_url: 'https://shop.example/', customer: { first_name: 'Ada' } });
+    const order = await shop.paidOrder('approved', {
+      amount: 700,
+      description: 'A lamp',
+      merchant_order_id: 'M-9',
+      extra: { mine: 1 },
+      return_url: 'https://shop.example/',
+      customer: { first_name: 'Ada' },
+    });
     const answer = await refund(shop, order, { amount: 700 });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
     const refunded = orderSchema.parse(answer.body);
@@ -68,7 +94,13 @@ describe('a refund', () => {
     expect(await shop.getOrder(refunded.id)).toEqual(refunded);
 
     const original = orderSchema.parse(await read(shop, order));
-    expect(original).toMatchObject({ status: 'completed', refunded_amount: 700, refund_orders: [refunded.id], related_orders: [refunded.id], flags: ['is-test', 'has-refunds'] });
+    expect(original).toMatchObject({
+      status: 'completed',
+      refunded_amount: 700,
+      refund_orders: [refunded.id],
+      related_orders: [refunded.id],
+      flags: ['is-test', 'has-refunds'],
+    });
     expect(original.amount_details).toEqual({ capturable: 0, captured: 700, refundable: 0, refunded: 700, voidable: 0, voided: 0 });
     expect(story(original)).toBe('completed: accepted');
     expectNothingEmpty(original);
@@ -162,7 +194,9 @@ describe('a refund', () => {
     const order = await shop.paidOrder('approved');
     const { shop: stranger } = await aProject();
     expect(said(await refund(shop, { id: NOBODY }, { amount: 1 }))).toEqual([404, 'NotFound']);
-    for (const other of [stranger, new Merchant(stack(), stack().live_api_key)]) expect(said(await refund(other, order, { amount: 1 }))).toEqual([401, 'Unauthorized']);
+    for (const other of [stranger, new Merchant(stack(), stack().live_api_key)]) {
+      expect(said(await refund(other, order, { amount: 1 }))).toEqual([401, 'Unauthorized']);
+    }
     expect((await refund(shop, { id: 'x' }, { amount: 1 })).body.error).toMatchObject({ type: 'ValidationError', property_path: 'order_id' });
   });
 });
@@ -223,7 +257,11 @@ describe('webhooks', () => {
       const last = await own.paidOrder('approved');
       await receiver.waitFor(3);
       expect(receiver.received.map(({ path, body }) => [path, webhookOf(body)])).toEqual(
-        [['/of-the-order', order.id], ['/of-the-order', refunded.id], ['/hook', last.id]].map(([path, order_id]) => [path, { event: 'status_changed', order_id, project_id }]),
+        [
+          ['/of-the-order', order.id],
+          ['/of-the-order', refunded.id],
+          ['/hook', last.id],
+        ].map(([path, order_id]) => [path, { event: 'status_changed', order_id, project_id }]),
       );
     } finally {
       await receiver.close();

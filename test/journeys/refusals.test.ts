@@ -30,13 +30,25 @@ describe('a key that is not the right one', () => {
   test('missing, wrong, of another kind: 401 with WWW-Authenticate', async () => {
     const { id } = await shop.createOrder();
     const { test_api_key } = stack();
-    const wrong = [`${test_api_key}0`, test_api_key.slice(0, -1) + (test_api_key.endsWith('0') ? '1' : '0'), test_api_key.replace('test', 'live'), test_api_key.toUpperCase(), 'x'];
+    const wrong = [
+      `${test_api_key}0`,
+      test_api_key.slice(0, -1) + (test_api_key.endsWith('0') ? '1' : '0'),
+      test_api_key.replace('test', 'live'),
+      test_api_key.toUpperCase(),
+      'x',
+    ];
     for (const key of wrong) {
       const answer = await answerOf(getOrder({ orderId: id }, new Merchant(stack(), key).project));
       expectError(answer, [401, 'Unauthorized']);
       expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /);
     }
-    for (const authorization of ['', 'Basic', `Bearer ${test_api_key}`, `Basic ${test_api_key}`, `Basic ${Buffer.from(`${test_api_key}:password`).toString('base64')}`]) {
+    for (const authorization of [
+      '',
+      'Basic',
+      `Bearer ${test_api_key}`,
+      `Basic ${test_api_key}`,
+      `Basic ${Buffer.from(`${test_api_key}:password`).toString('base64')}`,
+    ]) {
       expectError(await shop.send('GET', `/v1/orders/${id}/`, { headers: { authorization } }), [401, 'Unauthorized']);
     }
   });
@@ -54,7 +66,10 @@ describe('a key that is not the right one', () => {
   test('a vault token is good in its project only', async () => {
     const { shop: stranger } = await aProject();
     const transaction = await stranger.cardTransaction('approved');
-    const error = expectError(await answerOf(createOrder({ orderRequest: { currency: 'EUR', amount: 1, transactions: [transaction] } }, shop.project)), [400, 'ValidationError']);
+    const error = expectError(await answerOf(createOrder({ orderRequest: { currency: 'EUR', amount: 1, transactions: [transaction] } }, shop.project)), [
+      400,
+      'ValidationError',
+    ]);
     expect(error.property_path).toBe('transactions.0.payment_method_details.vault_token');
     expect(await simulator('operations').where({ vault_token: transaction.payment_method_details.vault_token })).toEqual([]);
   });
@@ -82,7 +97,8 @@ describe('a wrong request: nothing is stored, nothing is charged', () => {
   const order = (over: Record<string, unknown>): Request => ({
     body: { currency: 'EUR', amount: 100, transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token } }], ...over },
   });
-  const transaction = (over: Record<string, unknown>) => order({ transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token }, ...over }] });
+  const transaction = (over: Record<string, unknown>) =>
+    order({ transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token }, ...over }] });
   const validation: [number, string] = [400, 'ValidationError'];
 
   test.each<[title: string, request: () => Request, expected: [number, string], property_path: string | undefined]>([
@@ -101,7 +117,12 @@ describe('a wrong request: nothing is stored, nothing is charged', () => {
     ['methods of the page that are not active', () => order({ payment_methods: ['credit-card', 'ideal'] }), validation, 'payment_methods.1'],
     ['two transactions', () => order({ transactions: [{ payment_method: 'credit-card' }, { payment_method: 'credit-card' }] }), validation, 'transactions'],
     ['an unknown capture mode', () => transaction({ capture_mode: 'later' }), validation, 'transactions.0.capture_mode'],
-    ['a token nobody has', () => transaction({ payment_method_details: { vault_token: 'nobody' } }), validation, 'transactions.0.payment_method_details.vault_token'],
+    [
+      'a token nobody has',
+      () => transaction({ payment_method_details: { vault_token: 'nobody' } }),
+      validation,
+      'transactions.0.payment_method_details.vault_token',
+    ],
     ['an empty token', () => transaction({ payment_method_details: { vault_token: '' } }), validation, 'transactions.0.payment_method_details.vault_token'],
     ['a duration of months', () => order({ expiration_period: 'P1M' }), validation, 'expiration_period'],
     ['a duration of nothing', () => order({ expiration_period: 'PT0S' }), validation, 'expiration_period'],
@@ -110,13 +131,28 @@ describe('a wrong request: nothing is stored, nothing is charged', () => {
     ['an address of another kind', () => order({ return_url: 'javascript:alert(1)' }), validation, 'return_url'],
     ['an address without a host', () => order({ webhook_url: '/hook' }), validation, 'webhook_url'],
     ['a country that is no code', () => order({ customer: { country: 'Netherlands' } }), validation, 'customer.country'],
-    ['a card number in a field', () => order({ description: `paid with ${CARDS.approved.number}`, merchant_order_id: CARDS.approved.number }), validation, 'merchant_order_id'],
+    [
+      'a card number in a field',
+      () => order({ description: `paid with ${CARDS.approved.number}`, merchant_order_id: CARDS.approved.number }),
+      validation,
+      'merchant_order_id',
+    ],
     ['a card number in free-form data', () => order({ extra: { card: { pan: '4111 1111 1111 1111' } } }), validation, 'extra.card.pan'],
     ['a card number as a number', () => order({ extra: { pan: 4111111111111111 } }), validation, 'extra.pan'],
-    ['a receiver account without account funding', () => transaction({ payment_method_details: { vault_token, receiver_account_number: 'NL00' } }), [403, 'Forbidden'], undefined],
+    [
+      'a receiver account without account funding',
+      () => transaction({ payment_method_details: { vault_token, receiver_account_number: 'NL00' } }),
+      [403, 'Forbidden'],
+      undefined,
+    ],
     ['half a JSON text', () => ({ body: '{"currency":"EUR","amount":' }), validation, undefined],
     ['a list', () => ({ body: [1] }), validation, undefined],
-    ['a form', () => ({ body: 'currency=EUR&amount=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } }), [415, 'UnsupportedMediaType'], undefined],
+    [
+      'a form',
+      () => ({ body: 'currency=EUR&amount=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } }),
+      [415, 'UnsupportedMediaType'],
+      undefined,
+    ],
     ['more than 256 KiB', () => order({ unknown: 'x'.repeat(262_144) }), [413, 'PayloadTooLarge'], undefined],
     ['a key of idempotency that is too long', () => ({ ...order({}), headers: { 'idempotency-key': 'k'.repeat(256) } }), validation, 'Idempotency-Key'],
   ])('%s', async (_title, request, expected, property_path) => {

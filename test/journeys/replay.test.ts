@@ -48,7 +48,11 @@ function histories(): RecordedHistory[] {
 }
 
 test('every flow has been recorded', () => {
-  expect(histories().map(({ name }) => name).toSorted()).toEqual(Object.keys(FLOWS).toSorted());
+  expect(
+    histories()
+      .map(({ name }) => name)
+      .toSorted(),
+  ).toEqual(Object.keys(FLOWS).toSorted());
 });
 
 test('every recorded workflow goes on with the code of today', async () => {
@@ -66,7 +70,10 @@ test.each([
   const changed = program.replaceAll(now, then);
   expect(changed).not.toBe(program);
   // That one alone: to replay all of them for every change takes minutes on a slow machine and proves no more.
-  const failures = await replayHistories({ code: changed + MAP + map }, histories().filter(({ name }) => name === history));
+  const failures = await replayHistories(
+    { code: changed + MAP + map },
+    histories().filter(({ name }) => name === history),
+  );
   expect(Object.keys(failures)).toEqual([history]);
 });
 

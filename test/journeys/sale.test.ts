@@ -41,7 +41,10 @@ describe('a sale, approved', () => {
   test('rule 1: the order is completed, its transaction accepted, its response code 00, in one answer', async () => {
     const shop = merchant();
     const transaction = { ...(await shop.cardTransaction('approved')), expiration_period: 'PT10M' };
-    const answer = await createOrder({ orderRequest: { currency: 'EUR', amount: 2_599, description: 'Two tickets', transactions: [transaction] } }, shop.project);
+    const answer = await createOrder(
+      { orderRequest: { currency: 'EUR', amount: 2_599, description: 'Two tickets', transactions: [transaction] } },
+      shop.project,
+    );
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
     const order = orderSchema.parse(answer.data);
     expectNothingEmpty(order);
@@ -94,7 +97,9 @@ describe('a sale, approved', () => {
     expect(await shop.getOrder(id)).toEqual(order);
     const project = await shop.getProject();
     expect([project_id, merchant_id]).toEqual([project.id, project.merchant_id]);
-    expect((await shop.ledger(id)).map(({ operation, amount, requests, result }) => [operation, amount, requests, result])).toEqual([['sale', 2_599, 1, 'approved']]);
+    expect((await shop.ledger(id)).map(({ operation, amount, requests, result }) => [operation, amount, requests, result])).toEqual([
+      ['sale', 2_599, 1, 'approved'],
+    ]);
   });
 
   test('a token of an earlier payment pays again, as another order', async () => {
@@ -117,7 +122,9 @@ describe('a sale, approved', () => {
 describe('an order for the hosted page', () => {
   test('carries order_url and status new, and every field comes back as it was sent', async () => {
     const shop = merchant();
-    const order = orderSchema.parse((await shop.send('POST', '/v1/orders', { body: { ...FIELDS, status: 'completed', id: 'mine', refunded_amount: 5, unknown: 1 } })).body);
+    const order = orderSchema.parse(
+      (await shop.send('POST', '/v1/orders', { body: { ...FIELDS, status: 'completed', id: 'mine', refunded_amount: 5, unknown: 1 } })).body,
+    );
     expect(order).toMatchObject(FIELDS);
     expect(order).toMatchObject({ status: 'new', order_url: `${shop.place.api_url}/pay/${order.id}/` });
     expect(Object.keys(order)).not.toEqual(expect.arrayContaining(['transactions']));
@@ -138,7 +145,10 @@ describe('an order for the hosted page', () => {
 describe('a sale, declined', () => {
   test('rule 2: a decline is an answer: 200, status error, the code and its description', async () => {
     const shop = merchant();
-    const answer = await createOrder({ orderRequest: { currency: 'EUR', amount: 100, transactions: [await shop.cardTransaction('do_not_honor')] } }, shop.project);
+    const answer = await createOrder(
+      { orderRequest: { currency: 'EUR', amount: 100, transactions: [await shop.cardTransaction('do_not_honor')] } },
+      shop.project,
+    );
     expect(answer.status).toBe(200);
     const order = orderSchema.parse(answer.data);
     expect(story(order)).toBe('error: error');
@@ -158,7 +168,10 @@ describe('a sale, declined', () => {
     expect(story(await shop.getOrder(order.id))).toBe('processing: error');
 
     const second = await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
-    expect([second.status, second.headers.get('location')]).toEqual([303, `https://shop.example/thanks?cart=1&order_id=${order.id}&project_id=${order.project_id}`]);
+    expect([second.status, second.headers.get('location')]).toEqual([
+      303,
+      `https://shop.example/thanks?cart=1&order_id=${order.id}&project_id=${order.project_id}`,
+    ]);
     const paid = orderSchema.parse(await shop.getOrder(order.id));
     expect(story(paid)).toBe('completed: error accepted');
     expect(paid.transactions!.map(({ outcomes }) => outcomes?.processing.response_code)).toEqual(['51', '00']);

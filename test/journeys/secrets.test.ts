@@ -46,7 +46,9 @@ beforeAll(async () => {
 /** Card numbers and keys in a text, each with what stands around it. */
 function found(text: string): string[] {
   const numbers = [...text.matchAll(/(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-])/g)].map(([number]) => number).filter((number) => isCardNumber(number));
-  const published = Object.values(CARDS).map(({ number }) => number).filter((number) => text.includes(number));
+  const published = Object.values(CARDS)
+    .map(({ number }) => number)
+    .filter((number) => text.includes(number));
   return [...new Set([...numbers, ...published, ...KEYS.filter((key) => text.includes(key))])];
 }
 
@@ -57,7 +59,11 @@ test('the search finds what it looks for', () => {
 });
 
 async function dump(db: Database): Promise<Record<string, string>> {
-  const tables = await rows<{ name: string }>(db, `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`, {});
+  const tables = await rows<{ name: string }>(
+    db,
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`,
+    {},
+  );
   const dumped: Record<string, string> = {};
   for (const { name } of tables) {
     dumped[name] = (await rows<{ line: string }>(db, `select row_to_json(t)::text as line from ${name} t`, {})).map(({ line }) => line).join('\n');
@@ -103,7 +109,14 @@ test('the histories of Temporal, as they are kept and as an operator reads them'
       const texts = (await codec.decode(payloads)).map(({ data }) => Buffer.from(data ?? []).toString());
       // Encrypted: nothing of a payload can be read as it is kept.
       for (const [i, payload] of payloads.entries()) {
-        if (texts[i]!.length > 20 && Buffer.from(payload.data ?? []).toString().includes(texts[i]!)) readable += `${workflowId}: ${texts[i]}\n`;
+        if (
+          texts[i]!.length > 20 &&
+          Buffer.from(payload.data ?? [])
+            .toString()
+            .includes(texts[i]!)
+        ) {
+          readable += `${workflowId}: ${texts[i]}\n`;
+        }
       }
       const kept = Buffer.from(History.encode(history).finish()).toString('latin1');
       leaks.push(...found(`${kept}\n${texts.join('\n')}`).map((secret) => `${workflowId}: ${secret}`));

@@ -3,7 +3,26 @@ import { text } from 'node:stream/consumers';
 import { orderSchema } from '../../src/contract/order';
 import { Merchant, story, type Refusal } from '../support/client';
 import { aProject } from '../support/projects';
-import { aKey, authorized, books, capture, capturePart, details, etag, expectNothingEmpty, forgetAnswer, once, part, payment, read, refund, said, statuses, voidAll, voidPart } from './following';
+import {
+  aKey,
+  authorized,
+  books,
+  capture,
+  capturePart,
+  details,
+  etag,
+  expectNothingEmpty,
+  forgetAnswer,
+  once,
+  part,
+  payment,
+  read,
+  refund,
+  said,
+  statuses,
+  voidAll,
+  voidPart,
+} from './following';
 
 /** Money that is reserved, and released. */
 const shop = new Merchant();
@@ -16,8 +35,18 @@ describe('a void', () => {
     const { status, body } = await voidAll(shop, order);
     const voided = orderSchema.parse(body);
     expect([status, story(voided)]).toEqual([200, 'completed: accepted']);
-    expect(voided).toMatchObject({ amount: 1_000, currency: 'EUR', void_of_order_id: order.id, related_order_id: order.id, description: 'A chair', merchant_order_id: 'M-8', flags: ['is-test', 'is-void'] });
-    expect(voided.transactions).toEqual([expect.objectContaining({ transaction_type: 'void', credit_debit: 'debit', payment_method: 'credit-card', amount: 1_000 })]);
+    expect(voided).toMatchObject({
+      amount: 1_000,
+      currency: 'EUR',
+      void_of_order_id: order.id,
+      related_order_id: order.id,
+      description: 'A chair',
+      merchant_order_id: 'M-8',
+      flags: ['is-test', 'is-void'],
+    });
+    expect(voided.transactions).toEqual([
+      expect.objectContaining({ transaction_type: 'void', credit_debit: 'debit', payment_method: 'credit-card', amount: 1_000 }),
+    ]);
     for (const field of ['order_url', 'expiration_period', 'extra', 'capture_of_order_id', 'refund_of_order_id']) expect(voided).not.toHaveProperty(field);
     for (const field of ['capture_mode', 'is_capturable', 'refund_of_transaction_id', 'payment_url']) expect(voided.transactions![0]).not.toHaveProperty(field);
     expectNothingEmpty(voided);
@@ -102,17 +131,29 @@ describe('a void', () => {
     await once(shop, ended, 'has lapsed', ({ transactions }) => transactions![0]!.status === 'expired');
     const unpaid = await shop.createOrder({ transactions: [{ payment_method: 'credit-card', capture_mode: 'manual' }] });
     for (const order of [await shop.paidOrder('approved'), unpaid, captured, follow_up, ended]) {
-      expect([said(await voidAll(shop, order)), said(await voidPart(shop, order, part(1)))]).toEqual([[409, 'CanNotCancelTransaction'], [409, 'CanNotCancelTransaction']]);
+      expect([said(await voidAll(shop, order)), said(await voidPart(shop, order, part(1)))]).toEqual([
+        [409, 'CanNotCancelTransaction'],
+        [409, 'CanNotCancelTransaction'],
+      ]);
     }
   });
 
   test('404 for an order or transaction that does not exist; 401 for another project', async () => {
     const order = await authorized(shop);
     const { shop: stranger } = await aProject();
-    for (const wrong of [{ id: NOBODY, transactions: order.transactions }, { id: order.id, transactions: [{ id: NOBODY }] }]) {
-      expect([said(await voidAll(shop, wrong)), said(await voidPart(shop, wrong, part(1)))]).toEqual([[404, 'NotFound'], [404, 'NotFound']]);
+    for (const wrong of [
+      { id: NOBODY, transactions: order.transactions },
+      { id: order.id, transactions: [{ id: NOBODY }] },
+    ]) {
+      expect([said(await voidAll(shop, wrong)), said(await voidPart(shop, wrong, part(1)))]).toEqual([
+        [404, 'NotFound'],
+        [404, 'NotFound'],
+      ]);
     }
-    expect([said(await voidAll(stranger, order)), said(await voidPart(stranger, order, part(1)))]).toEqual([[401, 'Unauthorized'], [401, 'Unauthorized']]);
+    expect([said(await voidAll(stranger, order)), said(await voidPart(stranger, order, part(1)))]).toEqual([
+      [401, 'Unauthorized'],
+      [401, 'Unauthorized'],
+    ]);
     expect(await books(shop, order)).toHaveLength(1);
   });
 });
@@ -130,12 +171,10 @@ async function postExactly(path: string, headers: string[], body = ''): Promise<
 describe('surface 5: captures/ and voids/ without a body', () => {
   const JSON_TYPE = 'Content-Type: application/json';
   test.each(['captures', 'voids'])('%s/: no length and no type, a length of 0, {}; with and without the slash', async (what) => {
-    for (const [headers, body] of [
-      [[]],
-      [['Content-Length: 0']],
-      [['Content-Length: 0', JSON_TYPE]],
-      [['Content-Length: 2', JSON_TYPE], '{}'],
-    ] as [string[], string?][]) {
+    for (const [headers, body] of [[[]], [['Content-Length: 0']], [['Content-Length: 0', JSON_TYPE]], [['Content-Length: 2', JSON_TYPE], '{}']] as [
+      string[],
+      string?,
+    ][]) {
       for (const slash of ['/', '']) {
         const order = await authorized(shop);
         expect(await postExactly(`/v1/orders/${order.id}/transactions/${payment(order)}/${what}${slash}`, headers, body)).toEqual([200, 1_000]);

@@ -27,7 +27,12 @@ async function walletTransaction(shop: Merchant, payment_method: Wallet) {
   return { payment_method, payment_method_details: { vault_token } };
 }
 
-const expected = (payment_method: Wallet) => ({ status: 'accepted', payment_method, payment_method_brand: BRANDS[payment_method], outcomes: { processing: { response_code: '00' } } });
+const expected = (payment_method: Wallet) => ({
+  status: 'accepted',
+  payment_method,
+  payment_method_brand: BRANDS[payment_method],
+  outcomes: { processing: { response_code: '00' } },
+});
 
 describe('by token over REST', () => {
   test.each(KINDS)('%s, %s: completed by its only attempt, charged once', async (wallet, kind) => {
@@ -40,7 +45,10 @@ describe('by token over REST', () => {
 
   test.each(WALLETS)('%s, sent again with its Idempotency-Key: the same order, charged once', async (wallet) => {
     const shop = shopOf('test');
-    const request = { body: { currency: 'EUR', amount: 700, transactions: [await walletTransaction(shop, wallet)] }, headers: { 'idempotency-key': `${wallet}-${Date.now()}` } };
+    const request = {
+      body: { currency: 'EUR', amount: 700, transactions: [await walletTransaction(shop, wallet)] },
+      headers: { 'idempotency-key': `${wallet}-${Date.now()}` },
+    };
     const [first, second] = [await shop.send<{ id: string }>('POST', '/v1/orders/', request), await shop.send<{ id: string }>('POST', '/v1/orders/', request)];
     expect(second.body).toEqual(first.body);
     expect(await charges(first.body.id)).toHaveLength(1);
@@ -59,11 +67,17 @@ describe('by token over REST', () => {
   test.each(WALLETS)('%s is refused where the project has it not active, or the token is of another project', async (wallet) => {
     const transaction = await walletTransaction(shopOf('test'), wallet);
     const refusal = async (shop: Merchant) => {
-      const { status, body } = await shop.send<{ error: Refusal }>('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 700, transactions: [transaction] } });
+      const { status, body } = await shop.send<{ error: Refusal }>('POST', '/v1/orders/', {
+        body: { currency: 'EUR', amount: 700, transactions: [transaction] },
+      });
       return [status, body.error.type, body.error.property_path];
     };
     expect(await refusal((await aProject()).shop)).toEqual([400, 'ValidationError', 'transactions.0.payment_method']);
-    expect(await refusal((await aProject({ payment_methods: [wallet] })).shop)).toEqual([400, 'ValidationError', 'transactions.0.payment_method_details.vault_token']);
+    expect(await refusal((await aProject({ payment_methods: [wallet] })).shop)).toEqual([
+      400,
+      'ValidationError',
+      'transactions.0.payment_method_details.vault_token',
+    ]);
   });
 });
 

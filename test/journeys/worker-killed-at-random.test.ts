@@ -62,57 +62,102 @@ async function payOnPage(id: string, card: CardName): Promise<void> {
   await until('the page answers', async () => (await customer.post(`/pay/${id}/`, form)).status !== 503 || (await sleep(1_000)), WITHIN_MS);
 }
 
-async function follow(call: (idempotencyKey: string) => ReturnType<typeof refundOrder | typeof captureTransactionAmount | typeof voidTransaction>): Promise<void> {
+async function follow(
+  call: (idempotencyKey: string) => ReturnType<typeof refundOrder | typeof captureTransactionAmount | typeof voidTransaction>,
+): Promise<void> {
   const idempotencyKey = aKey();
   const { id } = orderOf(await insist(() => call(idempotencyKey)));
   await shop.untilStatus(id, 'completed', WITHIN_MS);
 }
 const refund = (orderId: string, amount: number) => follow((idempotencyKey) => refundOrder({ orderId, idempotencyKey, body: { amount } }, shop.project));
 const capture = ({ id, transactions }: Order, amount: number) =>
-  follow((idempotencyKey) => captureTransactionAmount({ orderId: id, transactionId: transactions![0]!.id!, idempotencyKey, body: { amount, description: 'a parcel' } }, shop.project));
-const voidRest = ({ id, transactions }: Order) => follow((idempotencyKey) => voidTransaction({ orderId: id, transactionId: transactions![0]!.id!, idempotencyKey }, shop.project));
+  follow((idempotencyKey) =>
+    captureTransactionAmount({ orderId: id, transactionId: transactions![0]!.id!, idempotencyKey, body: { amount, description: 'a parcel' } }, shop.project),
+  );
+const voidRest = ({ id, transactions }: Order) =>
+  follow((idempotencyKey) => voidTransaction({ orderId: id, transactionId: transactions![0]!.id!, idempotencyKey }, shop.project));
 
 /** What is done with an order, how it ends, and everything the processor may have done for it. */
 const STORIES: [title: string, act: () => Promise<string>, ends: string, ledger: string[]][] = [
-  ['a sale, refunded in two parts', async () => {
-    const { id } = await paid();
-    await refund(id, 300);
-    await refund(id, 700);
-    return id;
-  }, 'completed: accepted', ['refund approved 300', 'refund approved 700', 'sale approved 1000']],
-  ['paid on the page, refunded at once from two sides', async () => {
-    const { id } = await create();
-    await payOnPage(id, 'approved');
-    await shop.untilStatus(id, 'completed', WITHIN_MS);
-    await Promise.all([refund(id, 400), refund(id, 600)]);
-    return id;
-  }, 'completed: accepted', ['refund approved 400', 'refund approved 600', 'sale approved 1000']],
-  ['declined on the page, then paid', async () => {
-    const { id } = await create();
-    await payOnPage(id, 'do_not_honor');
-    await until('the decline is known', async () => story(await shop.getOrder(id)) === 'processing: error', WITHIN_MS);
-    await payOnPage(id, 'approved');
-    return id;
-  }, 'completed: error accepted', ['sale approved 1000', 'sale declined 1000']],
-  ['reserved, captured in two parts, the rest voided', async () => {
-    const order = await paid({ capture_mode: 'manual' });
-    await Promise.all([capture(order, 500), capture(order, 200)]);
-    await voidRest(order);
-    return order.id;
-  }, 'completed: accepted', ['authorize approved 1000', 'capture approved 200', 'capture approved 500', 'void approved 300']],
-  ['reserved and voided', async () => {
-    const order = await paid({ capture_mode: 'manual' });
-    await voidRest(order);
-    return order.id;
-  }, 'completed: cancelled', ['authorize approved 1000', 'void approved 1000']],
-  ['reserved, its window ends', async () => (await paid({ capture_mode: 'manual', expiration_period: 'PT2S' })).id, 'completed: expired', ['authorize approved 1000', 'void approved 1000']],
-  ['captured by the service at the end of its window', async () => (await paid({ capture_mode: 'delayed', expiration_period: 'PT2S' })).id, 'completed: accepted', ['authorize approved 1000', 'capture approved 1000']],
-  ['cancelled by the merchant', async () => {
-    const { id } = await create({ transactions: [{ payment_method: 'credit-card' }] });
-    // An order that does not answer in time is shown as it is: the merchant asks again.
-    await until('cancelled', async () => orderOf(await insist(() => cancelOrder({ orderId: id }, shop.project))).status === 'cancelled', WITHIN_MS);
-    return id;
-  }, 'cancelled: cancelled', []],
+  [
+    'a sale, refunded in two parts',
+    async () => {
+      const { id } = await paid();
+      await refund(id, 300);
+      await refund(id, 700);
+      return id;
+    },
+    'completed: accepted',
+    ['refund approved 300', 'refund approved 700', 'sale approved 1000'],
+  ],
+  [
+    'paid on the page, refunded at once from two sides',
+    async () => {
+      const { id } = await create();
+      await payOnPage(id, 'approved');
+      await shop.untilStatus(id, 'completed', WITHIN_MS);
+      await Promise.all([refund(id, 400), refund(id, 600)]);
+      return id;
+    },
+    'completed: accepted',
+    ['refund approved 400', 'refund approved 600', 'sale approved 1000'],
+  ],
+  [
+    'declined on the page, then paid',
+    async () => {
+      const { id } = await create();
+      await payOnPage(id, 'do_not_honor');
+      await until('the decline is known', async () => story(await shop.getOrder(id)) === 'processing: error', WITHIN_MS);
+      await payOnPage(id, 'approved');
+      return id;
+    },
+    'completed: error accepted',
+    ['sale approved 1000', 'sale declined 1000'],
+  ],
+  [
+    'reserved, captured in two parts, the rest voided',
+    async () => {
+      const order = await paid({ capture_mode: 'manual' });
+      await Promise.all([capture(order, 500), capture(order, 200)]);
+      await voidRest(order);
+      return order.id;
+    },
+    'completed: accepted',
+    ['authorize approved 1000', 'capture approved 200', 'capture approved 500', 'void approved 300'],
+  ],
+  [
+    'reserved and voided',
+    async () => {
+      const order = await paid({ capture_mode: 'manual' });
+      await voidRest(order);
+      return order.id;
+    },
+    'completed: cancelled',
+    ['authorize approved 1000', 'void approved 1000'],
+  ],
+  [
+    'reserved, its window ends',
+    async () => (await paid({ capture_mode: 'manual', expiration_period: 'PT2S' })).id,
+    'completed: expired',
+    ['authorize approved 1000', 'void approved 1000'],
+  ],
+  [
+    'captured by the service at the end of its window',
+    async () => (await paid({ capture_mode: 'delayed', expiration_period: 'PT2S' })).id,
+    'completed: accepted',
+    ['authorize approved 1000', 'capture approved 1000'],
+  ],
+  [
+    'cancelled by the merchant',
+    async () => {
+      const { id } = await create({ transactions: [{ payment_method: 'credit-card' }] });
+      // An order that does not answer in time is shown as it is: the merchant asks again.
+      await until('cancelled', async () => orderOf(await insist(() => cancelOrder({ orderId: id }, shop.project))).status === 'cancelled', WITHIN_MS);
+      return id;
+    },
+    'cancelled: cancelled',
+    [],
+  ],
   ['never paid', async () => (await create({ expiration_period: 'PT2S' })).id, 'expired:', []],
 ];
 
@@ -176,17 +221,31 @@ test(`${STORIES.length * TIMES} orders or more while the worker is killed at ran
 
   expect(begun).toBeGreaterThanOrEqual(STORIES.length * TIMES);
   expect(acted).toHaveLength(begun);
-  for (const { id, story: [title, , ends, expected] } of acted) {
+  for (const {
+    id,
+    story: [title, , ends, expected],
+  } of acted) {
     await until(`${title}: ${ends}`, async () => story(await shop.getOrder(id)) === ends, WITHIN_MS);
     // What the service does by itself at the end of a window may still be to come: the status of a payment does not tell.
     await until(`${title}: the processor was asked for everything`, async () => (await shop.ledger(id)).length >= expected.length, WITHIN_MS);
-    const { ledger, record } = await until(`${title}: nothing is under way`, async () => {
-      const found = await recordOf(id);
-      return (found?.pending ?? 0) === 0 && !/ (new|processing) /.test(found?.follow_ups ?? '') && { ledger: await shop.ledger(id), record: found };
-    }, WITHIN_MS);
+    const { ledger, record } = await until(
+      `${title}: nothing is under way`,
+      async () => {
+        const found = await recordOf(id);
+        return (found?.pending ?? 0) === 0 && !/ (new|processing) /.test(found?.follow_ups ?? '') && { ledger: await shop.ledger(id), record: found };
+      },
+      WITHIN_MS,
+    );
     expect([title, ledger.map(({ operation, result, amount }) => `${operation} ${result} ${amount}`).toSorted()]).toEqual([title, expected]);
-    const followed = ledger.filter(({ operation }) => !['sale', 'authorize'].includes(operation)).map(({ operation, amount }) => `${operation} completed ${amount}`);
-    expect([title, record?.captured ?? 0, record?.voided ?? 0, record?.refunded ?? 0]).toEqual([title, sumOf(ledger, 'sale', 'capture'), sumOf(ledger, 'void'), sumOf(ledger, 'refund')]);
+    const followed = ledger
+      .filter(({ operation }) => !['sale', 'authorize'].includes(operation))
+      .map(({ operation, amount }) => `${operation} completed ${amount}`);
+    expect([title, record?.captured ?? 0, record?.voided ?? 0, record?.refunded ?? 0]).toEqual([
+      title,
+      sumOf(ledger, 'sale', 'capture'),
+      sumOf(ledger, 'void'),
+      sumOf(ledger, 'refund'),
+    ]);
     expect([title, record?.follow_ups?.split(', ').toSorted() ?? []]).toEqual([title, followed.toSorted()]);
   }
 }, 480_000);

@@ -12,7 +12,14 @@ test('a variable that is set to nothing is not set', () => {
 });
 
 test('every wrong variable is named, with what is wrong, and no value is shown', () => {
-  const wrong = { API_PORT: '70000', LOG_LEVEL: 'loud', WEBHOOK_PRIVATE_ADDRESSES: 'yes', PUBLIC_URL: 'ftp://secret.example', PAGE_SECRET: 'short-secret', API_DEADLINE_MS: '-1' };
+  const wrong = {
+    API_PORT: '70000',
+    LOG_LEVEL: 'loud',
+    WEBHOOK_PRIVATE_ADDRESSES: 'yes',
+    PUBLIC_URL: 'ftp://secret.example',
+    PAGE_SECRET: 'short-secret',
+    API_DEADLINE_MS: '-1',
+  };
   let text = '';
   try {
     parseConfig(wrong);
@@ -24,7 +31,11 @@ test('every wrong variable is named, with what is wrong, and no value is shown',
 });
 
 test('numbers and flags are parsed', () => {
-  expect(parseConfig({ API_PORT: '0', WEBHOOK_PRIVATE_ADDRESSES: 'true', API_KEY_CACHE_MS: '250' })).toMatchObject({ API_PORT: 0, WEBHOOK_PRIVATE_ADDRESSES: true, API_KEY_CACHE_MS: 250 });
+  expect(parseConfig({ API_PORT: '0', WEBHOOK_PRIVATE_ADDRESSES: 'true', API_KEY_CACHE_MS: '250' })).toMatchObject({
+    API_PORT: 0,
+    WEBHOOK_PRIVATE_ADDRESSES: true,
+    API_KEY_CACHE_MS: 250,
+  });
 });
 
 test('what one process cannot do without is asked for by name', () => {

@@ -18,7 +18,9 @@ test.each([
 
 test('422 is for the named types only', () => {
   expect(NAMES.filter((name) => Number(ERRORS[name].status) === 422)).toEqual(expect.arrayContaining(['MissingInformationToCreateTransaction']));
-  expect(NAMES.filter((name) => Number(ERRORS[name].status) === 422 && !['MissingInformationToCreateTransaction', 'IdempotencyKeyReused'].includes(name))).toEqual([]);
+  expect(
+    NAMES.filter((name) => Number(ERRORS[name].status) === 422 && !['MissingInformationToCreateTransaction', 'IdempotencyKeyReused'].includes(name)),
+  ).toEqual([]);
 });
 
 test('a processor that does not answer a look-up is a ServerError on the wire, at 504', () => {

@@ -7,10 +7,18 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 describe('whoever asks for the same thing again asks for it by the same name', () => {
   /** Every function with every argument that makes a difference. */
   const NAMES: [string, () => string][] = [ID, OTHER].flatMap((id): [string, () => string][] => [
-    ...['order', 'capture', 'void', 'refund'].flatMap((what) => ['a', 'b'].map((idempotency_key): [string, () => string] => [`${what} ${idempotency_key} in ${id}`, () => orderId(what, { idempotency_key, id_namespace: id })])),
+    ...['order', 'capture', 'void', 'refund'].flatMap((what) =>
+      ['a', 'b'].map((idempotency_key): [string, () => string] => [
+        `${what} ${idempotency_key} in ${id}`,
+        () => orderId(what, { idempotency_key, id_namespace: id }),
+      ]),
+    ),
     ...[1, 2].map((n): [string, () => string] => [`attempt ${n} of ${id}`, () => transactionId(id, n)]),
     ...[1, 2].map((n): [string, () => string] => [`closing ${n} of ${id}`, () => closingOrderId(id, n)]),
-    ...['chargeback:1', 'reversal', 'closing:1', 'transaction:1'].map((key): [string, () => string] => [`what the processor did under ${key} to ${id}`, () => processorOrderId(id, key)]),
+    ...['chargeback:1', 'reversal', 'closing:1', 'transaction:1'].map((key): [string, () => string] => [
+      `what the processor did under ${key} to ${id}`,
+      () => processorOrderId(id, key),
+    ]),
     [`reversal of ${id}`, () => reversalOrderId(id)],
   ]);
 
@@ -31,7 +39,13 @@ test('without an Idempotency-Key every order is another one', () => {
 });
 
 test('ids outlive releases: a repeat after an update is still the same thing', () => {
-  expect([orderId('order', { idempotency_key: 'k', id_namespace: ID }), transactionId(ID, 1), reversalOrderId(ID), closingOrderId(ID, 1), processorOrderId(ID, 'k')]).toEqual([
+  expect([
+    orderId('order', { idempotency_key: 'k', id_namespace: ID }),
+    transactionId(ID, 1),
+    reversalOrderId(ID),
+    closingOrderId(ID, 1),
+    processorOrderId(ID, 'k'),
+  ]).toEqual([
     'c238d732-32dc-5a88-ae5e-51e11f624a7c',
     '233cfcc8-f794-5003-906d-258ef353b158',
     '2d480a2b-555a-589c-9908-6e0feacc5856',

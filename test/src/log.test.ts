@@ -37,5 +37,10 @@ test('every line is one JSON value with its process, whatever field held the sec
   }
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatch(/^[^\n]+\n$/);
-  expect(JSON.parse(lines[0]!)).toMatchObject({ process: 'api', deep: { pan: '[card number]' }, error: { message: 'wrong key test_[key]' }, msg: 'card [card number]\nsecond line' });
+  expect(JSON.parse(lines[0]!)).toMatchObject({
+    process: 'api',
+    deep: { pan: '[card number]' },
+    error: { message: 'wrong key test_[key]' },
+    msg: 'card [card number]\nsecond line',
+  });
 });

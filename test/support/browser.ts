@@ -26,7 +26,9 @@ export async function launchBrowser(): Promise<Browser> {
     return await chromium.launch({ executablePath, chromiumSandbox: false });
   } catch (error) {
     const why = /error while loading shared libraries: (\S+):/.exec(String(error))?.[1] ?? firstLine(error);
-    throw new Error(`The page tests need a browser, and ${executablePath} does not start (${why}): install libnss3 and libnspr4, or ${REMEDY}.`, { cause: error });
+    throw new Error(`The page tests need a browser, and ${executablePath} does not start (${why}): install libnss3 and libnspr4, or ${REMEDY}.`, {
+      cause: error,
+    });
   }
 }
 
@@ -60,7 +62,9 @@ async function unpacked(): Promise<string> {
     renameSync(making, folder);
   } catch (error) {
     // Another test file was first.
-    if (!existsSync(program)) throw new Error(`The page tests need a browser, and that of @sparticuz/chromium does not unpack (${firstLine(error)}): ${REMEDY}.`, { cause: error });
+    if (!existsSync(program)) {
+      throw new Error(`The page tests need a browser, and that of @sparticuz/chromium does not unpack (${firstLine(error)}): ${REMEDY}.`, { cause: error });
+    }
   } finally {
     rmSync(making, { recursive: true, force: true });
   }

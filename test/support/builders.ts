@@ -33,11 +33,18 @@ export async function aStoredOrder(db: Database, over: Partial<NewOrder> & { tra
   const { transaction = {}, ...fields } = over;
   const order = anOrder(fields);
   const end = NOW + 30 * MINUTE;
-  return await insertOrder(db, order, transaction === false ? undefined : aTransaction(order.id, transaction), { created: NOW, order_end: end, transaction_end: end });
+  return await insertOrder(db, order, transaction === false ? undefined : aTransaction(order.id, transaction), {
+    created: NOW,
+    order_end: end,
+    transaction_end: end,
+  });
 }
 
 /** What the API asks for: an order that is charged at once with this token. */
-export function aCharge(vault_token: string, over: Partial<CreateOrderInput> = {}): CreateOrderInput & { transaction: NonNullable<CreateOrderInput['transaction']> } {
+export function aCharge(
+  vault_token: string,
+  over: Partial<CreateOrderInput> = {},
+): CreateOrderInput & { transaction: NonNullable<CreateOrderInput['transaction']> } {
   const order = anOrder({ attempts_max: 1 });
   const details = { vault_token, truncated_pan: '411111******1111' };
   return {

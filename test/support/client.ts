@@ -80,10 +80,14 @@ export class Merchant {
   /** The order once the processor has told what became of its payment: as it is, unless it was answered before that. */
   async heard<Known extends Payment & { id: string }>(order: Known): Promise<Known> {
     if (!isUnheard(order)) return order;
-    return await until(`the processor tells of order ${order.id}`, async () => {
-      const now = (await this.getOrder(order.id)) as Payment as Known;
-      return !isUnheard(now) && now;
-    }, 120_000);
+    return await until(
+      `the processor tells of order ${order.id}`,
+      async () => {
+        const now = (await this.getOrder(order.id)) as Payment as Known;
+        return !isUnheard(now) && now;
+      },
+      120_000,
+    );
   }
 
   async getOrder(id: string): Promise<client.Order> {
@@ -100,10 +104,14 @@ export class Merchant {
 
   /** The order once it has the status. */
   async untilStatus(id: string, status: client.Order['status'], within_ms?: number): Promise<client.Order> {
-    return await until(`order ${id} is ${status}`, async () => {
-      const order = await this.getOrder(id);
-      return order.status === status && order;
-    }, within_ms);
+    return await until(
+      `order ${id} is ${status}`,
+      async () => {
+        const order = await this.getOrder(id);
+        return order.status === status && order;
+      },
+      within_ms,
+    );
   }
 
   async cardTransaction(card: CardName): Promise<{ payment_method: string; payment_method_details: { vault_token: string } }> {
@@ -115,7 +123,14 @@ export class Merchant {
     const project = await this.getProject();
     const processor = createProcessor({ url: this.place.simulator_url, key: this.place.processor_key, timeout_ms: 30_000 });
     try {
-      const card = await processor.vaultCard({ project_id: project.id, is_test: project.is_test, number, card_expiry: '122034', security_code: '123', cardholder_name: 'Ada Lovelace' });
+      const card = await processor.vaultCard({
+        project_id: project.id,
+        is_test: project.is_test,
+        number,
+        card_expiry: '122034',
+        security_code: '123',
+        cardholder_name: 'Ada Lovelace',
+      });
       if (!card.usable) throw new Error(card.reason);
       return card.vault_token;
     } finally {
@@ -151,7 +166,9 @@ export class Merchant {
   /** Ends what `trouble` has begun, and leaves alone what other tests have. */
   async endTrouble(): Promise<void> {
     for (const { order_id, transaction_id, vault_token, project_id, idempotency_key } of this.troubles.splice(0)) {
-      const facts = Object.entries({ order_id, transaction_id, vault_token, project_id, idempotency_key }).flatMap(([fact, value]) => (value === undefined ? [] : [[fact, value]]));
+      const facts = Object.entries({ order_id, transaction_id, vault_token, project_id, idempotency_key }).flatMap(([fact, value]) =>
+        value === undefined ? [] : [[fact, value]],
+      );
       await fetch(`${this.place.simulator_url}/control/faults/?${new URLSearchParams(facts)}`, { method: 'DELETE' });
     }
   }

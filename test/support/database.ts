@@ -32,7 +32,14 @@ export async function aDatabase(options: { webhook_url?: string } = {}): Promise
   await upsertProject(
     db,
     PROJECT.merchant_id,
-    { id: PROJECT.id, name: 'Test project', is_test: true, currencies: PROJECT.currencies, payment_methods: PROJECT.payment_methods, webhook_url: options.webhook_url },
+    {
+      id: PROJECT.id,
+      name: 'Test project',
+      is_test: true,
+      currencies: PROJECT.currencies,
+      payment_methods: PROJECT.payment_methods,
+      webhook_url: options.webhook_url,
+    },
     new Date(0),
   );
   return { db, url: url.toString(), statements, forget: () => statements.splice(0), close: () => db.destroy() };

@@ -183,7 +183,7 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
     const input = followUpOf(order.id, 'refund', { amount: 200 });
     return await answer(world, await unanswered(order, 'refund', async () => (await carryOut(world, input), input.order_id)));
   },
-  async 'chargeback'(world) {
+  async chargeback(world) {
     return await toldOf(world, await ofTheProcessor(await paid(world), 'chargeback', 200));
   },
   async 'chargeback-beyond-what-was-captured'(world) {
@@ -194,7 +194,10 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
   async 'chargeback-unknown'(world) {
     const { id } = await paid(world);
     const processor_key = `${transactionIdOf(id, 1)}:forged`;
-    return await toldOf(world, followUpOf(id, 'chargeback', { order_id: processorOrderId(transactionIdOf(id, 1), processor_key), requested_by: 'processor', processor_key }));
+    return await toldOf(
+      world,
+      followUpOf(id, 'chargeback', { order_id: processorOrderId(transactionIdOf(id, 1), processor_key), requested_by: 'processor', processor_key }),
+    );
   },
   async 'reversal-of-chargeback'(world) {
     const order = await paid(world);
@@ -252,7 +255,11 @@ const reversalOf = ({ id }: TestOrder) => followUpOf(id, 'reversal', { order_id:
 async function ofTheProcessor({ id }: TestOrder, operation: 'chargeback' | 'chargeback_reversal', amount: number): Promise<FollowUpInput> {
   const transaction_id = transactionIdOf(id, 1);
   const headers = { 'content-type': 'application/json' };
-  const response = await fetch(`${stack().simulator_url}/control/chargebacks/`, { method: 'POST', headers, body: JSON.stringify({ transaction_id, operation, amount }) });
+  const response = await fetch(`${stack().simulator_url}/control/chargebacks/`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ transaction_id, operation, amount }),
+  });
   const { idempotency_key: processor_key } = (await response.json()) as { idempotency_key: string };
   const order_id = processorOrderId(transaction_id, processor_key);
   return followUpOf(id, operation === 'chargeback' ? 'chargeback' : 'reversal', { order_id, requested_by: 'processor', processor_key });

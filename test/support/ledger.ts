@@ -66,7 +66,11 @@ export async function ledgerDifferences(place: Pick<RunningStack, 'postgres_url'
 
 async function compare(record: Database, books: Database): Promise<string[]> {
   // The books first: whatever is in the record by then and not in them is a difference for the next look.
-  const booked = await rows<Booked>(books, 'select idempotency_key, operation, transaction_id, project_id, follow_up_order_id, amount, result from operations order by sequence', {});
+  const booked = await rows<Booked>(
+    books,
+    'select idempotency_key, operation, transaction_id, project_id, follow_up_order_id, amount, result from operations order by sequence',
+    {},
+  );
   const projects = new Set((await rows<{ id: string }>(record, 'select id from projects', {})).map(({ id }) => id));
   const payments = await rows<Recorded>(
     record,
@@ -113,8 +117,12 @@ function ofPayments(payments: Recorded[], booked: Booked[]): string[] {
       ['reversed', reversed_amount, sum('reversal')],
       ['asked and not answered', payment.pending_amount, 0],
     ];
-    const wrong = expected.filter(([, recorded, ledger]) => recorded !== ledger).map(([what, recorded, ledger]) => `transaction ${transaction_id} (${status}): ${what} ${recorded}, in the ledger ${ledger}`);
-    return charged.has(transaction_id) === (was_accepted || late) ? wrong : [...wrong, `transaction ${transaction_id} is ${status}, in the ledger ${charged.has(transaction_id) ? 'approved' : 'not approved'}`];
+    const wrong = expected
+      .filter(([, recorded, ledger]) => recorded !== ledger)
+      .map(([what, recorded, ledger]) => `transaction ${transaction_id} (${status}): ${what} ${recorded}, in the ledger ${ledger}`);
+    return charged.has(transaction_id) === (was_accepted || late)
+      ? wrong
+      : [...wrong, `transaction ${transaction_id} is ${status}, in the ledger ${charged.has(transaction_id) ? 'approved' : 'not approved'}`];
   });
 }
 
@@ -137,6 +145,8 @@ function ofBooks(payments: Recorded[], follow_ups: FollowUp[], booked: Booked[])
   return booked.filter(isApproved).flatMap(({ idempotency_key, operation, transaction_id, follow_up_order_id, amount }) => {
     if (!transactions.has(transaction_id)) return [`${operation} of ${amount} (${idempotency_key}) is of no transaction in the record`];
     if (!ASKED.includes(operation)) return [];
-    return orders.get(follow_up_order_id ?? '')?.original_transaction_id === transaction_id ? [] : [`${operation} of ${amount} (${idempotency_key}) is of no order in the record`];
+    return orders.get(follow_up_order_id ?? '')?.original_transaction_id === transaction_id
+      ? []
+      : [`${operation} of ${amount} (${idempotency_key}) is of no order in the record`];
   });
 }

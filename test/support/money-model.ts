@@ -80,7 +80,9 @@ export function seen(payment: ModelPayment, now: number) {
     },
     held: rest(payment),
     unanswered: open(payment, 'capture') + open(payment, 'void'),
-    ledger: payment.ledger.map(({ name, kind, by, amount, status: stands, flagged }) => ({ name, kind, by, amount, status: stands, flagged })).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    ledger: payment.ledger
+      .map(({ name, kind, by, amount, status: stands, flagged }) => ({ name, kind, by, amount, status: stands, flagged }))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   };
 }
 
@@ -121,7 +123,10 @@ export function answer(payment: ModelPayment, { name, to, now }: { name: string;
   const entry = payment.ledger.find((one) => one.name === name);
   if (entry === undefined) throw new Error(`${name} was never asked for`);
   if (entry.status === 'completed' || entry.status === 'error') return [payment, entry.status];
-  const become = (flagged: boolean): ModelPayment => ({ ...payment, ledger: payment.ledger.map((one) => (one === entry ? { ...one, status: to, flagged, late: to === 'error' && now >= payment.end } : one)) });
+  const become = (flagged: boolean): ModelPayment => ({
+    ...payment,
+    ledger: payment.ledger.map((one) => (one === entry ? { ...one, status: to, flagged, late: to === 'error' && now >= payment.end } : one)),
+  });
   const after = become(false);
   const given_back = done(after, 'refund') + done(after, 'chargeback') - done(after, 'reversal');
   const stuck = to === 'error' && entry.by === 'service' && entry.kind === 'void';

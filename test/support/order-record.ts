@@ -15,4 +15,3 @@ export const anOrderRecord = (transactions: TransactionStatus[] = [], fields: Pa
   deliveries: [],
   ...fields,
 });
-

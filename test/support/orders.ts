@@ -77,7 +77,11 @@ export async function createAnOrder(world: World, options: TestOrderOptions = {}
           payment_method_details: vault_token === undefined ? {} : { vault_token },
           expiration_period: 'PT30M',
           period: options.transaction_period ?? PERIOD,
-          ...(options.capture_mode && { transaction_type: 'authorization' as const, capture_mode: options.capture_mode, capture_period: options.capture_period ?? 'PT1H' }),
+          ...(options.capture_mode && {
+            transaction_type: 'authorization' as const,
+            capture_mode: options.capture_mode,
+            capture_period: options.capture_period ?? 'PT1H',
+          }),
         };
   await client.workflow.executeUpdateWithStart(createOrder, {
     startWorkflowOperation: new WithStartWorkflowOperation(ORDER_WORKFLOW, {
@@ -88,7 +92,14 @@ export async function createAnOrder(world: World, options: TestOrderOptions = {}
     updateId: CREATE_UPDATE_ID,
     args: [
       {
-        order: { id, project_id: PROJECT.id, currency: 'EUR', amount: options.amount ?? 500, expiration_period: 'PT30M', attempts_max: vault_token === undefined ? 5 : 1 },
+        order: {
+          id,
+          project_id: PROJECT.id,
+          currency: 'EUR',
+          amount: options.amount ?? 500,
+          expiration_period: 'PT30M',
+          attempts_max: vault_token === undefined ? 5 : 1,
+        },
         period: PERIOD,
         is_test: true,
         transaction,
@@ -167,13 +178,25 @@ export async function inTheLastSecond<Subject, Answer>(
 
 /** What a follow-up order of a payment is asked for with. */
 export function followUpOf(original_order_id: string, kind: FollowUpKind, over: Partial<FollowUpInput> = {}): FollowUpInput {
-  return { order_id: uuidv7(), project_id: PROJECT.id, kind, requested_by: 'merchant', original_order_id, original_transaction_id: transactionIdOf(original_order_id, 1), ...over };
+  return {
+    order_id: uuidv7(),
+    project_id: PROJECT.id,
+    kind,
+    requested_by: 'merchant',
+    original_order_id,
+    original_transaction_id: transactionIdOf(original_order_id, 1),
+    ...over,
+  };
 }
 
 /** Starts a follow-up order's workflow, or joins the one that is under way, and waits for its first answer. */
 export async function carryOut({ env }: World, input: FollowUpInput): Promise<WorkflowHandle> {
   await env.client.workflow.executeUpdateWithStart(firstAnswer, {
-    startWorkflowOperation: new WithStartWorkflowOperation(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdConflictPolicy: 'USE_EXISTING', workflowIdReusePolicy: 'ALLOW_DUPLICATE' }),
+    startWorkflowOperation: new WithStartWorkflowOperation(FOLLOW_UP_WORKFLOW, {
+      ...followUpStart(input),
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    }),
   });
   return env.client.workflow.getHandle(orderWorkflowId(input.order_id));
 }
@@ -181,7 +204,12 @@ export async function carryOut({ env }: World, input: FollowUpInput): Promise<Wo
 /** As the API takes news of the processor: a workflow that waits asks now, otherwise one is started; waits for its first answer. */
 export async function tellNews(world: World, input: FollowUpInput): Promise<WorkflowHandle> {
   const { client } = world.env;
-  await client.workflow.signalWithStart(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdReusePolicy: 'ALLOW_DUPLICATE', signal: processorAnswered, signalArgs: [] });
+  await client.workflow.signalWithStart(FOLLOW_UP_WORKFLOW, {
+    ...followUpStart(input),
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    signal: processorAnswered,
+    signalArgs: [],
+  });
   await awaitFirstAnswer(world, input.order_id);
   return client.workflow.getHandle(orderWorkflowId(input.order_id));
 }

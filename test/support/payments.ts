@@ -16,7 +16,12 @@ export type PaymentMode = 'sale' | 'manual' | 'delayed';
 /** A payment that was approved at NOW: a sale captured whole, or an authorization that holds all of it for five days. */
 export async function anAcceptedPayment(db: Database, { mode = 'sale', amount = 100 }: { mode?: PaymentMode; amount?: number } = {}): Promise<OrderRecord> {
   const sale = mode === 'sale';
-  const details = { vault_token: 'tok', truncated_pan: '411111******1111', receiver_account_number: '411111******1111', receiver_account_number_type: 'card-account' };
+  const details = {
+    vault_token: 'tok',
+    truncated_pan: '411111******1111',
+    receiver_account_number: '411111******1111',
+    receiver_account_number_type: 'card-account',
+  };
   const order = await aStoredOrder(db, {
     amount,
     merchant_order_id: 'A-1',
@@ -24,15 +29,30 @@ export async function anAcceptedPayment(db: Database, { mode = 'sale', amount = 
     webhook_url: 'https://shop.example/orders',
     customer: { first_name: 'Ada' },
     extra: { a: 1 },
-    transaction: { payment_method_brand: 'visa', payment_method_details: details, ...(!sale && { capture_mode: mode, capture_period: 'P5D', transaction_type: 'authorization' }) },
+    transaction: {
+      payment_method_brand: 'visa',
+      payment_method_details: details,
+      ...(!sale && { capture_mode: mode, capture_period: 'P5D', transaction_type: 'authorization' }),
+    },
   });
   const { transaction_id } = order.transactions[0]!;
-  return await moveOrder(db, order, { transaction_id, to: 'accepted', ...(!sale && { capture_end: CAPTURE_END }) }, { source: 'processor', now: NOW, result: 'approved', transaction: { captured_amount: sale ? amount : 0 } });
+  return await moveOrder(
+    db,
+    order,
+    { transaction_id, to: 'accepted', ...(!sale && { capture_end: CAPTURE_END }) },
+    { source: 'processor', now: NOW, result: 'approved', transaction: { captured_amount: sale ? amount : 0 } },
+  );
 }
 
 export const paymentOf = (order: OrderRecord) => ({ original_order_id: order.order_id, original_transaction_id: order.transactions[0]!.transaction_id });
 
-const ASKED_BY: Record<FollowUpKind, RequestedBy> = { capture: 'merchant', void: 'merchant', refund: 'merchant', chargeback: 'processor', reversal: 'processor' };
+const ASKED_BY: Record<FollowUpKind, RequestedBy> = {
+  capture: 'merchant',
+  void: 'merchant',
+  refund: 'merchant',
+  chargeback: 'processor',
+  reversal: 'processor',
+};
 
 export function aFollowUp(payment: OrderRecord, request: Partial<NewFollowUp> & Pick<FollowUpRequest, 'kind'>): NewFollowUp {
   const id = request.id ?? uuidv7();
@@ -45,12 +65,20 @@ const MOVES = { approved: 'accepted', refused: 'error', processing: 'processing'
 
 /** Writes what became of a follow-up order, as its workflow does. `asked`: the order as it was when it was asked for. */
 export async function answerFollowUp(db: Database, follow_up: NewFollowUp, asked: OrderRecord, answer: ProcessorAnswer, now = NOW): Promise<OrderRecord> {
-  const details = answer === 'processing' ? { source: 'service' as const, now } : { source: 'processor' as const, now, result: answer === 'approved' ? ('approved' as const) : ('failed' as const) };
+  const details =
+    answer === 'processing'
+      ? { source: 'service' as const, now }
+      : { source: 'processor' as const, now, result: answer === 'approved' ? ('approved' as const) : ('failed' as const) };
   return await recordFollowUpOutcome(db, asked, { ...follow_up, amount: asked.amount }, MOVES[answer], details);
 }
 
 /** Asks and answers at once. */
-export async function aSettledFollowUp(db: Database, payment: OrderRecord, request: Partial<NewFollowUp> & Pick<FollowUpRequest, 'kind'>, answer: ProcessorAnswer = 'approved'): Promise<OrderRecord> {
+export async function aSettledFollowUp(
+  db: Database,
+  payment: OrderRecord,
+  request: Partial<NewFollowUp> & Pick<FollowUpRequest, 'kind'>,
+  answer: ProcessorAnswer = 'approved',
+): Promise<OrderRecord> {
   const follow_up = aFollowUp(payment, request);
   return await answerFollowUp(db, follow_up, await insertFollowUp(db, follow_up), answer, follow_up.now);
 }

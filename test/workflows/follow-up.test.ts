@@ -7,11 +7,33 @@ import { FOLLOW_UPS, followUpKey } from '../../src/domain/follow-up';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import type { Fault } from '../../src/simulator/faults';
-import { ATTENTION, ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, deliveryWorkflowId, firstAnswer, orderWorkflowId, processorAnswered, type FollowUpInput } from '../../workflows/messages';
+import {
+  ATTENTION,
+  ORDER_STATUS,
+  PROJECT_ID,
+  RELATED_ORDER_ID,
+  deliveryWorkflowId,
+  firstAnswer,
+  orderWorkflowId,
+  processorAnswered,
+  type FollowUpInput,
+} from '../../workflows/messages';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { PROJECT } from '../support/database';
-import { MINUTE, atTheIssuer, carryOut, createAnOrder, followUpOf, moneyStory, story, storyOf, tellNews, transactionIdOf, type TestOrder } from '../support/orders';
+import {
+  MINUTE,
+  atTheIssuer,
+  carryOut,
+  createAnOrder,
+  followUpOf,
+  moneyStory,
+  story,
+  storyOf,
+  tellNews,
+  transactionIdOf,
+  type TestOrder,
+} from '../support/orders';
 import { aReceiver, type Receiver } from '../support/receiver';
 import { stack } from '../support/stack';
 import { aWorld, type World } from '../support/temporal';
@@ -51,7 +73,8 @@ const refusalOf = (error: unknown) => {
   return cause?.type ?? cause?.cause?.type ?? String(error);
 };
 const ledger = async (order: TestOrder) => (await shop.ledger(order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
-const becomes = (order_id: string, expected: string) => until(`the follow-up order becomes ${expected}`, async () => (await storyOf(world, order_id)) === expected);
+const becomes = (order_id: string, expected: string) =>
+  until(`the follow-up order becomes ${expected}`, async () => (await storyOf(world, order_id)) === expected);
 const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
 const tell = (order_id: string) => handleOf(order_id).signal(processorAnswered);
 /** Webhooks that came for an order. */
@@ -109,7 +132,11 @@ async function ready(kind: AskedFor): Promise<{ order: TestOrder; order_id: stri
 }
 
 /** The processor does not tell either how the operation stands: by itself the workflow asks after two seconds, which a busy machine needs for a look. */
-const unaskable = ({ id }: TestOrder, kind: AskedFor, order_id: string): Fault => ({ kind: 'outage', operation: 'ask', idempotency_key: followUpKey(transactionIdOf(id, 1), kind, order_id) });
+const unaskable = ({ id }: TestOrder, kind: AskedFor, order_id: string): Fault => ({
+  kind: 'outage',
+  operation: 'ask',
+  idempotency_key: followUpKey(transactionIdOf(id, 1), kind, order_id),
+});
 
 const KINDS: AskedFor[] = ['capture', 'void', 'refund', 'reversal'];
 const MOVED = { capture: '200 captured', void: '200 voided', refund: '500 captured, 200 refunded', reversal: 'nothing' };
@@ -128,7 +155,9 @@ describe('every kind that the service asks for', () => {
     expect(orderSchema.parse(shown)).toEqual(shown);
     const { flag, of, credit_debit } = FOLLOW_UPS[kind];
     expect(shown).toMatchObject({ status: 'completed', amount: ASKED[kind], [of]: order.id, related_order_id: order.id, flags: ['is-test', flag] });
-    expect(shown.transactions).toMatchObject([{ transaction_type: kind, credit_debit, status: 'accepted', payment_method: kind === 'refund' ? 'credit-card-refund' : 'credit-card' }]);
+    expect(shown.transactions).toMatchObject([
+      { transaction_type: kind, credit_debit, status: 'accepted', payment_method: kind === 'refund' ? 'credit-card-refund' : 'credit-card' },
+    ]);
     for (const absent of ['order_url', 'expiration_period', 'customer']) expect(shown).not.toHaveProperty(absent);
     expect(presentOrder(await order.view(), 'http://shop.test').flags).toEqual(['is-test', FOLLOW_UPS[kind].original_flag]);
 
@@ -184,7 +213,11 @@ describe('what the processor answers', () => {
     expect(await storyOf(world, input.order_id)).toBe('processing: processing');
     expect(await moneyStory(order)).toBe('500 captured, 300 refund_pending: refund processing');
     await expect(carryOut(world, followUpOf(order.id, 'refund', { amount: 201 })).catch(refusalOf)).resolves.toBe('RefundError');
-    await fetch(`${stack().simulator_url}/control/due/`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ transaction_id: transactionIdOf(order.id, 1) }) });
+    await fetch(`${stack().simulator_url}/control/due/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ transaction_id: transactionIdOf(order.id, 1) }),
+    });
     await shop.endTrouble();
     await tell(input.order_id);
     await becomes(input.order_id, 'completed: accepted');
@@ -286,7 +319,10 @@ describe('what the processor did of itself', () => {
     const shown = presentOrder((await findOrderView(world.database.db, input.order_id))!, 'http://shop.test');
     expect(shown).toMatchObject({ amount: 200, chargeback_of_order_id: order.id, flags: ['is-test', 'is-chargeback'] });
     expect(shown.transactions).toMatchObject([{ transaction_type: 'chargeback', credit_debit: 'debit', status: 'accepted' }]);
-    expect(shown.transactions![0]!.events).toMatchObject([{ event: 'new', source: 'processor' }, { event: 'accepted', source: 'processor' }]);
+    expect(shown.transactions![0]!.events).toMatchObject([
+      { event: 'new', source: 'processor' },
+      { event: 'accepted', source: 'processor' },
+    ]);
     await until('its webhook came', () => webhooksOf(input.order_id) === 1);
   });
 
@@ -396,7 +432,8 @@ describe('a payment that was approved after its end', () => {
 });
 
 describe('what an operator sees in the Web UI', () => {
-  const details = async (order_id: string) => ((await handleOf(order_id).query('__temporal_workflow_metadata')) as { currentDetails?: string }).currentDetails ?? '';
+  const details = async (order_id: string) =>
+    ((await handleOf(order_id).query('__temporal_workflow_metadata')) as { currentDetails?: string }).currentDetails ?? '';
 
   test('whose it is, what it follows, its status and what it waits for; nothing personal', async () => {
     const order = await paid();
@@ -404,9 +441,16 @@ describe('what an operator sees in the Web UI', () => {
     await shop.trouble({ kind: 'outage', operation: 'refund', order_id: order.id });
     const handle = await carryOut(world, input);
     const { typedSearchAttributes } = await handle.describe();
-    expect([ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, ATTENTION].map((key) => typedSearchAttributes.get(key))).toEqual(['processing', PROJECT.id, order.id, undefined]);
+    expect([ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, ATTENTION].map((key) => typedSearchAttributes.get(key))).toEqual([
+      'processing',
+      PROJECT.id,
+      order.id,
+      undefined,
+    ]);
     const waiting = await details(input.order_id);
-    for (const part of ['**processing**', '200 EUR', "Waits for the processor's outcome", orderWorkflowId(order.id), 'wanted by the merchant']) expect(waiting).toContain(part);
+    for (const part of ['**processing**', '200 EUR', "Waits for the processor's outcome", orderWorkflowId(order.id), 'wanted by the merchant']) {
+      expect(waiting).toContain(part);
+    }
     expect(waiting).not.toMatch(/Ada|example\.com|4111|vt_/);
     await shop.endTrouble();
     await tell(input.order_id);

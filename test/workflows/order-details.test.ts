@@ -41,7 +41,10 @@ describe('an authorization', () => {
   test.each<[OrderRecord, string]>([
     [held('manual', 1250), 'Holds 1250, which the merchant captures or voids until 2026-01-15T13:00:00.000Z; then it is released.'],
     [held('delayed', 1250), 'Holds 1250, which is captured at 2026-01-15T13:00:00.000Z unless it is voided.'],
-    [held('manual', 250, 1000), 'Holds 250, which the merchant captures or voids until 2026-01-15T13:00:00.000Z; then it is released. The processor has not answered about 1000.'],
+    [
+      held('manual', 250, 1000),
+      'Holds 250, which the merchant captures or voids until 2026-01-15T13:00:00.000Z; then it is released. The processor has not answered about 1000.',
+    ],
     [held('manual', 0), 'Nothing is awaited: completed is final.'],
   ])('its order says what it holds, and what becomes of it when: %j', (order, words) => {
     expect(inWords(order)).toBe(words);
@@ -73,7 +76,13 @@ describe('a follow-up order', () => {
   });
 
   test('what an operator has to look at stands out', () => {
-    const text = describeFollowUp({ ...input, kind: 'chargeback', requested_by: 'processor' }, { ...anOrder('completed', ['accepted'], 1), attention: 'look here' }, 'default');
-    for (const part of ['**Attention: look here.**', 'Nothing is awaited: completed is final.', 'A chargeback of', 'wanted by the processor']) expect(text).toContain(part);
+    const text = describeFollowUp(
+      { ...input, kind: 'chargeback', requested_by: 'processor' },
+      { ...anOrder('completed', ['accepted'], 1), attention: 'look here' },
+      'default',
+    );
+    for (const part of ['**Attention: look here.**', 'Nothing is awaited: completed is final.', 'A chargeback of', 'wanted by the processor']) {
+      expect(text).toContain(part);
+    }
   });
 });

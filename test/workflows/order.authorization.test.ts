@@ -5,7 +5,20 @@ import { closingOrderId, transactionId } from '../../src/ids';
 import { orderWorkflowId, processorAnswered, type CreateOrderInput } from '../../workflows/messages';
 import { CARDS, type CardName } from '../support/cards';
 import { Merchant } from '../support/client';
-import { MINUTE, atTheIssuer, createAnOrder, followUpOf, inTheLastSecond, moneyStory, sleepUntil, story, storyOf, transactionIdOf, vaultToken, type TestOrder } from '../support/orders';
+import {
+  MINUTE,
+  atTheIssuer,
+  createAnOrder,
+  followUpOf,
+  inTheLastSecond,
+  moneyStory,
+  sleepUntil,
+  story,
+  storyOf,
+  transactionIdOf,
+  vaultToken,
+  type TestOrder,
+} from '../support/orders';
 import { aWorld, type World } from '../support/temporal';
 import { until } from '../support/until';
 
@@ -46,7 +59,13 @@ describe('while the window lasts', () => {
     const [transaction] = (await order.view()).transactions;
     const accepted = transaction?.events.find(({ event }) => event === 'accepted');
     expect((await windowEnd(order)) - Date.parse(accepted?.occurred ?? '')).toBe(60 * MINUTE);
-    expect(transaction).toMatchObject({ transaction_type: 'authorization', capture_mode: 'manual', expiration_period: 'PT1H', response_code: '00', captured_amount: 0 });
+    expect(transaction).toMatchObject({
+      transaction_type: 'authorization',
+      capture_mode: 'manual',
+      expiration_period: 'PT1H',
+      response_code: '00',
+      captured_amount: 0,
+    });
     await pass(59 * MINUTE);
     expect(await isRunning(order)).toBe(true);
     expect(await ledger(order)).toEqual(['authorize 500 approved']);
@@ -376,7 +395,10 @@ describe('one second before, exactly at and one second after', () => {
     const endOf = async (order: TestOrder) => Date.parse((await order.view()).transactions[0]?.expires_at ?? (await order.view()).expires_at ?? '');
     const open = transaction_period === undefined ? 'new:' : 'new: new';
     const token = await vaultToken(world, CARDS.approved.number);
-    const { subject: [paid, late], answer } = await inTheLastSecond(world, {
+    const {
+      subject: [paid, late],
+      answer,
+    } = await inTheLastSecond(world, {
       create: async () => [await create(), await create()] as const,
       end: ([first]) => endOf(first),
       async act([first, second]) {

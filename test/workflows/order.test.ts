@@ -133,7 +133,11 @@ describe("Temporal's own cancellation, a button of its Web UI, abandons no order
 describe('expiry by durable timers', () => {
   test('one second before its end an order can be paid', async () => {
     const token = await vaultToken(world, CARDS.approved.number);
-    const { subject: order } = await inTheLastSecond(world, { create: () => createAnOrder(world), end: endOf, act: (one) => one.pay(CARDS.approved.number, 1, token) });
+    const { subject: order } = await inTheLastSecond(world, {
+      create: () => createAnOrder(world),
+      end: endOf,
+      act: (one) => one.pay(CARDS.approved.number, 1, token),
+    });
     expect(await story(order)).toBe('completed: accepted');
   });
 
@@ -148,7 +152,11 @@ describe('expiry by durable timers', () => {
   });
 
   test('one second after its end it has expired by itself, with its open transaction', async () => {
-    const { subject: order, answer } = await inTheLastSecond(world, { create: () => createAnOrder(world, { transaction_period: 60 * MINUTE }), end: endOf, act: story });
+    const { subject: order, answer } = await inTheLastSecond(world, {
+      create: () => createAnOrder(world, { transaction_period: 60 * MINUTE }),
+      end: endOf,
+      act: story,
+    });
     expect(answer).toBe('new: new');
     await pass(2_000);
     await becomes(order, 'expired: expired');
@@ -213,7 +221,11 @@ describe('3-D Secure', () => {
   });
 
   test('never finished: the transaction expires and the order with it', async () => {
-    const { subject: order, answer } = await inTheLastSecond(world, { create: () => createAnOrder(world, { card_number: CARDS.challenge.number }), end: endOf, act: story });
+    const { subject: order, answer } = await inTheLastSecond(world, {
+      create: () => createAnOrder(world, { card_number: CARDS.challenge.number }),
+      end: endOf,
+      act: story,
+    });
     expect(answer).toBe('processing: pending');
     await pass(2_000);
     await becomes(order, 'expired: expired');
@@ -246,8 +258,23 @@ describe('what the processor approved all the same is given back', () => {
     await becomes(order, 'expired: error expired');
     await until('its workflow is over', async () => (await order.handle.describe()).status.name === 'COMPLETED');
     // Now it arrives.
-    const vaulted = await world.processor.vaultCard({ project_id: PROJECT.id, is_test: true, number: CARDS.approved.number, card_expiry: '122034', security_code: '123' });
-    const charge = { operation: 'sale', order_id: order.id, transaction_id: id, project_id: PROJECT.id, is_test: true, amount: 500, currency: 'EUR', return_url: 'http://pay.test/' } as const;
+    const vaulted = await world.processor.vaultCard({
+      project_id: PROJECT.id,
+      is_test: true,
+      number: CARDS.approved.number,
+      card_expiry: '122034',
+      security_code: '123',
+    });
+    const charge = {
+      operation: 'sale',
+      order_id: order.id,
+      transaction_id: id,
+      project_id: PROJECT.id,
+      is_test: true,
+      amount: 500,
+      currency: 'EUR',
+      return_url: 'http://pay.test/',
+    } as const;
     await world.processor.operate({ ...charge, vault_token: vaulted.usable ? vaulted.vault_token : '' }, chargeKey(id));
     await pass(16 * MINUTE);
     await until('the reversal', async () => (await given(order)).includes('reversal completed'));
@@ -305,7 +332,11 @@ describe('an outcome that is not known is asked for', () => {
 
 describe('a request that came too late', () => {
   test('stores and charges nothing', async () => {
-    const created = createAnOrder(world, { card_number: CARDS.approved.number, input: { not_after: Date.now() - 1 }, id: '0190c000-0000-7000-8000-0000000000f1' });
+    const created = createAnOrder(world, {
+      card_number: CARDS.approved.number,
+      input: { not_after: Date.now() - 1 },
+      id: '0190c000-0000-7000-8000-0000000000f1',
+    });
     await expect(created.catch(refusalOf)).resolves.toBe('ServiceUnavailable');
     expect(await world.database.db('orders').where({ id: '0190c000-0000-7000-8000-0000000000f1' })).toHaveLength(0);
   });

@@ -81,8 +81,14 @@ export const DE: Texts = {
   ended: {
     completed: { heading: 'Zahlung erfolgreich', detail: (merchant) => `Vielen Dank. ${merchant} hat Ihre Zahlung erhalten.` },
     cancelled: { heading: 'Zahlung abgebrochen', detail: () => 'Es wurde nichts abgebucht.' },
-    expired: { heading: 'Die Zeit für diese Zahlung ist abgelaufen', detail: (merchant) => `Es wurde nichts abgebucht. Wenn Sie noch bezahlen möchten, beginnen Sie bei ${merchant} noch einmal.` },
-    error: { heading: 'Die Zahlung ist fehlgeschlagen', detail: (merchant) => `Es wurde nichts abgebucht. Wenn Sie noch bezahlen möchten, beginnen Sie bei ${merchant} noch einmal.` },
+    expired: {
+      heading: 'Die Zeit für diese Zahlung ist abgelaufen',
+      detail: (merchant) => `Es wurde nichts abgebucht. Wenn Sie noch bezahlen möchten, beginnen Sie bei ${merchant} noch einmal.`,
+    },
+    error: {
+      heading: 'Die Zahlung ist fehlgeschlagen',
+      detail: (merchant) => `Es wurde nichts abgebucht. Wenn Sie noch bezahlen möchten, beginnen Sie bei ${merchant} noch einmal.`,
+    },
   },
   last_declined: 'Ihre Karte wurde abgelehnt, weitere Versuche sind nicht möglich.',
   back_to: (merchant) => `Zurück zu ${merchant}`,
@@ -99,8 +105,15 @@ export const DE: Texts = {
 
   problems: {
     400: { heading: 'Diese Anfrage ist nicht lesbar', detail: 'Bitte gehen Sie zurück und versuchen Sie es noch einmal.' },
-    403: { heading: 'Dieses Formular ist nicht mehr gültig', detail: 'Es wurde nichts abgebucht. Vielleicht sind Cookies ausgeschaltet oder die Seite war zu lange geöffnet. Bitte öffnen Sie die Bezahlseite noch einmal.' },
-    404: { heading: 'Seite nicht gefunden', detail: 'Unter dieser Adresse gibt es keine Zahlung. Bitte prüfen Sie den Link oder bitten Sie den Händler um einen neuen.' },
+    403: {
+      heading: 'Dieses Formular ist nicht mehr gültig',
+      detail:
+        'Es wurde nichts abgebucht. Vielleicht sind Cookies ausgeschaltet oder die Seite war zu lange geöffnet. Bitte öffnen Sie die Bezahlseite noch einmal.',
+    },
+    404: {
+      heading: 'Seite nicht gefunden',
+      detail: 'Unter dieser Adresse gibt es keine Zahlung. Bitte prüfen Sie den Link oder bitten Sie den Händler um einen neuen.',
+    },
     405: { heading: 'Das geht hier nicht', detail: 'Bitte öffnen Sie die Bezahlseite noch einmal.' },
     413: { heading: 'Dieses Formular ist zu groß', detail: 'Bitte öffnen Sie die Bezahlseite noch einmal.' },
     500: { heading: 'Bei uns ist etwas schiefgegangen', detail: 'Bitte öffnen Sie die Bezahlseite gleich noch einmal. Es wird nicht doppelt abgebucht.' },

@@ -80,8 +80,14 @@ export const EN = {
   ended: {
     completed: { heading: 'Payment completed', detail: (merchant: string) => `Thank you. ${merchant} has received your payment.` },
     cancelled: { heading: 'Payment cancelled', detail: () => 'Nothing was charged.' },
-    expired: { heading: 'This payment has expired', detail: (merchant: string) => `Nothing was charged. If you still want to pay, start again at ${merchant}.` },
-    error: { heading: 'The payment did not go through', detail: (merchant: string) => `Nothing was charged. If you still want to pay, start again at ${merchant}.` },
+    expired: {
+      heading: 'This payment has expired',
+      detail: (merchant: string) => `Nothing was charged. If you still want to pay, start again at ${merchant}.`,
+    },
+    error: {
+      heading: 'The payment did not go through',
+      detail: (merchant: string) => `Nothing was charged. If you still want to pay, start again at ${merchant}.`,
+    },
   },
   last_declined: 'Your card was declined, and no further try is left.',
   back_to: (merchant: string) => `Back to ${merchant}`,
@@ -98,7 +104,10 @@ export const EN = {
 
   problems: {
     400: { heading: 'This request cannot be read', detail: 'Please go back and try again.' },
-    403: { heading: 'This form is no longer valid', detail: 'Nothing was charged. Cookies may be switched off, or the page was open for too long. Please open the payment page again.' },
+    403: {
+      heading: 'This form is no longer valid',
+      detail: 'Nothing was charged. Cookies may be switched off, or the page was open for too long. Please open the payment page again.',
+    },
     404: { heading: 'Page not found', detail: 'There is no payment at this address. Please check the link, or ask the merchant for a new one.' },
     405: { heading: 'This does not work here', detail: 'Please open the payment page again.' },
     413: { heading: 'This form is too large', detail: 'Please open the payment page again.' },

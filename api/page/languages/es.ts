@@ -82,7 +82,10 @@ export const ES: Texts = {
     completed: { heading: 'Pago realizado', detail: (merchant) => `Gracias. ${merchant} ha recibido tu pago.` },
     cancelled: { heading: 'Pago cancelado', detail: () => 'No se ha cobrado nada.' },
     expired: { heading: 'Este pago ha caducado', detail: (merchant) => `No se ha cobrado nada. Si aún quieres pagar, empieza de nuevo en ${merchant}.` },
-    error: { heading: 'No se ha podido realizar el pago', detail: (merchant) => `No se ha cobrado nada. Si aún quieres pagar, empieza de nuevo en ${merchant}.` },
+    error: {
+      heading: 'No se ha podido realizar el pago',
+      detail: (merchant) => `No se ha cobrado nada. Si aún quieres pagar, empieza de nuevo en ${merchant}.`,
+    },
   },
   last_declined: 'Tu tarjeta ha sido rechazada y no quedan más intentos.',
   back_to: (merchant) => `Volver a ${merchant}`,
@@ -99,7 +102,11 @@ export const ES: Texts = {
 
   problems: {
     400: { heading: 'Esta solicitud no se puede leer', detail: 'Vuelve atrás e inténtalo de nuevo.' },
-    403: { heading: 'Este formulario ya no es válido', detail: 'No se ha cobrado nada. Puede que las cookies estén desactivadas o que la página haya estado abierta demasiado tiempo. Abre de nuevo la página de pago.' },
+    403: {
+      heading: 'Este formulario ya no es válido',
+      detail:
+        'No se ha cobrado nada. Puede que las cookies estén desactivadas o que la página haya estado abierta demasiado tiempo. Abre de nuevo la página de pago.',
+    },
     404: { heading: 'Página no encontrada', detail: 'No hay ningún pago en esta dirección. Revisa el enlace o pide uno nuevo al comercio.' },
     405: { heading: 'Esto no es posible aquí', detail: 'Abre de nuevo la página de pago.' },
     413: { heading: 'Este formulario es demasiado grande', detail: 'Abre de nuevo la página de pago.' },

@@ -70,7 +70,8 @@ export const FR: Texts = {
   not_cancelled_detail: 'Le paiement n’a pas pu être annulé pour le moment. Réessayez dans un instant.',
 
   waiting: 'Votre paiement est en cours de traitement',
-  waiting_detail: 'Votre banque n’a pas encore répondu. Cela peut prendre quelques minutes. Cette page s’actualise toute seule\u00a0; vous ne serez pas débité deux fois.',
+  waiting_detail:
+    'Votre banque n’a pas encore répondu. Cela peut prendre quelques minutes. Cette page s’actualise toute seule\u00a0; vous ne serez pas débité deux fois.',
   issuer: 'Votre banque souhaite vérifier votre identité',
   to_issuer: 'Continuer vers votre banque',
   issuer_detail: 'Confirmez le paiement auprès de votre banque. Cette page s’actualise toute seule.',
@@ -81,8 +82,14 @@ export const FR: Texts = {
   ended: {
     completed: { heading: 'Paiement effectué', detail: (merchant) => `Merci. ${merchant} a bien reçu votre paiement.` },
     cancelled: { heading: 'Paiement annulé', detail: () => 'Vous n’avez pas été débité.' },
-    expired: { heading: 'Ce paiement a expiré', detail: (merchant) => `Vous n’avez pas été débité. Si vous souhaitez toujours payer, recommencez chez ${merchant}.` },
-    error: { heading: 'Le paiement a échoué', detail: (merchant) => `Vous n’avez pas été débité. Si vous souhaitez toujours payer, recommencez chez ${merchant}.` },
+    expired: {
+      heading: 'Ce paiement a expiré',
+      detail: (merchant) => `Vous n’avez pas été débité. Si vous souhaitez toujours payer, recommencez chez ${merchant}.`,
+    },
+    error: {
+      heading: 'Le paiement a échoué',
+      detail: (merchant) => `Vous n’avez pas été débité. Si vous souhaitez toujours payer, recommencez chez ${merchant}.`,
+    },
   },
   last_declined: 'Votre carte a été refusée et il ne vous reste plus d’essai.',
   back_to: (merchant) => `Retour à ${merchant}`,
@@ -99,12 +106,22 @@ export const FR: Texts = {
 
   problems: {
     400: { heading: 'Cette demande est illisible', detail: 'Revenez en arrière et réessayez.' },
-    403: { heading: 'Ce formulaire n’est plus valable', detail: 'Vous n’avez pas été débité. Les cookies sont peut-être désactivés, ou la page est restée ouverte trop longtemps. Ouvrez à nouveau la page de paiement.' },
+    403: {
+      heading: 'Ce formulaire n’est plus valable',
+      detail:
+        'Vous n’avez pas été débité. Les cookies sont peut-être désactivés, ou la page est restée ouverte trop longtemps. Ouvrez à nouveau la page de paiement.',
+    },
     404: { heading: 'Page introuvable', detail: 'Il n’y a pas de paiement à cette adresse. Vérifiez le lien ou demandez-en un nouveau au commerçant.' },
     405: { heading: 'Cela n’est pas possible ici', detail: 'Ouvrez à nouveau la page de paiement.' },
     413: { heading: 'Ce formulaire est trop volumineux', detail: 'Ouvrez à nouveau la page de paiement.' },
-    500: { heading: 'Une erreur s’est produite de notre côté', detail: 'Ouvrez à nouveau la page de paiement dans un instant. Vous ne serez pas débité deux fois.' },
-    503: { heading: 'Nous ne pouvons pas répondre pour le moment', detail: 'Ouvrez à nouveau la page de paiement dans un instant. Vous ne serez pas débité deux fois.' },
+    500: {
+      heading: 'Une erreur s’est produite de notre côté',
+      detail: 'Ouvrez à nouveau la page de paiement dans un instant. Vous ne serez pas débité deux fois.',
+    },
+    503: {
+      heading: 'Nous ne pouvons pas répondre pour le moment',
+      detail: 'Ouvrez à nouveau la page de paiement dans un instant. Vous ne serez pas débité deux fois.',
+    },
   },
   open_again: 'Ouvrir à nouveau la page de paiement',
 };

@@ -99,7 +99,10 @@ export const NL: Texts = {
 
   problems: {
     400: { heading: 'Dit verzoek is niet leesbaar', detail: 'Ga terug en probeer het opnieuw.' },
-    403: { heading: 'Dit formulier is niet meer geldig', detail: 'Er is niets afgeschreven. Misschien staan cookies uit of was de pagina te lang open. Open de betaalpagina opnieuw.' },
+    403: {
+      heading: 'Dit formulier is niet meer geldig',
+      detail: 'Er is niets afgeschreven. Misschien staan cookies uit of was de pagina te lang open. Open de betaalpagina opnieuw.',
+    },
     404: { heading: 'Pagina niet gevonden', detail: 'Op dit adres is geen betaling. Controleer de link of vraag het bedrijf om een nieuwe.' },
     405: { heading: 'Dat kan hier niet', detail: 'Open de betaalpagina opnieuw.' },
     413: { heading: 'Dit formulier is te groot', detail: 'Open de betaalpagina opnieuw.' },

@@ -6,7 +6,9 @@ export function CancelForm({ texts, page, token }: { texts: Texts; page: string;
   return (
     <form method="post" action={`${page}cancel/`}>
       <input type="hidden" name={TOKEN_FIELD} value={token} />
-      <button class="quiet" type="submit">{texts.cancel}</button>
+      <button class="quiet" type="submit">
+        {texts.cancel}
+      </button>
     </form>
   );
 }

@@ -53,7 +53,16 @@ export function SchemeMarks() {
     <span class="marks" aria-hidden="true">
       <svg width="38" height="24" viewBox="0 0 38 24">
         <rect x=".5" y=".5" width="37" height="23" rx="3.5" fill="#fff" stroke="#c5c9d8" />
-        <text x="19" y="16.5" text-anchor="middle" font-family="Arial, Helvetica, sans-serif" font-size="11.5" font-weight="700" font-style="italic" fill="#1a1f71">
+        <text
+          x="19"
+          y="16.5"
+          text-anchor="middle"
+          font-family="Arial, Helvetica, sans-serif"
+          font-size="11.5"
+          font-weight="700"
+          font-style="italic"
+          fill="#1a1f71"
+        >
           VISA
         </text>
       </svg>

@@ -91,7 +91,9 @@ function Summary({ order, step, page, reader, amount, now }: PayPageProps & { am
   return (
     <div class="panel">
       <p class="payee">
-        <span class="mark" aria-hidden="true">{Array.from(merchant)[0]?.toUpperCase()}</span>
+        <span class="mark" aria-hidden="true">
+          {Array.from(merchant)[0]?.toUpperCase()}
+        </span>
         {merchant}
       </p>
       <h1 class="sum">
@@ -142,7 +144,9 @@ function toldFirst(texts: Texts, { errors, trouble, setback, attempts_left }: Si
   if (trouble) return { notice: { heading: texts[trouble], details: [texts[`${trouble}_detail`]] }, title };
   if (!setback) return undefined;
   const details = [detailOf(texts, setback), texts.attempts_left(attempts_left)];
-  return setback.declined ? { notice: { heading: texts.declined, details }, title: texts.declined_title } : { notice: { heading: texts.failed, details }, title };
+  return setback.declined
+    ? { notice: { heading: texts.declined, details }, title: texts.declined_title }
+    : { notice: { heading: texts.failed, details }, title };
 }
 
 function detailOf(texts: Texts, { declined, payment_method, response_code = '' }: Setback): string {

@@ -15,18 +15,30 @@ export function TestCards({ reader: { texts }, cards, action }: { reader: Reader
           <caption>{texts.cards_detail}</caption>
           <thead role="rowgroup">
             <tr role="row">
-              <th role="columnheader" scope="col">{texts.cards_card}</th>
-              <th role="columnheader" scope="col">{texts.cards_number}</th>
-              <th role="columnheader" scope="col">{texts.cards_meaning}</th>
+              <th role="columnheader" scope="col">
+                {texts.cards_card}
+              </th>
+              <th role="columnheader" scope="col">
+                {texts.cards_number}
+              </th>
+              <th role="columnheader" scope="col">
+                {texts.cards_meaning}
+              </th>
               <td role="cell" />
             </tr>
           </thead>
           <tbody role="rowgroup">
             {cards.map(({ name, number, title, meaning }) => (
               <tr role="row" key={name}>
-                <th role="rowheader" scope="row" lang="en">{title}</th>
-                <td role="cell" class="digits">{grouped(number)}</td>
-                <td role="cell" class="meaning" lang="en">{meaning}</td>
+                <th role="rowheader" scope="row" lang="en">
+                  {title}
+                </th>
+                <td role="cell" class="digits">
+                  {grouped(number)}
+                </td>
+                <td role="cell" class="meaning" lang="en">
+                  {meaning}
+                </td>
                 <td role="cell">
                   <button class="button small" type="submit" name="card" value={name} aria-label={texts.cards_use_named(title)}>
                     {texts.cards_use}

@@ -36,9 +36,13 @@ export function WaitingPage(props: WaitingPageProps) {
           <span class="spinner" />
         </span>
         <h1>{texts[heading]}</h1>
-        <p class="lead" role="status">{texts[detail]}</p>
+        <p class="lead" role="status">
+          {texts[detail]}
+        </p>
         <Receipt order={order} reader={reader} />
-        <a class="button" href={challenge_url ?? refresh.address}>{challenge_url === undefined ? texts.check_now : texts.to_issuer}</a>
+        <a class="button" href={challenge_url ?? refresh.address}>
+          {challenge_url === undefined ? texts.check_now : texts.to_issuer}
+        </a>
         {token !== undefined && <CancelForm texts={texts} page={page} token={token} />}
       </div>
     </Layout>

@@ -12,7 +12,10 @@ const shop = new Merchant();
 
 test('what the request leaves open comes from the project', async () => {
   const order = orderSchema.parse(await shop.createOrder({ transactions: [{ payment_method: 'credit-card' }] }));
-  const { body: project } = await shop.send<{ id: string; merchant_id: string; expiration_period: string; transaction_expiration_period: string }>('GET', '/v1/merchants/self/projects/self/');
+  const { body: project } = await shop.send<{ id: string; merchant_id: string; expiration_period: string; transaction_expiration_period: string }>(
+    'GET',
+    '/v1/merchants/self/projects/self/',
+  );
   expect(order).toMatchObject({ project_id: project.id, merchant_id: project.merchant_id, expiration_period: project.expiration_period });
   expect(order.transactions![0]!.expiration_period).toBe(project.transaction_expiration_period);
 });
@@ -81,11 +84,27 @@ test('rule 9: the processor does not answer for the charge: 200, processing, and
 });
 
 const RECEIVER = { receiver_account_number: 'NL91ABNA0417164300', receiver_account_number_type: 'iban' };
-const CUSTOMER = { first_name: 'Ada', last_name: 'Lovelace', address_type: 'billing', address: 'Keizersgracht 1', postal_code: '1015 CJ', city: 'Amsterdam', country: 'NL' };
+const CUSTOMER = {
+  first_name: 'Ada',
+  last_name: 'Lovelace',
+  address_type: 'billing',
+  address: 'Keizersgracht 1',
+  postal_code: '1015 CJ',
+  city: 'Amsterdam',
+  country: 'NL',
+};
 
 test.each([
-  ['manual: until captured or voided, five days at most', { capture_mode: 'manual' }, { capture_mode: 'manual', transaction_type: 'authorization', expiration_period: 'PT30M' }],
-  ['delayed: captured at the end', { capture_mode: 'delayed', expiration_period: 'P2D' }, { capture_mode: 'delayed', transaction_type: 'authorization', expiration_period: 'P2D' }],
+  [
+    'manual: until captured or voided, five days at most',
+    { capture_mode: 'manual' },
+    { capture_mode: 'manual', transaction_type: 'authorization', expiration_period: 'PT30M' },
+  ],
+  [
+    'delayed: captured at the end',
+    { capture_mode: 'delayed', expiration_period: 'P2D' },
+    { capture_mode: 'delayed', transaction_type: 'authorization', expiration_period: 'P2D' },
+  ],
 ] as const)('windows: an authorization (%s) shows the value sent, or the time for paying, until it is accepted', async (_what, fields, expected) => {
   const order = orderSchema.parse(await shop.createOrder({ transactions: [{ payment_method: 'credit-card', ...fields }] }));
   expect([order.status, order.transactions![0]!.is_capturable]).toEqual(['new', false]);
@@ -106,7 +125,9 @@ test.each(['P5DT1S', 'P6D', 'PT121H'])('windows: an authorization of %s is longe
 test('account funding: the processor does not answer for the account: 502, nothing is stored', async () => {
   const { id: project_id, shop: own } = await aProject({ account_funding: true });
   await own.trouble({ operation: 'vault', project_id, kind: 'garbage', times: 1 });
-  const request = { body: { currency: 'EUR', amount: 1, customer: CUSTOMER, transactions: [{ payment_method: 'credit-card', payment_method_details: RECEIVER }] } };
+  const request = {
+    body: { currency: 'EUR', amount: 1, customer: CUSTOMER, transactions: [{ payment_method: 'credit-card', payment_method_details: RECEIVER }] },
+  };
   const { status, body } = await own.send<{ error: { type: string } }>('POST', '/v1/orders/', request);
   expect([status, body.error.type]).toEqual([502, 'FailedToFetchTransactionInformation']);
   expect((await own.send('GET', '/v1/orders/')).body).toEqual([]);

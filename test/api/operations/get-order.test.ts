@@ -17,20 +17,33 @@ test('an order of another project: 401; one that does not exist: 404; no uuid: 4
   ]);
 });
 
-test.each(['?fields[]=amount_details', '?fields%5B%5D=amount_details', '?fields=amount_details', '?fields=nothing,amount_details', '?fields[]=nothing&fields[]=amount_details'])(
-  '%s adds amount_details',
-  async (query) => {
-    const merchant = new Merchant();
-    const order = await merchant.paidOrder('approved', { amount: 2_500 });
-    const { body } = await get(merchant, order.id, query);
-    expect(orderSchema.parse(body)).toEqual({ ...order, amount_details: { capturable: 0, captured: 2_500, refundable: 2_500, refunded: 0, voidable: 0, voided: 0 } });
-  },
-);
+test.each([
+  '?fields[]=amount_details',
+  '?fields%5B%5D=amount_details',
+  '?fields=amount_details',
+  '?fields=nothing,amount_details',
+  '?fields[]=nothing&fields[]=amount_details',
+])('%s adds amount_details', async (query) => {
+  const merchant = new Merchant();
+  const order = await merchant.paidOrder('approved', { amount: 2_500 });
+  const { body } = await get(merchant, order.id, query);
+  expect(orderSchema.parse(body)).toEqual({
+    ...order,
+    amount_details: { capturable: 0, captured: 2_500, refundable: 2_500, refunded: 0, voidable: 0, voided: 0 },
+  });
+});
 
 test('an order nobody paid has nothing to give back; unknown fields are ignored', async () => {
   const merchant = new Merchant();
   const order = await merchant.createOrder();
-  expect((await get(merchant, order.id, '?fields[]=amount_details')).body.amount_details).toEqual({ capturable: 0, captured: 0, refundable: 0, refunded: 0, voidable: 0, voided: 0 });
+  expect((await get(merchant, order.id, '?fields[]=amount_details')).body.amount_details).toEqual({
+    capturable: 0,
+    captured: 0,
+    refundable: 0,
+    refunded: 0,
+    voidable: 0,
+    voided: 0,
+  });
   expect((await get(merchant, order.id, '?fields[]=everything&unknown=1')).body).toEqual(order);
 });
 
@@ -56,6 +69,8 @@ test('the ETag changes with every change of the order, and with nothing else', a
   await look();
   expect(seen.at(-1)).toBe(seen.at(-2));
   const headers = { 'if-none-match': seen.at(-1)! };
-  const known = await fetch(`${merchant.place.api_url}/v1/orders/${order.id}/`, { headers: { ...headers, authorization: `Basic ${btoa(`${merchant.api_key}:`)}` } });
+  const known = await fetch(`${merchant.place.api_url}/v1/orders/${order.id}/`, {
+    headers: { ...headers, authorization: `Basic ${btoa(`${merchant.api_key}:`)}` },
+  });
   expect([known.status, await known.text()]).toEqual([304, '']);
 });

@@ -13,7 +13,12 @@ test('is the project of the key: the test project with its key, the live one wit
 });
 
 test('says what the project takes, and where its webhooks go', async () => {
-  const { id, shop } = await aProject({ name: 'Café ☕', webhook_url: 'https://shop.example/hook', currencies: ['EUR', 'KWD'], payment_methods: ['credit-card'] });
+  const { id, shop } = await aProject({
+    name: 'Café ☕',
+    webhook_url: 'https://shop.example/hook',
+    currencies: ['EUR', 'KWD'],
+    payment_methods: ['credit-card'],
+  });
   expect(await get(shop)).toMatchObject({
     id,
     name: 'Café ☕',

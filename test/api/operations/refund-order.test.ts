@@ -8,7 +8,11 @@ test('gives the amount back and answers the refund order', async () => {
   const order = await shop.paidOrder('approved', { amount: 420 });
   const { status, body } = await refund(shop, order, { amount: 20, extra: { mine: 1 } });
   expect([status, body.amount, body.extra, body.refund_of_order_id]).toEqual([200, 20, { mine: 1 }, order.id]);
-  expect(body.transactions![0]).toMatchObject({ payment_method: 'credit-card-refund', credit_debit: 'debit', refund_of_transaction_id: order.transactions![0]!.id });
+  expect(body.transactions![0]).toMatchObject({
+    payment_method: 'credit-card-refund',
+    credit_debit: 'debit',
+    refund_of_transaction_id: order.transactions![0]!.id,
+  });
   expect([(await read(shop, order)).refunded_amount, await books(shop, order)]).toEqual([20, ['sale approved 420', 'refund approved 20']]);
 });
 

@@ -48,7 +48,15 @@ describe('what changes', () => {
   test('an order read may be sent back whole: amount and currency as they are, everything else that cannot change is ignored', async () => {
     const merchant = shop();
     const order = await merchant.createOrder(FIELDS);
-    const { status, body } = await put(merchant, order.id, { ...order, status: 'completed', flags: [], transactions: [], locale: 'de_DE', expiration_period: 'PT1S', order_lines: [{ a: 1 }] });
+    const { status, body } = await put(merchant, order.id, {
+      ...order,
+      status: 'completed',
+      flags: [],
+      transactions: [],
+      locale: 'de_DE',
+      expiration_period: 'PT1S',
+      order_lines: [{ a: 1 }],
+    });
     expect([status, body]).toEqual([200, { ...order, modified: body.modified }]);
   });
 });
@@ -87,8 +95,13 @@ describe('refusals', () => {
     const live = new Merchant(stack(), stack().live_api_key);
     const order = await live.createOrder(FIELDS);
     const webhook_url = 'http://10.0.0.5/hook';
-    const answers = [await put(live, order.id, { webhook_url }), await live.send<{ error: Refusal }>('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1, webhook_url } })];
-    expect(answers.map(({ status, body }) => [status, body.error?.type, body.error?.property_path])).toEqual(Array(2).fill([400, 'ValidationError', 'webhook_url']));
+    const answers = [
+      await put(live, order.id, { webhook_url }),
+      await live.send<{ error: Refusal }>('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1, webhook_url } }),
+    ];
+    expect(answers.map(({ status, body }) => [status, body.error?.type, body.error?.property_path])).toEqual(
+      Array(2).fill([400, 'ValidationError', 'webhook_url']),
+    );
     expect(await live.getOrder(order.id)).toEqual(order);
   });
 

@@ -15,7 +15,12 @@ test('throws ValidationError on amount for more than is left, and says how much 
   const order = await authorized(shop, { amount: 420 });
   await voidPart(shop, order, part(400));
   const { status, body } = await voidPart(shop, order, part(21));
-  expect([status, body.error.type, body.error.property_path, body.error.property_description]).toEqual([400, 'ValidationError', 'amount', expect.stringContaining('20')]);
+  expect([status, body.error.type, body.error.property_path, body.error.property_description]).toEqual([
+    400,
+    'ValidationError',
+    'amount',
+    expect.stringContaining('20'),
+  ]);
 });
 
 test('throws CanNotCancelTransaction where nothing is left, whatever the amount', async () => {

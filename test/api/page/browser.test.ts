@@ -112,7 +112,15 @@ const FLOWS: Record<string, (looks: Looks) => Promise<void>> = {
 
 test.each(LOOKS)('paid, declined, cancelled: $size, $colorScheme, script: $javaScriptEnabled', async (looks) => {
   // At once, as they have nothing in common but the machine; each failure is told by the name of what was done.
-  const failures = await Promise.all(Object.entries(FLOWS).map(async ([name, flow]) => await flow(looks).then(() => undefined, (error: unknown) => new Error(name, { cause: error }))));
+  const failures = await Promise.all(
+    Object.entries(FLOWS).map(
+      async ([name, flow]) =>
+        await flow(looks).then(
+          () => undefined,
+          (error: unknown) => new Error(name, { cause: error }),
+        ),
+    ),
+  );
   const failed = failures.filter((failure) => failure !== undefined);
   if (failed.length > 0) throw new AggregateError(failed, failed.map(({ message, cause }) => `${message}: ${String(cause)}`).join('\n'));
 });
@@ -126,7 +134,9 @@ interface Box {
 async function boxesOf(page: Page): Promise<(Box | null)[]> {
   const parts = page.locator('main *:visible');
   if (scriptless.has(page)) return await Promise.all((await parts.all()).slice(0, 60).map((element) => element.boundingBox()));
-  return await parts.evaluateAll((all) => (all as unknown as { getBoundingClientRect(): Box }[]).map((one) => one.getBoundingClientRect()).map(({ x, width }) => ({ x, width })));
+  return await parts.evaluateAll((all) =>
+    (all as unknown as { getBoundingClientRect(): Box }[]).map((one) => one.getBoundingClientRect()).map(({ x, width }) => ({ x, width })),
+  );
 }
 
 /** Nothing sticks out to the side. */
@@ -207,9 +217,13 @@ test('on a touch screen whatever can be pressed is 44 px high', async () => {
   await page.click(PAY);
   await page.getByRole('alert').waitFor();
   await page.waitForLoadState();
-  const low = await page.locator('a, button, input:not([type=hidden])').evaluateAll((all) =>
-    (all as unknown as { getBoundingClientRect(): { height: number }; textContent: string }[]).filter((one) => one.getBoundingClientRect().height < 44).map((one) => one.textContent),
-  );
+  const low = await page
+    .locator('a, button, input:not([type=hidden])')
+    .evaluateAll((all) =>
+      (all as unknown as { getBoundingClientRect(): { height: number }; textContent: string }[])
+        .filter((one) => one.getBoundingClientRect().height < 44)
+        .map((one) => one.textContent),
+    );
   expect(low).toEqual([]);
 });
 
@@ -404,7 +418,9 @@ test('a page of ours has a language, one main part, one first heading, and a nam
   await page.goto(order.order_url);
   expect(await page.locator('html').getAttribute('lang')).toBe('en');
   expect([await page.locator('main').count(), await page.locator('h1').count()]).toEqual([1, 1]);
-  const names = await Promise.all(['Card number', 'Expiry date', 'Security code', 'Name on card'].map((label) => page.getByLabel(label, { exact: true }).count()));
+  const names = await Promise.all(
+    ['Card number', 'Expiry date', 'Security code', 'Name on card'].map((label) => page.getByLabel(label, { exact: true }).count()),
+  );
   expect(names).toEqual([1, 1, 1, 1]);
   const buttons = await page.getByRole('button').evaluateAll((all) => all.map((one) => String((one as unknown as { textContent: string }).textContent)));
   expect(buttons.filter((text) => text.trim() === '')).toEqual([]);

@@ -12,7 +12,14 @@ export interface OrderAnswer {
   status: string;
   order_url: string;
   flags?: string[];
-  transactions?: { id: string; status: string; payment_method: string; payment_method_brand?: string; payment_url?: string; payment_method_details?: Record<string, unknown> }[];
+  transactions?: {
+    id: string;
+    status: string;
+    payment_method: string;
+    payment_method_brand?: string;
+    payment_url?: string;
+    payment_method_details?: Record<string, unknown>;
+  }[];
 }
 
 const authorization = (api_key: string) => `Basic ${Buffer.from(`${api_key}:`).toString('base64')}`;

@@ -34,16 +34,25 @@ async function openedAndOver(fields: Record<string, unknown> = {}) {
 }
 
 describe('a page', () => {
-  test.each(['/pay/', '/pay/nothing/', `/pay/${NOBODY}/`, `/pay/${NOBODY}`, `/pay/${NOBODY}/${NOBODY}/`, `/pay/${NOBODY}/a/b/`])('%s is a 404 page', async (path) => {
-    const response = await new Client().send(path);
-    expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
-    expect(await response.text()).toContain('Page not found');
-  });
+  test.each(['/pay/', '/pay/nothing/', `/pay/${NOBODY}/`, `/pay/${NOBODY}`, `/pay/${NOBODY}/${NOBODY}/`, `/pay/${NOBODY}/a/b/`])(
+    '%s is a 404 page',
+    async (path) => {
+      const response = await new Client().send(path);
+      expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+      expect(await response.text()).toContain('Page not found');
+    },
+  );
 
   test('is there with and without trailing slash, by order and by transaction, in capitals too', async () => {
     const order = await createOrder({ transactions: [{ payment_method: 'credit-card' }] });
     const { id } = order.transactions![0]!;
-    for (const path of [`/pay/${order.id}`, `/pay/${order.id}/`, `/pay/${order.id}/${id}`, `/pay/${order.id}/${id}/`, `/pay/${order.id.toUpperCase()}/${id.toUpperCase()}/`]) {
+    for (const path of [
+      `/pay/${order.id}`,
+      `/pay/${order.id}/`,
+      `/pay/${order.id}/${id}`,
+      `/pay/${order.id}/${id}/`,
+      `/pay/${order.id.toUpperCase()}/${id.toUpperCase()}/`,
+    ]) {
       const response = await new Client().send(path);
       expect([path, response.status]).toEqual([path, 200]);
       expect(await response.text()).toContain(`action="/pay/${order.id}/"`);
@@ -224,7 +233,8 @@ describe('the card form', () => {
 });
 
 /** What of the page's ways to pay is in its HTML, in their order. */
-const waysIn = (html: string) => [...html.matchAll(/name="payment_method" value="([^"]+)"|autocomplete="(cc-number)"/g)].map(([, wallet, card]) => wallet ?? (card && 'credit-card'));
+const waysIn = (html: string) =>
+  [...html.matchAll(/name="payment_method" value="([^"]+)"|autocomplete="(cc-number)"/g)].map(([, wallet, card]) => wallet ?? (card && 'credit-card'));
 const methodsOf = async (id: string) => (await getOrder(id)).transactions?.map(({ payment_method }) => payment_method);
 
 describe('the ways to pay', () => {
@@ -236,7 +246,11 @@ describe('the ways to pay', () => {
     ['card only', { payment_methods: ['credit-card'] }, ['credit-card']],
     ['the announced card', { transactions: [{ payment_method: 'credit-card' }] }, ['credit-card']],
     ['the announced wallet', { transactions: [{ payment_method: 'google-pay' }] }, ['google-pay']],
-    ['the announced wallet, whatever else the order names', { transactions: [{ payment_method: 'google-pay' }], payment_methods: ['credit-card'] }, ['google-pay']],
+    [
+      'the announced wallet, whatever else the order names',
+      { transactions: [{ payment_method: 'google-pay' }], payment_methods: ['credit-card'] },
+      ['google-pay'],
+    ],
   ])('are %s: %j', async (_title, fields, ways) => {
     const { client, path } = await opened(fields);
     const html = await (await client.send(path)).text();
@@ -288,10 +302,20 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
   test('pays and leads to the return address; the page says with what', async () => {
     const page = await opened({ return_url: 'https://shop.example/done' });
     const response = await press(page);
-    expect([response.status, response.headers.get('location')]).toEqual([303, `https://shop.example/done?order_id=${page.order.id}&project_id=${page.order.project_id}`]);
+    expect([response.status, response.headers.get('location')]).toEqual([
+      303,
+      `https://shop.example/done?order_id=${page.order.id}&project_id=${page.order.project_id}`,
+    ]);
     expect(await getOrder(page.order.id)).toMatchObject({
       status: 'completed',
-      transactions: [{ status: 'accepted', payment_method, payment_method_brand: BRANDS[payment_method], payment_method_details: { vault_token: expect.stringMatching(/^vt_/), truncated_pan: expect.stringContaining('******') } }],
+      transactions: [
+        {
+          status: 'accepted',
+          payment_method,
+          payment_method_brand: BRANDS[payment_method],
+          payment_method_details: { vault_token: expect.stringMatching(/^vt_/), truncated_pan: expect.stringContaining('******') },
+        },
+      ],
     });
     expect(await (await page.client.send(page.path)).text()).toContain(`${NAMES[payment_method]} ending in`);
   });
@@ -314,7 +338,9 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
   test('reserves the money where the announced transaction is an authorization', async () => {
     const page = await opened({ transactions: [{ payment_method, capture_mode: 'manual' }] });
     await press(page);
-    expect((await getOrder(page.order.id)).transactions).toMatchObject([{ payment_method, status: 'accepted', transaction_type: 'authorization', is_capturable: true }]);
+    expect((await getOrder(page.order.id)).transactions).toMatchObject([
+      { payment_method, status: 'accepted', transaction_type: 'authorization', is_capturable: true },
+    ]);
     expect(await charges(page.order.id)).toMatchObject([{ operation: 'authorize', result: 'approved' }]);
   });
 
@@ -423,7 +449,11 @@ describe('a program, which prefers JSON', () => {
     const declined = await opened({ return_url: 'https://shop.example/' });
     const page = await declined.client.post(declined.path, { ...declined.form, number: CARDS.do_not_honor.number }, PROGRAM);
     expect([page.status, page.headers.get('location')]).toEqual([303, declined.path]);
-    expect(await Promise.all([one, stays, declined].map(({ order }) => story(order.id)))).toEqual(['completed: accepted', 'completed: accepted', 'processing: error']);
+    expect(await Promise.all([one, stays, declined].map(({ order }) => story(order.id)))).toEqual([
+      'completed: accepted',
+      'completed: accepted',
+      'processing: error',
+    ]);
   });
 
   test('is told TransactionAlreadyStarted for an attempt that was made, by card or wallet, and for an order that is over', async () => {
@@ -582,14 +612,30 @@ describe('when a part of the service is away', () => {
   });
 
   /** The pages on a server of their own, with the processor, the deadline, or the card in every wallet of the test's choice. */
-  async function pages(options: { processor_url?: string; deadline_ms?: number; public_url?: string; wallet_number?: string }): Promise<{ url: string; lines: string[] }> {
+  async function pages(options: {
+    processor_url?: string;
+    deadline_ms?: number;
+    public_url?: string;
+    wallet_number?: string;
+  }): Promise<{ url: string; lines: string[] }> {
     const lines: string[] = [];
     const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
     const processor = createProcessor({ url: options.processor_url ?? stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000, log });
     const app = express();
     const { deadline_ms = 10_000, public_url = 'http://127.0.0.1' } = options;
     const orders = new Orders(client, db);
-    app.use(createPages({ db, orders, follow_ups: new FollowUps(client, db, orders), processor: { ...processor, ...withWallet(processor, options.wallet_number) }, public_url, page_secret: 'x'.repeat(32), deadline_ms, log }));
+    app.use(
+      createPages({
+        db,
+        orders,
+        follow_ups: new FollowUps(client, db, orders),
+        processor: { ...processor, ...withWallet(processor, options.wallet_number) },
+        public_url,
+        page_secret: 'x'.repeat(32),
+        deadline_ms,
+        log,
+      }),
+    );
     const server = app.listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     opening.push({ server, processor });

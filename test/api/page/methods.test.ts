@@ -4,7 +4,9 @@ import type { OrderView } from '../../../src/db/order-view';
 type Facts = Parameters<typeof methodsOf>[0];
 
 /** An order whose first transaction was made by that side. */
-const first = (source: 'merchant' | 'customer', payment_method: string) => ({ transactions: [{ payment_method, events: [{ source }] }] as unknown as OrderView['transactions'] });
+const first = (source: 'merchant' | 'customer', payment_method: string) => ({
+  transactions: [{ payment_method, events: [{ source }] }] as unknown as OrderView['transactions'],
+});
 
 test.each<[string, Partial<Facts>, string[]]>([
   ['every active method, wallets first', {}, ['apple-pay', 'google-pay', 'credit-card']],
@@ -17,10 +19,16 @@ test.each<[string, Partial<Facts>, string[]]>([
   ['the merchant announced a wallet', first('merchant', 'apple-pay'), ['apple-pay']],
   ['the merchant announced one method and named others', { ...first('merchant', 'apple-pay'), payment_methods: ['credit-card'] }, ['apple-pay']],
   ['the customer has tried card', first('customer', 'credit-card'), ['apple-pay', 'google-pay', 'credit-card']],
-  ['the customer has tried card, of two the order names', { ...first('customer', 'credit-card'), payment_methods: ['credit-card', 'google-pay'] }, ['google-pay', 'credit-card']],
+  [
+    'the customer has tried card, of two the order names',
+    { ...first('customer', 'credit-card'), payment_methods: ['credit-card', 'google-pay'] },
+    ['google-pay', 'credit-card'],
+  ],
   ['card is not active any more', { project_payment_methods: ['apple-pay'] }, ['apple-pay']],
   ['the announced method is not active any more', { ...first('merchant', 'credit-card'), project_payment_methods: ['apple-pay'] }, []],
   ['the project has card only', { project_payment_methods: ['credit-card'] }, ['credit-card']],
 ])('%s: %p → %p', (_title, facts, expected) => {
-  expect(methodsOf({ payment_methods: null, project_payment_methods: ['credit-card', 'apple-pay', 'google-pay'], transactions: [], ...facts })).toEqual(expected);
+  expect(methodsOf({ payment_methods: null, project_payment_methods: ['credit-card', 'apple-pay', 'google-pay'], transactions: [], ...facts })).toEqual(
+    expected,
+  );
 });

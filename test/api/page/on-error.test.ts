@@ -41,7 +41,10 @@ test.each([
   ['a page', 'text/html', 'We cannot answer right now'],
   ['JSON', 'application/json', '"type":"ServerError"'],
 ])('a database that does not answer: %s with 503 and Retry-After, and a warning', async (_title, accept, words) => {
-  const { response, text, log } = await answerTo(Object.assign(new Error('select 1 - canceling statement due to statement timeout'), { code: '57014' }), accept);
+  const { response, text, log } = await answerTo(
+    Object.assign(new Error('select 1 - canceling statement due to statement timeout'), { code: '57014' }),
+    accept,
+  );
   expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
   expect(text).toContain(words);
   expect(log).toMatchObject([{ level: 40, msg: 'the database does not answer', request_id: response.headers.get('x-request-id'), err: { code: '57014' } }]);
@@ -52,6 +55,8 @@ test('an error nobody declared is a page that says nothing of it, and an error o
   expect(response.status).toBe(500);
   expect(text).toContain('Something went wrong on our side');
   expect(text).not.toContain('secret');
-  expect(log).toMatchObject([{ level: 50, msg: 'request failed', request_id: response.headers.get('x-request-id'), err: { type: 'TypeError', message: 'at secret place' } }]);
+  expect(log).toMatchObject([
+    { level: 50, msg: 'request failed', request_id: response.headers.get('x-request-id'), err: { type: 'TypeError', message: 'at secret place' } },
+  ]);
   expect(JSON.stringify(log)).not.toContain('4111');
 });

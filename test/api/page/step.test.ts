@@ -29,7 +29,11 @@ test.each<[string, OrderView, string]>([
   ['after four declines one is left', anOrder('processing', [1, 2, 3, 4].map(declined)), 'pay 5, 1 left, declined'],
   ['failed at the issuer is not declined', anOrder('processing', [transaction('error', 1)]), 'pay 2, 4 left, failed'],
   ['an open outcome is waited for', anOrder('processing', [transaction('processing', 1)]), 'wait for outcome'],
-  ['an open outcome is waited for after the end too', anOrder('processing', [transaction('processing', 1)], { expires_at: '2026-03-01T11:00:00Z' }), 'wait for outcome'],
+  [
+    'an open outcome is waited for after the end too',
+    anOrder('processing', [transaction('processing', 1)], { expires_at: '2026-03-01T11:00:00Z' }),
+    'wait for outcome',
+  ],
   ['an issuer asks', anOrder('processing', [transaction('pending', 1)]), 'wait for issuer, may cancel'],
   ['a charge by token is not the customer’s', anOrder('new', [transaction('new', 1)], { attempts_max: 1 }), 'wait for outcome'],
   ['the order’s time is over, its timer has not fired', anOrder('new', [], { expires_at: '2026-03-01T12:00:00Z' }), 'expired'],

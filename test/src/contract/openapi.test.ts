@@ -54,7 +54,13 @@ describe.each(ids)('%s', (id) => {
 
 test('the published schemas refuse what the service refuses', () => {
   const schema = { $ref: '#/components/schemas/OrderRequest' };
-  const wrong = [{ amount: 1 }, { currency: 'eur', amount: 1 }, { currency: 'EUR', amount: -1 }, { currency: 'EUR', amount: 1, transactions: [{}] }, { currency: 'EUR', amount: 1, extra: [] }];
+  const wrong = [
+    { amount: 1 },
+    { currency: 'eur', amount: 1 },
+    { currency: 'EUR', amount: -1 },
+    { currency: 'EUR', amount: 1, transactions: [{}] },
+    { currency: 'EUR', amount: 1, extra: [] },
+  ];
   expect(wrong.filter((body) => validate(schema, body).length === 0)).toEqual([]);
 });
 
@@ -74,4 +80,3 @@ test('an answer may grow: no schema forbids a field it does not know', () => {
 test('the document is the same every time', () => {
   expect(openApi()).toEqual(document);
 });
-

@@ -113,7 +113,11 @@ describe('create an order', () => {
     ['transaction for longer than P30D', withTransaction({ expiration_period: 'P31D' }), 'transactions.0.expiration_period'],
     ['empty vault_token', withDetails({ vault_token: '' }), 'transactions.0.payment_method_details.vault_token'],
     ['empty receiver_account_number', withDetails({ receiver_account_number: '' }), 'transactions.0.payment_method_details.receiver_account_number'],
-    ['receiver_account_number of 51', withDetails({ receiver_account_number: 'x'.repeat(51) }), 'transactions.0.payment_method_details.receiver_account_number'],
+    [
+      'receiver_account_number of 51',
+      withDetails({ receiver_account_number: 'x'.repeat(51) }),
+      'transactions.0.payment_method_details.receiver_account_number',
+    ],
     ['country of three letters', { ...ORDER, customer: { country: 'NLD' } }, 'customer.country'],
     ['phone number as number', { ...ORDER, customer: { phone_numbers: [1] } }, 'customer.phone_numbers.0'],
     ['extra as list', { ...ORDER, extra: [1] }, 'extra'],
@@ -198,7 +202,13 @@ describe('create an order', () => {
   });
 
   test('any JSON is either parsed or refused with a ValidationError', () => {
-    const body = fc.record({ currency: fc.constantFrom('EUR', 'x'), amount: fc.nat(), extra: fc.jsonValue(), transactions: fc.jsonValue(), customer: fc.jsonValue() });
+    const body = fc.record({
+      currency: fc.constantFrom('EUR', 'x'),
+      amount: fc.nat(),
+      extra: fc.jsonValue(),
+      transactions: fc.jsonValue(),
+      customer: fc.jsonValue(),
+    });
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), body), (value) => {
         try {
@@ -243,8 +253,20 @@ describe('Idempotency-Key', () => {
 });
 
 test('PHP writes an empty object as an empty array: it is read as an object where one is meant, and only there', () => {
-  const body = { currency: 'EUR', amount: 1, customer: [], client: [], extra: [], transactions: [{ payment_method: 'credit-card', payment_method_details: [] }] };
-  expect(parseRequest('createOrder', { params: {}, query: {}, body }).body).toMatchObject({ customer: {}, client: {}, extra: {}, transactions: [{ payment_method_details: {} }] });
+  const body = {
+    currency: 'EUR',
+    amount: 1,
+    customer: [],
+    client: [],
+    extra: [],
+    transactions: [{ payment_method: 'credit-card', payment_method_details: [] }],
+  };
+  expect(parseRequest('createOrder', { params: {}, query: {}, body }).body).toMatchObject({
+    customer: {},
+    client: {},
+    extra: {},
+    transactions: [{ payment_method_details: {} }],
+  });
   expect(() => parseRequest('createOrder', { params: {}, query: {}, body: { ...body, extra: [1] } })).toThrow('extra');
   expect(parseRequest('createOrder', { params: {}, query: {}, body: { ...body, extra: { list: [] } } }).body.extra).toEqual({ list: [] });
   expect(parseRequest('updateOrder', { params: { order_id: ORDER_ID }, query: {}, body: [] }).body).toEqual({});
@@ -263,7 +285,12 @@ test('PHP numbers the values of a list', () => {
 test('a capture or void of all that is left takes no amount', () => {
   for (const operation of ['captureTransaction', 'voidTransaction'] as const) {
     const parse = (body: unknown) => parseRequest(operation, { params: { order_id: ORDER_ID, transaction_id: ORDER_ID }, query: {}, body });
-    for (const amount of [100, 0, null]) expect(refusalOf(() => parse({ amount }))).toMatchObject({ error: 'ValidationError', property: { property_path: 'amount', property_description: expect.stringContaining('/amount/') as string } });
+    for (const amount of [100, 0, null]) {
+      expect(refusalOf(() => parse({ amount }))).toMatchObject({
+        error: 'ValidationError',
+        property: { property_path: 'amount', property_description: expect.stringContaining('/amount/') as string },
+      });
+    }
     expect(() => parse({ description: 'x' })).not.toThrow();
   }
 });

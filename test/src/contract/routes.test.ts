@@ -18,8 +18,16 @@ describe.each(ids)('%s', (id) => {
   });
 
   test('has an example that its own schemas accept', () => {
-    const raw = JSON.parse(JSON.stringify({ params: example.params ?? {}, query: {}, body: example.body })) as { params: unknown; query: unknown; body: unknown };
-    expect(parseRequest(id, raw)).toEqual({ ...(route.params && { params: example.params }), ...(route.query && { query: {} }), ...(route.body && { body: example.body }) });
+    const raw = JSON.parse(JSON.stringify({ params: example.params ?? {}, query: {}, body: example.body })) as {
+      params: unknown;
+      query: unknown;
+      body: unknown;
+    };
+    expect(parseRequest(id, raw)).toEqual({
+      ...(route.params && { params: example.params }),
+      ...(route.query && { query: {} }),
+      ...(route.body && { body: example.body }),
+    });
     expect(route.output.parse(example.answer)).toEqual(example.answer);
   });
 });

@@ -31,7 +31,10 @@ test('a key with one character changed, of another mode, half of it, or nothing 
 test('a revoked key finds nothing', async () => {
   const key = newApiKey({ is_test: true });
   await insertApiKey(database.db, PROJECT.id, key, NOW);
-  await database.db('api_keys').where({ id: key.slice(5, 17) }).update({ revoked: NOW });
+  await database
+    .db('api_keys')
+    .where({ id: key.slice(5, 17) })
+    .update({ revoked: NOW });
   expect(await findProjectByApiKey(database.db, key)).toBeUndefined();
 });
 

@@ -40,11 +40,22 @@ type Step = Single | { do: 'let time pass'; to: number } | { do: 'at once'; step
 
 const oneOf = <T extends string>(...values: T[]) => fc.constantFrom(...values);
 const which = fc.nat(1_000);
-const anAnswer = fc.oneof({ weight: 4, arbitrary: fc.constant('approved' as const) }, { weight: 2, arbitrary: fc.constant('refused' as const) }, { weight: 1, arbitrary: fc.constant('processing' as const) });
+const anAnswer = fc.oneof(
+  { weight: 4, arbitrary: fc.constant('approved' as const) },
+  { weight: 2, arbitrary: fc.constant('refused' as const) },
+  { weight: 1, arbitrary: fc.constant('processing' as const) },
+);
 /** Per cent of the payment, beyond it too. */
 const aPart = fc.oneof({ weight: 1, arbitrary: fc.constant('all' as const) }, { weight: 4, arbitrary: fc.integer({ min: 0, max: 110 }) });
 const single = fc.oneof<fc.MaybeWeightedArbitrary<Single>[]>(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('ask' as const), kind: oneOf<LedgerKind>('capture', 'capture', 'capture', 'void', 'void', 'refund', 'refund', 'refund', 'chargeback', 'reversal'), part: aPart }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('ask' as const),
+      kind: oneOf<LedgerKind>('capture', 'capture', 'capture', 'void', 'void', 'refund', 'refund', 'refund', 'chargeback', 'reversal'),
+      part: aPart,
+    }),
+  },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('answer' as const), which, with: anAnswer, lost: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('answer again' as const), which, with: anAnswer }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('ask again' as const), which }) },
@@ -52,7 +63,10 @@ const single = fc.oneof<fc.MaybeWeightedArbitrary<Single>[]>(
 );
 const step = fc.oneof<fc.MaybeWeightedArbitrary<Step>[]>(
   { weight: 12, arbitrary: single },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('let time pass' as const), to: fc.constantFrom(CAPTURE_END - 1, CAPTURE_END, CAPTURE_END + 86_400_000) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('let time pass' as const), to: fc.constantFrom(CAPTURE_END - 1, CAPTURE_END, CAPTURE_END + 86_400_000) }),
+  },
   { weight: 5, arbitrary: fc.record({ do: fc.constant('at once' as const), steps: fc.array(single, { minLength: 2, maxLength: 3 }) }) },
 );
 const story = fc.record({
@@ -87,7 +101,11 @@ class Subject {
   private asked = 0;
   private readonly asks = new Map<string, { follow_up: NewFollowUp; order?: OrderRecord }>();
   private readonly names = new Map<string, string>();
-  private readonly activities = followUpActivities({ db: database.db, processor: {} as never, client: { workflow: { start: () => Promise.resolve() } } as unknown as Client });
+  private readonly activities = followUpActivities({
+    db: database.db,
+    processor: {} as never,
+    client: { workflow: { start: () => Promise.resolve() } } as unknown as Client,
+  });
 
   constructor(
     private readonly payment: OrderRecord,
@@ -117,7 +135,10 @@ class Subject {
     meet(`transaction ${observed.seen.transaction}`);
     if (actions.length > 1) meet('at once');
     if (observed.seen.ledger.some(({ flagged }) => flagged)) meet('flagged');
-    assert.ok(observed.seen.ledger.every(({ amount }) => amount > 0), 'a follow-up order of nothing');
+    assert.ok(
+      observed.seen.ledger.every(({ amount }) => amount > 0),
+      'a follow-up order of nothing',
+    );
   }
 
   /** What the model comes to when the parts of the actions happen in this order. */
@@ -141,11 +162,17 @@ class Subject {
       case 'close':
         return this.close();
       case 'answer': {
-        const entry = pick(this.model.ledger.filter(({ status }) => status === 'new' || status === 'processing'), step.which);
+        const entry = pick(
+          this.model.ledger.filter(({ status }) => status === 'new' || status === 'processing'),
+          step.which,
+        );
         return entry && this.answer(entry, step);
       }
       case 'answer again': {
-        const entry = pick(this.model.ledger.filter(({ status }) => status === 'completed' || status === 'error'), step.which);
+        const entry = pick(
+          this.model.ledger.filter(({ status }) => status === 'completed' || status === 'error'),
+          step.which,
+        );
         return entry && this.answer(entry, { ...step, lost: false });
       }
       case 'ask again': {
@@ -193,7 +220,9 @@ class Subject {
         return amount === entry.amount ? again.status : `repeated with ${amount}`;
       },
       // Between the two of a lost answer another one may come, which is final then.
-      parts: lost ? [(before) => [answer(before, { name: entry.name, to, now })[0], undefined], (before) => answer(before, { name: entry.name, to, now })] : [(before) => answer(before, { name: entry.name, to, now })],
+      parts: lost
+        ? [(before) => [answer(before, { name: entry.name, to, now })[0], undefined], (before) => answer(before, { name: entry.name, to, now })]
+        : [(before) => answer(before, { name: entry.name, to, now })],
       repeated: entry.status === 'completed' || entry.status === 'error' || entry.status === to,
     };
   }

@@ -9,7 +9,17 @@ import { ServiceError } from '../../../src/errors';
 import { NOW, aStoredOrder } from '../../support/builders';
 import { aDatabase, PROJECT, type TestDatabase } from '../../support/database';
 import { heldUpPast } from '../../support/locks';
-import { CAPTURE_END, aFollowUp, aSettledFollowUp, anAcceptedPayment, answerFollowUp, everythingOf, paymentOf, type PaymentMode, type ProcessorAnswer } from '../../support/payments';
+import {
+  CAPTURE_END,
+  aFollowUp,
+  aSettledFollowUp,
+  anAcceptedPayment,
+  answerFollowUp,
+  everythingOf,
+  paymentOf,
+  type PaymentMode,
+  type ProcessorAnswer,
+} from '../../support/payments';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -61,7 +71,14 @@ describe('insertFollowUp writes an order beside the payment order', () => {
     expect(order).toMatchObject({ kind, related_order_id: payment.order_id, project_id: PROJECT.id, status: 'new', amount: 40, currency: 'EUR' });
     // They copy currency and webhook_url, and description and merchant_order_id when none is sent; nothing else.
     expect(order).toMatchObject({ webhook_url: 'https://shop.example/orders', description: 'Two tickets', merchant_order_id: 'A-1' });
-    expect([order.customer, order.extra, order.return_url, order.failure_url, order.expiration_period, order.expires_at]).toEqual([null, null, null, null, null, null]);
+    expect([order.customer, order.extra, order.return_url, order.failure_url, order.expiration_period, order.expires_at]).toEqual([
+      null,
+      null,
+      null,
+      null,
+      null,
+      null,
+    ]);
     expect(order.transactions).toHaveLength(1);
     const [transaction] = order.transactions;
     expect(transaction).toMatchObject({
@@ -103,7 +120,9 @@ describe('insertFollowUp writes an order beside the payment order', () => {
   test('without an amount: all that is left', async () => {
     const payment = await accepted('manual');
     const amounts: number[] = [];
-    for (const what of [{ kind: 'capture', amount: 30 }, { kind: 'void', amount: 20 }, { kind: 'capture' }] as const) amounts.push((await request(payment, what)).amount);
+    for (const what of [{ kind: 'capture', amount: 30 }, { kind: 'void', amount: 20 }, { kind: 'capture' }] as const) {
+      amounts.push((await request(payment, what)).amount);
+    }
     expect(amounts).toEqual([30, 20, 50]);
     expect(moved(await moneyIn(payment))).toEqual({ capture_pending: 80, void_pending: 20 });
   });
@@ -173,7 +192,11 @@ describe('a refusal stores nothing', () => {
 
   test('a payment that is not accepted', async () => {
     const order = await aStoredOrder(database.db);
-    expect(await outcomes((['capture', 'void', 'refund'] as const).map((kind) => request(order, { kind })))).toEqual(['CanNotCancelTransaction', 'Conflict', 'RefundError']);
+    expect(await outcomes((['capture', 'void', 'refund'] as const).map((kind) => request(order, { kind })))).toEqual([
+      'CanNotCancelTransaction',
+      'Conflict',
+      'RefundError',
+    ]);
   });
 });
 
@@ -210,22 +233,30 @@ describe('recordFollowUpOutcome', () => {
     }
   });
 
-  test.each(FOLLOW_UP_KINDS.flatMap((kind) => (['approved', 'refused'] as const).map((answer) => [kind, answer] as const)))('%s, %s: the second time, and any other answer, changes nothing', async (kind, answer) => {
-    const payment = await accepted(kind === 'capture' || kind === 'void' ? 'manual' : 'sale');
-    const follow_up = aFollowUp(payment, { kind, amount: 100 });
-    const asked = await insertFollowUp(database.db, follow_up);
-    const first = await answerFollowUp(database.db, follow_up, asked, answer);
-    const before = await everything(payment);
-    for (const again of [answer, 'approved', 'refused', 'processing'] as const) expect(await answerFollowUp(database.db, follow_up, asked, again, NOW + 9)).toEqual(first);
-    expect(await everything(payment)).toEqual(before);
-  });
+  test.each(FOLLOW_UP_KINDS.flatMap((kind) => (['approved', 'refused'] as const).map((answer) => [kind, answer] as const)))(
+    '%s, %s: the second time, and any other answer, changes nothing',
+    async (kind, answer) => {
+      const payment = await accepted(kind === 'capture' || kind === 'void' ? 'manual' : 'sale');
+      const follow_up = aFollowUp(payment, { kind, amount: 100 });
+      const asked = await insertFollowUp(database.db, follow_up);
+      const first = await answerFollowUp(database.db, follow_up, asked, answer);
+      const before = await everything(payment);
+      for (const again of [answer, 'approved', 'refused', 'processing'] as const) {
+        expect(await answerFollowUp(database.db, follow_up, asked, again, NOW + 9)).toEqual(first);
+      }
+      expect(await everything(payment)).toEqual(before);
+    },
+  );
 
   test('of two answers at once one counts, and both are told which', async () => {
     for (let round = 0; round < 5; round += 1) {
       const payment = await accepted();
       const follow_up = aFollowUp(payment, { kind: 'refund', amount: 60 });
       const asked = await insertFollowUp(database.db, follow_up);
-      const [one, other] = await Promise.all([answerFollowUp(database.db, follow_up, asked, 'approved'), answerFollowUp(database.db, follow_up, asked, 'refused')]);
+      const [one, other] = await Promise.all([
+        answerFollowUp(database.db, follow_up, asked, 'approved'),
+        answerFollowUp(database.db, follow_up, asked, 'refused'),
+      ]);
       expect(one!.status).toBe(other!.status);
       expect(moved(await moneyIn(payment))).toEqual(one!.status === 'completed' ? { captured: 100, refunded: 60 } : { captured: 100 });
     }
@@ -242,7 +273,12 @@ describe('two at once, on connections of their own', () => {
   test('rule: the total stays within the original amount: of refunds of 60 % one wins', async () => {
     for (let round = 0; round < 10; round += 1) {
       const payment = await accepted();
-      expect(await outcomes([1, 2, 3, 4].map(() => request(payment, { kind: 'refund', amount: 60 })))).toEqual(['RefundError', 'RefundError', 'RefundError', 'done']);
+      expect(await outcomes([1, 2, 3, 4].map(() => request(payment, { kind: 'refund', amount: 60 })))).toEqual([
+        'RefundError',
+        'RefundError',
+        'RefundError',
+        'done',
+      ]);
       expect(moved(await moneyIn(payment))).toEqual({ captured: 100, refund_pending: 60 });
       expect((await view(payment.order_id)).follow_ups).toHaveLength(1);
     }
@@ -260,7 +296,9 @@ describe('two at once, on connections of their own', () => {
       expect([amount, capture_pending_amount + void_pending_amount]).toEqual([100, 100]);
       // The release takes whatever is left; a capture or void that comes second finds 40 or nothing.
       expect(refused.filter((outcome) => outcome === 'done').length).toBeLessThanOrEqual(2);
-      expect(refused.filter((outcome) => outcome !== 'done').every((outcome) => ['CanNotCancelTransaction', 'Conflict', 'ValidationError'].includes(outcome))).toBe(true);
+      expect(
+        refused.filter((outcome) => outcome !== 'done').every((outcome) => ['CanNotCancelTransaction', 'Conflict', 'ValidationError'].includes(outcome)),
+      ).toBe(true);
     }
   });
 
@@ -283,7 +321,11 @@ describe('two at once, on connections of their own', () => {
     await settled(payment, { kind: 'capture', amount: 50 });
     const rest = aFollowUp(payment, { kind: 'void' });
     const asked = await insertFollowUp(database.db, rest);
-    const told = await outcomes([answerFollowUp(database.db, rest, asked, 'approved'), settled(payment, { kind: 'chargeback', amount: 50 }), request(payment, { kind: 'refund', amount: 50 })]);
+    const told = await outcomes([
+      answerFollowUp(database.db, rest, asked, 'approved'),
+      settled(payment, { kind: 'chargeback', amount: 50 }),
+      request(payment, { kind: 'refund', amount: 50 }),
+    ]);
     const money = await moneyIn(payment);
     expect(moved(money)).toMatchObject({ captured: 50, voided: 50, charged_back: 50 });
     expect([told.includes('RefundError'), money.refund_pending_amount]).toEqual(money.refund_pending_amount === 0 ? [true, 0] : [false, 50]);
@@ -322,7 +364,10 @@ describe('chargebacks are always recorded', () => {
     const payment = await accepted();
     const refundable = async () => refundableAmount(moneyOf(await moneyIn(payment)));
     const seen = [await refundable()];
-    for (const what of [{ kind: 'chargeback', amount: 70 }, { kind: 'reversal', amount: 70 }] as const) {
+    for (const what of [
+      { kind: 'chargeback', amount: 70 },
+      { kind: 'reversal', amount: 70 },
+    ] as const) {
       await settled(payment, what);
       seen.push(await refundable());
     }
@@ -363,7 +408,12 @@ describe('an authorization of which nothing is left ends, its order stays comple
     ['captured in part, the rest released', 'manual', [[{ kind: 'capture', amount: 60 }], [{ kind: 'void', ...at_end }]], 'accepted'],
     ['a refused release', 'manual', [[{ kind: 'void', ...at_end }, 'refused']], 'accepted'],
     ['captured automatically', 'delayed', [[{ kind: 'capture', ...at_end }]], 'accepted'],
-    ['a refused automatic capture, the rest released', 'delayed', [[{ kind: 'capture', ...at_end }, 'refused'], [{ kind: 'void', ...at_end }]], 'expired by service'],
+    [
+      'a refused automatic capture, the rest released',
+      'delayed',
+      [[{ kind: 'capture', ...at_end }, 'refused'], [{ kind: 'void', ...at_end }]],
+      'expired by service',
+    ],
   ])('%s (%s)', async (_rule, mode, steps, end) => {
     const payment = await accepted(mode);
     for (const [what, answer] of steps) await settled(payment, what, answer);
@@ -387,15 +437,23 @@ describe('an authorization of which nothing is left ends, its order stays comple
   });
 });
 
-test.each(['expired', 'cancelled'] as const)('a payment approved after its order was %s is given back whole; the payment order stays as it is', async (ended) => {
-  const order = await aStoredOrder(database.db, { amount: 500 });
-  const payment = await moveOrder(database.db, order, { ended }, { source: 'service', now: NOW });
-  const reversal = await settled(payment, { kind: 'reversal', requested_by: 'service' });
-  expect([reversal.status, reversal.amount]).toEqual(['completed', 500]);
-  const [original, shown] = [await view(payment.order_id), await view(reversal.order_id)];
-  expect([original.status, original.transactions[0]!.status, moved(original.transactions[0]!)]).toEqual([ended, ended, {}]);
-  expect(shown).toMatchObject({ related_order_id: payment.order_id, transactions: [{ transaction_type: 'reversal', credit_debit: 'debit', status: 'accepted', original_transaction_id: order.transactions[0]!.transaction_id }] });
-});
+test.each(['expired', 'cancelled'] as const)(
+  'a payment approved after its order was %s is given back whole; the payment order stays as it is',
+  async (ended) => {
+    const order = await aStoredOrder(database.db, { amount: 500 });
+    const payment = await moveOrder(database.db, order, { ended }, { source: 'service', now: NOW });
+    const reversal = await settled(payment, { kind: 'reversal', requested_by: 'service' });
+    expect([reversal.status, reversal.amount]).toEqual(['completed', 500]);
+    const [original, shown] = [await view(payment.order_id), await view(reversal.order_id)];
+    expect([original.status, original.transactions[0]!.status, moved(original.transactions[0]!)]).toEqual([ended, ended, {}]);
+    expect(shown).toMatchObject({
+      related_order_id: payment.order_id,
+      transactions: [
+        { transaction_type: 'reversal', credit_debit: 'debit', status: 'accepted', original_transaction_id: order.transactions[0]!.transaction_id },
+      ],
+    });
+  },
+);
 
 test('openFollowUps: the captures and voids of a payment that are not final, oldest first', async () => {
   const [payment, other] = [await accepted('manual'), await accepted('manual')];
@@ -414,7 +472,11 @@ test('openFollowUps: the captures and voids of a payment that are not final, old
 
 describe('the schema holds what must hold whatever the code does', () => {
   test.each<[title: string, mode: PaymentMode, changes: string]>([
-    ['captured, voided and asked for more than authorized', 'manual', 'captured_amount = 30, voided_amount = 30, capture_pending_amount = 30, void_pending_amount = 11'],
+    [
+      'captured, voided and asked for more than authorized',
+      'manual',
+      'captured_amount = 30, voided_amount = 30, capture_pending_amount = 30, void_pending_amount = 11',
+    ],
     ['voided more than authorized', 'manual', 'voided_amount = 101'],
     ['refunded more than captured', 'sale', 'refunded_amount = 101'],
     ['refunded and asked for more than captured', 'sale', 'refunded_amount = 60, refund_pending_amount = 41'],
@@ -425,7 +487,11 @@ describe('the schema holds what must hold whatever the code does', () => {
     ['an authorization without its window', 'manual', 'capture_ends_at = null'],
     ['an authorization without its period', 'manual', 'capture_period = null'],
     ['a mode nobody knows', 'manual', "capture_mode = 'never'"],
-    ...['voided', 'refunded', 'charged_back', 'won_back', 'capture_pending', 'void_pending', 'refund_pending'].map((name): [string, PaymentMode, string] => [`${name} below 0`, 'manual', `${name}_amount = -1`]),
+    ...['voided', 'refunded', 'charged_back', 'won_back', 'capture_pending', 'void_pending', 'refund_pending'].map((name): [string, PaymentMode, string] => [
+      `${name} below 0`,
+      'manual',
+      `${name}_amount = -1`,
+    ]),
   ])('%s (%s)', async (_title, mode, changes) => {
     const { order_id } = await accepted(mode);
     await expect(database.db.raw(`update transactions set ${changes} where order_id = '${order_id}'`)).rejects.toThrow(/violates check constraint/);
@@ -443,7 +509,9 @@ describe('the schema holds what must hold whatever the code does', () => {
 
   test('chargebacks are in no CHECK', async () => {
     const { order_id } = await accepted();
-    await expect(database.db.raw(`update transactions set refunded_amount = 100, charged_back_amount = 1000 where order_id = '${order_id}'`)).resolves.toBeDefined();
+    await expect(
+      database.db.raw(`update transactions set refunded_amount = 100, charged_back_amount = 1000 where order_id = '${order_id}'`),
+    ).resolves.toBeDefined();
   });
 });
 

@@ -65,7 +65,11 @@ describe('surface 10: past not_after nothing is written', () => {
   const attempt = (order: OrderRecord, not_after?: number, n = 1) =>
     insertTransaction(database.db, order, aTransaction(order.order_id, { attempt: n }), { created: NOW, end: NOW + 1, not_after });
   const counts = async (order_id: string) => {
-    const of = (table: string, column: string) => database.db(table).where({ [column]: order_id }).count({ n: '*' });
+    const of = (table: string, column: string) =>
+      database
+        .db(table)
+        .where({ [column]: order_id })
+        .count({ n: '*' });
     const [[orders], [transactions]] = (await Promise.all([of('orders', 'id'), of('transactions', 'order_id')])) as [[{ n: number }], [{ n: number }]];
     return [orders.n, transactions.n];
   };

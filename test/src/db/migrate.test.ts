@@ -16,7 +16,11 @@ test('makes the database that is missing; several at once wait for each other; a
   await Promise.all([migrate(url), migrate(url), migrate(url)]);
   await migrate(url);
   const db = connect(url, { pool_max: 1 });
-  const [found] = await rows<{ tables: number }>(db, `select count(*) as tables from pg_tables where schemaname = 'public' and tablename in ('orders', 'transactions', 'webhook_deliveries')`, {});
+  const [found] = await rows<{ tables: number }>(
+    db,
+    `select count(*) as tables from pg_tables where schemaname = 'public' and tablename in ('orders', 'transactions', 'webhook_deliveries')`,
+    {},
+  );
   await db.destroy();
   expect(found).toEqual({ tables: 3 });
 });
@@ -69,7 +73,8 @@ describe('003-follow-ups on a database that has been used', () => {
     return db;
   }
 
-  const recordOf = async (db: Database) => await rows<object>(db, `select to_jsonb(o) as o, to_jsonb(t) as t from orders o join transactions t on t.order_id = o.id order by o.id`, {});
+  const recordOf = async (db: Database) =>
+    await rows<object>(db, `select to_jsonb(o) as o, to_jsonb(t) as t from orders o join transactions t on t.order_id = o.id order by o.id`, {});
 
   test('up: what is there stays as it was and is what it was; a reversal was the service’s', async () => {
     const db = await used();
@@ -78,13 +83,20 @@ describe('003-follow-ups on a database that has been used', () => {
     const after = await recordOf(db);
     after.forEach((row, i) => expect(row).toMatchObject(before[i]!));
     const views = await Promise.all([1, 2, 3].map((n) => findOrderView(db, id(n))));
-    const shown = views.map((order) => [order?.kind, order?.status, order?.follow_ups.map((one) => one.kind), order?.transactions.map((one) => amountDetails([moneyOf(one)], 0).refundable)]);
+    const shown = views.map((order) => [
+      order?.kind,
+      order?.status,
+      order?.follow_ups.map((one) => one.kind),
+      order?.transactions.map((one) => amountDetails([moneyOf(one)], 0).refundable),
+    ]);
     expect(shown).toEqual([
       ['payment', 'completed', [], [500]],
       ['payment', 'expired', ['reversal'], [0]],
       ['reversal', 'completed', [], [0]],
     ]);
-    expect(await rows(db, 'select requested_by, attention from orders order by id', {})).toEqual([null, null, 'service'].map((requested_by) => ({ requested_by, attention: null })));
+    expect(await rows(db, 'select requested_by, attention from orders order by id', {})).toEqual(
+      [null, null, 'service'].map((requested_by) => ({ requested_by, attention: null })),
+    );
     // And what came before can be followed up now.
     const payment = { original_order_id: id(1), original_transaction_id: id(11) };
     const refund = await insertFollowUp(db, { ...payment, id: id(4), transaction_id: id(14), kind: 'refund', requested_by: 'merchant', amount: 500, now: 0 });
@@ -106,7 +118,15 @@ describe('003-follow-ups on a database that has been used', () => {
   test('down refuses where it would have to throw away orders; nothing is changed then', async () => {
     const db = await used();
     await followUps.up(db);
-    await insertFollowUp(db, { id: id(4), transaction_id: id(14), original_order_id: id(1), original_transaction_id: id(11), kind: 'refund', requested_by: 'merchant', now: 0 });
+    await insertFollowUp(db, {
+      id: id(4),
+      transaction_id: id(14),
+      original_order_id: id(1),
+      original_transaction_id: id(11),
+      kind: 'refund',
+      requested_by: 'merchant',
+      now: 0,
+    });
     const before = await recordOf(db);
     await expect(db.transaction((trx) => followUps.down(trx))).rejects.toThrow(/violated by some row/);
     const after = await recordOf(db);

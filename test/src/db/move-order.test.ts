@@ -15,12 +15,18 @@ afterAll(() => database.close());
 
 const by = { source: 'processor', now: NOW } as const;
 const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
-const accept = (order: { transactions: { transaction_id: string }[] }) => ({ transaction_id: order.transactions.at(-1)!.transaction_id, to: 'accepted' }) as const;
+const accept = (order: { transactions: { transaction_id: string }[] }) =>
+  ({ transaction_id: order.transactions.at(-1)!.transaction_id, to: 'accepted' }) as const;
 
 describe('moveOrder: the one function that moves', () => {
   test('status, event, modified and webhook come together', async () => {
     const order = await aStoredOrder(database.db);
-    const moved = await moveOrder(database.db, order, accept(order), { ...by, now: NOW + 1_000, result: 'approved', transaction: { response_code: '00', captured_amount: 500 } });
+    const moved = await moveOrder(database.db, order, accept(order), {
+      ...by,
+      now: NOW + 1_000,
+      result: 'approved',
+      transaction: { response_code: '00', captured_amount: 500 },
+    });
     expect(moved).toEqual(await findOrder(database.db, order.order_id));
     expect(moved).toMatchObject({ status: 'completed', version: 1, moves: 1, deliveries: [1] });
     const { status, completed, modified, transactions } = await view(order.order_id);
@@ -60,7 +66,10 @@ describe('moveOrder: the one function that moves', () => {
       ]);
       expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
       const { status, transactions } = await view(order.order_id);
-      expect([`${status} ${transactions[0]!.status}`, transactions[0]!.events.length]).toEqual([expect.stringMatching(/^(completed accepted|processing error)$/), 2]);
+      expect([`${status} ${transactions[0]!.status}`, transactions[0]!.events.length]).toEqual([
+        expect.stringMatching(/^(completed accepted|processing error)$/),
+        2,
+      ]);
     }
   });
 

@@ -5,7 +5,16 @@ import { findOrder, loadOrder } from '../../../src/db/order-record';
 import { ForbiddenMove, planMove, type Change, type Move } from '../../../src/domain/move';
 import { lastTransaction, type OrderRecord } from '../../../src/domain/order-record';
 import type { Ending } from '../../../src/domain/order';
-import { ORDER_MOVES, ORDER_STATUSES, TRANSACTION_MOVES, TRANSACTION_STATUSES, mayMove, sourcesOf, type OrderStatus, type TransactionStatus } from '../../../src/domain/transitions';
+import {
+  ORDER_MOVES,
+  ORDER_STATUSES,
+  TRANSACTION_MOVES,
+  TRANSACTION_STATUSES,
+  mayMove,
+  sourcesOf,
+  type OrderStatus,
+  type TransactionStatus,
+} from '../../../src/domain/transitions';
 import { CARD, Client } from '../../api/page/hosted-page';
 import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
 import { CARDS, type CardName } from '../../support/cards';
@@ -54,8 +63,15 @@ type Step = TransactionStatus | 'next attempt' | `order ${Ending}`;
 
 async function take(order: OrderRecord, step: Step): Promise<OrderRecord> {
   const { order_id } = order;
-  if (step === 'next attempt') return await insertTransaction(database.db, order, aTransaction(order_id, { attempt: order.transactions.length + 1 }), { created: NOW, end: order.order_end });
-  if (step === 'order cancelled' || step === 'order expired') return await moveOrder(database.db, order, { ended: step === 'order cancelled' ? 'cancelled' : 'expired' }, by);
+  if (step === 'next attempt') {
+    return await insertTransaction(database.db, order, aTransaction(order_id, { attempt: order.transactions.length + 1 }), {
+      created: NOW,
+      end: order.order_end,
+    });
+  }
+  if (step === 'order cancelled' || step === 'order expired') {
+    return await moveOrder(database.db, order, { ended: step === 'order cancelled' ? 'cancelled' : 'expired' }, by);
+  }
   return await moveOrder(database.db, order, { transaction_id: lastTransaction(order)!.transaction_id, to: step }, by);
 }
 
@@ -123,9 +139,15 @@ describe('an order', () => {
     const { before = [], attempts_max, step } = MADE_BY[to];
     const { order_id } = await anOrderAfter(before, attempts_max);
     const ended = from === 'cancelled' || from === 'expired' ? from : null;
-    await database.db('orders').where({ id: order_id }).update({ status: from, ended, completed: from === 'completed' ? new Date(NOW) : null });
+    await database
+      .db('orders')
+      .where({ id: order_id })
+      .update({ status: from, ended, completed: from === 'completed' ? new Date(NOW) : null });
     const order = await loadOrder(database.db, order_id);
-    const change: Change = step === 'order cancelled' || step === 'order expired' ? { ended: to as Ending } : { transaction_id: lastTransaction(order)!.transaction_id, to: step as TransactionStatus };
+    const change: Change =
+      step === 'order cancelled' || step === 'order expired'
+        ? { ended: to as Ending }
+        : { transaction_id: lastTransaction(order)!.transaction_id, to: step as TransactionStatus };
     return { order, change };
   }
 
@@ -143,7 +165,10 @@ describe('an order', () => {
     // The transaction is as it is believed, so that the order's own guard decides.
     test('is written by SQL where the table has it, whatever is believed of the order', async () => {
       const { order, change } = await aimedAt(from, to);
-      const { ended: _, ...idea } = { ...order, status: sourcesOf(ORDER_MOVES, to).find((status) => planned({ ...order, ended: undefined, status } as never, change)?.order_to === to)! };
+      const { ended: _, ...idea } = {
+        ...order,
+        status: sourcesOf(ORDER_MOVES, to).find((status) => planned({ ...order, ended: undefined, status } as never, change)?.order_to === to)!,
+      };
       expect(planned(idea, change)).toMatchObject({ status_changed: true, order_to: to });
       expect(await isWritten(idea, change)).toBe(allowed);
     });
@@ -152,7 +177,11 @@ describe('an order', () => {
   test('nothing leads back to new', async () => {
     for (const from of ORDER_STATUSES.filter((status) => status !== 'new')) {
       const { order } = await aimedAt(from, 'processing');
-      const changes: Change[] = [{ ended: 'cancelled' }, { ended: 'expired' }, ...TRANSACTION_STATUSES.map((to) => ({ transaction_id: order.transactions[0]!.transaction_id, to }))];
+      const changes: Change[] = [
+        { ended: 'cancelled' },
+        { ended: 'expired' },
+        ...TRANSACTION_STATUSES.map((to) => ({ transaction_id: order.transactions[0]!.transaction_id, to })),
+      ];
       expect(changes.filter((change) => planned(order, change)?.order_to === 'new')).toEqual([]);
     }
   });
@@ -199,7 +228,8 @@ describe('the API: cancelling and voiding are refused where the table has no way
     for (const card of cards) await customer.post(`/pay/${id}/`, { ...CARD, number: CARDS[card].number, ...(await customer.open({ id })) });
     return id;
   }
-  const byToken = async (card: CardName, fields: Record<string, unknown> = {}) => (await shop.createOrder({ transactions: [{ ...(await shop.cardTransaction(card)), ...fields }] })).id;
+  const byToken = async (card: CardName, fields: Record<string, unknown> = {}) =>
+    (await shop.createOrder({ transactions: [{ ...(await shop.cardTransaction(card)), ...fields }] })).id;
   const announced = { transactions: [{ payment_method: 'credit-card' }] };
   const cancelled = async () => {
     const { id } = await shop.createOrder(announced);
@@ -226,7 +256,8 @@ describe('the API: cancelling and voiding are refused where the table has no way
   ];
 
   test('names every status of both tables', () => {
-    const named = (statuses: readonly string[], at: (words: string[]) => string[]) => expect(new Set(ORDERS.flatMap(([words]) => at(words.split(/:? /))))).toEqual(new Set(statuses));
+    const named = (statuses: readonly string[], at: (words: string[]) => string[]) =>
+      expect(new Set(ORDERS.flatMap(([words]) => at(words.split(/:? /))))).toEqual(new Set(statuses));
     named(ORDER_STATUSES, ([order]) => [order!]);
     named(TRANSACTION_STATUSES, ([, ...transactions]) => transactions);
   });
@@ -241,7 +272,8 @@ describe('the API: cancelling and voiding are refused where the table has no way
 
     const answer = await answerOf<{ status: string; error: Refusal }>(cancelOrder({ orderId: order.id }, shop.project));
     // A declined attempt stays as it is; an open one goes along. Where it is cancelled already, nothing moves.
-    const allowed = mayMove(ORDER_MOVES, order.status, 'cancelled') && (transaction === 'error' || mayMove(TRANSACTION_MOVES, transaction as TransactionStatus, 'cancelled'));
+    const allowed =
+      mayMove(ORDER_MOVES, order.status, 'cancelled') && (transaction === 'error' || mayMove(TRANSACTION_MOVES, transaction as TransactionStatus, 'cancelled'));
     if (allowed || order.status === 'cancelled') expect([answer.status, answer.body.status]).toEqual([200, 'cancelled']);
     else expect([answer.status, answer.body.error.type]).toEqual([409, 'CanNotCancelTransaction']);
     const after = await shop.getOrder(order.id);

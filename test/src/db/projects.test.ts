@@ -13,7 +13,19 @@ test('a project that is there keeps its name and secret; its webhook address, me
   const project = { id: randomUUID(), name: 'One', is_test: true, payment_methods: ['credit-card'], currencies: ['EUR'] };
   await upsertProject(database.db, PROJECT.merchant_id, project, NOW);
   const secret = await database.db('projects').where({ id: project.id }).first('webhook_secret');
-  await upsertProject(database.db, PROJECT.merchant_id, { ...project, name: 'Two', webhook_url: 'https://shop.example/', payment_methods: ['apple-pay'], account_funding: true }, NOW);
-  expect(await getProject(database.db, project.id)).toMatchObject({ name: 'One', webhook_url: 'https://shop.example/', payment_methods: ['apple-pay'], account_funding: true, expiration_period: 'PT30M', capture_expiration_period: 'P5D' });
+  await upsertProject(
+    database.db,
+    PROJECT.merchant_id,
+    { ...project, name: 'Two', webhook_url: 'https://shop.example/', payment_methods: ['apple-pay'], account_funding: true },
+    NOW,
+  );
+  expect(await getProject(database.db, project.id)).toMatchObject({
+    name: 'One',
+    webhook_url: 'https://shop.example/',
+    payment_methods: ['apple-pay'],
+    account_funding: true,
+    expiration_period: 'PT30M',
+    capture_expiration_period: 'P5D',
+  });
   expect(await database.db('projects').where({ id: project.id }).first('webhook_secret')).toEqual(secret);
 });

@@ -9,7 +9,6 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-
 describe('the schema holds what must hold whatever the code does', () => {
   test.each([
     ['an amount below 0', 'update orders set amount = -1'],
@@ -23,9 +22,18 @@ describe('the schema holds what must hold whatever the code does', () => {
     ['an eleventh attempt of a webhook', 'update webhook_attempts set attempt = 11'],
   ])('%s', async (_title, sql) => {
     const order = await aStoredOrder(database.db, { amount: 1 });
-    const declined = await moveOrder(database.db, order, { transaction_id: order.transactions[0]!.transaction_id, to: 'error' }, { source: 'processor', now: NOW });
+    const declined = await moveOrder(
+      database.db,
+      order,
+      { transaction_id: order.transactions[0]!.transaction_id, to: 'error' },
+      { source: 'processor', now: NOW },
+    );
     await insertTransaction(database.db, declined, aTransaction(order.order_id, { attempt: 2 }), { created: NOW, end: NOW + 1 });
-    await database.db('webhook_attempts').insert({ order_id: order.order_id, n: 1, attempt: 1, time_limit_ms: 1, started: new Date(NOW), duration_ms: 1 }).onConflict().ignore();
+    await database
+      .db('webhook_attempts')
+      .insert({ order_id: order.order_id, n: 1, attempt: 1, time_limit_ms: 1, started: new Date(NOW), duration_ms: 1 })
+      .onConflict()
+      .ignore();
     const only = sql.includes('update orders') ? `id = '${order.order_id}'` : `order_id = '${order.order_id}'`;
     await expect(database.db.raw(`${sql} where ${only}`)).rejects.toThrow(/violates|value too long/);
   });

@@ -51,24 +51,33 @@ describe('unfinishedOrders', () => {
     ['its customer is at the issuer', () => attempted('pending')],
     ['its outcome is not known', () => attempted('processing')],
     ['declined, with attempts left', () => attempted('error')],
-    ['a further attempt after a decline', async () => {
-      const declined = await attempted('error');
-      return await insertTransaction(database.db, declined, aTransaction(declined.order_id, { attempt: 2 }), { created: NOW, end: LATER });
-    }],
+    [
+      'a further attempt after a decline',
+      async () => {
+        const declined = await attempted('error');
+        return await insertTransaction(database.db, declined, aTransaction(declined.order_id, { attempt: 2 }), { created: NOW, end: LATER });
+      },
+    ],
     ['charged at once, and nobody knows what came of it', () => aStoredOrder(database.db, { attempts_max: 1 })],
     ['money is held', () => anAcceptedPayment(database.db, { mode: 'manual' })],
     ['held, to be captured at the end', () => anAcceptedPayment(database.db, { mode: 'delayed' })],
-    ['some of it is still held', async () => {
-      const payment = await anAcceptedPayment(database.db, { mode: 'manual' });
-      await aSettledFollowUp(database.db, payment, { kind: 'capture', amount: 60 });
-      await aSettledFollowUp(database.db, payment, { kind: 'void', amount: 39 });
-      return payment;
-    }],
-    ['all of it is asked for, and not answered', async () => {
-      const payment = await anAcceptedPayment(database.db, { mode: 'manual' });
-      await insertFollowUp(database.db, aFollowUp(payment, { kind: 'capture' }));
-      return payment;
-    }],
+    [
+      'some of it is still held',
+      async () => {
+        const payment = await anAcceptedPayment(database.db, { mode: 'manual' });
+        await aSettledFollowUp(database.db, payment, { kind: 'capture', amount: 60 });
+        await aSettledFollowUp(database.db, payment, { kind: 'void', amount: 39 });
+        return payment;
+      },
+    ],
+    [
+      'all of it is asked for, and not answered',
+      async () => {
+        const payment = await anAcceptedPayment(database.db, { mode: 'manual' });
+        await insertFollowUp(database.db, aFollowUp(payment, { kind: 'capture' }));
+        return payment;
+      },
+    ],
   ])('%s', async (_title, make) => {
     const { order_id } = await make();
     expect(await orders()).toEqual([order_id]);
@@ -155,7 +164,8 @@ describe('unfinishedFollowUps', () => {
 });
 
 describe('unsentDeliveries', () => {
-  const attempt = (order_id: string, over: object = {}) => database.db('webhook_attempts').insert({ order_id, n: 1, attempt: 1, time_limit_ms: 1, started: new Date(NOW), duration_ms: 1, ...over });
+  const attempt = (order_id: string, over: object = {}) =>
+    database.db('webhook_attempts').insert({ order_id, n: 1, attempt: 1, time_limit_ms: 1, started: new Date(NOW), duration_ms: 1, ...over });
 
   test('those that nobody has tried to send, each by its number', async () => {
     const { order_id } = await attempted('pending', 'accepted');
@@ -177,7 +187,9 @@ test.each<[string, () => Promise<unknown>, string[]]>([
   ['unsentDeliveries', () => deliveries(), ['webhook_deliveries_open']],
 ])('what is done costs %s nothing: an index of its own holds what is not', async (_title, ask, indexes) => {
   await manyOrders(3_000, 'completed');
-  await database.db.raw(`insert into webhook_deliveries (order_id, n, url, status, created) select id, 1, 'https://shop.example/', 'delivered', created from orders`);
+  await database.db.raw(
+    `insert into webhook_deliveries (order_id, n, url, status, created) select id, 1, 'https://shop.example/', 'delivered', created from orders`,
+  );
   await attempted('processing');
   await anAcceptedPayment(database.db, { mode: 'manual' });
   await database.db.raw('analyze');

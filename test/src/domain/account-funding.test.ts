@@ -2,7 +2,15 @@ import { STATES, isAccountFunding, requireFundingInformation, truncatedAccount }
 import { ServiceError } from '../../../src/errors';
 
 const RECEIVER = { receiver_account_number: 'NL02ABNA0123456789', receiver_account_number_type: 'bank-account' };
-const CUSTOMER = { first_name: 'Ada', last_name: 'King', address_type: 'billing', address: 'Main Street 1', postal_code: '1011 AB', city: 'Amsterdam', country: 'NL' };
+const CUSTOMER = {
+  first_name: 'Ada',
+  last_name: 'King',
+  address_type: 'billing',
+  address: 'Main Street 1',
+  postal_code: '1011 AB',
+  city: 'Amsterdam',
+  country: 'NL',
+};
 
 /** `type: path` of the refusal, or `fine`. */
 function required(receiver: object = RECEIVER, customer: object | undefined = CUSTOMER): string {
@@ -39,7 +47,9 @@ describe('rules 1 and 2: what account funding needs', () => {
   });
 
   test.each(['first_name', 'last_name', 'address_type', 'address', 'postal_code', 'city', 'country'])('%s: absent, empty or blank', (field) => {
-    for (const value of [undefined, '', ' \t']) expect(required(RECEIVER, { ...CUSTOMER, [field]: value })).toBe(`MissingInformationToCreateTransaction: customer.${field}`);
+    for (const value of [undefined, '', ' \t']) {
+      expect(required(RECEIVER, { ...CUSTOMER, [field]: value })).toBe(`MissingInformationToCreateTransaction: customer.${field}`);
+    }
   });
 
   test('no customer at all: the first field is named', () => {
@@ -57,8 +67,60 @@ describe('rules 2, 6 and 7: states', () => {
   const SPECIFIED = {
     CA: ['AB', 'BC', 'MB', 'NB', 'NL', 'NS', 'NT', 'NU', 'ON', 'PE', 'QC', 'SK', 'YT'],
     US: [
-      'AA', 'AE', 'AK', 'AL', 'AP', 'AR', 'AZ', 'CA', 'CO', 'CT', 'DC', 'DE', 'FL', 'GA', 'HI', 'IA', 'ID', 'IL', 'IN', 'KS', 'KY', 'LA', 'MA', 'MD', 'ME', 'MI', 'MN',
-      'MO', 'MS', 'MT', 'NC', 'ND', 'NE', 'NH', 'NJ', 'NM', 'NV', 'NY', 'OH', 'OK', 'OR', 'PA', 'RI', 'SC', 'SD', 'TN', 'TX', 'UT', 'VA', 'VT', 'WA', 'WI', 'WV', 'WY',
+      'AA',
+      'AE',
+      'AK',
+      'AL',
+      'AP',
+      'AR',
+      'AZ',
+      'CA',
+      'CO',
+      'CT',
+      'DC',
+      'DE',
+      'FL',
+      'GA',
+      'HI',
+      'IA',
+      'ID',
+      'IL',
+      'IN',
+      'KS',
+      'KY',
+      'LA',
+      'MA',
+      'MD',
+      'ME',
+      'MI',
+      'MN',
+      'MO',
+      'MS',
+      'MT',
+      'NC',
+      'ND',
+      'NE',
+      'NH',
+      'NJ',
+      'NM',
+      'NV',
+      'NY',
+      'OH',
+      'OK',
+      'OR',
+      'PA',
+      'RI',
+      'SC',
+      'SD',
+      'TN',
+      'TX',
+      'UT',
+      'VA',
+      'VT',
+      'WA',
+      'WI',
+      'WV',
+      'WY',
     ],
   };
 

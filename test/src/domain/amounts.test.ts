@@ -1,4 +1,13 @@
-import { CAPTURE_MODES, amountDetails, capturableAmount, reservedAmount, isOverdrawn, refundableAmount, voidableAmount, type TransactionMoney } from '../../../src/domain/amounts';
+import {
+  CAPTURE_MODES,
+  amountDetails,
+  capturableAmount,
+  reservedAmount,
+  isOverdrawn,
+  refundableAmount,
+  voidableAmount,
+  type TransactionMoney,
+} from '../../../src/domain/amounts';
 import { TRANSACTION_STATUSES } from '../../../src/domain/transitions';
 import { CAPTURE_END, aSale, anAuthorization } from '../../support/money';
 
@@ -20,7 +29,11 @@ describe('what is left: held, capturable, voidable, refundable', () => {
     ['rule 5: exactly at its end the window is over, and the money still held', anAuthorization(), [100, 0, 0, 0], CAPTURE_END],
     ['an authorization without its window is none yet', anAuthorization({ capture_end: null }), [100, 0, 0, 0]],
     ['of 0, a card check', anAuthorization({ amount: 0 }), [0, 0, 0, 0]],
-    ['of the largest amount', anAuthorization({ amount: Number.MAX_SAFE_INTEGER, captured_amount: 1 }), [Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER - 1, 1]],
+    [
+      'of the largest amount',
+      anAuthorization({ amount: Number.MAX_SAFE_INTEGER, captured_amount: 1 }),
+      [Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER - 1, 1],
+    ],
     ['refunded in part', aSale({ refunded_amount: 30 }), [0, 0, 0, 70]],
     ['a refund that is not answered counts', aSale({ refunded_amount: 30, refund_pending_amount: 70 }), [0, 0, 0, 0]],
     ['refunds stay possible after the window', anAuthorization({ captured_amount: 30 }), [70, 0, 0, 30], CAPTURE_END],
@@ -34,12 +47,11 @@ describe('what is left: held, capturable, voidable, refundable', () => {
     expect(left(money, now)).toEqual(expected);
   });
 
-  test.each(TRANSACTION_STATUSES.filter((status) => status !== 'accepted').flatMap((status) => CAPTURE_MODES.map((capture_mode) => [capture_mode, status] as const)))(
-    'an authorization (%s) that is %s holds nothing',
-    (capture_mode, status) => {
-      expect(left(anAuthorization({ capture_mode, status }))).toEqual([0, 0, 0, 0]);
-    },
-  );
+  test.each(
+    TRANSACTION_STATUSES.filter((status) => status !== 'accepted').flatMap((status) => CAPTURE_MODES.map((capture_mode) => [capture_mode, status] as const)),
+  )('an authorization (%s) that is %s holds nothing', (capture_mode, status) => {
+    expect(left(anAuthorization({ capture_mode, status }))).toEqual([0, 0, 0, 0]);
+  });
 });
 
 describe('a sum over what was captured is seen', () => {
@@ -68,10 +80,23 @@ describe('amount_details: sums over the payment transactions of an order', () =>
     ['no transaction', [], NOTHING],
     ['a sale that was declined', [DECLINED], NOTHING],
     ['a sale', [aSale()], { ...NOTHING, captured: 100, refundable: 100 }],
-    ['a decline, then a sale of the largest amount', [DECLINED, aSale({ amount: Number.MAX_SAFE_INTEGER, captured_amount: Number.MAX_SAFE_INTEGER })], { ...NOTHING, captured: Number.MAX_SAFE_INTEGER, refundable: Number.MAX_SAFE_INTEGER }],
+    [
+      'a decline, then a sale of the largest amount',
+      [DECLINED, aSale({ amount: Number.MAX_SAFE_INTEGER, captured_amount: Number.MAX_SAFE_INTEGER })],
+      { ...NOTHING, captured: Number.MAX_SAFE_INTEGER, refundable: Number.MAX_SAFE_INTEGER },
+    ],
     ['an authorization', [anAuthorization()], { ...NOTHING, capturable: 100, voidable: 100 }],
-    ['a decline, then an authorization of which everything has happened', [DECLINED, anAuthorization({ captured_amount: 50, voided_amount: 20, refunded_amount: 5, refund_pending_amount: 6, capture_pending_amount: 1 })], { capturable: 29, captured: 50, refundable: 39, refunded: 5, voidable: 29, voided: 20 }],
-    ['the same when its window is over', [anAuthorization({ captured_amount: 50, voided_amount: 20 })], { ...NOTHING, captured: 50, refundable: 50, voided: 20 }, CAPTURE_END],
+    [
+      'a decline, then an authorization of which everything has happened',
+      [DECLINED, anAuthorization({ captured_amount: 50, voided_amount: 20, refunded_amount: 5, refund_pending_amount: 6, capture_pending_amount: 1 })],
+      { capturable: 29, captured: 50, refundable: 39, refunded: 5, voidable: 29, voided: 20 },
+    ],
+    [
+      'the same when its window is over',
+      [anAuthorization({ captured_amount: 50, voided_amount: 20 })],
+      { ...NOTHING, captured: 50, refundable: 50, voided: 20 },
+      CAPTURE_END,
+    ],
     ['what was released counts as voided', [anAuthorization({ status: 'expired', voided_amount: 100 })], { ...NOTHING, voided: 100 }, CAPTURE_END],
   ])('%s', (_title, transactions, expected, now = NOW) => {
     expect(amountDetails(transactions, now)).toEqual(expected);

@@ -4,7 +4,11 @@ import type { TransactionStatus } from '../../../src/domain/transitions';
 
 const END = 10_000;
 
-const aTransaction = (status: TransactionStatus, capture: Partial<NonNullable<TransactionRecord['capture']>> | 'sale' = {}, attempt = 1): TransactionRecord => ({
+const aTransaction = (
+  status: TransactionStatus,
+  capture: Partial<NonNullable<TransactionRecord['capture']>> | 'sale' = {},
+  attempt = 1,
+): TransactionRecord => ({
   transaction_id: `t${attempt}`,
   attempt,
   status,
@@ -25,7 +29,16 @@ const anOrder = (...transactions: TransactionRecord[]): OrderRecord => ({
   deliveries: [],
 });
 
-const anAuthorization = (over: Partial<Authorization> = {}): Authorization => ({ transaction_id: 't1', mode: 'manual', end: END, reserved: 100, unanswered: 0, freed: 0, closings: [], ...over });
+const anAuthorization = (over: Partial<Authorization> = {}): Authorization => ({
+  transaction_id: 't1',
+  mode: 'manual',
+  end: END,
+  reserved: 100,
+  unanswered: 0,
+  freed: 0,
+  closings: [],
+  ...over,
+});
 
 /** Closings written as `capture error, void new`. */
 const closings = (text: string): Closing[] =>
@@ -33,8 +46,16 @@ const closings = (text: string): Closing[] =>
 
 describe('what an order holds', () => {
   test.each<[string, OrderRecord, Partial<Authorization> | undefined]>([
-    ['an authorization holds its amount', anOrder(aTransaction('accepted')), { transaction_id: 't1', mode: 'manual', end: END, reserved: 100, unanswered: 0, freed: 0, closings: [] }],
-    ['the one that was accepted, after declines', anOrder(aTransaction('error', { reserved: 0 }, 1), aTransaction('accepted', { mode: 'delayed' }, 2)), { transaction_id: 't2', mode: 'delayed' }],
+    [
+      'an authorization holds its amount',
+      anOrder(aTransaction('accepted')),
+      { transaction_id: 't1', mode: 'manual', end: END, reserved: 100, unanswered: 0, freed: 0, closings: [] },
+    ],
+    [
+      'the one that was accepted, after declines',
+      anOrder(aTransaction('error', { reserved: 0 }, 1), aTransaction('accepted', { mode: 'delayed' }, 2)),
+      { transaction_id: 't2', mode: 'delayed' },
+    ],
     ['money that is only awaited is held too', anOrder(aTransaction('accepted', { reserved: 0, unanswered: 40 })), { reserved: 0, unanswered: 40 }],
     ['nothing left', anOrder(aTransaction('accepted', { reserved: 0 })), undefined],
     ['a sale', anOrder(aTransaction('accepted', 'sale')), undefined],
@@ -63,7 +84,14 @@ describe('rule 4 and DECISIONS, Money: what the service does at the end of the w
     ['the rest is released while a capture is awaited', { reserved: 60, unanswered: 40 }, END, '', 'void 60', false],
     ['what a later refusal frees is released the same way', { reserved: 40 }, END + 1, 'void completed', 'void 40', false],
     ['a refused automatic capture: the rest is released', { mode: 'delayed' }, END + 1, 'capture error', 'void 100', false],
-    ['an automatic capture is asked for once, also when it is not answered', { mode: 'delayed', reserved: 40, unanswered: 60 }, END + 1, 'capture new', 'void 40', false],
+    [
+      'an automatic capture is asked for once, also when it is not answered',
+      { mode: 'delayed', reserved: 40, unanswered: 60 },
+      END + 1,
+      'capture new',
+      'void 40',
+      false,
+    ],
     ['of a delayed one, what refusals have freed since is not captured', { mode: 'delayed', freed: 20 }, END + 1, '', 'capture 80', false],
     ['and if that is all there is, it is released', { mode: 'delayed', reserved: 20, freed: 20 }, END + 1, '', 'void 20', false],
     ['delayed, after a release nothing is captured any more', { mode: 'delayed' }, END + 1, 'void error', undefined, true],

@@ -47,7 +47,9 @@ describe('one table of kinds', () => {
   });
 
   test('every repeat of a follow-up has the same key; another order, kind or transaction has another', () => {
-    const keys = ['t', 'u'].flatMap((transaction_id) => FOLLOW_UP_KINDS.flatMap((kind) => ['f', 'g'].map((order_id) => followUpKey(transaction_id, kind, order_id))));
+    const keys = ['t', 'u'].flatMap((transaction_id) =>
+      FOLLOW_UP_KINDS.flatMap((kind) => ['f', 'g'].map((order_id) => followUpKey(transaction_id, kind, order_id))),
+    );
     expect(new Set(keys).size).toBe(keys.length);
     expect(followUpKey('t', 'refund', 'f')).toBe('t:refund:f');
   });
@@ -69,7 +71,12 @@ describe('refusals (DECISIONS, Money)', () => {
     ['capture all', anAuthorization(), { kind: 'capture' }, 100],
     ['capture a part', anAuthorization(), { kind: 'capture', amount: 30 }, 30],
     ['capture exactly what is left', anAuthorization({ captured_amount: 30 }), { kind: 'capture', amount: 70 }, 70],
-    ['several partial captures until nothing is left: all that is left', anAuthorization({ captured_amount: 30, capture_pending_amount: 20 }), { kind: 'capture' }, 50],
+    [
+      'several partial captures until nothing is left: all that is left',
+      anAuthorization({ captured_amount: 30, capture_pending_amount: 20 }),
+      { kind: 'capture' },
+      50,
+    ],
     ['capture of more than is left', anAuthorization({ captured_amount: 30 }), { kind: 'capture', amount: 71 }, 'ValidationError on amount'],
     ['capture with nothing left', CAPTURED, { kind: 'capture' }, 'Conflict'],
     ['capture of more with nothing left', CAPTURED, { kind: 'capture', amount: 1 }, 'Conflict'],
@@ -113,7 +120,12 @@ describe('refusals (DECISIONS, Money)', () => {
   test.each([
     ['capture of a sale', aSale(), 'capture', 'A sale is captured with its payment.'],
     ['capture before acceptance', anAuthorization({ status: 'pending' }), 'capture', 'The transaction is pending.'],
-    ['capture of delayed', anAuthorization({ capture_mode: 'delayed' }), 'capture', 'A delayed transaction is captured by the service at the end of its expiration_period.'],
+    [
+      'capture of delayed',
+      anAuthorization({ capture_mode: 'delayed' }),
+      'capture',
+      'A delayed transaction is captured by the service at the end of its expiration_period.',
+    ],
     ['capture after the window', anAuthorization({ capture_end: 0 }), 'capture', 'The capture window has ended.'],
     ['capture with nothing left', anAuthorization({ captured_amount: 100 }), 'capture', 'Nothing is left to be captured.'],
     ['void of a sale', aSale(), 'void', 'A sale cannot be voided: refund it.'],
@@ -131,8 +143,18 @@ describe('refusals (DECISIONS, Money)', () => {
 
 describe('what the service and the processor do is never refused', () => {
   test.each<[string, TransactionMoney, { kind: FollowUpKind; requested_by: RequestedBy; amount?: number }, number]>([
-    ['the service captures all that is held, at the end of the window', anAuthorization({ capture_mode: 'delayed', voided_amount: 30 }), { kind: 'capture', requested_by: 'service' }, 70],
-    ['the service releases what is left, less what is asked and not answered', anAuthorization({ captured_amount: 30, capture_pending_amount: 20, void_pending_amount: 10 }), { kind: 'void', requested_by: 'service' }, 40],
+    [
+      'the service captures all that is held, at the end of the window',
+      anAuthorization({ capture_mode: 'delayed', voided_amount: 30 }),
+      { kind: 'capture', requested_by: 'service' },
+      70,
+    ],
+    [
+      'the service releases what is left, less what is asked and not answered',
+      anAuthorization({ captured_amount: 30, capture_pending_amount: 20, void_pending_amount: 10 }),
+      { kind: 'void', requested_by: 'service' },
+      40,
+    ],
     ['a chargeback after a full refund', aSale({ refunded_amount: 100 }), { kind: 'chargeback', requested_by: 'processor', amount: 100 }, 100],
     ['a chargeback of more than was paid', aSale(), { kind: 'chargeback', requested_by: 'processor', amount: 250 }, 250],
     ['a chargeback that was won', aSale({ charged_back_amount: 100 }), { kind: 'reversal', requested_by: 'processor', amount: 100 }, 100],

@@ -28,11 +28,15 @@ describe('planMove', () => {
   });
 
   test('an attempt that fails after the end expires the order', () => {
-    expect(planMove(anOrder(['processing'], { status: 'processing' }), { transaction_id: 't1', to: 'error', ended: 'expired' })).toMatchObject({ order_to: 'expired' });
+    expect(planMove(anOrder(['processing'], { status: 'processing' }), { transaction_id: 't1', to: 'error', ended: 'expired' })).toMatchObject({
+      order_to: 'expired',
+    });
   });
 
   test('an approval after the end completes the order', () => {
-    expect(planMove(anOrder(['processing'], { status: 'processing' }), { transaction_id: 't1', to: 'accepted', ended: 'expired' })).toMatchObject({ order_to: 'completed' });
+    expect(planMove(anOrder(['processing'], { status: 'processing' }), { transaction_id: 't1', to: 'accepted', ended: 'expired' })).toMatchObject({
+      order_to: 'completed',
+    });
   });
 
   test('where it already is, is no move', () => {

@@ -5,7 +5,13 @@ import type { TransactionStatus } from '../../../src/domain/transitions';
 const END = 1_000;
 const WINDOW_END = 5_000;
 
-const attempt = (status: TransactionStatus, over: Partial<TransactionRecord> = {}): TransactionRecord => ({ transaction_id: 't', attempt: 1, status, end: END, ...over });
+const attempt = (status: TransactionStatus, over: Partial<TransactionRecord> = {}): TransactionRecord => ({
+  transaction_id: 't',
+  attempt: 1,
+  status,
+  end: END,
+  ...over,
+});
 const held = (amount: number): Partial<TransactionRecord> => ({ capture: { mode: 'manual', period: 'P5D', end: WINDOW_END, reserved: amount, unanswered: 0 } });
 
 const anOrder = (over: Partial<OrderRecord>): OrderRecord => ({
@@ -38,7 +44,12 @@ test.each<[what: string, order: Partial<OrderRecord>, now: number, step: Step]>(
   ['paid', { status: 'completed', transactions: [attempt('accepted')] }, 1, 'leave'],
   ['cancelled', { status: 'cancelled', ended: 'cancelled', transactions: [attempt('cancelled')] }, 1, 'leave'],
   ['money is reserved', { status: 'completed', transactions: [attempt('accepted', held(100))] }, WINDOW_END - 1, 'keep'],
-  ['money is reserved when its window ends: it has to be released', { status: 'completed', transactions: [attempt('accepted', held(100))] }, WINDOW_END, 'keep'],
+  [
+    'money is reserved when its window ends: it has to be released',
+    { status: 'completed', transactions: [attempt('accepted', held(100))] },
+    WINDOW_END,
+    'keep',
+  ],
   ['everything was captured', { status: 'completed', transactions: [attempt('accepted', held(0))] }, WINDOW_END - 1, 'leave'],
   [
     'what the processor refused to release is nobody’s to ask for',

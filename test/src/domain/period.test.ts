@@ -8,16 +8,36 @@ test.each([
   ['nothing', {}, '2026-02-12T12:00:00.000Z to 2026-03-15T12:00:00.000Z'],
   ['a start', { created_since: '2026-03-15T10:00:00Z' }, '2026-03-15T10:00:00.000Z to 2026-03-15T12:00:00.000Z'],
   ['an end', { created_until: '2026-02-01T00:00:00+01:00' }, '2025-12-31T23:00:00.000Z to 2026-01-31T23:00:00.000Z'],
-  ['both, as an answer writes them', { created_since: '2026-03-01T00:00:05.433502+00:00', created_until: '2026-03-02T00:00:00.000000+00:00' }, '2026-03-01T00:00:05.433Z to 2026-03-02T00:00:00.000Z'],
-  ['the same instant twice', { created_since: '2026-03-01T00:00:00Z', created_until: '2026-03-01T00:00:00Z' }, '2026-03-01T00:00:00.000Z to 2026-03-01T00:00:00.000Z'],
+  [
+    'both, as an answer writes them',
+    { created_since: '2026-03-01T00:00:05.433502+00:00', created_until: '2026-03-02T00:00:00.000000+00:00' },
+    '2026-03-01T00:00:05.433Z to 2026-03-02T00:00:00.000Z',
+  ],
+  [
+    'the same instant twice',
+    { created_since: '2026-03-01T00:00:00Z', created_until: '2026-03-01T00:00:00Z' },
+    '2026-03-01T00:00:00.000Z to 2026-03-01T00:00:00.000Z',
+  ],
   ['31 days', { created_since: '2026-01-01T00:00:00Z', created_until: '2026-02-01T00:00:00Z' }, '2026-01-01T00:00:00.000Z to 2026-02-01T00:00:00.000Z'],
-  ['31 days and a millisecond', { created_since: '2026-01-01T00:00:00Z', created_until: '2026-02-01T00:00:00.001Z' }, 'created_since: Lies more than 31 days before created_until.'],
+  [
+    '31 days and a millisecond',
+    { created_since: '2026-01-01T00:00:00Z', created_until: '2026-02-01T00:00:00.001Z' },
+    'created_since: Lies more than 31 days before created_until.',
+  ],
   ['a start 31 days ago, a moment later', { created_since: '2026-02-12T11:59:59.999Z' }, '2026-02-12T11:59:59.999Z to 2026-03-15T11:59:59.999Z'],
   ['a start long ago', { created_since: '2020-01-01T00:00:00Z' }, '2020-01-01T00:00:00.000Z to 2020-02-01T00:00:00.000Z'],
   ['an end before the start', { created_since: '2026-02-01T00:00:00Z', created_until: '2026-01-31T00:00:00Z' }, 'created_until: Lies before created_since.'],
   ['a start ahead of now: nothing', { created_since: '2026-03-15T12:00:00.001Z' }, '2026-03-15T12:00:00.001Z to 2026-03-15T12:00:00.000Z'],
-  ['the first year there is', { created_since: '0000-01-01T00:00:00Z', created_until: '0000-01-02T00:00:00Z' }, '1970-01-01T00:00:00.000Z to 1970-01-01T00:00:00.000Z'],
-  ['the last one', { created_since: '9999-12-30T00:00:00Z', created_until: '9999-12-31T23:59:59-23:00' }, '9999-01-01T00:00:00.000Z to 9999-01-01T00:00:00.000Z'],
+  [
+    'the first year there is',
+    { created_since: '0000-01-01T00:00:00Z', created_until: '0000-01-02T00:00:00Z' },
+    '1970-01-01T00:00:00.000Z to 1970-01-01T00:00:00.000Z',
+  ],
+  [
+    'the last one',
+    { created_since: '9999-12-30T00:00:00Z', created_until: '9999-12-31T23:59:59-23:00' },
+    '9999-01-01T00:00:00.000Z to 9999-01-01T00:00:00.000Z',
+  ],
 ])('%s', (_title, parameters, result) => {
   expect(shown(listPeriod({ ...parameters, now }))).toBe(result);
 });

@@ -1,13 +1,4 @@
-import {
-  ORDER_MOVES,
-  ORDER_STATUSES,
-  TRANSACTION_MOVES,
-  TRANSACTION_STATUSES,
-  isFinal,
-  mayMove,
-  sourcesOf,
-  toMermaid,
-} from '../../../src/domain/transitions';
+import { ORDER_MOVES, ORDER_STATUSES, TRANSACTION_MOVES, TRANSACTION_STATUSES, isFinal, mayMove, sourcesOf, toMermaid } from '../../../src/domain/transitions';
 
 /** DECISIONS, Statuses, written a second time by hand: x = allowed. */
 const TRANSACTION_TABLE = `

@@ -4,7 +4,10 @@ import { GENERATED } from '../../../src/main/generated';
 const generated = (file: string) => GENERATED.find((entry) => entry.file === file)!;
 
 test('.env.example used as .env changes nothing', () => {
-  const lines = generated('.env.example').content('').match(/^[A-Z_]+=.*$/gm) ?? [];
+  const lines =
+    generated('.env.example')
+      .content('')
+      .match(/^[A-Z_]+=.*$/gm) ?? [];
   const env = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
   expect(parseConfig(env)).toEqual(parseConfig({}));
 });

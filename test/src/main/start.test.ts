@@ -60,7 +60,18 @@ describe('npm start', () => {
   test('says in stack.json where everything is, and prints the keys and a first order', async () => {
     const facts = await start();
     expect(Object.keys(facts).sort()).toEqual(
-      ['api_url', 'temporal_address', 'temporal_namespace', 'temporal_ui_url', 'postgres_url', 'meilisearch_url', 'simulator_url', 'test_api_key', 'live_api_key', 'pids'].sort(),
+      [
+        'api_url',
+        'temporal_address',
+        'temporal_namespace',
+        'temporal_ui_url',
+        'postgres_url',
+        'meilisearch_url',
+        'simulator_url',
+        'test_api_key',
+        'live_api_key',
+        'pids',
+      ].sort(),
     );
     expect(Object.keys(facts.pids)[0]).toBe('start');
     expect(Object.keys(facts.pids).sort()).toEqual([...NAMES].sort());
@@ -134,7 +145,9 @@ describe('npm start', () => {
   test('no secret is readable by others, and none is in a log', () => {
     for (const name of ['secrets.json', 'demo-keys.json']) expect(statSync(path.join(data_dir, name)).mode & 0o077).toBe(0);
     const secrets = Object.values(JSON.parse(readFileSync(path.join(data_dir, 'secrets.json'), 'utf8')) as Record<string, string>);
-    const logs = ['api', 'worker', 'simulator', 'postgres', 'temporal', 'meilisearch'].map((name) => readFileSync(path.join(data_dir, 'logs', `${name}.log`), 'utf8')).join('');
+    const logs = ['api', 'worker', 'simulator', 'postgres', 'temporal', 'meilisearch']
+      .map((name) => readFileSync(path.join(data_dir, 'logs', `${name}.log`), 'utf8'))
+      .join('');
     expect(secrets.filter((secret) => logs.includes(secret))).toEqual([]);
   });
 });

@@ -29,14 +29,28 @@ afterAll(async () => {
 const json = (status: number, body: unknown) => (res: ServerResponse) => {
   res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 };
-const OPERATION = { operation: 'sale', order_id: randomUUID(), transaction_id: randomUUID(), project_id: randomUUID(), is_test: true, amount: 1, currency: 'EUR' } as const;
+const OPERATION = {
+  operation: 'sale',
+  order_id: randomUUID(),
+  transaction_id: randomUUID(),
+  project_id: randomUUID(),
+  is_test: true,
+  amount: 1,
+  currency: 'EUR',
+} as const;
 const DECLINED = { ...OPERATION, idempotency_key: 'another', result: 'declined', occurred: '2026-01-15T12:00:00Z' };
 
 /** Whatever is not the processor's own valid answer about this very key is no answer. */
 const NO_ANSWERS: [string, (res: ServerResponse) => void][] = [
   ['no answer in time', () => undefined],
   ['a connection that breaks', (res) => res.socket?.destroy()],
-  ['half an answer', (res) => { res.writeHead(200, { 'content-length': '100' }).write('{'); res.socket?.end(); }],
+  [
+    'half an answer',
+    (res) => {
+      res.writeHead(200, { 'content-length': '100' }).write('{');
+      res.socket?.end();
+    },
+  ],
   ['500', json(500, { error: 'x' })],
   ['503 with a result', json(503, { ...DECLINED, idempotency_key: 'key' })],
   ['401', json(401, { error: 'x' })],
@@ -47,7 +61,13 @@ const NO_ANSWERS: [string, (res: ServerResponse) => void][] = [
   ['a result that is no result', json(200, { ...DECLINED, idempotency_key: 'key', result: 'maybe' })],
   ['a redirect', (res) => res.writeHead(302, { location: bench.simulator.url }).end()],
   ['the outcome of another key', json(200, DECLINED)],
-  ['an answer without end', (res) => { res.writeHead(200); for (let i = 0; i < 20; i += 1) res.write('x'.repeat(65_536)); }],
+  [
+    'an answer without end',
+    (res) => {
+      res.writeHead(200);
+      for (let i = 0; i < 20; i += 1) res.write('x'.repeat(65_536));
+    },
+  ],
 ];
 
 const SILENT = ['no answer in time', 'a connection that breaks', 'half an answer'];
@@ -57,11 +77,18 @@ test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (what
   const { project_id } = OPERATION;
   // All at once: each waits for as long as the client does.
   const outcomes = Promise.all([stranger.operate(OPERATION, 'key'), stranger.ask('key')]);
-  const looks = Promise.all([
-    stranger.getVaultedCard('t', project_id),
-    stranger.vaultCard({ ...A_CARD, project_id, is_test: true, number: CARDS.approved.number }),
-    stranger.vaultWallet({ project_id, is_test: true, payment_method: 'apple-pay' }),
-  ].map((look) => look.then(() => 'an answer', (error: unknown) => error)));
+  const looks = Promise.all(
+    [
+      stranger.getVaultedCard('t', project_id),
+      stranger.vaultCard({ ...A_CARD, project_id, is_test: true, number: CARDS.approved.number }),
+      stranger.vaultWallet({ project_id, is_test: true, payment_method: 'apple-pay' }),
+    ].map((look) =>
+      look.then(
+        () => 'an answer',
+        (error: unknown) => error,
+      ),
+    ),
+  );
   expect(await outcomes).toEqual(['unknown', 'unknown']);
   for (const error of await looks) {
     expect(error).toBeInstanceOf(ServiceError);
@@ -144,8 +171,20 @@ test('an outage is over when its fault is removed', async () => {
 });
 
 test('a vault token gives what may be known, in its own project only', async () => {
-  const vaulted = await bench.processor.vaultCard({ ...A_CARD, project_id: bench.project_id, is_test: true, number: CARDS.approved_mastercard.number, cardholder_name: 'A Customer' });
-  const card = { vault_token: expect.stringMatching(/^vt_/), truncated_pan: '554433******0037', card_expiry: '122039', cardholder_name: 'A Customer', brand: 'mastercard' };
+  const vaulted = await bench.processor.vaultCard({
+    ...A_CARD,
+    project_id: bench.project_id,
+    is_test: true,
+    number: CARDS.approved_mastercard.number,
+    cardholder_name: 'A Customer',
+  });
+  const card = {
+    vault_token: expect.stringMatching(/^vt_/),
+    truncated_pan: '554433******0037',
+    card_expiry: '122039',
+    cardholder_name: 'A Customer',
+    brand: 'mastercard',
+  };
   expect(vaulted).toEqual({ usable: true, ...card });
   const { vault_token } = vaulted as { vault_token: string };
   expect(await bench.processor.getVaultedCard(vault_token, bench.project_id)).toEqual(card);

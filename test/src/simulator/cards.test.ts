@@ -47,7 +47,10 @@ test('frictionless: authenticated, liability shifted', async () => {
   });
 });
 
-test.each([['processing_approved', 'approved 00'], ['processing_declined', 'declined 05']] as const)('%s: asked when its time has come, it is %s', async (card, end) => {
+test.each([
+  ['processing_approved', 'approved 00'],
+  ['processing_declined', 'declined 05'],
+] as const)('%s: asked when its time has come, it is %s', async (card, end) => {
   const charge = await bench.charge(card);
   await bench.processor.operate(charge, charge.transaction_id);
   await bench.control('due', { transaction_id: charge.transaction_id });

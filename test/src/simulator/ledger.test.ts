@@ -13,9 +13,17 @@ test('fields of a follow-up: the ids of the payment order, its own in follow_up_
   await bench.processor.operate(capture, `${charge.transaction_id}:capture`);
   const [, entry] = await bench.ledger(`?transaction_id=${charge.transaction_id}`);
   expect(entry).toEqual({
-    operation: 'capture', idempotency_key: `${charge.transaction_id}:capture`, order_id: charge.order_id, transaction_id: charge.transaction_id,
-    follow_up_order_id: capture.follow_up_order_id, amount: 400, currency: 'EUR', result: 'approved', response_code: '00',
-    occurred: expect.any(String), requests: 1,
+    operation: 'capture',
+    idempotency_key: `${charge.transaction_id}:capture`,
+    order_id: charge.order_id,
+    transaction_id: charge.transaction_id,
+    follow_up_order_id: capture.follow_up_order_id,
+    amount: 400,
+    currency: 'EUR',
+    result: 'approved',
+    response_code: '00',
+    occurred: expect.any(String),
+    requests: 1,
   });
   expect(ledgerEntrySchema.strict().parse(entry)).toEqual(entry);
 });

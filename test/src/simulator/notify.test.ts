@@ -71,7 +71,9 @@ test('an authorization is charged back when it was captured, and so much of it',
   await bench.processor.operate(followUp(charge, 'capture', 400), `${charge.transaction_id}:capture`);
   await bench.control('due', charge);
   expect(await bench.ledger(`?order_id=${charge.order_id}`)).toMatchObject([
-    { operation: 'authorize' }, { operation: 'capture' }, { operation: 'chargeback', amount: 400 },
+    { operation: 'authorize' },
+    { operation: 'capture' },
+    { operation: 'chargeback', amount: 400 },
   ]);
 });
 

@@ -18,8 +18,18 @@ test('eight at once with one key: one row, requests 8, one answer', async () => 
   const answers = await Promise.all(Array.from({ length: 8 }, () => bench.processor.operate(charge, charge.transaction_id)));
   for (const answer of answers) expect(answer).toEqual(answers[0]);
   expect(await bench.ledger(`?order_id=${charge.order_id}`)).toEqual([
-    { operation: 'sale', idempotency_key: charge.transaction_id, order_id: charge.order_id, transaction_id: charge.transaction_id, amount: 1_000,
-      currency: 'EUR', result: 'approved', response_code: '00', occurred: expect.stringMatching(/Z$/), requests: 8 },
+    {
+      operation: 'sale',
+      idempotency_key: charge.transaction_id,
+      order_id: charge.order_id,
+      transaction_id: charge.transaction_id,
+      amount: 1_000,
+      currency: 'EUR',
+      result: 'approved',
+      response_code: '00',
+      occurred: expect.stringMatching(/Z$/),
+      requests: 8,
+    },
   ]);
 });
 
@@ -42,16 +52,98 @@ test('a key that belongs to another request is refused and leaves the first as i
 
 /** Steps on a payment of 100: what is asked → what is answered. */
 const STORIES: [title: string, card: CardName, first: 'sale' | 'authorize', steps: [Parameters<typeof followUp>[1], number, string][]][] = [
-  ['captures until nothing is left', 'approved', 'authorize', [['capture', 60, 'approved'], ['capture', 41, 'refused'], ['capture', 40, 'approved'], ['capture', 1, 'refused']]],
-  ['what is voided is not captured', 'approved', 'authorize', [['void', 30, 'approved'], ['capture', 71, 'refused'], ['capture', 70, 'approved'], ['void', 1, 'refused']]],
-  ['only what is captured is refunded', 'approved', 'authorize', [['refund', 1, 'refused'], ['capture', 50, 'approved'], ['refund', 51, 'refused'], ['refund', 50, 'approved']]],
-  ['a sale is not captured or voided', 'approved', 'sale', [['capture', 1, 'refused'], ['void', 1, 'refused'], ['refund', 100, 'approved'], ['refund', 1, 'refused']]],
-  ['a late approval is reversed once', 'approved', 'sale', [['reversal', 100, 'approved'], ['reversal', 100, 'refused'], ['refund', 1, 'refused']]],
-  ['a reversed authorization is over', 'approved', 'authorize', [['reversal', 100, 'approved'], ['capture', 1, 'refused']]],
-  ['nothing is no amount', 'approved', 'authorize', [['capture', 0, 'refused'], ['void', 0, 'refused']]],
-  ['the card whose captures are refused', 'capture_refused', 'authorize', [['capture', 10, 'refused'], ['void', 100, 'approved']]],
+  [
+    'captures until nothing is left',
+    'approved',
+    'authorize',
+    [
+      ['capture', 60, 'approved'],
+      ['capture', 41, 'refused'],
+      ['capture', 40, 'approved'],
+      ['capture', 1, 'refused'],
+    ],
+  ],
+  [
+    'what is voided is not captured',
+    'approved',
+    'authorize',
+    [
+      ['void', 30, 'approved'],
+      ['capture', 71, 'refused'],
+      ['capture', 70, 'approved'],
+      ['void', 1, 'refused'],
+    ],
+  ],
+  [
+    'only what is captured is refunded',
+    'approved',
+    'authorize',
+    [
+      ['refund', 1, 'refused'],
+      ['capture', 50, 'approved'],
+      ['refund', 51, 'refused'],
+      ['refund', 50, 'approved'],
+    ],
+  ],
+  [
+    'a sale is not captured or voided',
+    'approved',
+    'sale',
+    [
+      ['capture', 1, 'refused'],
+      ['void', 1, 'refused'],
+      ['refund', 100, 'approved'],
+      ['refund', 1, 'refused'],
+    ],
+  ],
+  [
+    'a late approval is reversed once',
+    'approved',
+    'sale',
+    [
+      ['reversal', 100, 'approved'],
+      ['reversal', 100, 'refused'],
+      ['refund', 1, 'refused'],
+    ],
+  ],
+  [
+    'a reversed authorization is over',
+    'approved',
+    'authorize',
+    [
+      ['reversal', 100, 'approved'],
+      ['capture', 1, 'refused'],
+    ],
+  ],
+  [
+    'nothing is no amount',
+    'approved',
+    'authorize',
+    [
+      ['capture', 0, 'refused'],
+      ['void', 0, 'refused'],
+    ],
+  ],
+  [
+    'the card whose captures are refused',
+    'capture_refused',
+    'authorize',
+    [
+      ['capture', 10, 'refused'],
+      ['void', 100, 'approved'],
+    ],
+  ],
   ['the card whose refunds are refused', 'refund_refused', 'sale', [['refund', 10, 'refused']]],
-  ['a refund that is processing counts', 'refund_processing', 'sale', [['refund', 60, 'processing'], ['refund', 60, 'refused'], ['refund', 40, 'processing']]],
+  [
+    'a refund that is processing counts',
+    'refund_processing',
+    'sale',
+    [
+      ['refund', 60, 'processing'],
+      ['refund', 60, 'refused'],
+      ['refund', 40, 'processing'],
+    ],
+  ],
   ['nothing follows a declined charge', 'do_not_honor', 'authorize', [['capture', 1, 'refused']]],
 ];
 test.each(STORIES)('%s', async (_, card, operation, steps) => {

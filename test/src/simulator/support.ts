@@ -50,12 +50,23 @@ export async function startBench(options: Partial<SimulatorOptions> = {}, timeou
     lines,
     token,
     charge: async (card, over = {}) => ({
-      operation: 'sale', order_id: randomUUID(), transaction_id: randomUUID(), project_id, is_test: true, amount: 1_000, currency: 'EUR',
-      vault_token: await token(card), ...over,
+      operation: 'sale',
+      order_id: randomUUID(),
+      transaction_id: randomUUID(),
+      project_id,
+      is_test: true,
+      amount: 1_000,
+      currency: 'EUR',
+      vault_token: await token(card),
+      ...over,
     }),
     ledger: async (query = '') => (await (await fetch(`${simulator.url}/ledger/${query}`)).json()) as LedgerEntry[],
     control: async (path, body) => {
-      const answer = await fetch(`${simulator.url}/control/${path}/`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+      const answer = await fetch(`${simulator.url}/control/${path}/`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
       if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
     },
     close: async () => {

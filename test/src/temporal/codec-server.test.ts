@@ -19,7 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const decode = (body: unknown) => fetch(`${server.url}/decode`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+const decode = (body: unknown) =>
+  fetch(`${server.url}/decode`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
 
 test('reads what an earlier key encrypted, for pages of the Web UI alone', async () => {
   const [encrypted] = await new EncryptingCodec(first).encode([payload]);

@@ -7,7 +7,12 @@ function flat(texts: object, path = ''): [string, string][] {
     if (typeof text === 'string') return [[here, text]];
     if (typeof text !== 'function') return flat(text as object, `${here}.`);
     const said = (...parts: unknown[]) => (text as (...all: unknown[]) => string)(...parts);
-    return name === 'attempts_left' ? [[`${here} 1`, said(1)], [`${here} 4`, said(4)]] : [[here, said('⟨one⟩', '⟨two⟩')]];
+    return name === 'attempts_left'
+      ? [
+          [`${here} 1`, said(1)],
+          [`${here} 4`, said(4)],
+        ]
+      : [[here, said('⟨one⟩', '⟨two⟩')]];
   });
 }
 
@@ -31,7 +36,13 @@ describe.each(OTHERS)('in %s', (lang) => {
     const wrong = [...texts].filter(([path, text]) => {
       const english = ENGLISH.get(path) ?? '';
       const named = (of: string) => (of.match(/⟨\w+⟩/g) ?? []).toSorted().join();
-      return text.trim() === '' || text !== text.trim() || (text === english && !ALIKE.test(path)) || named(text) !== named(english) || (path !== 'days' && text.endsWith('.') !== english.endsWith('.'));
+      return (
+        text.trim() === '' ||
+        text !== text.trim() ||
+        (text === english && !ALIKE.test(path)) ||
+        named(text) !== named(english) ||
+        (path !== 'days' && text.endsWith('.') !== english.endsWith('.'))
+      );
     });
     expect(wrong).toEqual([]);
   });

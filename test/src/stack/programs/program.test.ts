@@ -91,7 +91,9 @@ test('a failure that passes is waited out', async () => {
 
 test('its output is in its log, its environment is only what it was given', async () => {
   process.env['PAYMENTS_OF_NO_CONCERN'] = 'x';
-  await keep(`process.stdout.write(process.env.PAYMENTS_OF_NO_CONCERN + ' ' + process.env.GIVEN + '\\n'); ${LIVES}`, { env: { ...baseEnvironment(), GIVEN: 'y' } }).ready;
+  await keep(`process.stdout.write(process.env.PAYMENTS_OF_NO_CONCERN + ' ' + process.env.GIVEN + '\\n'); ${LIVES}`, {
+    env: { ...baseEnvironment(), GIVEN: 'y' },
+  }).ready;
   delete process.env['PAYMENTS_OF_NO_CONCERN'];
   expect(readFileSync(path.join(folder, 'it.log'), 'utf8')).toBe('undefined y\n');
 });

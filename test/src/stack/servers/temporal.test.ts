@@ -72,7 +72,10 @@ test('a namespace that an earlier release has made gets the search attributes th
   const { TEMPORAL_CLI_PATH, TOOLS_DIR } = parseConfig(process.env);
   const program = await findTool(temporalTool(TEMPORAL_CLI_PATH), { tools_dir: TOOLS_DIR, progress: silent, signal: new AbortController().signal });
   const host = '127.0.0.1';
-  const { port = 0, ui_port = 0 } = await choosePorts([{ variable: 'port', host, port: 0 }, { variable: 'ui_port', host, port: 0 }]);
+  const { port = 0, ui_port = 0 } = await choosePorts([
+    { variable: 'port', host, port: 0 },
+    { variable: 'ui_port', host, port: 0 },
+  ]);
   const server = { program, data_dir, log_file: path.join(data_dir, 'temporal.log'), port, ui_port, codec_url: 'http://127.0.0.1:1', namespace: 'payments' };
   const today = temporalProgram(server);
   const newest = new Set(SEARCH_ATTRIBUTES.slice(2).flatMap((name) => [`${name}=Keyword`]));
