@@ -2,6 +2,7 @@ import type { Order } from '../src/contract/order';
 import type { Event, Transaction } from '../src/contract/transaction';
 import { capturableAmount } from '../src/domain/amounts';
 import { FOLLOW_UPS } from '../src/domain/follow-up';
+import { isChargedByToken } from '../src/domain/order-record';
 import { moneyOf, type EventView, type OrderView, type TransactionView } from '../src/db/order-view';
 import type { Versioned } from './context';
 
@@ -36,7 +37,7 @@ export function presentVersion(order: OrderView, public_url: string): Versioned<
  * slash at its end: links to the hosted page begin with it.
  */
 export function presentOrder(order: OrderView, public_url: string): Order {
-  const byToken = order.attempts_max === 1;
+  const byToken = isChargedByToken(order);
   const refunded_amount = order.transactions.reduce((sum, transaction) => sum + transaction.refunded_amount, 0);
   return {
     ...(withoutAbsent({

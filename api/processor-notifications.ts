@@ -5,14 +5,14 @@ import type { Logger } from '../src/log';
 import { notificationSchema } from '../src/processor/wire';
 import { answer } from './answer';
 import { otherMethods } from './bind';
-import type { FollowUps } from './follow-ups';
+import type { ProcessorNews } from './processor-news';
 
 /** Milliseconds for telling the workflow; the processor sends again what was not received. */
 const DEADLINE_MS = 4_000;
 
 /** What checks notifications and acts on them. */
 export interface NotificationServices {
-  follow_ups: Pick<FollowUps, 'tell'>;
+  news: Pick<ProcessorNews, 'told'>;
   /** `whsec_…`, shared with the processor. */
   secret: string;
   log: Logger;
@@ -22,13 +22,13 @@ export interface NotificationServices {
  * Receives the processor's notifications. Their content is not trusted: the workflow asks the processor by key, so a late, repeated
  * or out-of-order notification does no harm. A forged one, or one older than five minutes, is answered 401 and does nothing.
  */
-export function processorNotifications({ follow_ups, secret, log }: NotificationServices): Router {
+export function processorNotifications({ news, secret, log }: NotificationServices): Router {
   const webhook = new Webhook(secret);
   const router = Router();
   const takeIn: RequestHandler = async (request, response) => {
     const operation = read(webhook, request.body as Buffer, request.headers as Record<string, string>);
     log.info({ order_id: operation.order_id, operation: operation.operation }, 'the processor has news');
-    await follow_ups.tell(operation, Date.now() + DEADLINE_MS);
+    await news.told(operation, Date.now() + DEADLINE_MS);
     answer(response, 200, { received: true });
   };
   router

@@ -23,7 +23,7 @@ export function openPage({ services, orderOf, show }: PageContext): RequestHandl
     const last = order.transactions.at(-1);
     // The customer may have paid at the issuer, even after the order ended here.
     if (from_issuer && last !== undefined && last.challenge_url !== null && isUnpaid(last)) {
-      await services.follow_ups.askNow({ order_id: order.id, transaction_id: last.id }, Date.now() + services.deadline_ms);
+      await services.news.customerReturned({ order_id: order.id, transaction_id: last.id }, Date.now() + services.deadline_ms);
       if (last.status === 'pending') order = await settled(() => orderOf(request), order);
     }
     await show(request, response, order, { after_form: from_issuer, from_issuer });

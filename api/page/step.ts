@@ -1,5 +1,6 @@
 import type { OrderView, TransactionView } from '../../src/db/order-view';
 import { hasEnded, mayCancel } from '../../src/domain/order';
+import { isChargedByToken } from '../../src/domain/order-record';
 import { ORDER_MOVES, isFinal, type OrderStatus } from '../../src/domain/transitions';
 
 /** How an order ended, as its result page shows it. */
@@ -42,8 +43,7 @@ export function stepOf(order: OrderView, now: number): CustomerStep {
       ...(last.challenge_url === null ? {} : { challenge_url: last.challenge_url }),
     };
   }
-  // With a card token in the request the service charges by itself: the customer has nothing to do.
-  if (order.attempts_max === 1) return { kind: 'wait', for: 'outcome', may_cancel: false };
+  if (isChargedByToken(order)) return { kind: 'wait', for: 'outcome', may_cancel: false };
   const attempt = last?.status === 'new' ? last.attempt : order.transactions.length + 1;
   return { kind: 'pay', attempt, attempts_left: order.attempts_max - attempt + 1, setback, end };
 }

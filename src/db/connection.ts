@@ -3,6 +3,8 @@ import { types } from 'pg';
 
 /** The database, or one SQL transaction of it. */
 export type Database = Knex;
+/** One SQL transaction: for what must not be done outside of one. */
+export type SqlTransaction = Knex.Transaction;
 
 // Amounts are bigint columns of at most 2^53-1 (a CHECK), so a number holds each of them exactly.
 types.setTypeParser(types.builtins.INT8, Number);

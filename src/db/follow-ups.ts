@@ -17,7 +17,7 @@ import {
 import { lastTransaction, type OrderRecord } from '../domain/order-record';
 import { OPEN_ORDER_STATUSES, ORDER_MOVES, isFinal, type TransactionStatus } from '../domain/transitions';
 import { ServiceError, preconditionFailed } from '../errors';
-import { iso, rows, type Database } from './connection';
+import { iso, rows, type Database, type SqlTransaction } from './connection';
 import { requireInTime } from './in-time';
 import { moveOrder, type MoveDetails } from './move-order';
 import { findOrder, loadOrder } from './order-record';
@@ -26,7 +26,7 @@ import { findOrder, loadOrder } from './order-record';
  * Locks a payment until the SQL transaction ends, so that moves of its money come one at a time and each reads what the last one
  * left. `undefined` when there is no such payment.
  */
-async function lockPayment(trx: Database, { original_order_id, original_transaction_id }: PaymentId) {
+async function lockPayment(trx: SqlTransaction, { original_order_id, original_transaction_id }: PaymentId) {
   const [order] = await rows<{ version: number }>(trx, `select version from orders where id = :original_order_id and kind = 'payment' for update`, {
     original_order_id,
   });
@@ -142,7 +142,12 @@ export async function recordFollowUpOutcome(
 }
 
 /** An authorization that was given up in full ends; its order stays completed (DECISIONS, Authorization). */
-async function endAuthorization(trx: Database, { original_order_id, original_transaction_id }: PaymentId, money: TransactionMoney, now: number): Promise<void> {
+async function endAuthorization(
+  trx: SqlTransaction,
+  { original_order_id, original_transaction_id }: PaymentId,
+  money: TransactionMoney,
+  now: number,
+): Promise<void> {
   if (!isGivenUp(money)) return;
   const released = await rows(trx, `select 1 from orders where related_order_id = :original_order_id and kind = 'void' and requested_by = 'service' limit 1`, {
     original_order_id,
@@ -153,7 +158,12 @@ async function endAuthorization(trx: Database, { original_order_id, original_tra
 }
 
 /** Adds to columns of amounts; their names come from the domain's table. */
-async function changeAmounts(trx: Database, { original_transaction_id }: PaymentId, changes: Partial<Record<string, number>>, now: number): Promise<void> {
+async function changeAmounts(
+  trx: SqlTransaction,
+  { original_transaction_id }: PaymentId,
+  changes: Partial<Record<string, number>>,
+  now: number,
+): Promise<void> {
   const columns = Object.keys(changes);
   if (columns.length === 0) return;
   await rows(

@@ -74,13 +74,18 @@ export function paymentEnd(order: OrderRecord): number {
   return last !== undefined && isOpen(last.status) ? Math.min(order.order_end, last.end) : order.order_end;
 }
 
+/** Whether the order came with a card token: the service charges it by itself, once, and the customer has no page to pay on. */
+export function isChargedByToken({ attempts_max }: { attempts_max: number }): boolean {
+  return attempts_max === 1;
+}
+
 /**
  * Whether the order waits for the outcome of a charge: the processor has not given it or, with a card token, the worker may have
  * died before writing it.
  */
 export function awaitsOutcome(order: OrderRecord): boolean {
   const last = lastTransaction(order);
-  return last?.status === 'processing' || (last?.status === 'new' && order.attempts_max === 1);
+  return last?.status === 'processing' || (last?.status === 'new' && isChargedByToken(order));
 }
 
 /** Whether the time for paying is over and no outcome is awaited: an unknown outcome is always waited for. `now` in epoch milliseconds. */

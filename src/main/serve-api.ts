@@ -5,6 +5,7 @@ import { FollowUps } from '../../api/follow-ups';
 import { Orders } from '../../api/orders';
 import { createOperations } from '../../api/operations';
 import { createPages } from '../../api/page';
+import { ProcessorNews } from '../../api/processor-news';
 import { processorNotifications } from '../../api/processor-notifications';
 import { listen } from '../../api/server';
 import { required, type Config } from '../config';
@@ -31,8 +32,9 @@ export async function serveApi(config: Config, log: Logger, addTo?: (pages: AppD
   });
   const public_url = publicUrl(config);
   const orders = new Orders(client, db);
-  const follow_ups = new FollowUps(client, db, orders);
-  const pages = createPages({ db, orders, follow_ups, processor, public_url, page_secret, deadline_ms: PAGE_DEADLINE_MS, log });
+  const follow_ups = new FollowUps(client, db);
+  const news = new ProcessorNews(client, db, orders);
+  const pages = createPages({ db, orders, news, processor, public_url, page_secret, deadline_ms: PAGE_DEADLINE_MS, log });
   addTo?.(pages, client);
   const app = createApp({
     config,
@@ -44,7 +46,7 @@ export async function serveApi(config: Config, log: Logger, addTo?: (pages: AppD
       { name: 'postgres', check: () => ping(db) },
       { name: 'temporal', check: async () => void (await client.workflowService.getSystemInfo({})) },
     ],
-    notifications: processorNotifications({ follow_ups, secret: config.PROCESSOR_NOTIFICATION_SECRET, log }),
+    notifications: processorNotifications({ news, secret: config.PROCESSOR_NOTIFICATION_SECRET, log }),
     pages,
   });
   const server = await listen(app, config);

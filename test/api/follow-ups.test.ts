@@ -2,27 +2,23 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { FollowUps } from '../../api/follow-ups';
-import { Orders } from '../../api/orders';
 import { connect, type Database } from '../../src/db/connection';
-import { processorOrderId } from '../../src/ids';
-import type { OperationResult } from '../../src/processor/wire';
-import { books, control, entriesOf, followed, payment, read, refund } from '../journeys/following';
+import { books, payment, read, refund } from '../journeys/following';
 import { Merchant } from '../support/client';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 
-/** The API's door to what follows a payment, when what is behind it is silent or has been there before, and what it makes of the processor's news. */
+/** The API's door to what follows a payment, when what is behind it is silent or has been there before. */
 const shop = new Merchant();
 let db: Database;
 let silent: Server;
 const clients: Client[] = [];
 const sockets = new Set<Socket>();
-const asked: string[] = [];
 
 function doorTo(address: string): FollowUps {
   const client = temporalOf({ ...stack(), temporal_address: address });
   clients.push(client);
-  return new FollowUps(client, db, { askNow: async (order_id) => void asked.push(order_id) });
+  return new FollowUps(client, db);
 }
 
 beforeAll(async () => {
@@ -37,7 +33,6 @@ afterAll(async () => {
   await new Promise((resolve) => silent.close(resolve));
   await db.destroy();
 });
-beforeEach(() => void asked.splice(0));
 
 type Payment = { id: string; project_id: string; transactions?: { id: string }[] | undefined };
 const inputOf = <Kind extends 'capture' | 'refund'>(order: Payment, kind: Kind, order_id = uuidv7()) =>
@@ -80,68 +75,16 @@ describe.each([
     const { body } = await refund(shop, order, { amount: 10 });
     expect(await doorTo(address()).start(inputOf(order, 'refund', body.id), Date.now() + 700)).toMatchObject({ id: body.id, status: 'completed' });
   });
-
-  test('news are sent again by the processor', async () => {
-    const order = await shop.paidOrder('approved');
-    await expect(doorTo(address()).tell(news(order, { operation: 'chargeback', idempotency_key: 'k' }), Date.now() + 700)).rejects.toMatchObject({
-      error: 'ServiceUnavailable',
-    });
-  });
 });
 
-const news = (order: Payment, over: Partial<OperationResult>): OperationResult => ({
-  operation: 'sale',
-  idempotency_key: 'k',
-  order_id: order.id,
-  transaction_id: payment(order),
-  amount: 10,
-  currency: 'EUR',
-  result: 'approved',
-  occurred: new Date().toISOString(),
-  ...over,
-});
 const soon = () => Date.now() + 8_000;
-
-describe("the processor's news", () => {
-  test('of a payment: its order is told to ask; of a follow-up order: that one is', async () => {
-    const door = doorTo(stack().temporal_address);
-    const order = await shop.paidOrder('approved');
-    const follow_up_order_id = uuidv7();
-    await door.tell(news(order, {}), soon());
-    await door.tell(news(order, { operation: 'refund', follow_up_order_id }), soon());
-    expect(asked).toEqual([order.id, follow_up_order_id]);
-    expect(await read(shop, order)).not.toHaveProperty('related_orders');
-  });
-
-  test('of a chargeback that the processor does not know of: nothing is recorded', async () => {
-    const door = doorTo(stack().temporal_address);
-    const order = await shop.paidOrder('approved');
-    const key = `${payment(order)}:charge:chargeback:invented`;
-    await door.tell(news(order, { operation: 'chargeback', idempotency_key: key }), soon());
-    // Neither is a charge's own key one of a chargeback.
-    await door.tell(news(order, { operation: 'chargeback', idempotency_key: `${payment(order)}:charge` }), soon());
-    // Told of one that is there, it is recorded: the others would have been by then.
-    await control(shop, 'chargebacks', { transaction_id: payment(order), amount: 5 });
-    const recorded = await followed(shop, order, 'is-chargeback');
-    const [entry] = await entriesOf(shop, order, 'chargeback');
-    expect(recorded.id).toBe(processorOrderId(payment(order), entry!.idempotency_key));
-    await door.tell(news(order, { operation: 'chargeback', idempotency_key: entry!.idempotency_key, amount: 999 }), soon());
-    expect((await read(shop, order)).chargeback_orders).toEqual([recorded.id]);
-    expect(recorded.amount).toBe(5);
-  });
-
-  test("of a payment that is nobody's: nothing", async () => {
-    const nobody = { id: uuidv7(), project_id: uuidv7(), transactions: [{ id: uuidv7() }] };
-    await expect(doorTo(stack().temporal_address).tell(news(nobody, { operation: 'chargeback' }), soon())).resolves.toBeUndefined();
-  });
-});
 
 describe('a refund that comes again', () => {
   test('joins the one that is under way, and is answered from the record when that is over', async () => {
     const order = await shop.paidOrder('approved', { amount: 100 });
     const client = temporalOf();
     clients.push(client);
-    const door = new FollowUps(client, db, new Orders(client, db));
+    const door = new FollowUps(client, db);
     const input = inputOf(order, 'refund');
     const answers = await Promise.all([1, 2, 3].map(() => door.start(input, soon())));
     answers.push(await door.start(input, soon()));

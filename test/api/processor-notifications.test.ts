@@ -26,14 +26,14 @@ let plumbing: Plumbing;
 let told: OperationResult[] = [];
 let away = false;
 beforeAll(async () => {
-  const follow_ups = {
-    tell: (operation: OperationResult) => {
+  const news = {
+    told: (operation: OperationResult) => {
       if (away) return Promise.reject(new ServiceError('ServiceUnavailable', 'nobody answers'));
       told.push(operation);
       return Promise.resolve();
     },
   };
-  const notifications = Router().use(processorNotifications({ follow_ups, secret, log: pino({ level: 'silent' }) }));
+  const notifications = Router().use(processorNotifications({ news, secret, log: pino({ level: 'silent' }) }));
   plumbing = await servePlumbing({ notifications });
 });
 afterAll(() => plumbing.close());
@@ -55,7 +55,7 @@ function tell(
   return plumbing.send('/processor/notifications/', { method: 'POST', body: text, headers: { 'content-type': 'application/json', ...signed, ...headers } });
 }
 
-test('whoever it is about is told; what becomes of it is in test/api/follow-ups.test.ts', async () => {
+test('whoever it is about is told; what becomes of it is in test/api/processor-news.test.ts', async () => {
   expect((await tell(notification)).status).toBe(200);
   expect(told).toEqual([notification.operation]);
 });

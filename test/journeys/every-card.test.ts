@@ -57,7 +57,7 @@ async function payWithEach(cards: Ends[], at_once: number, pay: (...card: Ends) 
 const payments = async (order_id: string) => (await charges(order_id)).filter(({ operation }) => operation === 'sale');
 
 // Most of a card's time is waiting: they wait together.
-test('by token over REST', async () => {
+test('every card by token over REST: one charge each, answered as the table says', async () => {
   await payWithEach(CARDS_THAT_END, CARDS_THAT_END.length, async (name, { at_once, in_the_end }) => {
     const order = await new Merchant(stack(), stack().test_api_key).paidOrder(name);
     expect(`${order.status}: ${order.transactions?.[0]?.status}`).toBe(`${orderWith(at_once, 'one')}: ${at_once}`);

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { FollowUps } from '../../api/follow-ups';
+import { ProcessorNews } from '../../api/processor-news';
 import { Orders } from '../../api/orders';
 import type { PageContext } from '../../api/page/page-context';
 import { openPage } from '../../api/page/open-page';
@@ -17,11 +17,11 @@ import { until } from '../support/until';
 /** A payment that the processor approves after it has ended here is given back, once, whether anybody tells of it or not. */
 
 let world: World;
-let door: FollowUps;
+let door: ProcessorNews;
 const shop = new Merchant();
 beforeAll(async () => {
   world = await aWorld();
-  door = new FollowUps(world.env.client, world.database.db, new Orders(world.env.client, world.database.db));
+  door = new ProcessorNews(world.env.client, world.database.db, new Orders(world.env.client, world.database.db));
 });
 afterAll(() => world.close());
 
@@ -51,7 +51,7 @@ async function newsOf({ id }: TestOrder, attempt = 1): Promise<OperationResult> 
   if (typeof known === 'string') throw new Error(known);
   return known;
 }
-const tell = async (order: TestOrder, attempt = 1) => await door.tell(await newsOf(order, attempt), soon());
+const tell = async (order: TestOrder, attempt = 1) => await door.told(await newsOf(order, attempt), soon());
 
 async function isGivenBack(order: TestOrder, expected: string, attempt = 1): Promise<void> {
   await until('it is given back', async () => (await storyOf(world, reversalOf(order, attempt))) === 'completed: accepted');
@@ -130,7 +130,7 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
   test('asked about too early, as by a customer who only looks: it is still asked about at the end', async () => {
     const order = await endedAtTheIssuer(ending);
     const transaction_id = transactionIdOf(order.id, 1);
-    await door.askNow({ order_id: order.id, transaction_id }, soon());
+    await door.customerReturned({ order_id: order.id, transaction_id }, soon());
     await world.env.client.workflow
       .getHandle(orderWorkflowId(reversalOf(order)))
       .executeUpdate('firstAnswer')
@@ -146,7 +146,7 @@ describe('a customer who comes back from the issuer to an order that has ended',
   async function open(order: TestOrder, query: Record<string, string>): Promise<string[]> {
     const shown: string[] = [];
     const page = openPage({
-      services: { follow_ups: door, deadline_ms: 5_000 },
+      services: { news: door, deadline_ms: 5_000 },
       orderOf: () => order.view(),
       show: async (_request: unknown, _response: unknown, { status }: { status: string }) => void shown.push(status),
     } as unknown as PageContext);
@@ -163,7 +163,7 @@ describe('a customer who comes back from the issuer to an order that has ended',
     await isGivenBack(order, `${ending}: ${ending}`);
   });
 
-  test('also when nobody watches any more', async () => {
+  test('told when its workflow is over, it is given back all the same', async () => {
     const order = await endedAtTheIssuer('cancelled');
     await pass(16 * MINUTE);
     await isOver(order);
@@ -274,7 +274,7 @@ describe('what was approved in time is never taken for a late approval', () => {
     await until(`it becomes ${expected}`, async () => (await story(order)) === expected);
     const before = await moneyStory(order);
     await tell(order);
-    await door.askNow({ order_id: order.id, transaction_id: transactionIdOf(order.id, 1) }, soon());
+    await door.customerReturned({ order_id: order.id, transaction_id: transactionIdOf(order.id, 1) }, soon());
     expect([await watchOf(order), await moneyStory(order)]).toEqual([undefined, before]);
     await nothingIsGivenBack(order);
   });

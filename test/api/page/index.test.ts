@@ -2,7 +2,7 @@ import express from 'express';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
-import { FollowUps } from '../../../api/follow-ups';
+import { ProcessorNews } from '../../../api/processor-news';
 import { Orders } from '../../../api/orders';
 import { createPages } from '../../../api/page';
 import { connect, type Database } from '../../../src/db/connection';
@@ -620,7 +620,7 @@ describe('when a part of the service is away', () => {
   }): Promise<{ url: string; lines: string[] }> {
     const lines: string[] = [];
     const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
-    const processor = createProcessor({ url: options.processor_url ?? stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000, log });
+    const processor = createProcessor({ url: options.processor_url ?? stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000, log });
     const app = express();
     const { deadline_ms = 10_000, public_url = 'http://127.0.0.1' } = options;
     const orders = new Orders(client, db);
@@ -628,7 +628,7 @@ describe('when a part of the service is away', () => {
       createPages({
         db,
         orders,
-        follow_ups: new FollowUps(client, db, orders),
+        news: new ProcessorNews(client, db, orders),
         processor: { ...processor, ...withWallet(processor, options.wallet_number) },
         public_url,
         page_secret: 'x'.repeat(32),

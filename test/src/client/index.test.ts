@@ -65,7 +65,7 @@ describe('on the running service', () => {
     expect(answer.data.error).toMatchObject({ status: 400, type: 'ValidationError', property_path: 'currency' });
   });
 
-  test('ok throws it', async () => {
+  test('ok throws a refusal with its status and body', async () => {
     const refused = await client.ok(client.getProject(client.project({ url, api_key: 'wrong' }))).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(client.HttpError);
     expect(refused).toMatchObject({ status: 401, data: { error: { type: 'Unauthorized' } } });

@@ -138,7 +138,7 @@ describe('insertFollowUp writes an order beside the payment order', () => {
     expect(await everything(payment)).toEqual(before);
   });
 
-  test('also the second time of what is done', async () => {
+  test('the second time of one that is final is answered as it is, too', async () => {
     const payment = await accepted('manual');
     const follow_up = aFollowUp(payment, { kind: 'void' });
     const done = await answerFollowUp(database.db, follow_up, await insertFollowUp(database.db, follow_up), 'approved');
@@ -190,7 +190,7 @@ describe('a refusal stores nothing', () => {
     ).toEqual(['NotFound', 'NotFound', 'NotFound']);
   });
 
-  test('a payment that is not accepted', async () => {
+  test('of a payment that is not accepted nothing is captured, voided or refunded', async () => {
     const order = await aStoredOrder(database.db);
     expect(await outcomes((['capture', 'void', 'refund'] as const).map((kind) => request(order, { kind })))).toEqual([
       'CanNotCancelTransaction',
