@@ -1,5 +1,4 @@
 import type { temporal as proto } from '@temporalio/proto';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { Caretaker } from '../../activities/caretaker';
 import { processorActivities } from '../../activities/processor';
@@ -21,6 +20,7 @@ import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
 import { MINUTE, createAnOrder, followUpOf, moneyStory, carryOut, story, storyOf, transactionIdOf, vaultToken, type TestOrder } from '../support/orders';
 import { aFollowUp, anAcceptedPayment } from '../support/payments';
 import { aReceiver, type Receiver } from '../support/receiver';
+import { aSilentServer, type SilentServer } from '../support/silent-server';
 import { aWorld, type World } from '../support/temporal';
 import { until } from '../support/until';
 
@@ -420,19 +420,16 @@ describe('what it asks Temporal for', () => {
 
 describe('a Temporal that takes every call and never says a word', () => {
   let database: TestDatabase;
-  let silent: Server;
+  let silent: SilentServer;
   let client: Client;
-  const sockets = new Set<Socket>();
   beforeAll(async () => {
     database = await aDatabase();
-    silent = createServer((socket) => void sockets.add(socket.on('error', () => undefined)));
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    client = connectTemporal({ address: `127.0.0.1:${(silent.address() as AddressInfo).port}`, namespace: 'default', payload_keys: undefined });
+    silent = await aSilentServer();
+    client = connectTemporal({ address: silent.address, namespace: 'default', payload_keys: undefined });
   });
   afterAll(async () => {
     await client.connection.close();
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => silent.close(resolve));
+    await silent.close();
     await database.close();
   });
 

@@ -1,19 +1,18 @@
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { FollowUps } from '../../api/follow-ups';
 import { connect, type Database } from '../../src/db/connection';
 import { books, payment, read, refund } from '../journeys/following';
 import { Merchant } from '../support/client';
+import { aSilentServer, type SilentServer } from '../support/silent-server';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 
 /** The API's door to what follows a payment, when what is behind it is silent or has been there before. */
 const shop = new Merchant();
 let db: Database;
-let silent: Server;
+let silent: SilentServer;
 const clients: Client[] = [];
-const sockets = new Set<Socket>();
 
 function doorTo(address: string): FollowUps {
   const client = temporalOf({ ...stack(), temporal_address: address });
@@ -23,14 +22,11 @@ function doorTo(address: string): FollowUps {
 
 beforeAll(async () => {
   db = connect(stack().postgres_url, { pool_max: 2 });
-  // Takes every connection and never says a word.
-  silent = createServer((socket) => void sockets.add(socket.on('error', () => undefined)));
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  silent = await aSilentServer();
 });
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.connection.close()));
-  for (const socket of sockets) socket.destroy();
-  await new Promise((resolve) => silent.close(resolve));
+  await silent.close();
   await db.destroy();
 });
 
@@ -47,7 +43,7 @@ const inputOf = <Kind extends 'capture' | 'refund'>(order: Payment, kind: Kind, 
   }) as const;
 
 describe.each([
-  ['says nothing', () => `127.0.0.1:${(silent.address() as AddressInfo).port}`],
+  ['says nothing', () => silent.address],
   ['is not there', () => '127.0.0.1:1'],
 ])('surface 10: Temporal %s', (_title, address) => {
   test('nothing is stored: 503 at the deadline, with a key without the promise that nothing was done', async () => {

@@ -1,4 +1,3 @@
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Client } from '@temporalio/client';
 import { Orders, notAfter } from '../../api/orders';
 import { connect } from '../../src/db/connection';
@@ -6,14 +5,14 @@ import { moveOrder } from '../../src/db/move-order';
 import { NOW, aStoredOrder, anOrder } from '../support/builders';
 import { aDatabase, type TestDatabase } from '../support/database';
 import { Merchant } from '../support/client';
+import { aSilentServer, type SilentServer } from '../support/silent-server';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 
 /** The API's door to the workflows, when what is behind it is silent, gone or over. */
 let database: TestDatabase;
-let silent: Server;
+let silent: SilentServer;
 const clients: Client[] = [];
-const sockets = new Set<Socket>();
 
 /** A client of a Temporal server at this address. */
 function clientOf(address: string): Client {
@@ -24,21 +23,18 @@ function clientOf(address: string): Client {
 
 beforeAll(async () => {
   database = await aDatabase();
-  // Takes every connection and never says a word.
-  silent = createServer((socket) => void sockets.add(socket.on('error', () => undefined)));
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  silent = await aSilentServer();
 });
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.connection.close()));
-  for (const socket of sockets) socket.destroy();
-  await new Promise((resolve) => silent.close(resolve));
+  await silent.close();
   await database.close();
 });
 
 const request = (order = anOrder()) => ({ order, period: 60_000, is_test: true, charge: false });
 
 describe.each([
-  ['says nothing', () => `127.0.0.1:${(silent.address() as AddressInfo).port}`],
+  ['says nothing', () => silent.address],
   ['is not there', () => '127.0.0.1:1'],
 ])('surface 10: Temporal %s', (_title, address) => {
   test('nothing is stored: 503 at the deadline, not later', async () => {

@@ -1,4 +1,3 @@
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { ProcessorNews } from '../../api/processor-news';
@@ -7,15 +6,15 @@ import { processorOrderId } from '../../src/ids';
 import type { OperationResult } from '../../src/processor/wire';
 import { control, entriesOf, followed, payment, read } from '../journeys/following';
 import { Merchant } from '../support/client';
+import { aSilentServer, type SilentServer } from '../support/silent-server';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 
 /** What the API makes of the processor's news. */
 const shop = new Merchant();
 let db: Database;
-let silent: Server;
+let silent: SilentServer;
 const clients: Client[] = [];
-const sockets = new Set<Socket>();
 const asked: string[] = [];
 
 function doorTo(address: string): ProcessorNews {
@@ -26,14 +25,11 @@ function doorTo(address: string): ProcessorNews {
 
 beforeAll(async () => {
   db = connect(stack().postgres_url, { pool_max: 2 });
-  // Takes every connection and never says a word.
-  silent = createServer((socket) => void sockets.add(socket.on('error', () => undefined)));
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  silent = await aSilentServer();
 });
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.connection.close()));
-  for (const socket of sockets) socket.destroy();
-  await new Promise((resolve) => silent.close(resolve));
+  await silent.close();
   await db.destroy();
 });
 beforeEach(() => void asked.splice(0));
@@ -53,7 +49,7 @@ const news = (order: Payment, over: Partial<OperationResult>): OperationResult =
 const soon = () => Date.now() + 8_000;
 
 describe.each([
-  ['says nothing', () => `127.0.0.1:${(silent.address() as AddressInfo).port}`],
+  ['says nothing', () => silent.address],
   ['is not there', () => '127.0.0.1:1'],
 ])('Temporal %s', (_title, address) => {
   test('news are sent again by the processor', async () => {

@@ -8,6 +8,7 @@ import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
 import { Merchant, story } from '../support/client';
+import { CUSTOMER } from '../support/customer';
 import { aProject, type TestProject } from '../support/projects';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
@@ -31,15 +32,6 @@ import {
 
 /** A card is charged to load money into another account (specification, Account funding through create order). */
 
-const CUSTOMER = {
-  first_name: 'Ada',
-  last_name: 'Lovelace',
-  address_type: 'billing',
-  address: 'Keizersgracht 1',
-  postal_code: '1015 CJ',
-  city: 'Amsterdam',
-  country: 'NL',
-};
 /** Numbers of nothing else in this run, so that they can be searched for: a card of no table, and an account. */
 const RECEIVING_CARD = '5105105105105100';
 const RECEIVING_ACCOUNT = 'DE89370400440532013000';

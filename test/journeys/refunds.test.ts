@@ -2,6 +2,7 @@ import { orderSchema, type Order } from '../../src/contract/order';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
 import { Merchant, story, webhookOf } from '../support/client';
+import { NOBODY, TIMESTAMP, UUID } from '../support/shapes';
 import { aProject } from '../support/projects';
 import { aReceiver } from '../support/receiver';
 import { stack } from '../support/stack';
@@ -28,9 +29,6 @@ import {
 
 /** Captured money that is given back. */
 const shop = new Merchant();
-const NOBODY = '01900000-0000-7000-8000-000000000000';
-const UUID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/) as string;
-const TIMESTAMP = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/) as string;
 
 /** Temporal takes half a minute to forget: it does so while the other tests run. */
 let forgotten: Promise<Order>;

@@ -2,6 +2,7 @@ import { cancelOrder, createOrder, getOrder } from '../../src/client';
 import { errorSchema } from '../../src/contract/error';
 import { CARDS } from '../support/cards';
 import { Merchant, answerOf, type Answer, type Request } from '../support/client';
+import { NOBODY } from '../support/shapes';
 import { aProject } from '../support/projects';
 import { connect } from '../../src/db/connection';
 import { stack } from '../support/stack';
@@ -12,8 +13,6 @@ const db = connect(stack().postgres_url, { pool_max: 2 });
 /** The processor's own books, which know the project. */
 const simulator = connect(stack().postgres_url.replace(/\/\w+$/, '/simulator'), { pool_max: 2 });
 afterAll(() => Promise.all([db.destroy(), simulator.destroy()]));
-
-const NOBODY = '01900000-0000-7000-8000-000000000000';
 
 /** The documented shape, and nothing beside it. */
 function expectError({ status, headers, body }: Answer, expected: [status: number, type: string]) {

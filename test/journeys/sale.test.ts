@@ -2,11 +2,10 @@ import { createOrder } from '../../src/client';
 import { orderSchema } from '../../src/contract/order';
 import { CARD, Client } from '../api/page/hosted-page';
 import { Merchant, story } from '../support/client';
+import { TIMESTAMP, UUID } from '../support/shapes';
 import { CARDS } from '../support/cards';
 
 const merchant = () => new Merchant();
-const TIMESTAMP = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/) as string;
-const UUID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/) as string;
 
 /** Every value of a JSON text, with its path. */
 function leaves(value: unknown, path = ''): [path: string, value: unknown][] {

@@ -2,6 +2,7 @@ import { connect as connectTo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { orderSchema } from '../../src/contract/order';
 import { Merchant, story, type Refusal } from '../support/client';
+import { NOBODY } from '../support/shapes';
 import { aProject } from '../support/projects';
 import {
   aKey,
@@ -26,7 +27,6 @@ import {
 
 /** Money that is reserved, and released. */
 const shop = new Merchant();
-const NOBODY = '01900000-0000-7000-8000-000000000000';
 const delayed = (fields: Record<string, unknown> = {}) => authorized(shop, { ...fields, transaction: { capture_mode: 'delayed', expiration_period: 'PT5S' } });
 
 describe('a void', () => {

@@ -4,6 +4,7 @@ import { orderSchema } from '../../../src/contract/order';
 import { connect, rows } from '../../../src/db/connection';
 import { insisted } from '../../journeys/following';
 import { Merchant, story } from '../../support/client';
+import { CUSTOMER } from '../../support/customer';
 import { aProject } from '../../support/projects';
 import { stack } from '../../support/stack';
 
@@ -84,15 +85,6 @@ test('rule 9: the processor does not answer for the charge: 200, processing, and
 });
 
 const RECEIVER = { receiver_account_number: 'NL91ABNA0417164300', receiver_account_number_type: 'iban' };
-const CUSTOMER = {
-  first_name: 'Ada',
-  last_name: 'Lovelace',
-  address_type: 'billing',
-  address: 'Keizersgracht 1',
-  postal_code: '1015 CJ',
-  city: 'Amsterdam',
-  country: 'NL',
-};
 
 test.each([
   [

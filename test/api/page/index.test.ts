@@ -10,6 +10,7 @@ import { createProcessor, type Processor } from '../../../src/processor/client';
 import { WALLETS, type Wallet } from '../../../src/processor/wire';
 import { CARDS } from '../../support/cards';
 import { Merchant } from '../../support/client';
+import { NOBODY } from '../../support/shapes';
 import { aProject } from '../../support/projects';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
@@ -17,8 +18,6 @@ import { until } from '../../support/until';
 import { CARD, Client, charges, createOrder, getOrder, hidden, makeDue, story } from './hosted-page';
 
 /** The hosted page as plain HTTP, above all what it refuses. */
-
-const NOBODY = '01900000-0000-7000-8000-000000000000';
 
 async function opened(fields: Record<string, unknown> = {}) {
   const order = await createOrder(fields);
