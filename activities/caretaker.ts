@@ -1,6 +1,6 @@
 import { LIMIT, unfinishedFollowUps, unfinishedOrders, unsentDeliveries } from '../src/db/unfinished';
 import { grpcStatusOf } from '../src/temporal/grpc-status';
-import { ORDER_WORKFLOW, orderStart, recordChanged, type OrderWorkflow } from '../workflows/messages';
+import { ORDER_WORKFLOW, orderChanged, type OrderWorkflow } from '../workflows/messages';
 import { startFollowUp } from './follow-ups';
 import type { Services } from './services';
 import { startDelivery } from './webhooks';
@@ -53,11 +53,7 @@ export class Caretaker {
     const orders = await unfinishedOrders(db, { since: this.since, before });
     failures.push(
       ...(await this.each(orders, async (order) => {
-        await client.workflow.signalWithStart<OrderWorkflow>(ORDER_WORKFLOW, {
-          ...orderStart(order),
-          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          signal: recordChanged,
-        });
+        await client.workflow.signalWithStart<OrderWorkflow>(ORDER_WORKFLOW, orderChanged(order));
       })),
     );
     const deliveries = await unsentDeliveries(db, before);

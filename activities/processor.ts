@@ -6,7 +6,7 @@ import { findOrder, loadOrder } from '../src/db/order-record';
 import { parseDuration } from '../src/domain/duration';
 import { hasEnded, isEnding, isOpen, transactionEnd, type Ending } from '../src/domain/order';
 import { ForbiddenMove, type Change } from '../src/domain/move';
-import { awaitsOutcome, lastTransaction, type OrderRecord, type TransactionRecord } from '../src/domain/order-record';
+import { awaitsOutcome, lastTransaction, transactionOf, type OrderRecord, type TransactionRecord } from '../src/domain/order-record';
 import { chargeKey, type EventSource } from '../src/domain/transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, isFinal, mayMove } from '../src/domain/transitions';
 import { findPayment } from '../src/db/transactions';
@@ -84,13 +84,13 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     paid_with: Partial<PaidWith> = {},
   ): Promise<OrderRecord> {
     const { to, details } = moveOf(answer, now);
-    const transaction = order.transactions.find((one) => one.transaction_id === transaction_id);
+    const transaction = transactionOf(order, transaction_id);
     // A challenge that we learn of too late: there is no time left for it.
     const is_over = to === 'pending' && transaction !== undefined && hasEnded(transaction.end, now);
     if (answer === 'unknown' || is_over) {
       // Neither may overwrite an outcome that was recorded meanwhile.
       const present = await loadOrder(db, order.order_id);
-      const status = statusOf(present, transaction_id) ?? 'new';
+      const status = transactionOf(present, transaction_id)?.status ?? 'new';
       const is_news = answer === 'unknown' ? status === 'new' : status === 'pending' || mayMove(TRANSACTION_MOVES, status, 'pending');
       if (!is_news) return present;
     }
@@ -118,7 +118,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     } catch (error) {
       if (!(error instanceof ForbiddenMove)) throw error;
       const present = await loadOrder(db, order.order_id);
-      if (change.to !== 'processing' && change.to !== 'pending' && !isEnding(statusOf(present, change.transaction_id))) throw error;
+      if (change.to !== 'processing' && change.to !== 'pending' && !isEnding(transactionOf(present, change.transaction_id)?.status)) throw error;
       return present;
     }
   }
@@ -139,8 +139,8 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       const order = await writeOrder(services, input);
       const { transaction } = input;
       const last = lastTransaction(order);
-      // A repeat may come after the transaction's end, by either clock; the workflow then asks whether it was charged.
-      if (!transaction || last?.status !== 'new' || hasEnded(last.end, Math.max(input.now, Date.now()))) return order;
+      // A repeat may come after the transaction's end; the workflow then asks whether it was charged.
+      if (!transaction || last?.status !== 'new' || isPastEnd(last, input.now)) return order;
       return await chargeAndRecord(
         {
           order,
@@ -170,7 +170,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
             end: transactionEnd({ order_end: input.order.order_end, created: now, period: transaction.period }),
             not_after: input.not_after,
           });
-      if (statusOf(order, id) !== 'new') return order;
+      if (transactionOf(order, id)?.status !== 'new') return order;
       if (announced && isLate(input.not_after)) await requireSent(id);
       return await chargeAndRecord({ ...input, ...transaction, order, transaction_id: id }, now);
     },
@@ -186,10 +186,9 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       // Another worker may have moved the order and died before reporting it.
       const present = await loadOrder(db, order.order_id);
       if (answer !== 'never_seen') return await recordOutcome(present, transaction_id, answer, now);
-      const transaction = present.transactions.find((one) => one.transaction_id === transaction_id);
+      const transaction = transactionOf(present, transaction_id);
       if (transaction === undefined || !isOpen(transaction.status)) return present;
-      // The task may have waited for a worker: send nothing once either clock is past the end.
-      if (hasEnded(transaction.end, Math.max(now, Date.now()))) {
+      if (isPastEnd(transaction, now)) {
         return await moveUnlessOver(
           present,
           { transaction_id, to: 'error', ...(hasEnded(present.order_end, now) ? { ended: 'expired' } : {}) },
@@ -227,6 +226,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
   });
 }
 
-function statusOf(order: OrderRecord, transaction_id: string): TransactionRecord['status'] | undefined {
-  return order.transactions.find((one) => one.transaction_id === transaction_id)?.status;
+/** Whether its time is over by the workflow's clock or the machine's: the task may have waited for a worker. */
+function isPastEnd({ end }: TransactionRecord, now: number): boolean {
+  return hasEnded(end, Math.max(now, Date.now()));
 }

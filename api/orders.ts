@@ -61,13 +61,8 @@ export class Orders {
           await this.startOrJoin(input, updateId, 'ALLOW_DUPLICATE');
         }
       });
-    try {
-      return await create(CREATE_UPDATE_ID);
-    } catch (error) {
-      // Temporal keeps the refusal of a creation that a workflow had given up as lost.
-      if (!may_run_late || !isUnavailable(error)) throw error;
-      return await create(`${CREATE_UPDATE_ID}:${deadline_at}`);
-    }
+    // A creation may have been refused because its workflow had given it up as lost.
+    return may_run_late ? await despiteKeptRefusal(CREATE_UPDATE_ID, deadline_at, create) : await create(CREATE_UPDATE_ID);
   }
 
   /**
@@ -107,14 +102,8 @@ export class Orders {
       this.answered(order_id, deadline_at, async () => {
         await this.update(order_id, submitPayment, { updateId, args: [input] });
       });
-    try {
-      return await submit(update_id);
-    } catch (error) {
-      // Temporal keeps the refusal of a call that came too late. This call is in time and gets an update id of its own; the
-      // workflow starts no attempt twice.
-      if (input.not_after === undefined || !isUnavailable(error)) throw error;
-      return await submit(`${update_id}:${input.not_after}`);
-    }
+    // An earlier call for this attempt may have come too late; the workflow starts no attempt twice.
+    return input.not_after === undefined ? await submit(update_id) : await despiteKeptRefusal(update_id, input.not_after, submit);
   }
 
   /**
@@ -166,6 +155,12 @@ export class Orders {
   }
 }
 
-function isUnavailable(error: unknown): boolean {
-  return error instanceof ServiceError && error.error === 'ServiceUnavailable';
+/** Temporal keeps the refusal of an earlier call under its update id. This call is in time, so it is sent again under an id of its own. */
+async function despiteKeptRefusal(update_id: string, instant: number, send: (update_id: string) => Promise<OrderView>): Promise<OrderView> {
+  try {
+    return await send(update_id);
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.error === 'ServiceUnavailable')) throw error;
+    return await send(`${update_id}:${instant}`);
+  }
 }

@@ -1,4 +1,4 @@
-import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineSignal, defineUpdate, type SignalDefinition } from '@temporalio/workflow';
 import type { DeliveryId } from '../src/domain/delivery';
 import type { DeliveryStatus } from '../src/domain/transitions';
 import type { NewFollowUp, PaymentId } from '../src/domain/follow-up';
@@ -150,15 +150,17 @@ export function lateReversal(payment: PaymentId & { project_id: string }, order_
   return { ...payment, order_id, kind: 'reversal', requested_by: 'service', ask_after_ms };
 }
 
-/** Starts the order's workflow from the record, or signals it to ask now. */
-export function orderNews(order: { order_id: string; project_id: string }) {
-  return { ...orderStart(order), workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const, signal: processorAnswered, signalArgs: [] as [] };
+/** Signals the running workflow. One that has ended or was lost starts again: an earlier run must not block this one. */
+function signalled<Start extends object>(start: Start, signal: SignalDefinition<[]>) {
+  return { ...start, workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const, signal, signalArgs: [] as [] };
 }
 
-/** Starts the workflow, or signals it to ask now. A run that found nothing must not block a later one. */
-export function followUpNews(input: FollowUpInput) {
-  return { ...followUpStart(input), workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const, signal: processorAnswered, signalArgs: [] as [] };
-}
+/** Tells the order's workflow to ask now; started, it goes on from the record. */
+export const orderNews = (order: { order_id: string; project_id: string }) => signalled(orderStart(order), processorAnswered);
+/** Tells the order's workflow to read the record; started, it goes on from there. */
+export const orderChanged = (order: { order_id: string; project_id: string }) => signalled(orderStart(order), recordChanged);
+/** Tells the follow-up order's workflow to ask now. */
+export const followUpNews = (input: FollowUpInput) => signalled(followUpStart(input), processorAnswered);
 
 /** Update id of a payment attempt: the same for every repeat. */
 export const paymentUpdateId = (attempt: number) => `pay:${attempt}`;

@@ -1,5 +1,5 @@
 import { isEnding, isOpen, orderStatus, type Ending } from './order';
-import { lastTransaction, orderFacts, type OrderRecord, type TransactionRecord } from './order-record';
+import { lastTransaction, orderFacts, transactionOf, type OrderRecord, type TransactionRecord } from './order-record';
 import { ORDER_MOVES, TRANSACTION_MOVES, mayMove, type OrderStatus, type TransactionStatus } from './transitions';
 
 /**
@@ -37,7 +37,7 @@ export class ForbiddenMove extends Error {}
  */
 export function planMove(order: OrderRecord, change: Change): Move | undefined {
   const transaction: Move['transaction'] = change.transaction_id === undefined ? openTransactionTo(order, change.ended) : change;
-  const present = order.transactions.find((one) => one.transaction_id === transaction?.transaction_id);
+  const present = transactionOf(order, transaction?.transaction_id);
   if (transaction && present?.status === transaction.to) return undefined;
   if (transaction === undefined && order.ended === change.ended) return undefined;
   if (transaction && !(present && mayMove(TRANSACTION_MOVES, present.status, transaction.to))) {

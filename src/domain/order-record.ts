@@ -74,6 +74,11 @@ export function paymentEnd(order: OrderRecord): number {
   return last !== undefined && isOpen(last.status) ? Math.min(order.order_end, last.end) : order.order_end;
 }
 
+/** The transaction of that id; `undefined` when the order has none such. */
+export function transactionOf(order: OrderRecord, transaction_id: string | undefined): TransactionRecord | undefined {
+  return order.transactions.find((one) => one.transaction_id === transaction_id);
+}
+
 /** Whether the order came with a card token: the service charges it by itself, once, and the customer has no page to pay on. */
 export function isChargedByToken({ attempts_max }: { attempts_max: number }): boolean {
   return attempts_max === 1;

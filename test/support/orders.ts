@@ -11,12 +11,12 @@ import {
   createOrder,
   firstAnswer,
   captureOrVoid,
+  followUpNews,
   followUpStart,
   orderRestart,
   orderStart,
   orderWorkflowId,
   paymentUpdateId,
-  processorAnswered,
   submitPayment,
   type CreateOrderInput,
   type FollowUpInput,
@@ -204,12 +204,7 @@ export async function carryOut({ env }: World, input: FollowUpInput): Promise<Wo
 /** As the API takes news of the processor: a workflow that waits asks now, otherwise one is started; waits for its first answer. */
 export async function tellNews(world: World, input: FollowUpInput): Promise<WorkflowHandle> {
   const { client } = world.env;
-  await client.workflow.signalWithStart(FOLLOW_UP_WORKFLOW, {
-    ...followUpStart(input),
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    signal: processorAnswered,
-    signalArgs: [],
-  });
+  await client.workflow.signalWithStart(FOLLOW_UP_WORKFLOW, followUpNews(input));
   await awaitFirstAnswer(world, input.order_id);
   return client.workflow.getHandle(orderWorkflowId(input.order_id));
 }
