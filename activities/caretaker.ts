@@ -61,7 +61,10 @@ export class Caretaker {
     if (failures.length > 0) throw failures[0];
     // The query is limited: the next round starts at the last row.
     this.since = orders.length < LIMIT ? before : Date.parse(orders.at(-1)!.touched);
-    log.debug({ follow_ups: follow_ups.length, orders: orders.length, deliveries: deliveries.length }, 'looked after what is not finished');
+    log.debug(
+      { follow_ups: follow_ups.length, orders: orders.length, deliveries: deliveries.length },
+      'looked after what is not finished',
+    );
   }
 
   /**
@@ -72,7 +75,9 @@ export class Caretaker {
     const failures: unknown[] = [];
     for (const item of items) {
       if (this.stopping || failures.some(isAway)) break;
-      await this.services.client.withDeadline(Date.now() + DEADLINE_MS, () => tell(item)).catch((error: unknown) => failures.push(error));
+      await this.services.client
+        .withDeadline(Date.now() + DEADLINE_MS, () => tell(item))
+        .catch((error: unknown) => failures.push(error));
     }
     return failures;
   }
@@ -81,6 +86,8 @@ export class Caretaker {
     const round = async () => {
       if (!this.stopping) await this.look(Date.now());
     };
-    this.round = this.round.then(round).catch((error: unknown) => this.services.log.warn({ err: error }, 'the caretaker could not look'));
+    this.round = this.round
+      .then(round)
+      .catch((error: unknown) => this.services.log.warn({ err: error }, 'the caretaker could not look'));
   }
 }

@@ -17,9 +17,16 @@ export function withFailures<Activities extends Record<string, Work>>(activities
           return await work(...input);
         } catch (error) {
           // A retry with the same input would fail again: the workflow has to start over from the record.
-          if (error instanceof ForbiddenMove) throw ApplicationFailure.create({ type: 'ServerError', message: error.message, nonRetryable: true });
+          if (error instanceof ForbiddenMove) {
+            throw ApplicationFailure.create({ type: 'ServerError', message: error.message, nonRetryable: true });
+          }
           if (!(error instanceof ServiceError)) throw error;
-          throw ApplicationFailure.create({ type: error.error, message: error.value, nonRetryable: true, details: [error.property] });
+          throw ApplicationFailure.create({
+            type: error.error,
+            message: error.value,
+            nonRetryable: true,
+            details: [error.property],
+          });
         }
       },
     ]),

@@ -47,8 +47,22 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
     { kind, order_id, original_transaction_id }: FollowUpInput & { kind: Exclude<FollowUpKind, 'chargeback'> },
     { amount, currency }: OrderRecord,
   ): Promise<Operation> {
-    const { order_id: payment_order_id, transaction_id, project_id, is_test } = await findPayment(db, original_transaction_id);
-    return { operation: kind, order_id: payment_order_id, transaction_id, project_id, is_test, follow_up_order_id: order_id, amount, currency };
+    const {
+      order_id: payment_order_id,
+      transaction_id,
+      project_id,
+      is_test,
+    } = await findPayment(db, original_transaction_id);
+    return {
+      operation: kind,
+      order_id: payment_order_id,
+      transaction_id,
+      project_id,
+      is_test,
+      follow_up_order_id: order_id,
+      amount,
+      currency,
+    };
   }
 
   /** Requests the operation. `again`: it was sent before, so ask for its outcome first. */
@@ -63,7 +77,12 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
   }
 
   /** Writes the outcome and, once it is final, tells the payment's workflow. */
-  async function recordOutcome(input: FollowUpInput, order: OrderRecord, answer: Reply, now: number): Promise<OrderRecord> {
+  async function recordOutcome(
+    input: FollowUpInput,
+    order: OrderRecord,
+    answer: Reply,
+    now: number,
+  ): Promise<OrderRecord> {
     const { to, details } = moveOf(answer, now);
     const after = await recordFollowUpOutcome(db, order, { ...input, amount: order.amount }, to, details);
     if (isFinal(ORDER_MOVES, after.status)) await tellPayment(client, input);
@@ -78,7 +97,9 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
 
   /** The processor's answer about a charge that ended unpaid; `never_seen` for any other charge. */
   async function lateAnswer(transaction_id: string): Promise<Reply | 'never_seen'> {
-    return (await endedUnpaid(db, transaction_id)) === undefined ? 'never_seen' : await processor.ask(chargeKey(transaction_id));
+    return (await endedUnpaid(db, transaction_id)) === undefined
+      ? 'never_seen'
+      : await processor.ask(chargeKey(transaction_id));
   }
 
   /** Records a chargeback or a won chargeback. The notification is not trusted: the processor is asked by the key it named. */
@@ -87,7 +108,10 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
     if (isUnanswered(answer)) return { done: 'unanswered' };
     // A known key is not enough: the processor knows the charge's key too.
     const recorded_as: Partial<Record<OperationResult['operation'], FollowUpKind>> = OF_THE_PROCESSOR;
-    const is_told = answer !== 'never_seen' && recorded_as[answer.operation] === input.kind && answer.transaction_id === input.original_transaction_id;
+    const is_told =
+      answer !== 'never_seen' &&
+      recorded_as[answer.operation] === input.kind &&
+      answer.transaction_id === input.original_transaction_id;
     if (!is_told || outcomeOf(answer).to !== 'accepted') return { done: 'nothing' };
     const order = await record({ ...input, amount: answer.amount });
     return { done: 'recorded', order: await recordOutcome(input, order, answer, input.now) };
@@ -95,7 +119,8 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
 
   async function carryOut(input: FollowUpInput & AtTime): Promise<OrderRecord> {
     // A capture or void was written before this workflow was started.
-    const order = (movesReservedMoney(input.kind) ? await findOrder(db, input.order_id) : undefined) ?? (await record(input));
+    const order =
+      (movesReservedMoney(input.kind) ? await findOrder(db, input.order_id) : undefined) ?? (await record(input));
     // Signal again: whoever recorded its outcome may have died before signalling.
     if (isFinal(ORDER_MOVES, order.status)) await tellPayment(client, input);
     if (order.status !== 'new') return order;
@@ -136,7 +161,14 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
       if (authorization !== undefined && closing !== undefined) {
         const id = closingOrderId(authorization.transaction_id, authorization.closings.length + 1);
         const payment = { original_order_id: order_id, original_transaction_id: authorization.transaction_id };
-        await insertFollowUp(db, { ...payment, ...closing, id, transaction_id: transactionId(id, 1), requested_by: 'service', now });
+        await insertFollowUp(db, {
+          ...payment,
+          ...closing,
+          id,
+          transaction_id: transactionId(id, 1),
+          requested_by: 'service',
+          now,
+        });
       }
       return await startOpen(order_id);
     },
@@ -145,7 +177,13 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
      * Gives back a payment that may have been approved after its end. The reversal's workflow asks the processor whether it was:
      * now, or after `ask_after_ms`.
      */
-    async startReversal({ transaction_id, ask_after_ms }: { transaction_id: string; ask_after_ms?: number }): Promise<void> {
+    async startReversal({
+      transaction_id,
+      ask_after_ms,
+    }: {
+      transaction_id: string;
+      ask_after_ms?: number;
+    }): Promise<void> {
       const payment = await endedUnpaid(db, transaction_id);
       if (payment === undefined) return;
       const input = lateReversal(payment, reversalOrderId(transaction_id), ask_after_ms);
@@ -159,7 +197,10 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
 /** Starts the workflow unless it is running. A reversal that found nothing must not block a later one. */
 export async function startFollowUp(client: Client, input: FollowUpInput): Promise<void> {
   try {
-    await client.workflow.start<FollowUpWorkflow>(FOLLOW_UP_WORKFLOW, { ...followUpStart(input), workflowIdReusePolicy: 'ALLOW_DUPLICATE' });
+    await client.workflow.start<FollowUpWorkflow>(FOLLOW_UP_WORKFLOW, {
+      ...followUpStart(input),
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }

@@ -6,7 +6,12 @@ import { webhookActivities } from './webhooks';
 
 /** All activities, grouped by the system they touch. Every one is safe to repeat. */
 export function createActivities(services: Services) {
-  return { ...recordActivities(services), ...processorActivities(services), ...webhookActivities(services), ...followUpActivities(services) };
+  return {
+    ...recordActivities(services),
+    ...processorActivities(services),
+    ...webhookActivities(services),
+    ...followUpActivities(services),
+  };
 }
 
 /** The activities as workflows see them. */

@@ -8,6 +8,12 @@ export function moveOf(answer: Reply, now: number): { to: TransactionStatus; det
   const { to, ...event } = outcomeOf(answer);
   if (answer === 'unknown') return { to, details: { ...event, source: 'service', now } };
   const { occurred, response_code, response_code_description, challenge_url, three_ds } = answer;
-  const known = { response_code, response_code_description, challenge_url, received_3ds_result: three_ds?.result, liability_shift: three_ds?.liability_shift };
+  const known = {
+    response_code,
+    response_code_description,
+    challenge_url,
+    received_3ds_result: three_ds?.result,
+    liability_shift: three_ds?.liability_shift,
+  };
   return { to, details: { ...event, source: 'processor', now, occurred, transaction: known } };
 }

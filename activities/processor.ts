@@ -6,7 +6,13 @@ import { findOrder, loadOrder } from '../src/db/order-record';
 import { parseDuration } from '../src/domain/duration';
 import { hasEnded, isEnding, isOpen, transactionEnd, type Ending } from '../src/domain/order';
 import { ForbiddenMove, type Change } from '../src/domain/move';
-import { awaitsOutcome, lastTransaction, transactionOf, type OrderRecord, type TransactionRecord } from '../src/domain/order-record';
+import {
+  awaitsOutcome,
+  lastTransaction,
+  transactionOf,
+  type OrderRecord,
+  type TransactionRecord,
+} from '../src/domain/order-record';
 import { chargeKey, type EventSource } from '../src/domain/transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, isFinal, mayMove } from '../src/domain/transitions';
 import { findPayment } from '../src/db/transactions';
@@ -72,7 +78,11 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     const answer = await processor.operate(chargeOf(charge), chargeKey(transaction_id));
     // The first of two requests with different cards is the one that is charged: the second is not recorded.
     if (answer === 'other_request') return await recordOutcome(order, transaction_id, 'unknown', now);
-    return await recordOutcome(order, transaction_id, answer, now, { payment_method, payment_method_brand, payment_method_details });
+    return await recordOutcome(order, transaction_id, answer, now, {
+      payment_method,
+      payment_method_brand,
+      payment_method_details,
+    });
   }
 
   /** Writes what the processor answered about a charge. `paid_with`: what the charge was sent with, where it is not recorded yet. */
@@ -91,7 +101,8 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       // Neither may overwrite an outcome that was recorded meanwhile.
       const present = await loadOrder(db, order.order_id);
       const status = transactionOf(present, transaction_id)?.status ?? 'new';
-      const is_news = answer === 'unknown' ? status === 'new' : status === 'pending' || mayMove(TRANSACTION_MOVES, status, 'pending');
+      const is_news =
+        answer === 'unknown' ? status === 'new' : status === 'pending' || mayMove(TRANSACTION_MOVES, status, 'pending');
       if (!is_news) return present;
     }
     const capture = transaction?.capture;
@@ -103,7 +114,10 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     };
     // A sale takes the money at once (DECISIONS, Money).
     const captured = to === 'accepted' && !capture ? { captured_amount: order.amount } : {};
-    const after = await moveUnlessOver(order, change, { ...details, transaction: { ...paid_with, ...details.transaction, ...captured } });
+    const after = await moveUnlessOver(order, change, {
+      ...details,
+      transaction: { ...paid_with, ...details.transaction, ...captured },
+    });
     return is_over ? await moveOrder(db, after, { ended: 'expired' }, { source: 'service', now }) : after;
   }
 
@@ -112,13 +126,23 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
    * none to write. If the processor took the money of the former, the order's workflow gives it back: it knew that a charge might be
    * under way.
    */
-  async function moveUnlessOver(order: OrderRecord, change: Change & { transaction_id: string }, details: MoveDetails): Promise<OrderRecord> {
+  async function moveUnlessOver(
+    order: OrderRecord,
+    change: Change & { transaction_id: string },
+    details: MoveDetails,
+  ): Promise<OrderRecord> {
     try {
       return await moveOrder(db, order, change, details);
     } catch (error) {
       if (!(error instanceof ForbiddenMove)) throw error;
       const present = await loadOrder(db, order.order_id);
-      if (change.to !== 'processing' && change.to !== 'pending' && !isEnding(transactionOf(present, change.transaction_id)?.status)) throw error;
+      if (
+        change.to !== 'processing' &&
+        change.to !== 'pending' &&
+        !isEnding(transactionOf(present, change.transaction_id)?.status)
+      ) {
+        throw error;
+      }
       return present;
     }
   }
@@ -152,7 +176,8 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
           payment_method_details: transaction.payment_method_details ?? {},
           capture_mode: transaction.capture_mode,
           // A repeat vaults the account again; use the token stored first.
-          receiver_account_token: transaction.receiver_account_token && (await findPayment(db, transaction.id)).receiver_account_token,
+          receiver_account_token:
+            transaction.receiver_account_token && (await findPayment(db, transaction.id)).receiver_account_token,
         },
         input.now,
       );
@@ -179,7 +204,11 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
      * Asks for an open outcome. A charge the processor never saw is sent once more while the customer's time lasts; after that the
      * attempt is over (DECISIONS, Statuses). Without an answer the order is returned unchanged.
      */
-    async askOutcome({ order, transaction_id, now }: { order: OrderRecord; transaction_id: string } & AtTime): Promise<OrderRecord> {
+    async askOutcome({
+      order,
+      transaction_id,
+      now,
+    }: { order: OrderRecord; transaction_id: string } & AtTime): Promise<OrderRecord> {
       const key = chargeKey(transaction_id);
       const answer = await processor.ask(key);
       if (answer === 'unknown') return order;
@@ -195,7 +224,10 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
           { source: 'service', now, result: 'failed' },
         );
       }
-      const again = await processor.operate(chargeOf({ ...(await findPayment(db, transaction_id)), order: present }), key);
+      const again = await processor.operate(
+        chargeOf({ ...(await findPayment(db, transaction_id)), order: present }),
+        key,
+      );
       return typeof again === 'string' ? present : await recordOutcome(present, transaction_id, again, now);
     },
 
@@ -210,7 +242,12 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       source,
       versions,
       now,
-    }: { order: OrderRecord; ended: Ending; source: EventSource; versions?: number[] | undefined } & AtTime): Promise<OrderRecord> {
+    }: {
+      order: OrderRecord;
+      ended: Ending;
+      source: EventSource;
+      versions?: number[] | undefined;
+    } & AtTime): Promise<OrderRecord> {
       let present = (await findOrder(db, order.order_id)) ?? order;
       if (isFinal(ORDER_MOVES, present.status)) return present;
       if (versions?.includes(present.version) === false) throw preconditionFailed();

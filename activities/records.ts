@@ -14,7 +14,8 @@ export function recordActivities(services: Pick<Services, 'db'>) {
     createOrder: (input: CreateOrderInput & AtTime): Promise<OrderRecord> => writeOrder(services, input),
 
     /** The recorded order, or null; for a workflow that does not know the order or is behind the record. */
-    findOrder: async ({ order_id }: { order_id: string }): Promise<OrderRecord | null> => (await findOrder(services.db, order_id)) ?? null,
+    findOrder: async ({ order_id }: { order_id: string }): Promise<OrderRecord | null> =>
+      (await findOrder(services.db, order_id)) ?? null,
   });
 }
 
@@ -23,7 +24,12 @@ export async function writeOrder({ db }: Pick<Services, 'db'>, input: CreateOrde
   const { order, transaction, period, now } = input;
   const order_end = now + period;
   const transaction_end = transactionEnd({ order_end, created: now, period: transaction?.period ?? period });
-  return await insertOrder(db, order, transaction && rowOf(transaction), { created: now, order_end, transaction_end, not_after: input.not_after });
+  return await insertOrder(db, order, transaction && rowOf(transaction), {
+    created: now,
+    order_end,
+    transaction_end,
+    not_after: input.not_after,
+  });
 }
 
 /** The transaction without its period: the row holds its end instead. */

@@ -21,7 +21,11 @@ export function webhookActivities({
     },
 
     /** Makes one attempt, counted from 1, records it and returns the delivery's status. `now`: epoch milliseconds by the workflow's clock. */
-    async attemptDelivery({ attempt, now, ...id }: DeliveryId & { attempt: number; now: number }): Promise<DeliveryStatus> {
+    async attemptDelivery({
+      attempt,
+      now,
+      ...id
+    }: DeliveryId & { attempt: number; now: number }): Promise<DeliveryStatus> {
       const delivery = await findDelivery(db, id);
       if (delivery === undefined) throw new Error(`delivery ${deliveryWorkflowId(id)} is not there`);
       if (delivery.status !== 'new') return delivery.status;
@@ -44,7 +48,10 @@ export function webhookActivities({
 /** Starts the delivery's workflow unless it was started before. */
 export async function startDelivery(client: Client, id: DeliveryId): Promise<void> {
   try {
-    await client.workflow.start<DeliveryWorkflow>(DELIVERY_WORKFLOW, { ...deliveryStart(id), workflowIdReusePolicy: 'REJECT_DUPLICATE' });
+    await client.workflow.start<DeliveryWorkflow>(DELIVERY_WORKFLOW, {
+      ...deliveryStart(id),
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }

@@ -26,10 +26,15 @@ interface Call {
  * Runs a call to Temporal within the deadline. Unless it is refused, the answer is the order in the database. Throws the workflow's
  * refusal as a ServiceError; without an order, ServiceUnavailable when there was no answer in time, NotFound otherwise.
  */
-export async function answeredOrder({ client, db, order_id, deadline_at, may_run_late }: Call, call: () => Promise<void>): Promise<OrderView> {
+export async function answeredOrder(
+  { client, db, order_id, deadline_at, may_run_late }: Call,
+  call: () => Promise<void>,
+): Promise<OrderView> {
   let silent = false;
   try {
-    await client.withDeadline(deadline_at, () => untilDeadline(call, (error) => isSilence(error) || isAway(error), deadline_at));
+    await client.withDeadline(deadline_at, () =>
+      untilDeadline(call, (error) => isSilence(error) || isAway(error), deadline_at),
+    );
   } catch (error) {
     if (!isSilence(error)) throw withReason(refusalOf(error, order_id), may_run_late);
     silent = true;
@@ -45,7 +50,11 @@ export async function answeredOrder({ client, db, order_id, deadline_at, may_run
  * before a worker sees it, or with its work done, when news reached the workflow that it was about to end. Only a resent one tells,
  * and every handler is safe to repeat.
  */
-async function untilDeadline<T>(attempt: () => Promise<T>, saysNothing: (error: unknown) => boolean, deadline_at: number): Promise<T> {
+async function untilDeadline<T>(
+  attempt: () => Promise<T>,
+  saysNothing: (error: unknown) => boolean,
+  deadline_at: number,
+): Promise<T> {
   for (;;) {
     try {
       return await attempt();
@@ -86,19 +95,25 @@ const DROPPED = ['UnprocessedUpdate', 'AcceptedUpdateCompletedWorkflow'];
  */
 export function isSilence(error: unknown): boolean {
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
-  if (error instanceof WorkflowUpdateFailedError) return error.cause instanceof ApplicationFailure && DROPPED.includes(error.cause.type ?? '');
+  if (error instanceof WorkflowUpdateFailedError) {
+    return error.cause instanceof ApplicationFailure && DROPPED.includes(error.cause.type ?? '');
+  }
   if (isOver(error)) return false;
   const status = grpcStatusOf(error);
   return status !== undefined && status !== 'invalid_argument';
 }
 
 function refusalOf(error: unknown, order_id: string): unknown {
-  const refused = error instanceof WorkflowUpdateFailedError && (error.cause instanceof ActivityFailure ? error.cause.cause : error.cause);
+  const refused =
+    error instanceof WorkflowUpdateFailedError &&
+    (error.cause instanceof ActivityFailure ? error.cause.cause : error.cause);
   if (refused instanceof ApplicationFailure && isErrorName(refused.type)) {
     const [property] = (refused.details ?? []) as [ErrorProperty?];
     return new ServiceError(refused.type, refused.message, property ?? {});
   }
   // The workflow of a final order is closed, and later deleted.
-  if (error instanceof WorkflowNotFoundError) return new ServiceError('Conflict', `Order ${order_id} is final and cannot change any more.`);
+  if (error instanceof WorkflowNotFoundError) {
+    return new ServiceError('Conflict', `Order ${order_id} is final and cannot change any more.`);
+  }
   return error;
 }

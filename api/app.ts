@@ -38,7 +38,16 @@ export interface AppDependencies {
 const PROBE_TIMEOUT_MS = 2_000;
 
 /** The whole HTTP surface: API, hosted page, documentation and health. */
-export function createApp({ config, log, operations, findProject, keys, probes, pages, notifications }: AppDependencies): express.Express {
+export function createApp({
+  config,
+  log,
+  operations,
+  findProject,
+  keys,
+  probes,
+  pages,
+  notifications,
+}: AppDependencies): express.Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -59,7 +68,12 @@ export function createApp({ config, log, operations, findProject, keys, probes, 
   app.use(pages);
   app.use('/docs', docs());
   route(app, '/', (_request, response) =>
-    answer(response, 200, { service: 'payments', version: 'v1', documentation: '/docs/', openapi: '/docs/openapi.json' }),
+    answer(response, 200, {
+      service: 'payments',
+      version: 'v1',
+      documentation: '/docs/',
+      openapi: '/docs/openapi.json',
+    }),
   );
   app.use(() => {
     throw new ServiceError('NotFound', 'There is nothing at this path.');
@@ -77,7 +91,9 @@ const mark: RequestHandler = (_request, response, next) => {
 
 /** HTTP/1.1 requires the header Host (RFC 9112). */
 const requireHost: RequestHandler = ({ headers, httpVersion }, _response, next) => {
-  if (headers.host === undefined && httpVersion === '1.1') throw new ServiceError('ValidationError', 'The header Host is missing.');
+  if (headers.host === undefined && httpVersion === '1.1') {
+    throw new ServiceError('ValidationError', 'The header Host is missing.');
+  }
   next();
 };
 

@@ -23,7 +23,10 @@ const HEADER_LENGTH_MAX = 512;
  * keys are remembered for `remember_ms`, so a revoked key works that much longer; wrong keys are not remembered. Memory holds
  * digests only. Rejects with Unauthorized.
  */
-export function createAuthenticate(findProject: FindProject, remember_ms: number): (header: string | undefined) => Promise<Caller> {
+export function createAuthenticate(
+  findProject: FindProject,
+  remember_ms: number,
+): (header: string | undefined) => Promise<Caller> {
   const remembered = new LRUCache<string, { project: Project; until: number }>({ max: REMEMBERED_MAX });
 
   return async (header) => {
@@ -45,7 +48,10 @@ function apiKeyOf(header: string | undefined): string {
   const [, encoded] = (header.length <= HEADER_LENGTH_MAX && /^Basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(header)) || [];
   const [, api_key] = (encoded !== undefined && /^([^:]+):$/.exec(Buffer.from(encoded, 'base64').toString())) || [];
   if (api_key === undefined) {
-    throw new ServiceError('Unauthorized', 'Expected the header Authorization: Basic, with the API key as username and an empty password.');
+    throw new ServiceError(
+      'Unauthorized',
+      'Expected the header Authorization: Basic, with the API key as username and an empty password.',
+    );
   }
   return api_key;
 }

@@ -39,7 +39,10 @@ export function bind(bindings: Bindings): Router {
   return router;
 }
 
-function handle<K extends OperationId>(id: K, { operations, authenticate, rateLimit, keys, deadline_ms, log }: Bindings): RequestHandler {
+function handle<K extends OperationId>(
+  id: K,
+  { operations, authenticate, rateLimit, keys, deadline_ms, log }: Bindings,
+): RequestHandler {
   const route: Route = ROUTES[id];
   // TypeScript loses the link between id and input in the table.
   const operation = operations[id] as Operation<K>;
@@ -73,7 +76,10 @@ function handle<K extends OperationId>(id: K, { operations, authenticate, rateLi
     } else {
       const { params, query } = input as { params?: unknown; query?: unknown };
       const request_hash = requestHash({ method: route.method, path: route.path, params, query, body });
-      const work = async (use: KeyUse) => ({ status: route.success, body: await operation({ ...context, ...use }, input) });
+      const work = async (use: KeyUse) => ({
+        status: route.success,
+        body: await operation({ ...context, ...use }, input),
+      });
       const kept = await answerOnce(keys, { project_id: project.id, key: idempotency_key, request_hash }, work);
       answer(response, kept.status, kept.body);
     }
@@ -91,7 +97,10 @@ function send(request: Request, response: Response, route: Route, result: unknow
 
 /** OPTIONS lists the methods, the others are refused with the same list (DECISIONS, HTTP surface 7). */
 export function otherMethods(methods: readonly Route['method'][]): RequestHandler {
-  const allow = [...methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])), 'OPTIONS'].join(', ');
+  const allow = [
+    ...methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])),
+    'OPTIONS',
+  ].join(', ');
   return (request, response) => {
     response.setHeader('Allow', allow);
     if (request.method !== 'OPTIONS') throw new ServiceError('MethodNotAllowed', `Expected one of ${allow}.`);

@@ -38,7 +38,9 @@ export interface Versioned<T> {
 }
 
 /** What an operation returns, with the version where the route promises an ETag. */
-export type Answer<K extends OperationId> = (typeof ROUTES)[K] extends { readonly etag: true } ? Versioned<Output<K>> : Output<K>;
+export type Answer<K extends OperationId> = (typeof ROUTES)[K] extends { readonly etag: true }
+  ? Versioned<Output<K>>
+  : Output<K>;
 
 /** A use case: knows nothing of HTTP, receives parsed input, throws a ServiceError to refuse. */
 export type Operation<K extends OperationId> = (context: Context, input: Input<K>) => Promise<Answer<K>>;

@@ -31,8 +31,15 @@ export class FollowUps {
    */
   async captureOrVoid(input: CaptureOrVoidInput, deadline_at: number): Promise<OrderView> {
     return await this.answered(input, deadline_at, async () => {
-      const start = new WithStartWorkflowOperation(ORDER_WORKFLOW, orderRestart({ order_id: input.original_order_id, project_id: input.project_id }));
-      await this.client.workflow.executeUpdateWithStart(captureOrVoid, { startWorkflowOperation: start, updateId: `follow:${input.order_id}`, args: [input] });
+      const start = new WithStartWorkflowOperation(
+        ORDER_WORKFLOW,
+        orderRestart({ order_id: input.original_order_id, project_id: input.project_id }),
+      );
+      await this.client.workflow.executeUpdateWithStart(captureOrVoid, {
+        startWorkflowOperation: start,
+        updateId: `follow:${input.order_id}`,
+        args: [input],
+      });
       await this.awaitFirstAnswer(input.order_id);
     });
   }
@@ -45,12 +52,17 @@ export class FollowUps {
       } catch (error) {
         if (!isOver(error)) throw error;
         // The first one was refused or is done: decide again only if it left no order.
-        if ((await findOrderView(this.db, input.order_id)) === undefined) await this.startOrJoin(input, 'ALLOW_DUPLICATE');
+        if ((await findOrderView(this.db, input.order_id)) === undefined) {
+          await this.startOrJoin(input, 'ALLOW_DUPLICATE');
+        }
       }
     });
   }
 
-  private async startOrJoin(input: FollowUpInput, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<void> {
+  private async startOrJoin(
+    input: FollowUpInput,
+    workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
+  ): Promise<void> {
     const start = new WithStartWorkflowOperation(FOLLOW_UP_WORKFLOW, {
       ...followUpStart(input),
       workflowIdConflictPolicy: 'USE_EXISTING',
@@ -68,7 +80,14 @@ export class FollowUps {
     }
   }
 
-  private async answered({ order_id, not_after }: FollowUpInput, deadline_at: number, call: () => Promise<void>): Promise<OrderView> {
-    return await answeredOrder({ client: this.client, db: this.db, order_id, deadline_at, may_run_late: not_after === undefined }, call);
+  private async answered(
+    { order_id, not_after }: FollowUpInput,
+    deadline_at: number,
+    call: () => Promise<void>,
+  ): Promise<OrderView> {
+    return await answeredOrder(
+      { client: this.client, db: this.db, order_id, deadline_at, may_run_late: not_after === undefined },
+      call,
+    );
   }
 }

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { claimKey, findKey, keepAnswer, type KeptAnswer, type KeyRecord, type KeyedRequest } from '../src/db/idempotency-keys';
+import {
+  claimKey,
+  findKey,
+  keepAnswer,
+  type KeptAnswer,
+  type KeyRecord,
+  type KeyedRequest,
+} from '../src/db/idempotency-keys';
 import type { Database } from '../src/db/connection';
 import { truncatedAccount } from '../src/domain/account-funding';
 import { ERRORS, ServiceError, type ErrorName } from '../src/errors';
@@ -31,7 +38,13 @@ export const WITHOUT_KEY: KeyUse = { is_repeat: false, claim: () => Promise.reso
  * SHA-256 of a request's content. Bodies are compared as values: a client that builds its request again after a crash may order
  * fields or space the JSON differently.
  */
-export function requestHash(parts: { method: string; path: string; params: unknown; query: unknown; body: unknown }): Buffer {
+export function requestHash(parts: {
+  method: string;
+  path: string;
+  params: unknown;
+  query: unknown;
+  body: unknown;
+}): Buffer {
   const { method, path, params, query, body } = parts;
   return createHash('sha256')
     .update(JSON.stringify([method, path, params, query, body], sorted))
@@ -52,7 +65,11 @@ function sorted(key: string, value: unknown): unknown {
  * request refused for its content or its sender claims nothing, so it may come again, corrected, with the same key. Throws refusals
  * that are not kept, and IdempotencyKeyReused.
  */
-export async function answerOnce(keys: KeyStore, request: KeyedRequest, work: (use: KeyUse) => Promise<KeptAnswer>): Promise<KeptAnswer> {
+export async function answerOnce(
+  keys: KeyStore,
+  request: KeyedRequest,
+  work: (use: KeyUse) => Promise<KeptAnswer>,
+): Promise<KeptAnswer> {
   for (;;) {
     const known = await keys.find(request);
     if (known && !known.request_hash.equals(request.request_hash)) throw reused();
@@ -84,7 +101,10 @@ export async function answerOnce(keys: KeyStore, request: KeyedRequest, work: (u
 class ClaimLost extends Error {}
 
 /** Throws IdempotencyKeyReused when the key is taken: a request that could not be read cannot be a repeat. */
-export async function refuseTaken(keys: Pick<KeyStore, 'find'>, request: Pick<KeyedRequest, 'project_id' | 'key'>): Promise<void> {
+export async function refuseTaken(
+  keys: Pick<KeyStore, 'find'>,
+  request: Pick<KeyedRequest, 'project_id' | 'key'>,
+): Promise<void> {
   if ((await keys.find(request)) !== undefined) throw reused();
 }
 

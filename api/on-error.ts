@@ -19,7 +19,9 @@ const HEADERS: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {
 
 /** The body of an error, made only here (specification, Error object). */
 export function errorBody(error: ServiceError): ErrorAnswer {
-  return { error: { status: ERRORS[error.error].status, type: typeOf(error.error), value: error.value, ...error.property } };
+  return {
+    error: { status: ERRORS[error.error].status, type: typeOf(error.error), value: error.value, ...error.property },
+  };
 }
 
 /** The API's error handler: the error as JSON. */
@@ -31,11 +33,20 @@ export function onError(log: Logger): ErrorRequestHandler {
  * Express's error handler; `show` writes the error, its headers are set. What is not a ServiceError becomes a ServerError with a
  * fixed text; its details stay in the log, without the request, which may hold a card number.
  */
-export function answerErrors(log: Logger, show: (error: ServiceError, request: Request, response: Response) => void): ErrorRequestHandler {
+export function answerErrors(
+  log: Logger,
+  show: (error: ServiceError, request: Request, response: Response) => void,
+): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
     const error = toServiceError(thrown);
-    if (isAway(thrown)) log.warn({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'the database does not answer');
-    else if (error === undefined) log.error({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'request failed');
+    if (isAway(thrown)) {
+      log.warn(
+        { request_id: response.getHeader('X-Request-Id'), err: details(thrown) },
+        'the database does not answer',
+      );
+    } else if (error === undefined) {
+      log.error({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'request failed');
+    }
     if (response.headersSent) {
       // A partial answer must not look complete.
       response.destroy();
@@ -61,7 +72,9 @@ export function answerError(response: Response, error: ServiceError): void {
 
 /** The whole answer, as text, to input that is not HTTP and so never reaches Express. */
 export function malformedHttpAnswer(): string {
-  const content = JSON.stringify(errorBody(new ServiceError('ValidationError', 'The request is not valid HTTP, or its headers are too large.')));
+  const content = JSON.stringify(
+    errorBody(new ServiceError('ValidationError', 'The request is not valid HTTP, or its headers are too large.')),
+  );
   return [
     'HTTP/1.1 400 Bad Request',
     'Content-Type: application/json',
@@ -87,13 +100,20 @@ const BY_TYPE: Readonly<Record<string, [ErrorName, string]>> = {
 function toServiceError(thrown: unknown): ServiceError | undefined {
   if (thrown instanceof ServiceError) return thrown;
   if (!(thrown instanceof Error)) return undefined;
-  if (isAway(thrown)) return new ServiceError('ServiceUnavailable', 'The record cannot be read at this moment; what was asked for may be done.');
+  if (isAway(thrown)) {
+    return new ServiceError(
+      'ServiceUnavailable',
+      'The record cannot be read at this moment; what was asked for may be done.',
+    );
+  }
   if (thrown instanceof URIError) return new ServiceError('ValidationError', 'The path is not valid percent-encoding.');
   const { type, status } = thrown as { type?: unknown; status?: unknown };
   const known = typeof type === 'string' ? BY_TYPE[type] : undefined;
   if (known) return new ServiceError(...known);
   // Other errors of the body parser, for example a body that does not inflate.
-  return typeof status === 'number' && status >= 400 && status < 500 ? new ServiceError('ValidationError', 'The request cannot be read.') : undefined;
+  return typeof status === 'number' && status >= 400 && status < 500
+    ? new ServiceError('ValidationError', 'The request cannot be read.')
+    : undefined;
 }
 
 /** An error for the log. Selected fields only: errors of libraries may carry the body of a request. */

@@ -62,7 +62,9 @@ export class Orders {
         }
       });
     // A creation may have been refused because its workflow had given it up as lost.
-    return may_run_late ? await despiteKeptRefusal(CREATE_UPDATE_ID, deadline_at, create) : await create(CREATE_UPDATE_ID);
+    return may_run_late
+      ? await despiteKeptRefusal(CREATE_UPDATE_ID, deadline_at, create)
+      : await create(CREATE_UPDATE_ID);
   }
 
   /**
@@ -74,7 +76,10 @@ export class Orders {
     let over = false;
     const order = await this.answered(order_id, deadline_at, async () => {
       try {
-        await this.client.workflow.getHandle(orderWorkflowId(order_id)).getUpdateHandle<void>(CREATE_UPDATE_ID).result();
+        await this.client.workflow
+          .getHandle(orderWorkflowId(order_id))
+          .getUpdateHandle<void>(CREATE_UPDATE_ID)
+          .result();
       } catch (error) {
         // The order is there, so whatever failed was not its creation.
         if (isSilence(error)) throw error;
@@ -84,7 +89,11 @@ export class Orders {
     return over && !isFinal(ORDER_MOVES, order.status) ? undefined : order;
   }
 
-  private async startOrJoin(input: CreateOrderInput, updateId: string, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<void> {
+  private async startOrJoin(
+    input: CreateOrderInput,
+    updateId: string,
+    workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
+  ): Promise<void> {
     const { order } = input;
     const start = new WithStartWorkflowOperation(ORDER_WORKFLOW, {
       ...orderStart({ order_id: order.id, project_id: order.project_id }),
@@ -92,7 +101,11 @@ export class Orders {
       workflowIdReusePolicy,
       staticSummary: `${formatAmount(order.amount, order.currency, 'en')}, ${order.merchant_order_id ?? order.id}`,
     });
-    await this.client.workflow.executeUpdateWithStart(createOrder, { startWorkflowOperation: start, updateId, args: [input] });
+    await this.client.workflow.executeUpdateWithStart(createOrder, {
+      startWorkflowOperation: start,
+      updateId,
+      args: [input],
+    });
   }
 
   /** Pays one attempt. A second call for the same attempt is the same payment and gets the same answer. */
@@ -103,7 +116,9 @@ export class Orders {
         await this.update(order_id, submitPayment, { updateId, args: [input] });
       });
     // An earlier call for this attempt may have come too late; the workflow starts no attempt twice.
-    return input.not_after === undefined ? await submit(update_id) : await despiteKeptRefusal(update_id, input.not_after, submit);
+    return input.not_after === undefined
+      ? await submit(update_id)
+      : await despiteKeptRefusal(update_id, input.not_after, submit);
   }
 
   /**
@@ -117,7 +132,10 @@ export class Orders {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
       const order = await findOrderView(this.db, order_id);
       if (order?.kind === 'payment' && !isFinal(ORDER_MOVES, order.status)) {
-        await this.client.workflow.signalWithStart(ORDER_WORKFLOW, orderNews({ order_id, project_id: order.project_id }));
+        await this.client.workflow.signalWithStart(
+          ORDER_WORKFLOW,
+          orderNews({ order_id, project_id: order.project_id }),
+        );
       }
     }
   }
@@ -138,14 +156,21 @@ export class Orders {
   }
 
   /** Updates an order's workflow. If Temporal lost the workflow of an open order, it starts again from the record. */
-  private async update<Input>(order_id: string, definition: UpdateDefinition<void, [Input]>, options: { updateId?: string; args: [Input] }): Promise<void> {
+  private async update<Input>(
+    order_id: string,
+    definition: UpdateDefinition<void, [Input]>,
+    options: { updateId?: string; args: [Input] },
+  ): Promise<void> {
     try {
       await this.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(definition, options);
     } catch (error) {
       if (!isOver(error)) throw error;
       const order = await findOrderView(this.db, order_id);
       if (order === undefined || isFinal(ORDER_MOVES, order.status)) throw error;
-      const startWorkflowOperation = new WithStartWorkflowOperation<OrderWorkflow>(ORDER_WORKFLOW, orderRestart({ order_id, project_id: order.project_id }));
+      const startWorkflowOperation = new WithStartWorkflowOperation<OrderWorkflow>(
+        ORDER_WORKFLOW,
+        orderRestart({ order_id, project_id: order.project_id }),
+      );
       await this.client.workflow.executeUpdateWithStart(definition, { ...options, startWorkflowOperation });
     }
   }
@@ -156,7 +181,11 @@ export class Orders {
 }
 
 /** Temporal keeps the refusal of an earlier call under its update id. This call is in time, so it is sent again under an id of its own. */
-async function despiteKeptRefusal(update_id: string, instant: number, send: (update_id: string) => Promise<OrderView>): Promise<OrderView> {
+async function despiteKeptRefusal(
+  update_id: string,
+  instant: number,
+  send: (update_id: string) => Promise<OrderView>,
+): Promise<OrderView> {
   try {
     return await send(update_id);
   } catch (error) {

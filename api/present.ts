@@ -14,11 +14,15 @@ export function timestamp(text: string): string {
   return `${date}T${time}.${fraction.padEnd(6, '0')}+00:00`;
 }
 
-type Present<T> = { [K in keyof T as null extends T[K] ? never : K]: T[K] } & { [K in keyof T as null extends T[K] ? K : never]?: NonNullable<T[K]> };
+type Present<T> = { [K in keyof T as null extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as null extends T[K] ? K : never]?: NonNullable<T[K]>;
+};
 
 /** The object without its null values and empty arrays. */
 function withoutAbsent<T extends object>(value: T): Present<T> {
-  const entries = Object.entries(value).filter(([, field]) => field !== null && field !== undefined && !(Array.isArray(field) && field.length === 0));
+  const entries = Object.entries(value).filter(
+    ([, field]) => field !== null && field !== undefined && !(Array.isArray(field) && field.length === 0),
+  );
   return Object.fromEntries(entries) as Present<T>;
 }
 
@@ -94,7 +98,10 @@ function flagsOf(order: OrderView): string[] {
 
 function presentTransaction(transaction: TransactionView, order: OrderView, public_url: string): Transaction {
   const payable = order.kind === 'payment' && (transaction.status === 'new' || transaction.status === 'pending');
-  const outcome = withoutAbsent({ response_code: transaction.response_code, response_code_description: transaction.response_code_description });
+  const outcome = withoutAbsent({
+    response_code: transaction.response_code,
+    response_code_description: transaction.response_code_description,
+  });
   return {
     ...(withoutAbsent({
       id: transaction.id,
@@ -115,7 +122,8 @@ function presentTransaction(transaction: TransactionView, order: OrderView, publ
       captured_amount: nothingIfZero(transaction.captured_amount),
       voided_amount: nothingIfZero(transaction.voided_amount),
       events: transaction.events.map(presentEvent),
-      received_3ds_authentication: transaction.received_3ds_result === null ? null : { result: transaction.received_3ds_result },
+      received_3ds_authentication:
+        transaction.received_3ds_result === null ? null : { result: transaction.received_3ds_result },
       outcomes: transaction.response_code === null ? null : { processing: { status: transaction.status, ...outcome } },
       payment_url: payable ? paymentPage(public_url, order.id, transaction.id) : null,
     }) as Transaction),

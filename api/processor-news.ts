@@ -24,10 +24,18 @@ export class ProcessorNews {
    * The processor has said so itself. About a payment: its order asks now, and a late approval is given back. About a follow-up order:
    * it asks now. About what the processor did by itself: it is recorded once.
    */
-  async told({ operation, idempotency_key, order_id, transaction_id, follow_up_order_id }: OperationResult, deadline_at: number): Promise<void> {
+  async told(
+    { operation, idempotency_key, order_id, transaction_id, follow_up_order_id }: OperationResult,
+    deadline_at: number,
+  ): Promise<void> {
     await this.inTime(deadline_at, async () => {
       if (operation === 'chargeback' || operation === 'chargeback_reversal') {
-        await this.record({ kind: OF_THE_PROCESSOR[operation], processor_key: idempotency_key, order_id, transaction_id });
+        await this.record({
+          kind: OF_THE_PROCESSOR[operation],
+          processor_key: idempotency_key,
+          order_id,
+          transaction_id,
+        });
       } else if (follow_up_order_id !== undefined) {
         await this.orders.askNow(follow_up_order_id);
       } else {
@@ -49,7 +57,12 @@ export class ProcessorNews {
   }
 
   /** News about an unknown payment is ignored. */
-  private async record(done: { kind: 'chargeback' | 'reversal'; processor_key: string; order_id: string; transaction_id: string }): Promise<void> {
+  private async record(done: {
+    kind: 'chargeback' | 'reversal';
+    processor_key: string;
+    order_id: string;
+    transaction_id: string;
+  }): Promise<void> {
     const { kind, processor_key, order_id, transaction_id } = done;
     const payment = await findOrderView(this.db, order_id);
     if (payment === undefined) return;

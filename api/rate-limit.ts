@@ -25,8 +25,13 @@ export function createRateLimit(per_second: number): RateLimit {
     const bucket = buckets.get(caller) ?? newBucket(caller);
     const allowed = bucket.tryRemoveTokens(1);
     response.setHeader('RateLimit-Policy', `"default";q=${quota};w=${BURST_SECONDS}`);
-    response.setHeader('RateLimit', `"default";r=${Math.floor(bucket.content)};t=${Math.ceil((quota - bucket.content) / per_second)}`);
-    if (!allowed) throw new ServiceError('TooManyRequests', `More than ${per_second} requests a second with this API key.`);
+    response.setHeader(
+      'RateLimit',
+      `"default";r=${Math.floor(bucket.content)};t=${Math.ceil((quota - bucket.content) / per_second)}`,
+    );
+    if (!allowed) {
+      throw new ServiceError('TooManyRequests', `More than ${per_second} requests a second with this API key.`);
+    }
   };
 
   function newBucket(caller: string): TokenBucket {

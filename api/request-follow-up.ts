@@ -75,6 +75,8 @@ export async function requestFollowUp(
     not_after: idempotency_key === undefined ? notAfter(deadline_at) : undefined,
   };
   const follow_up =
-    kind === 'refund' ? await follow_ups.start({ ...input, kind }, deadline_at) : await follow_ups.captureOrVoid({ ...input, kind }, deadline_at);
+    kind === 'refund'
+      ? await follow_ups.start({ ...input, kind }, deadline_at)
+      : await follow_ups.captureOrVoid({ ...input, kind }, deadline_at);
   return presentOrder(follow_up, public_url);
 }

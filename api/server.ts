@@ -37,7 +37,9 @@ export async function listen(app: Express, config: ListenConfig): Promise<Listen
   // Node would answer a missing Host and an unknown Expect itself, with an empty body. The app refuses the first and may ignore the
   // second (RFC 9110, Expect).
   const options = { requireHostHeader: false };
-  const server = tls ? https.createServer({ ...options, ...tls, minVersion: 'TLSv1.2' }, app) : http.createServer(options, app);
+  const server = tls
+    ? https.createServer({ ...options, ...tls, minVersion: 'TLSv1.2' }, app)
+    : http.createServer(options, app);
   server.on('checkExpectation', app);
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
@@ -69,7 +71,11 @@ function readPem(variable: string, file: string): Buffer {
 async function start(server: http.Server, { API_HOST, API_PORT }: ListenConfig): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      reject(cause.code === 'EADDRINUSE' ? new Error(`Port ${API_PORT} is taken: set API_PORT to a free one.`, { cause }) : cause);
+      reject(
+        cause.code === 'EADDRINUSE'
+          ? new Error(`Port ${API_PORT} is taken: set API_PORT to a free one.`, { cause })
+          : cause,
+      );
     });
     server.listen(API_PORT, API_HOST, resolve);
   });

@@ -31,7 +31,9 @@ export function refuseOtherVersion(context: Pick<Context, 'if_match'>, version: 
 /** Whether the sender of If-None-Match already has this version. */
 export function isKnown(if_none_match: string | undefined, version: number): boolean {
   if (if_none_match === undefined) return false;
-  return if_none_match.trim() === '*' || tagsOf(if_none_match).some((tag) => tag.replace(/^W\//, '') === etagOf(version));
+  return (
+    if_none_match.trim() === '*' || tagsOf(if_none_match).some((tag) => tag.replace(/^W\//, '') === etagOf(version))
+  );
 }
 
 const tagsOf = (header: string) => header.split(',').map((tag) => tag.trim());

@@ -13,5 +13,7 @@ export function requirePublicWebhook(
   webhook_url: string | undefined,
 ): void {
   if (webhook_url === undefined || (is_test && webhook_private_addresses)) return;
-  if (namesPrivateAddress(webhook_url)) throw invalid('webhook_url', 'Expected an address of the public internet: webhooks are not sent to private ones.');
+  if (namesPrivateAddress(webhook_url)) {
+    throw invalid('webhook_url', 'Expected an address of the public internet: webhooks are not sent to private ones.');
+  }
 }

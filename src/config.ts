@@ -35,13 +35,18 @@ export const STOP_PATIENCE = {
 } as const;
 
 export const configSchema = z.object({
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').describe('Least level that is logged.'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('Least level that is logged.'),
   DATA_DIR: z.string().default('.data').describe('Folder of the embedded servers and of stack.json.'),
   TOOLS_DIR: z.string().default('.tools').describe('Folder of the Temporal servers that were downloaded or built.'),
 
   API_HOST: z.string().default('127.0.0.1').describe('Address the API listens on.'),
   API_PORT: port(3000).describe('Port of the API and of the hosted page; 0 picks a free one.'),
-  PUBLIC_URL: url().optional().describe('Address merchants and customers reach the API at; default: host and port of the API.'),
+  PUBLIC_URL: url()
+    .optional()
+    .describe('Address merchants and customers reach the API at; default: host and port of the API.'),
   API_DEADLINE_MS: z.coerce
     .number()
     .int()
@@ -52,8 +57,15 @@ export const configSchema = z.object({
   TRUSTED_PROXY: z
     .string()
     .default('')
-    .describe('Addresses or subnets of the TLS proxy in front of the API, with commas; needed where API_HOST is not loopback.'),
-  TLS_CERT_FILE: z.string().optional().describe('PEM file with the certificate chain of the API; with TLS_KEY_FILE it answers https (TLS 1.2 or newer) only.'),
+    .describe(
+      'Addresses or subnets of the TLS proxy in front of the API, with commas; needed where API_HOST is not loopback.',
+    ),
+  TLS_CERT_FILE: z
+    .string()
+    .optional()
+    .describe(
+      'PEM file with the certificate chain of the API; with TLS_KEY_FILE it answers https (TLS 1.2 or newer) only.',
+    ),
   TLS_KEY_FILE: z.string().optional().describe('PEM file with the private key of TLS_CERT_FILE.'),
   API_KEY_CACHE_MS: milliseconds(5_000).describe('Milliseconds for which a looked-up API key is remembered.'),
   RATE_LIMIT_PER_SECOND: z.coerce
@@ -62,12 +74,19 @@ export const configSchema = z.object({
     .min(0)
     .max(1_000_000)
     .default(100)
-    .describe('Requests per second that one API key may send to one api process, twice as many at once; 0 turns the limit off.'),
+    .describe(
+      'Requests per second that one API key may send to one api process, twice as many at once; 0 turns the limit off.',
+    ),
 
   SIMULATOR_HOST: z.string().default('127.0.0.1').describe('Address the processor simulator listens on.'),
   SIMULATOR_PORT: port(3001).describe('Port of the processor simulator; 0 picks a free one.'),
-  SIMULATOR_PUBLIC_URL: url().optional().describe('Address customers reach the 3-D Secure page of the simulator at; default: its host and port.'),
-  SIMULATOR_POSTGRES_URL: z.string().optional().describe('Database of the simulator, its own; default: database simulator beside POSTGRES_URL.'),
+  SIMULATOR_PUBLIC_URL: url()
+    .optional()
+    .describe('Address customers reach the 3-D Secure page of the simulator at; default: its host and port.'),
+  SIMULATOR_POSTGRES_URL: z
+    .string()
+    .optional()
+    .describe('Database of the simulator, its own; default: database simulator beside POSTGRES_URL.'),
   PROCESSOR_URL: url().optional().describe('Address of the processor; default: the simulator.'),
   PROCESSOR_KEY: z.string().default('sk_simulator_development_only').describe('Key the service shows the processor.'),
   PROCESSOR_TIMEOUT_MS: z.coerce
@@ -79,7 +98,9 @@ export const configSchema = z.object({
     .describe('Milliseconds one call of the processor may take, at most 4000; after them its outcome is unknown.'),
   PROCESSOR_NOTIFICATION_URL: url()
     .optional()
-    .describe('Where the simulator sends its notifications; default: /processor/notifications/ below PUBLIC_URL, without that none are sent.'),
+    .describe(
+      'Where the simulator sends its notifications; default: /processor/notifications/ below PUBLIC_URL, without that none are sent.',
+    ),
   PROCESSOR_NOTIFICATION_SECRET: z
     .string()
     .regex(/^whsec_[A-Za-z0-9+/]{20,}={0,2}$/)
@@ -92,27 +113,53 @@ export const configSchema = z.object({
   TEMPORAL_ADDRESS: z.string().optional().describe('host:port of a Temporal server; default: the embedded one.'),
   TEMPORAL_PORT: port(7233).describe('Port of the embedded Temporal server; 0 picks a free one.'),
   TEMPORAL_UI_PORT: port(8233).describe('Port of the embedded Temporal Web UI; 0 picks a free one.'),
-  TEMPORAL_UI_URL: url().optional().describe('Address of the Temporal Web UI, where the server is not the embedded one.'),
+  TEMPORAL_UI_URL: url()
+    .optional()
+    .describe('Address of the Temporal Web UI, where the server is not the embedded one.'),
   TEMPORAL_NAMESPACE: z.string().default('payments').describe('Temporal namespace.'),
-  TEMPORAL_CLI_PATH: z.string().optional().describe('Path of the temporal command line tool; default: PATH, .tools, download, build.'),
-  TEMPORAL_TEST_SERVER_PATH: z.string().optional().describe('Path of the time-skipping test server; default: PATH, .tools, download, build.'),
+  TEMPORAL_CLI_PATH: z
+    .string()
+    .optional()
+    .describe('Path of the temporal command line tool; default: PATH, .tools, download, build.'),
+  TEMPORAL_TEST_SERVER_PATH: z
+    .string()
+    .optional()
+    .describe('Path of the time-skipping test server; default: PATH, .tools, download, build.'),
 
   MEILISEARCH_URL: url().optional().describe('Meilisearch 1.21 or newer; default: the embedded one.'),
   MEILISEARCH_KEY: z.string().optional().describe('Master key of that Meilisearch; default: made at the first start.'),
   MEILISEARCH_PORT: port(7700).describe('Port of the embedded Meilisearch; 0 picks a free one.'),
-  MEILISEARCH_PATH: z.string().optional().describe('Path of the meilisearch binary; default: the platform package, then PATH.'),
+  MEILISEARCH_PATH: z
+    .string()
+    .optional()
+    .describe('Path of the meilisearch binary; default: the platform package, then PATH.'),
 
   DEMO_WEBHOOK_URL: url().optional().describe('Webhook address of both projects of the demo merchant.'),
-  WEBHOOK_PRIVATE_ADDRESSES: flag(false).describe('true lets test projects send webhooks to private and loopback addresses (npm start sets it).'),
+  WEBHOOK_PRIVATE_ADDRESSES: flag(false).describe(
+    'true lets test projects send webhooks to private and loopback addresses (npm start sets it).',
+  ),
   PAGE_SECRET: z
     .string()
     .min(32)
     .optional()
-    .describe('Signs the forms of the hosted page; at least 32 characters, the same on every api process; npm start makes one.'),
-  PAYLOAD_KEYS: z.string().optional().describe('Keys that encrypt Temporal payloads: id:base64 of 32 bytes, with commas; the first encrypts, all decrypt.'),
-  CODEC_HOST: z.string().default('127.0.0.1').describe('Address the codec server listens on, which decrypts payloads for the Temporal Web UI.'),
+    .describe(
+      'Signs the forms of the hosted page; at least 32 characters, the same on every api process; npm start makes one.',
+    ),
+  PAYLOAD_KEYS: z
+    .string()
+    .optional()
+    .describe(
+      'Keys that encrypt Temporal payloads: id:base64 of 32 bytes, with commas; the first encrypts, all decrypt.',
+    ),
+  CODEC_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('Address the codec server listens on, which decrypts payloads for the Temporal Web UI.'),
   CODEC_PORT: port(8234).describe('Port of the codec server; 0 picks a free one.'),
-  CHROMIUM_PATH: z.string().optional().describe('Chrome or Chromium for the page tests; default: the npm package on Linux.'),
+  CHROMIUM_PATH: z
+    .string()
+    .optional()
+    .describe('Chrome or Chromium for the page tests; default: the npm package on Linux.'),
 });
 
 export type Config = z.infer<typeof configSchema>;
@@ -122,7 +169,11 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = configSchema.safeParse(present);
   if (parsed.success) {
-    return { ...parsed.data, DATA_DIR: path.resolve(parsed.data.DATA_DIR), TOOLS_DIR: path.resolve(parsed.data.TOOLS_DIR) };
+    return {
+      ...parsed.data,
+      DATA_DIR: path.resolve(parsed.data.DATA_DIR),
+      TOOLS_DIR: path.resolve(parsed.data.TOOLS_DIR),
+    };
   }
   const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
   throw new Error(`The environment is wrong:\n${lines.join('\n')}`);
@@ -131,7 +182,9 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
 /** A variable that this process needs although others do not. Throws an Error that names it. */
 export function required<K extends keyof Config>(config: Config, name: K): NonNullable<Config[K]> {
   const value = config[name];
-  if (value === undefined || value === null || value === '') throw new Error(`${name} is not set: ${configSchema.shape[name].description ?? ''}`);
+  if (value === undefined || value === null || value === '') {
+    throw new Error(`${name} is not set: ${configSchema.shape[name].description ?? ''}`);
+  }
   return value as NonNullable<Config[K]>;
 }
 

@@ -56,14 +56,17 @@ export const ERRORS = {
     status: 500,
     retryable: true,
     meaning: 'Unexpected error inside the service.',
-    remedy: 'With an Idempotency-Key send the request again, as nothing happens twice; without one retrieve or list the orders first.',
+    remedy:
+      'With an Idempotency-Key send the request again, as nothing happens twice; without one retrieve or list the orders first.',
   },
   ServiceUnavailable: {
     status: 503,
     type: 'ServerError',
     retryable: true,
-    meaning: 'The service could not answer in time. With Retry-After the request may be sent again, and nothing is done twice.',
-    remedy: 'Send the request again after the seconds in Retry-After; without that header retrieve or list the orders first.',
+    meaning:
+      'The service could not answer in time. With Retry-After the request may be sent again, and nothing is done twice.',
+    remedy:
+      'Send the request again after the seconds in Retry-After; without that header retrieve or list the orders first.',
   },
   Unauthorized: {
     status: 401,
@@ -77,7 +80,12 @@ export const ERRORS = {
     meaning: 'No permission.',
     remedy: 'Ask the operator to enable the feature for the project.',
   },
-  NotFound: { status: 404, retryable: false, meaning: 'Resource does not exist.', remedy: 'Check the id and the path.' },
+  NotFound: {
+    status: 404,
+    retryable: false,
+    meaning: 'Resource does not exist.',
+    remedy: 'Check the id and the path.',
+  },
   MethodNotAllowed: {
     status: 405,
     retryable: false,
@@ -100,7 +108,8 @@ export const ERRORS = {
     status: 429,
     retryable: true,
     meaning: 'More requests than the rate limit of the API key allows.',
-    remedy: 'Send the request again after the seconds in Retry-After; the headers RateLimit and RateLimit-Policy say what is left.',
+    remedy:
+      'Send the request again after the seconds in Retry-After; the headers RateLimit and RateLimit-Policy say what is left.',
   },
   PayloadTooLarge: { status: 413, retryable: false, meaning: 'The body is larger than 256 KiB.', remedy: 'Send less.' },
   UnsupportedMediaType: {
@@ -156,7 +165,10 @@ export function invalid(property_path: string, property_description: string): Se
 
 /** ServiceUnavailable: the sender was already told that nothing was done (DECISIONS, HTTP surface 10). */
 export function tooLate(): ServiceError {
-  return new ServiceError('ServiceUnavailable', 'The request came too late to be carried out; nothing was stored or charged.');
+  return new ServiceError(
+    'ServiceUnavailable',
+    'The request came too late to be carried out; nothing was stored or charged.',
+  );
 }
 
 /** PreconditionFailed: the order is at none of the versions its sender allows (If-Match; Choices 3). */

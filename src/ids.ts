@@ -6,7 +6,10 @@ import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
  * The id of an order. With an Idempotency-Key it is the same for every repeat, and derived with a secret of the project, as anyone
  * who has an order's id can open its payment page. `what`: order, capture, void or refund.
  */
-export function orderId(what: string, { idempotency_key, id_namespace }: { idempotency_key: string | undefined; id_namespace: string }): string {
+export function orderId(
+  what: string,
+  { idempotency_key, id_namespace }: { idempotency_key: string | undefined; id_namespace: string },
+): string {
   return idempotency_key === undefined ? uuidv7() : uuidv5(`${what}:${idempotency_key}`, id_namespace);
 }
 

@@ -24,5 +24,13 @@ export const SERIALIZERS = { err: tellError, error: tellError };
 /** One JSON line per entry on standard output; card numbers and keys are dropped from every line. */
 export function createLog(options: { process: string; level: string }): Logger {
   const line = { write: (text: string) => void process.stdout.write(withoutSecrets(text)) };
-  return pino({ level: options.level, base: { process: options.process }, serializers: SERIALIZERS, timestamp: pino.stdTimeFunctions.isoTime }, line);
+  return pino(
+    {
+      level: options.level,
+      base: { process: options.process },
+      serializers: SERIALIZERS,
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    line,
+  );
 }

@@ -33,8 +33,12 @@ export async function followUp(input: FollowUpInput): Promise<string> {
   /** Every change goes through here, so that the operator sees the recorded state. */
   const became = (after: OrderRecord) => {
     // The start request already set OrderStatus to `new`; setting it again costs an event.
-    if ((present?.status ?? 'new') !== after.status) upsertSearchAttributes([{ key: ORDER_STATUS, value: after.status }]);
-    if (after.attention !== undefined && present?.attention === undefined) upsertSearchAttributes([{ key: ATTENTION, value: after.attention }]);
+    if ((present?.status ?? 'new') !== after.status) {
+      upsertSearchAttributes([{ key: ORDER_STATUS, value: after.status }]);
+    }
+    if (after.attention !== undefined && present?.attention === undefined) {
+      upsertSearchAttributes([{ key: ATTENTION, value: after.attention }]);
+    }
     present = after;
     setCurrentDetails(describeFollowUp(input, after, workflowInfo().namespace));
   };
@@ -78,8 +82,9 @@ export async function followUp(input: FollowUpInput): Promise<string> {
       toldToAsk = false;
       const { done, order } = await answering.recordAndCarryOut({ ...input, now: Date.now() });
       if (done === 'recorded') return became(order);
-      if (done === 'unanswered') await waitForNews(askAgainAfter(asked), 'until the processor is asked again what it has done');
-      else if (Date.now() < asked_last_at) {
+      if (done === 'unanswered') {
+        await waitForNews(askAgainAfter(asked), 'until the processor is asked again what it has done');
+      } else if (Date.now() < asked_last_at) {
         // Signalled while the customer is still in 3-D Secure: it may yet be approved, so wait on.
         answered = true;
         await waitForNews(asked_last_at - Date.now(), UNTIL_ASKED_LAST);
@@ -98,7 +103,9 @@ export async function followUp(input: FollowUpInput): Promise<string> {
 
   async function waitForNews(milliseconds: number, summary: string): Promise<void> {
     // Asking after a signal does not count, so it does not slow down the schedule.
-    if (!(await condition(() => toldToAsk || workflowInfo().continueAsNewSuggested, milliseconds, { summary }))) asked += 1;
+    if (!(await condition(() => toldToAsk || workflowInfo().continueAsNewSuggested, milliseconds, { summary }))) {
+      asked += 1;
+    }
   }
 
   /** Continues in a new run when the history is long. */

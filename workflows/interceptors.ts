@@ -1,4 +1,9 @@
-import { ApplicationFailure, CancellationScope, TemporalFailure, type WorkflowInterceptorsFactory } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  TemporalFailure,
+  type WorkflowInterceptorsFactory,
+} from '@temporalio/workflow';
 
 /**
  * Wraps every workflow. Temporal's own cancellation, a button in its Web UI, has no effect: it could abandon money in the middle of
@@ -24,6 +29,11 @@ export async function orRefused<Result>(work: () => Promise<Result>): Promise<Re
     return await work();
   } catch (error) {
     if (error instanceof TemporalFailure) throw error;
-    throw ApplicationFailure.create({ type: 'ServerError', message: 'Unexpected error inside the service.', nonRetryable: true, cause: error as Error });
+    throw ApplicationFailure.create({
+      type: 'ServerError',
+      message: 'Unexpected error inside the service.',
+      nonRetryable: true,
+      cause: error as Error,
+    });
   }
 }

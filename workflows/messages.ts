@@ -54,7 +54,11 @@ export function orderStart({ order_id, project_id }: { order_id: string; project
 
 /** Start options of an order's workflow that join a running one; one that has ended or was lost starts again from the record. */
 export function orderRestart(order: { order_id: string; project_id: string }) {
-  return { ...orderStart(order), workflowIdConflictPolicy: 'USE_EXISTING' as const, workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const };
+  return {
+    ...orderStart(order),
+    workflowIdConflictPolicy: 'USE_EXISTING' as const,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+  };
 }
 
 /** Start options of a webhook's workflow; operators find it by its order. */
@@ -146,7 +150,11 @@ export const processorAnswered = defineSignal<[]>('processorAnswered');
  * Gives back a payment that may have been approved after its end; its workflow asks the processor whether it was. `ask_after_ms`: when,
  * unless it is told to ask before.
  */
-export function lateReversal(payment: PaymentId & { project_id: string }, order_id: string, ask_after_ms?: number): FollowUpInput {
+export function lateReversal(
+  payment: PaymentId & { project_id: string },
+  order_id: string,
+  ask_after_ms?: number,
+): FollowUpInput {
   return { ...payment, order_id, kind: 'reversal', requested_by: 'service', ask_after_ms };
 }
 
@@ -156,9 +164,11 @@ function signalled<Start extends object>(start: Start, signal: SignalDefinition<
 }
 
 /** Tells the order's workflow to ask now; started, it goes on from the record. */
-export const orderNews = (order: { order_id: string; project_id: string }) => signalled(orderStart(order), processorAnswered);
+export const orderNews = (order: { order_id: string; project_id: string }) =>
+  signalled(orderStart(order), processorAnswered);
 /** Tells the order's workflow to read the record; started, it goes on from there. */
-export const orderChanged = (order: { order_id: string; project_id: string }) => signalled(orderStart(order), recordChanged);
+export const orderChanged = (order: { order_id: string; project_id: string }) =>
+  signalled(orderStart(order), recordChanged);
 /** Tells the follow-up order's workflow to ask now. */
 export const followUpNews = (input: FollowUpInput) => signalled(followUpStart(input), processorAnswered);
 

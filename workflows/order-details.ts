@@ -9,22 +9,36 @@ export const UNTOLD = 'the processor does not tell the outcome';
 /** What an operator reads in the Web UI: status, amount, what the order waits for and until when, in words. */
 export function describe(order: OrderRecord, namespace: string): string {
   const lines = [headline(order), inWords(order)];
-  for (const { attempt, status } of order.transactions) lines.push(`- attempt ${attempt} of ${order.attempts_max}: ${status}`);
-  for (const { kind, order_id, status } of order.closings ?? []) lines.push(`- ${kind} at the end of the window, ${linkTo(order_id, namespace)}: ${status}`);
+  for (const { attempt, status } of order.transactions) {
+    lines.push(`- attempt ${attempt} of ${order.attempts_max}: ${status}`);
+  }
+  for (const { kind, order_id, status } of order.closings ?? []) {
+    lines.push(`- ${kind} at the end of the window, ${linkTo(order_id, namespace)}: ${status}`);
+  }
   return lines.join('\n\n');
 }
 
 /** Like describe, for a capture, void, refund, chargeback or reversal. */
-export function describeFollowUp({ kind, requested_by, original_order_id }: FollowUpInput, order: OrderRecord, namespace: string): string {
+export function describeFollowUp(
+  { kind, requested_by, original_order_id }: FollowUpInput,
+  order: OrderRecord,
+  namespace: string,
+): string {
   const waits = isFinal(ORDER_MOVES, order.status)
     ? `Nothing is awaited: ${order.status} is final.`
     : "Waits for the processor's outcome; it is asked again and again.";
   const attention = order.attention === undefined ? [] : [`**Attention: ${order.attention}.**`];
-  return [headline(order), ...attention, waits, `A ${kind} of ${linkTo(original_order_id, namespace)}, wanted by the ${requested_by}.`].join('\n\n');
+  return [
+    headline(order),
+    ...attention,
+    waits,
+    `A ${kind} of ${linkTo(original_order_id, namespace)}, wanted by the ${requested_by}.`,
+  ].join('\n\n');
 }
 
 /** A link to the order's workflow within the Web UI. */
-const linkTo = (order_id: string, namespace: string) => `[${orderWorkflowId(order_id)}](/namespaces/${namespace}/workflows/${orderWorkflowId(order_id)})`;
+const linkTo = (order_id: string, namespace: string) =>
+  `[${orderWorkflowId(order_id)}](/namespaces/${namespace}/workflows/${orderWorkflowId(order_id)})`;
 
 const headline = ({ status, amount, currency }: OrderRecord) => `**${status}**, ${amount} ${currency} (minor units)`;
 
@@ -35,7 +49,9 @@ export function inWords(order: OrderRecord): string {
   if (isFinal(ORDER_MOVES, order.status)) return `Nothing is awaited: ${order.status} is final.`;
   const last = lastTransaction(order);
   const until = new Date(paymentEnd(order)).toISOString();
-  if (last !== undefined && awaitsOutcome(order)) return `Waits for the processor's outcome of attempt ${last.attempt}; it is asked again and again.`;
+  if (last !== undefined && awaitsOutcome(order)) {
+    return `Waits for the processor's outcome of attempt ${last.attempt}; it is asked again and again.`;
+  }
   if (last?.status === 'pending') return `Waits for the customer to finish 3-D Secure, until ${until}.`;
   if (last?.status === 'error') return `Waits for the customer to try again, until ${until}.`;
   return `Waits for the customer to pay, until ${until}.`;

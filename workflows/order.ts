@@ -11,7 +11,15 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
-import { isAtIssuer, isDue, isOutcomeOpen, lastTransaction, orderFacts, paymentEnd, type OrderRecord } from '../src/domain/order-record';
+import {
+  isAtIssuer,
+  isDue,
+  isOutcomeOpen,
+  lastTransaction,
+  orderFacts,
+  paymentEnd,
+  type OrderRecord,
+} from '../src/domain/order-record';
 import { nextStep, type Step } from '../src/domain/next-step';
 import { hasEnded, isEnding, mayCancel, paymentObstacle } from '../src/domain/order';
 import { ASKS_BEFORE_ATTENTION, askAgainAfter } from '../src/domain/transaction';
@@ -20,7 +28,15 @@ import { ServiceError, tooLate } from '../src/errors';
 import { answering, asking } from './activities';
 import { oneAtATime } from './one-at-a-time';
 import { UNTOLD, describe, inWords } from './order-details';
-import { cancelOrder, createOrder, captureOrVoid, processorAnswered, recordChanged, submitPayment, type OrderInput } from './messages';
+import {
+  cancelOrder,
+  createOrder,
+  captureOrVoid,
+  processorAnswered,
+  recordChanged,
+  submitPayment,
+  type OrderInput,
+} from './messages';
 import { ATTENTION, ORDER_STATUS } from './search-attributes';
 
 /**
@@ -52,7 +68,9 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
   /** Every change goes through here, so that the operator sees the recorded state. */
   const became = (after: OrderRecord) => {
     // The start request already set OrderStatus to `new`; setting it again costs an event.
-    if ((present?.status ?? 'new') !== after.status) upsertSearchAttributes([{ key: ORDER_STATUS, value: after.status }]);
+    if ((present?.status ?? 'new') !== after.status) {
+      upsertSearchAttributes([{ key: ORDER_STATUS, value: after.status }]);
+    }
     present = after;
     // A customer at the issuer may still pay there after the order has ended here.
     const last = lastTransaction(after);
@@ -147,7 +165,9 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     if (resumed) return await inTurn(goOnFromRecord);
     const settled = () => present !== undefined || refused;
     if (creating) return await condition(settled);
-    await condition(() => settled() || behind || toldToAsk, CREATION_LOST_AFTER_MS, { summary: 'until its creation counts as lost' });
+    await condition(() => settled() || behind || toldToAsk, CREATION_LOST_AFTER_MS, {
+      summary: 'until its creation counts as lost',
+    });
     if (!settled()) await inTurn(goOnFromRecord);
   }
 
@@ -174,14 +194,18 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     toldToAsk = false;
     await inTurn(() => endIfDue(existing()));
     if (isFinal(ORDER_MOVES, existing().status) || !isDue(existing(), Date.now())) return;
-    if (!(await waitForNews(askAgainAfter(asked), 'until the processor is asked again whether it has charged'))) asked += 1;
+    if (!(await waitForNews(askAgainAfter(asked), 'until the processor is asked again whether it has charged'))) {
+      asked += 1;
+    }
   }
 
   /** Asks for the outcome of the charge: at once after a signal, otherwise after a pause. */
   async function askForOutcome(): Promise<void> {
     const current = existing();
     const { transaction_id } = lastTransaction(current)!;
-    const pause = isAtIssuer(current) ? Math.min(ASK_PENDING_AFTER_MS, paymentEnd(current) - Date.now()) : askAgainAfter(asked);
+    const pause = isAtIssuer(current)
+      ? Math.min(ASK_PENDING_AFTER_MS, paymentEnd(current) - Date.now())
+      : askAgainAfter(asked);
     // Asking after a signal does not count, so it does not slow down the schedule.
     if (!toldToAsk && !(await waitForNews(pause, 'until the processor is asked for the outcome again'))) asked += 1;
     if (isDue(existing(), Date.now())) return;
@@ -266,7 +290,9 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
       if (now < authorization.end && !windowOpen) startWindowTimer(authorization.end - now);
       const version = present?.version;
       const wasOpen = windowOpen;
-      await condition(() => behind || present?.version !== version || windowOpen !== wasOpen || workflowInfo().continueAsNewSuggested);
+      await condition(
+        () => behind || present?.version !== version || windowOpen !== wasOpen || workflowInfo().continueAsNewSuggested,
+      );
     }
   }
 
@@ -282,7 +308,11 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
   /** Resolves to `false` when the time passed without news. */
   async function waitForNews(milliseconds: number, summary: string): Promise<boolean> {
     const version = present?.version;
-    return await condition(() => toldToAsk || behind || present?.version !== version || workflowInfo().continueAsNewSuggested, milliseconds, { summary });
+    return await condition(
+      () => toldToAsk || behind || present?.version !== version || workflowInfo().continueAsNewSuggested,
+      milliseconds,
+      { summary },
+    );
   }
 }
 

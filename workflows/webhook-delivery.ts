@@ -17,7 +17,9 @@ export async function webhookDelivery(id: DeliveryId): Promise<DeliveryStatus> {
     await sleep(WEBHOOK_RETRY_AFTER_MS, { summary: `two minutes until attempt ${attempt} of ${WEBHOOK_ATTEMPTS_MAX}` });
     status = await delivering.attemptDelivery({ ...id, attempt, now: Date.now() });
   }
-  if (status === 'failed') upsertSearchAttributes([{ key: ATTENTION, value: `webhook failed ${WEBHOOK_ATTEMPTS_MAX} times` }]);
+  if (status === 'failed') {
+    upsertSearchAttributes([{ key: ATTENTION, value: `webhook failed ${WEBHOOK_ATTEMPTS_MAX} times` }]);
+  }
   setCurrentDetails(`The webhook is ${status}.`);
   return status;
 }

@@ -11,7 +11,9 @@ export function DocsPage({ document }: { document: OpenApi }): JSX.Element {
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
   const schemas = Object.entries(document.components.schemas);
-  const { post: webhook } = document.webhooks['status_changed'] as { post: Pick<OpenApiOperation, 'summary' | 'description' | 'parameters'> };
+  const { post: webhook } = document.webhooks['status_changed'] as {
+    post: Pick<OpenApiOperation, 'summary' | 'description' | 'parameters'>;
+  };
   return (
     <html lang="en">
       <head>
@@ -110,21 +112,28 @@ function Start({ document }: { document: OpenApi }) {
         <Text>{document.info.description}</Text>
       </p>
       <h4>Authentication</h4>
-      <p>Every request carries the API key of your project: Basic authentication, the key as username, an empty password. Keep the key on your server.</p>
+      <p>
+        Every request carries the API key of your project: Basic authentication, the key as username, an empty password.
+        Keep the key on your server.
+      </p>
       <Code>{'curl -u "$API_KEY:" "$API_URL/v1/merchants/self/projects/self/"'}</Code>
       <h4>Requests and answers</h4>
       <p>
-        Bodies are JSON, at most {BODY_BYTES_MAX / 1024} KiB. Fields that are not known are ignored; fields that are absent are left out of answers, never{' '}
-        <code>null</code>. Paths answer with and without the slash at the end. Quote the header <code>X-Request-Id</code> of an answer when you ask about it.
+        Bodies are JSON, at most {BODY_BYTES_MAX / 1024} KiB. Fields that are not known are ignored; fields that are
+        absent are left out of answers, never <code>null</code>. Paths answer with and without the slash at the end.
+        Quote the header <code>X-Request-Id</code> of an answer when you ask about it.
       </p>
       <p>
-        Amounts are whole numbers of the smallest unit of the currency: <code>2500</code> is 25.00 EUR and 2500 JPY. Durations are ISO 8601, such as{' '}
-        <code>PT30M</code> or <code>P7D</code>, without years and months.
+        Amounts are whole numbers of the smallest unit of the currency: <code>2500</code> is 25.00 EUR and 2500 JPY.
+        Durations are ISO 8601, such as <code>PT30M</code> or <code>P7D</code>, without years and months.
       </p>
       <p>
-        A POST may carry <code>Idempotency-Key</code>: sent again with the same key, it answers the same and does nothing twice.
+        A POST may carry <code>Idempotency-Key</code>: sent again with the same key, it answers the same and does
+        nothing twice.
       </p>
-      <p>Never send a card number: it is refused. Cards are entered on the hosted page, and known to you by their token.</p>
+      <p>
+        Never send a card number: it is refused. Cards are entered on the hosted page, and known to you by their token.
+      </p>
     </section>
   );
 }
@@ -132,7 +141,10 @@ function Start({ document }: { document: OpenApi }) {
 function Operation({ path, method, operation }: { path: string; method: string; operation: OpenApiOperation }) {
   const request = operation.requestBody?.content['application/json'];
   const answers = Object.entries(operation.responses);
-  const [success, errors] = [answers.filter(([status]) => status < '400'), answers.filter(([status]) => status >= '400')];
+  const [success, errors] = [
+    answers.filter(([status]) => status < '400'),
+    answers.filter(([status]) => status >= '400'),
+  ];
   return (
     <article id={operation.operationId}>
       <h3>{operation.summary}</h3>
@@ -187,7 +199,10 @@ function Operation({ path, method, operation }: { path: string; method: string; 
 function curl({ path, method, body }: { path: string; method: string; body: unknown }): string {
   const address = `"$API_URL${path.replace(/\{(\w+)\}/g, (_all, name: string) => `$${name.toUpperCase()}`)}"`;
   const verb = method === 'get' || body !== undefined ? '' : ` -X ${method.toUpperCase()}`;
-  const data = body === undefined ? '' : ` \\\n  -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`;
+  const data =
+    body === undefined
+      ? ''
+      : ` \\\n  -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`;
   return `curl -u "$API_KEY:"${verb} ${address}${data}`;
 }
 
@@ -195,7 +210,14 @@ function Parameters({ parameters, word }: { parameters: OpenApiOperation['parame
   return (
     <ul class="fields">
       {parameters.map(({ name, in: place, required, description, schema }) => (
-        <Field key={name} name={name} schema={{ ...schema, ...(description !== undefined && { description }) }} required={required} word={word} place={place} />
+        <Field
+          key={name}
+          name={name}
+          schema={{ ...schema, ...(description !== undefined && { description }) }}
+          required={required}
+          word={word}
+          place={place}
+        />
       ))}
     </ul>
   );
@@ -220,13 +242,31 @@ function Fields({ schema, word }: { schema: JsonSchema | undefined; word: Word }
   return (
     <ul class="fields">
       {Object.entries(schema?.properties ?? {}).map(([name, property]) => (
-        <Field key={name} name={name} schema={property} required={schema?.required?.includes(name) === true} word={word} />
+        <Field
+          key={name}
+          name={name}
+          schema={property}
+          required={schema?.required?.includes(name) === true}
+          word={word}
+        />
       ))}
     </ul>
   );
 }
 
-function Field({ name, schema, required, word, place }: { name: string; schema: JsonSchema; required: boolean; word: Word; place?: string }) {
+function Field({
+  name,
+  schema,
+  required,
+  word,
+  place,
+}: {
+  name: string;
+  schema: JsonSchema;
+  required: boolean;
+  word: Word;
+  place?: string;
+}) {
   const inner = schema.properties ? schema : schema.items?.properties ? schema.items : undefined;
   return (
     <li>
@@ -262,7 +302,9 @@ function Type({ schema }: { schema: JsonSchema }) {
     );
   }
   if (schema.const !== undefined) return <code>{schema.const}</code>;
-  return <>{[schema.type, schema.format, limits(schema)].filter((part) => part !== undefined && part !== '').join(', ')}</>;
+  return (
+    <>{[schema.type, schema.format, limits(schema)].filter((part) => part !== undefined && part !== '').join(', ')}</>
+  );
 }
 
 function limits({ minLength, maxLength, type, minimum }: JsonSchema): string {
@@ -280,8 +322,8 @@ function Statuses() {
     <section id="statuses">
       <h2>Statuses</h2>
       <p>
-        A payment succeeded when the order is <code>completed</code>, its transaction <code>accepted</code> and the response code <code>00</code>. Retry only
-        after the transaction is <code>error</code>.
+        A payment succeeded when the order is <code>completed</code>, its transaction <code>accepted</code> and the
+        response code <code>00</code>. Retry only after the transaction is <code>error</code>.
       </p>
       <h4>Order</h4>
       <Moves moves={ORDER_MOVES} />
@@ -310,8 +352,9 @@ function Errors() {
     <section id="errors">
       <h2>Errors</h2>
       <p>
-        An error is the only answer with a field <code>error</code>. A declined card is none: it is answered with 200. <code>TransactionAlreadyStarted</code>{' '}
-        comes from the hosted page alone, for a client that prefers JSON and sends the form of <code>/pay/{'{order_id}'}/</code> again or too late.
+        An error is the only answer with a field <code>error</code>. A declined card is none: it is answered with 200.{' '}
+        <code>TransactionAlreadyStarted</code> comes from the hosted page alone, for a client that prefers JSON and
+        sends the form of <code>/pay/{'{order_id}'}/</code> again or too late.
       </p>
       <Code>
         {JSON.stringify(

@@ -15,11 +15,17 @@ export const cancelOrder =
   async (context, { params }) => {
     const order = await orderOfProject(services, context, params.order_id);
     requireVersion(context, order.version);
-    if (order.kind !== 'payment') throw new ServiceError('CanNotCancelTransaction', `A ${order.kind} order cannot be cancelled.`);
+    if (order.kind !== 'payment') {
+      throw new ServiceError('CanNotCancelTransaction', `A ${order.kind} order cannot be cancelled.`);
+    }
     if (order.status === 'cancelled') return presentVersion(order, services.public_url);
     if (!mayCancel(order.status, order.transactions.at(-1)?.status)) {
       throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);
     }
-    const cancelled = await services.orders.cancel(order.id, { source: 'merchant', versions: allowedVersions(context) }, context.deadline_at);
+    const cancelled = await services.orders.cancel(
+      order.id,
+      { source: 'merchant', versions: allowedVersions(context) },
+      context.deadline_at,
+    );
     return presentVersion(cancelled, services.public_url);
   };

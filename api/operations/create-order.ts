@@ -40,7 +40,13 @@ export const createOrder =
     await context.claim();
     const order = await services.orders.create(
       {
-        order: { ...fields, id: order_id, project_id: project.id, expiration_period, attempts_max: charge ? 1 : ATTEMPTS_MAX },
+        order: {
+          ...fields,
+          id: order_id,
+          project_id: project.id,
+          expiration_period,
+          attempts_max: charge ? 1 : ATTEMPTS_MAX,
+        },
         period: parseDuration(expiration_period),
         is_test: project.is_test,
         transaction,
@@ -53,23 +59,40 @@ export const createOrder =
   };
 
 /** Methods and currencies a project has not activated are refused before anything is stored (specification, Errors, rule 1). */
-function refuseWhatTheProjectLacks(project: Context['project'], { currency, payment_methods = [], transactions = [], customer }: OrderRequest): void {
+function refuseWhatTheProjectLacks(
+  project: Context['project'],
+  { currency, payment_methods = [], transactions = [], customer }: OrderRequest,
+): void {
   if (!project.currencies.includes(currency)) throw invalid('currency', 'The project does not support this currency.');
   const inactive = payment_methods.findIndex((method) => !project.payment_methods.includes(method));
-  if (inactive !== -1) throw invalid(`payment_methods.${inactive}`, 'The payment method is not active for the project or does not exist.');
+  if (inactive !== -1) {
+    throw invalid(`payment_methods.${inactive}`, 'The payment method is not active for the project or does not exist.');
+  }
   for (const [index, transaction] of transactions.entries()) {
     if (!project.payment_methods.includes(transaction.payment_method)) {
-      throw invalid(`transactions.${index}.payment_method`, 'The payment method is not active for the project or does not exist.');
+      throw invalid(
+        `transactions.${index}.payment_method`,
+        'The payment method is not active for the project or does not exist.',
+      );
     }
     const receiver = transaction.payment_method_details;
     if (receiver === undefined || !isAccountFunding(receiver)) continue;
-    if (!project.account_funding) throw new ServiceError('Forbidden', 'The project is not enabled for account funding.');
-    if (transaction.payment_method !== 'credit-card') throw invalid(`transactions.${index}.payment_method`, 'Account funding is paid by credit-card.');
+    if (!project.account_funding) {
+      throw new ServiceError('Forbidden', 'The project is not enabled for account funding.');
+    }
+    if (transaction.payment_method !== 'credit-card') {
+      throw invalid(`transactions.${index}.payment_method`, 'Account funding is paid by credit-card.');
+    }
     requireFundingInformation(`transactions.${index}`, receiver, customer);
   }
 }
 
-async function transactionOf(services: Services, { project }: Context, order_id: string, request: TransactionRequest): Promise<TransactionInput> {
+async function transactionOf(
+  services: Services,
+  { project }: Context,
+  order_id: string,
+  request: TransactionRequest,
+): Promise<TransactionInput> {
   const { capture_mode, payment_method, payment_method_details: { vault_token, ...receiver } = {} } = request;
   const { transaction_expiration_period: to_pay, capture_expiration_period: to_capture } = project;
   const aft = isAccountFunding(receiver);
@@ -78,7 +101,10 @@ async function transactionOf(services: Services, { project }: Context, order_id:
     attempt: 1,
     payment_method,
     ...paymentPeriod(request, to_pay),
-    ...(capture_mode && { capture_mode, capture_period: request.expiration_period ?? (capture_mode === 'manual' ? to_capture : to_pay) }),
+    ...(capture_mode && {
+      capture_mode,
+      capture_period: request.expiration_period ?? (capture_mode === 'manual' ? to_capture : to_pay),
+    }),
     ...((aft || capture_mode) && { transaction_type: aft ? ('aft' as const) : ('authorization' as const) }),
   };
   const account = aft ? await receiverOf(services, project.id, receiver) : undefined;
@@ -87,19 +113,27 @@ async function transactionOf(services: Services, { project }: Context, order_id:
     ...transaction,
     ...account,
     ...(card && { payment_method_brand: card.payment_method_brand }),
-    ...((account ?? card) && { payment_method_details: { ...account?.payment_method_details, ...card?.payment_method_details } }),
+    ...((account ?? card) && {
+      payment_method_details: { ...account?.payment_method_details, ...card?.payment_method_details },
+    }),
   };
 }
 
 async function cardOf({ processor }: Services, project_id: string, vault_token: string) {
   const card = await processor.getVaultedCard(vault_token, project_id);
-  if (card === undefined) throw invalid('transactions.0.payment_method_details.vault_token', 'The project has no such token.');
+  if (card === undefined) {
+    throw invalid('transactions.0.payment_method_details.vault_token', 'The project has no such token.');
+  }
   const { brand, ...payment_method_details } = card;
   return { payment_method_brand: brand, payment_method_details };
 }
 
 /** The account number goes into the processor's vault before anything stores it: it may be a card number (DECISIONS, Vault a card). */
-async function receiverOf({ processor }: Services, project_id: string, { receiver_account_number = '', receiver_account_number_type }: Receiver) {
+async function receiverOf(
+  { processor }: Services,
+  project_id: string,
+  { receiver_account_number = '', receiver_account_number_type }: Receiver,
+) {
   const account = await processor.vaultAccount({ project_id, number: receiver_account_number });
   if (!account.usable) throw invalid('transactions.0.payment_method_details.receiver_account_number', account.reason);
   return {

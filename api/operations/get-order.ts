@@ -13,7 +13,9 @@ export const getOrder =
     const fields = [...(query['fields[]'] ?? []), ...(query.fields ?? [])];
     const body = {
       ...presentOrder(order, services.public_url),
-      ...(fields.includes('amount_details') && { amount_details: amountDetails(order.kind === 'payment' ? order.transactions.map(moneyOf) : [], Date.now()) }),
+      ...(fields.includes('amount_details') && {
+        amount_details: amountDetails(order.kind === 'payment' ? order.transactions.map(moneyOf) : [], Date.now()),
+      }),
     };
     return { body, version: order.version };
   };

@@ -14,5 +14,7 @@ export const getProject: Operation<'getProject'> = ({ project }) =>
     expiration_period: project.expiration_period,
     transaction_expiration_period: project.transaction_expiration_period,
     capture_expiration_period: project.capture_expiration_period,
-    permissions: Object.fromEntries(project.payment_methods.map((method) => [`/payment-methods/${method}/`, { POST: true }])),
+    permissions: Object.fromEntries(
+      project.payment_methods.map((method) => [`/payment-methods/${method}/`, { POST: true }]),
+    ),
   });

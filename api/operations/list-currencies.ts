@@ -3,5 +3,7 @@ import type { Operation } from '../context';
 /** Which currencies the project takes, by payment method (DECISIONS, Endpoints: Currencies). */
 export const listCurrencies: Operation<'listCurrencies'> = ({ project }) =>
   Promise.resolve({
-    payment_methods: Object.fromEntries(project.payment_methods.map((method) => [method, { currencies: project.currencies }])),
+    payment_methods: Object.fromEntries(
+      project.payment_methods.map((method) => [method, { currencies: project.currencies }]),
+    ),
   });

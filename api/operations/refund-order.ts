@@ -10,7 +10,10 @@ export const refundOrder =
   async (context, { params, body }) => {
     const order = await orderOfProject(services, context, params.order_id);
     if (order.kind !== 'payment') {
-      throw new ServiceError('RefundError', `A ${order.kind} order cannot be refunded: refund the payment order ${order.related_order_id}.`);
+      throw new ServiceError(
+        'RefundError',
+        `A ${order.kind} order cannot be refunded: refund the payment order ${order.related_order_id}.`,
+      );
     }
     const paid = order.transactions.find(({ status }) => status === 'accepted') ?? order.transactions.at(-1);
     if (paid === undefined) throw new ServiceError('RefundError', `Nothing was paid: the order is ${order.status}.`);

@@ -31,11 +31,18 @@ export const updateOrder =
   };
 
 function refuseFinal({ status }: OrderView): void {
-  if (isFinal(ORDER_MOVES, status)) throw new ServiceError('Conflict', `The order is ${status} and cannot change any more.`);
+  if (isFinal(ORDER_MOVES, status)) {
+    throw new ServiceError('Conflict', `The order is ${status} and cannot change any more.`);
+  }
 }
 
 /** Clients send the whole order back, so an unchanged amount or currency is accepted. */
-function refuseOther(order: OrderView, { amount, currency }: Pick<Input<'updateOrder'>['body'], 'amount' | 'currency'>): void {
+function refuseOther(
+  order: OrderView,
+  { amount, currency }: Pick<Input<'updateOrder'>['body'], 'amount' | 'currency'>,
+): void {
   if (amount !== undefined && amount !== order.amount) throw invalid('amount', 'The amount of an order cannot change.');
-  if (currency !== undefined && currency !== order.currency) throw invalid('currency', 'The currency of an order cannot change.');
+  if (currency !== undefined && currency !== order.currency) {
+    throw invalid('currency', 'The currency of an order cannot change.');
+  }
 }

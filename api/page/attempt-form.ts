@@ -42,7 +42,9 @@ export function takeAttempt<Method extends PageMethod>(
       if (!(error instanceof ServiceError)) throw error;
       // The order moved meanwhile, or nothing could be done: the record tells what to show.
       const after = await orderOf(request);
-      if (!isUnanswered(after, attempt)) return await show(request, response, after, { after_form: true, refused: alreadyStarted() });
+      if (!isUnanswered(after, attempt)) {
+        return await show(request, response, after, { after_form: true, refused: alreadyStarted() });
+      }
       const status = ERRORS[error.error].status;
       return await show(request, response, after, {
         status: status >= 500 ? status : 503,
@@ -68,17 +70,25 @@ function readForm<Method extends PageMethod>(
   if (attempt === undefined) return invalid('attempt', 'Not the number that a form of the page holds.');
   if (step.kind !== 'pay' || attempt < step.attempt) return alreadyStarted();
   if (attempt > step.attempt) return invalid('attempt', `The present attempt is ${step.attempt}.`);
-  if (payment_method === undefined || !methodsOf(order).includes(payment_method)) return invalid('payment_method', 'The order does not offer this method.');
+  if (payment_method === undefined || !methodsOf(order).includes(payment_method)) {
+    return invalid('payment_method', 'The order does not offer this method.');
+  }
   return { attempt, payment_method };
 }
 
 /** The attempt was made before, by this form or another, or the order has ended. */
 function alreadyStarted(): ServiceError {
-  return new ServiceError('TransactionAlreadyStarted', 'This payment attempt has started already, or the order cannot be paid any more.');
+  return new ServiceError(
+    'TransactionAlreadyStarted',
+    'This payment attempt has started already, or the order cannot be paid any more.',
+  );
 }
 
 function unheard(): ServiceError {
-  return new ServiceError('ServiceUnavailable', 'Nothing is known of this payment yet; the same form sent again pays once.');
+  return new ServiceError(
+    'ServiceUnavailable',
+    'Nothing is known of this payment yet; the same form sent again pays once.',
+  );
 }
 
 /** Whether the record does not show this attempt yet. */

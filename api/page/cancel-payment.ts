@@ -28,6 +28,10 @@ export function cancelPayment({ services, orderOf, requireOurForm, show }: PageC
     }
     const after = await orderOf(request);
     const unchanged = stepOf(after, Date.now()).kind === 'pay';
-    await show(request, response, after, { after_form: true, refused, ...(unchanged ? { status: 503, trouble: 'not_cancelled' } : {}) });
+    await show(request, response, after, {
+      after_form: true,
+      refused,
+      ...(unchanged ? { status: 503, trouble: 'not_cancelled' } : {}),
+    });
   };
 }

@@ -53,7 +53,12 @@ export function readAttempt(body: unknown): number | undefined {
 /** The processor's refusal of a card, by the field of the form it is about. */
 export function refusalOf(name: string, texts: Texts['errors']): FieldErrors {
   const about = CARD_FIELDS.find((one) => one === name) ?? 'number';
-  const words = { number: texts.number_unusable, card_expiry: texts.expiry_past, security_code: texts.code_wrong(3), cardholder_name: texts.name_wrong };
+  const words = {
+    number: texts.number_unusable,
+    card_expiry: texts.expiry_past,
+    security_code: texts.code_wrong(3),
+    cardholder_name: texts.name_wrong,
+  };
   return { [about]: words[about] };
 }
 

@@ -19,7 +19,13 @@ export const TOKEN_FIELD = 'token';
  * Double submit of a signed token: cookie and hidden field hold the same token, which is good for one order. Every order has a
  * cookie of its own (by its path), so that two payments in one browser do not disturb each other.
  */
-export function createCsrfProtection({ page_secret, public_url }: { page_secret: string; public_url: string }): CsrfProtection {
+export function createCsrfProtection({
+  page_secret,
+  public_url,
+}: {
+  page_secret: string;
+  public_url: string;
+}): CsrfProtection {
   const { protocol, pathname } = new URL(public_url);
   const secure = protocol === 'https:';
   const { generateCsrfToken, validateRequest } = doubleCsrf({
@@ -35,7 +41,9 @@ export function createCsrfProtection({ page_secret, public_url }: { page_secret:
   });
   return {
     token: (request, response, order_id) =>
-      generateCsrfToken(request, response, { cookieOptions: { path: `${pathname.replace(/\/+$/, '')}/pay/${order_id}` } }),
+      generateCsrfToken(request, response, {
+        cookieOptions: { path: `${pathname.replace(/\/+$/, '')}/pay/${order_id}` },
+      }),
     isValid: (request) => validateRequest(request),
     cookies: (request, _response, next) => {
       // Of two cookies with one name the first counts: browsers send the one with the longer path first.

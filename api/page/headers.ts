@@ -11,7 +11,11 @@ export const pageHeaders: RequestHandler[] = [
     referrerPolicy: { policy: 'same-origin' },
   }),
   (_request, response, next) => {
-    response.set({ 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex, nofollow', 'Permissions-Policy': 'camera=(), geolocation=(), microphone=()' });
+    response.set({
+      'Cache-Control': 'no-store',
+      'X-Robots-Tag': 'noindex, nofollow',
+      'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+    });
     setPolicy(response, []);
     next();
   },

@@ -36,16 +36,24 @@ export function createPages(services: PageServices): Router {
       return order;
     },
     requireOurForm(request) {
-      if (!csrf.isValid(request)) throw new ServiceError('Forbidden', 'The form does not come from a page of this service.');
+      if (!csrf.isValid(request)) {
+        throw new ServiceError('Forbidden', 'The form does not come from a page of this service.');
+      }
     },
   };
   const open = openPage(context);
   // A customer who loads a form's address again is sent to the order's page.
-  const home: RequestHandler = (request, response) => response.redirect(303, `${base}/pay/${String(request.params['order_id'])}/`);
+  const home: RequestHandler = (request, response) =>
+    response.redirect(303, `${base}/pay/${String(request.params['order_id'])}/`);
 
   const router = Router({ caseSensitive: true });
   router.use(assets());
-  router.use('/pay', ...pageHeaders, csrf.cookies, express.urlencoded({ extended: false, limit: FORM_BYTES_MAX, parameterLimit: FORM_FIELDS_MAX }));
+  router.use(
+    '/pay',
+    ...pageHeaders,
+    csrf.cookies,
+    express.urlencoded({ extended: false, limit: FORM_BYTES_MAX, parameterLimit: FORM_FIELDS_MAX }),
+  );
   router
     .route('/pay/:order_id')
     .get(open)

@@ -13,7 +13,9 @@ export type PageMethod = (typeof PAGE_METHODS)[number];
  * (specification, Order, payment_methods), if the project has them active. An empty list counts as none: such an order could not be
  * paid. What a customer tried before does not matter.
  */
-export function methodsOf(order: Pick<OrderView, 'payment_methods' | 'project_payment_methods' | 'transactions'>): PageMethod[] {
+export function methodsOf(
+  order: Pick<OrderView, 'payment_methods' | 'project_payment_methods' | 'transactions'>,
+): PageMethod[] {
   const announced = announcedMethod(order);
   const named = order.payment_methods?.length ? order.payment_methods : order.project_payment_methods;
   const wanted = announced === undefined ? named : [announced];

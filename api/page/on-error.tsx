@@ -20,7 +20,13 @@ export function onPageError(log: Logger, base: string): ErrorRequestHandler {
     send(
       response,
       status,
-      <ProblemPage reader={reader} base={base} is_test={false} problem={problem} page={problem === 404 ? undefined : pageOf(request.path, base)} />,
+      <ProblemPage
+        reader={reader}
+        base={base}
+        is_test={false}
+        problem={problem}
+        page={problem === 404 ? undefined : pageOf(request.path, base)}
+      />,
     );
   });
 }

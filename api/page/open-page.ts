@@ -16,21 +16,28 @@ export function openPage({ services, orderOf, show }: PageContext): RequestHandl
   return async (request, response) => {
     let order = await orderOf(request);
     const transaction_id = request.params['transaction_id'];
-    if (transaction_id !== undefined && !order.transactions.some(({ id }) => id === String(transaction_id).toLowerCase())) {
+    if (
+      transaction_id !== undefined &&
+      !order.transactions.some(({ id }) => id === String(transaction_id).toLowerCase())
+    ) {
       throw new ServiceError('NotFound', 'The order has no such transaction.');
     }
     const from_issuer = request.query['from'] === 'issuer';
     const last = order.transactions.at(-1);
     // The customer may have paid at the issuer, even after the order ended here.
     if (from_issuer && last !== undefined && last.challenge_url !== null && isUnpaid(last)) {
-      await services.news.customerReturned({ order_id: order.id, transaction_id: last.id }, Date.now() + services.deadline_ms);
+      await services.news.customerReturned(
+        { order_id: order.id, transaction_id: last.id },
+        Date.now() + services.deadline_ms,
+      );
       if (last.status === 'pending') order = await settled(() => orderOf(request), order);
     }
     await show(request, response, order, { after_form: from_issuer, from_issuer });
   };
 }
 
-const isUnpaid = ({ status }: TransactionView) => status === 'pending' || status === 'cancelled' || status === 'expired';
+const isUnpaid = ({ status }: TransactionView) =>
+  status === 'pending' || status === 'cancelled' || status === 'expired';
 
 /** The order once it has changed, or as it is after ANSWER_MS. */
 async function settled(look: () => Promise<OrderView>, before: OrderView): Promise<OrderView> {

@@ -20,7 +20,13 @@ export function payByCard(context: PageContext): RequestHandler {
       const testNumbers = order.is_test ? (await testCards()).map(({ number }) => number) : [];
       const read = readCard(request.body, words, testNumbers);
       const again = async (errors: FieldErrors, cardholder_name: string): Promise<undefined> => {
-        await show(request, response, order, { status: 400, after_form: true, refused: firstOf(errors), errors, cardholder_name });
+        await show(request, response, order, {
+          status: 400,
+          after_form: true,
+          refused: firstOf(errors),
+          errors,
+          cardholder_name,
+        });
       };
       if (!('card' in read)) return await again(read.errors, read.cardholder_name);
       const { card } = read;

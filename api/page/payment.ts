@@ -6,7 +6,10 @@ import type { AttemptForm } from './attempt-form';
 import { firstAttemptTerms } from './first-attempt-terms';
 
 /** The charge that a form asks for, with a card of the processor's vault. */
-export function paymentOf({ order, attempt, payment_method, deadline_at }: AttemptForm, { brand, ...card }: VaultedCard): SubmitPaymentInput {
+export function paymentOf(
+  { order, attempt, payment_method, deadline_at }: AttemptForm,
+  { brand, ...card }: VaultedCard,
+): SubmitPaymentInput {
   const { fields, payment_method_details } = firstAttemptTerms(order);
   return {
     project_id: order.project_id,

@@ -52,7 +52,12 @@ export function createShow({ csrf, base, testCards }: Dependencies): Show {
     const now = Date.now();
     const step = stepOf(order, now);
     const page = `${base}/pay/${order.id}/`;
-    const frame = { reader: readerOf(request, order), base, is_test: order.is_test, home: extras.after_form ? page : undefined };
+    const frame = {
+      reader: readerOf(request, order),
+      base,
+      is_test: order.is_test,
+      home: extras.after_form ? page : undefined,
+    };
     const waited = waitedOf(request);
     const token = () => csrf.token(request, response, order.id);
     const back = step.kind === 'ended' ? returnAddress(order, step.as) : undefined;
@@ -68,7 +73,17 @@ export function createShow({ csrf, base, testCards }: Dependencies): Show {
     setPolicy(response, returnSources(order));
     const refresh = refreshOf(page, waited ?? 0);
     if (extras.late) {
-      send(response, 503, <WaitingPage {...frame} {...{ order, page, refresh }} challenge_url={undefined} wait_for="late" token={undefined} />);
+      send(
+        response,
+        503,
+        <WaitingPage
+          {...frame}
+          {...{ order, page, refresh }}
+          challenge_url={undefined}
+          wait_for="late"
+          token={undefined}
+        />,
+      );
     } else if (step.kind === 'wait') {
       // The first time the customer is taken to the issuer: by the page, as a redirect after a form may only lead to known places.
       const ask_issuer = step.challenge_url !== undefined && !extras.from_issuer && waited === undefined;
@@ -92,7 +107,15 @@ export function createShow({ csrf, base, testCards }: Dependencies): Show {
       const values = { ...nameOf(extras), ...chosen(request, test_cards, frame.reader.texts.test_name, now) };
       const { errors = {}, trouble, status = 200 } = extras;
       const methods = methodsOf(order);
-      send(response, status, <PayPage {...frame} {...{ order, step, page, methods, now, errors, trouble, values, test_cards }} token={token()} />);
+      send(
+        response,
+        status,
+        <PayPage
+          {...frame}
+          {...{ order, step, page, methods, now, errors, trouble, values, test_cards }}
+          token={token()}
+        />,
+      );
     }
   };
 }
@@ -116,7 +139,12 @@ function refreshOf(page: string, waited: number): { seconds: number; address: st
   return { seconds: Math.min(2 + Math.floor(waited / 5), 10), address: `${page}?waited=${waited + 1}` };
 }
 
-function chosen(request: Request, cards: readonly TestCard[], cardholder_name: string, now: number): Partial<Prefilled> {
+function chosen(
+  request: Request,
+  cards: readonly TestCard[],
+  cardholder_name: string,
+  now: number,
+): Partial<Prefilled> {
   const card = request.method === 'GET' ? cards.find(({ name }) => name === request.query['card']) : undefined;
   return card === undefined ? {} : prefill(card, cardholder_name, now);
 }

@@ -7,7 +7,10 @@ const FRESH_MS = 60_000;
 const MISSING_MS = 5_000;
 
 /** The processor's published test cards; the last known ones, or none, while it does not answer. */
-export function createTestCards(processor: Pick<Processor, 'testCards'>, log: Logger): () => Promise<readonly TestCard[]> {
+export function createTestCards(
+  processor: Pick<Processor, 'testCards'>,
+  log: Logger,
+): () => Promise<readonly TestCard[]> {
   let known: readonly TestCard[] = [];
   let until = 0;
   let asking: Promise<void> | undefined;

@@ -54,7 +54,9 @@ export async function measure(row: Row, { at_once, window_ms, prepared, pids }: 
   };
   await Promise.all(Array.from({ length: at_once }, client));
   await sleep(SETTLE_MS);
-  const cpu = Object.entries(cpuMilliseconds(pids())).map(([name, used]) => [name, (used - (cpu_before[name] ?? used)) / done] as const);
+  const cpu = Object.entries(cpuMilliseconds(pids())).map(
+    ([name, used]) => [name, (used - (cpu_before[name] ?? used)) / done] as const,
+  );
   return {
     throughput: (at_once * 1_000) / mean(durations),
     p50: quantile(durations, 0.5),

@@ -20,7 +20,12 @@ export interface Counts {
 const SETTLE_MS = 200;
 
 /** Does each row a few times, alone, and counts: events in the workflows' histories, statements in PostgreSQL's own log. */
-export async function count(rows: readonly Row[], stack: BenchStack, client: Client, samples: number): Promise<Counts[]> {
+export async function count(
+  rows: readonly Row[],
+  stack: BenchStack,
+  client: Client,
+  samples: number,
+): Promise<Counts[]> {
   const log_file = path.join(stack.data_dir, 'logs', 'postgres.log');
   await logStatements(stack.facts.postgres_url);
   const counts: Counts[] = [];
@@ -58,7 +63,10 @@ const NOTHING = { events: 0, workflow_tasks: 0 };
 async function historyOf(client: Client, workflow_ids: readonly string[]): Promise<typeof NOTHING> {
   const histories = await Promise.all(workflow_ids.map((id) => client.workflow.getHandle(id).fetchHistory()));
   const events = histories.flatMap((history) => history.events ?? []);
-  return { events: events.length, workflow_tasks: events.filter((event) => event.workflowTaskCompletedEventAttributes != null).length };
+  return {
+    events: events.length,
+    workflow_tasks: events.filter((event) => event.workflowTaskCompletedEventAttributes != null).length,
+  };
 }
 
 /** From now on the server writes every statement that it carries out, with the database's name before it. */

@@ -4,7 +4,11 @@ import type { Result } from './rounds';
 import { PAID_ORDER } from './rows';
 
 /** The figures of one run as Markdown tables. */
-export function report(results: readonly Result[], counts: readonly Counts[], run: { rounds: number; window_ms: number; seconds: number }): string {
+export function report(
+  results: readonly Result[],
+  counts: readonly Counts[],
+  run: { rounds: number; window_ms: number; seconds: number },
+): string {
   return [
     `${machine()}. ${run.rounds} rounds of ${run.window_ms} ms for each row and concurrency, ${Math.round(run.seconds)} s in all.`,
     aim(results),
@@ -41,7 +45,10 @@ function speeds(results: readonly Result[]): string {
     percent(one.throughput_ratio),
     one.p95_ratio.toFixed(2),
   ]);
-  return table(['', 'at once', 'a second', 'p50 ms', 'p95 ms', "of the floor's throughput", "p95 to the floor's"], rows);
+  return table(
+    ['', 'at once', 'a second', 'p50 ms', 'p95 ms', "of the floor's throughput", "p95 to the floor's"],
+    rows,
+  );
 }
 
 /** CPU at the highest concurrency, where nothing idles; the first row is the floor. */
@@ -56,13 +63,23 @@ function costs(results: readonly Result[], counts: readonly Counts[]): string {
     const milliseconds = [...names.map((name) => cpuOf(row)[name] ?? 0), inAll(row)].map((used) => used.toFixed(1));
     return [row, ...[events, workflow_tasks, statements].map(String), ...milliseconds, percent(floor / inAll(row))];
   });
-  const head = ['for each', 'events', 'workflow tasks', 'SQL statements', ...names.map((name) => `CPU ms ${name}`), 'CPU ms in all', "floor's CPU to it"];
+  const head = [
+    'for each',
+    'events',
+    'workflow tasks',
+    'SQL statements',
+    ...names.map((name) => `CPU ms ${name}`),
+    'CPU ms in all',
+    "floor's CPU to it",
+  ];
   return table(head, rows);
 }
 
 /** Aligned, so that it reads well on a terminal too. */
 function table(head: readonly string[], rows: readonly string[][]): string {
-  const widths = head.map((title, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0), title.length, 3));
+  const widths = head.map((title, column) =>
+    Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0), title.length, 3),
+  );
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!))).join(' | ')} |`;
   const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;

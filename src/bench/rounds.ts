@@ -24,7 +24,10 @@ export interface RoundsOptions {
  * Measures all rows in every round, forwards and backwards in turn: a machine whose speed drifts slows all of them alike.
  * The first row is the floor. Ratios are taken within a round, where both had the same machine.
  */
-export async function runRounds(rows: readonly Row[], { rounds, window_ms, concurrencies, pids, onRound }: RoundsOptions): Promise<Result[]> {
+export async function runRounds(
+  rows: readonly Row[],
+  { rounds, window_ms, concurrencies, pids, onRound }: RoundsOptions,
+): Promise<Result[]> {
   const cells = new Map<string, Cell[]>();
   const key = (row: Row, at_once: number) => `${row.name} ${at_once}`;
   const warm_up = { at_once: 16, window_ms: Math.min(window_ms * 2, 3_000), prepared: 64, pids };

@@ -27,7 +27,12 @@ export interface Rows {
 /** The row that has an aim. */
 export const PAID_ORDER = 'paid order';
 
-const CARD = { number: TEST_CARDS.approved.number, card_expiry: '122034', security_code: '123', cardholder_name: 'Ada Lovelace' };
+const CARD = {
+  number: TEST_CARDS.approved.number,
+  card_expiry: '122034',
+  security_code: '123',
+  cardholder_name: 'Ada Lovelace',
+};
 const RETURN_URL = 'https://shop.example/thanks/';
 const ORDER = { currency: 'EUR', amount: 1_250 };
 
@@ -36,8 +41,18 @@ export async function createRows({ facts, variables }: BenchStack, receiver: Rec
   const agent = new Agent({ keepAliveTimeout: 60_000 });
   const authorization = `Basic ${Buffer.from(`${facts.test_api_key}:`).toString('base64')}`;
 
-  async function send(method: 'GET' | 'POST', path: string, headers: Record<string, string> = {}, body?: string): Promise<Reply> {
-    const answer = await request(facts.api_url + path, { dispatcher: agent, method, headers, ...(body === undefined ? {} : { body }) });
+  async function send(
+    method: 'GET' | 'POST',
+    path: string,
+    headers: Record<string, string> = {},
+    body?: string,
+  ): Promise<Reply> {
+    const answer = await request(facts.api_url + path, {
+      dispatcher: agent,
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    });
     return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
   }
 
@@ -45,7 +60,9 @@ export async function createRows({ facts, variables }: BenchStack, receiver: Rec
     const headers = { authorization, 'content-type': 'application/json' };
     const { status, text } = await send('POST', '/v1/orders/', headers, JSON.stringify({ ...ORDER, ...fields }));
     const order = JSON.parse(text) as { id: string; status: string };
-    if (status !== 200 || order.status !== expected) throw new Error(`an order was to be ${expected}: ${status} ${text}`);
+    if (status !== 200 || order.status !== expected) {
+      throw new Error(`an order was to be ${expected}: ${status} ${text}`);
+    }
     return order.id;
   }
 
@@ -53,20 +70,32 @@ export async function createRows({ facts, variables }: BenchStack, receiver: Rec
   async function payOnPage(order_id: string): Promise<string> {
     const page = await send('GET', `/pay/${order_id}/`);
     const cookie = String(page.headers['set-cookie']).split(';', 1)[0] ?? '';
-    const form = new URLSearchParams({ ...CARD, token: hidden(page.text, 'token'), attempt: hidden(page.text, 'attempt') });
+    const form = new URLSearchParams({
+      ...CARD,
+      token: hidden(page.text, 'token'),
+      attempt: hidden(page.text, 'attempt'),
+    });
     const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' };
     const { status, headers: answered } = await send('POST', `/pay/${order_id}/`, headers, form.toString());
-    if (status !== 303 || !String(answered['location']).startsWith(RETURN_URL)) throw new Error(`a payment was to be accepted: ${status}`);
+    if (status !== 303 || !String(answered['location']).startsWith(RETURN_URL)) {
+      throw new Error(`a payment was to be accepted: ${status}`);
+    }
     return order_id;
   }
 
-  const paid = { transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token: await vaultToken() } }] };
+  const paid = {
+    transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token: await vaultToken() } }],
+  };
 
   /** A token of the demo project, as an earlier payment leaves one. */
   async function vaultToken(): Promise<string> {
     const { text } = await send('GET', '/v1/merchants/self/projects/self/', { authorization });
     const { id: project_id } = JSON.parse(text) as { id: string };
-    const processor = createProcessor({ url: facts.simulator_url, key: variables['PROCESSOR_KEY'] ?? '', timeout_ms: 5_000 });
+    const processor = createProcessor({
+      url: facts.simulator_url,
+      key: variables['PROCESSOR_KEY'] ?? '',
+      timeout_ms: 5_000,
+    });
     try {
       const card = await processor.vaultCard({ project_id, is_test: true, ...CARD });
       if (!card.usable) throw new Error(card.reason);

@@ -21,13 +21,24 @@ export async function startBenchStack(): Promise<BenchStack> {
   // As npm start makes its own: otherwise PostgreSQL under root needs a copy of its binaries.
   chmodSync(data_dir, 0o711);
   const program = (name: string) => path.join(repositoryRoot(), 'dist/src/main', `${name}.js`);
-  const child = spawn(process.execPath, [program('start'), '--api', program('bench-api'), '--worker', program('bench-worker')], {
-    cwd: repositoryRoot(),
-    env: { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'warn', RATE_LIMIT_PER_SECOND: '0', ...freePorts(), DATA_DIR: data_dir },
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    // Ctrl-C reaches the benchmark alone, which then stops the stack.
-    detached: true,
-  });
+  const child = spawn(
+    process.execPath,
+    [program('start'), '--api', program('bench-api'), '--worker', program('bench-worker')],
+    {
+      cwd: repositoryRoot(),
+      env: {
+        ...process.env,
+        NODE_ENV: 'production',
+        LOG_LEVEL: 'warn',
+        RATE_LIMIT_PER_SECOND: '0',
+        ...freePorts(),
+        DATA_DIR: data_dir,
+      },
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+      // Ctrl-C reaches the benchmark alone, which then stops the stack.
+      detached: true,
+    },
+  );
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const ended = new Promise<number | null>((done) => child.once('exit', done));
@@ -35,7 +46,9 @@ export async function startBenchStack(): Promise<BenchStack> {
     child.kill('SIGTERM');
     await ended;
     const elsewhere = readIfThere(path.join(data_dir, 'postgres.path'))?.trim();
-    for (const folder of [data_dir, elsewhere]) if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    for (const folder of [data_dir, elsewhere]) {
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    }
   };
   const ready = new Promise<'ready'>((done) => child.once('message', () => done('ready')));
   if ((await Promise.race([ready, ended])) !== 'ready') {
@@ -45,7 +58,8 @@ export async function startBenchStack(): Promise<BenchStack> {
   return { facts: readFacts(data_dir), data_dir, variables: readVariables(data_dir), discard };
 }
 
-const freePorts = () => Object.fromEntries(Object.keys(configSchema.shape).flatMap((name) => (name.endsWith('_PORT') ? [[name, '0']] : [])));
+const freePorts = () =>
+  Object.fromEntries(Object.keys(configSchema.shape).flatMap((name) => (name.endsWith('_PORT') ? [[name, '0']] : [])));
 
 function readFacts(data_dir: string): StackFacts {
   return JSON.parse(readFileSync(path.join(data_dir, 'stack.json'), 'utf8')) as StackFacts;

@@ -5,8 +5,12 @@ import type { OperationId, Output, ROUTES } from './routes';
 /** An example of every operation for the documentation; the tests parse each with its schemas. */
 type Example<K extends OperationId> = {
   readonly answer: Output<K>;
-} & ((typeof ROUTES)[K] extends { readonly body: infer B extends z.ZodType } ? { readonly body: z.input<B> } : unknown) &
-  ((typeof ROUTES)[K] extends { readonly params: infer P extends z.ZodType } ? { readonly params: z.input<P> } : unknown);
+} & ((typeof ROUTES)[K] extends { readonly body: infer B extends z.ZodType }
+  ? { readonly body: z.input<B> }
+  : unknown) &
+  ((typeof ROUTES)[K] extends { readonly params: infer P extends z.ZodType }
+    ? { readonly params: z.input<P> }
+    : unknown);
 
 const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
 const PROJECT_ID = '0b1b8c1e-54a4-4b7c-9a8e-0f4f2f7f3c11';
@@ -73,7 +77,13 @@ const transactionParams = { order_id: ORDER_ID, transaction_id: TRANSACTION_ID }
 
 export const EXAMPLES: { readonly [K in OperationId]: Example<K> } = {
   createOrder: {
-    body: { currency: 'EUR', amount: 2500, merchant_order_id: 'A-1001', description: 'Two tickets', return_url: 'https://shop.example.com/thanks' },
+    body: {
+      currency: 'EUR',
+      amount: 2500,
+      merchant_order_id: 'A-1001',
+      description: 'Two tickets',
+      return_url: 'https://shop.example.com/thanks',
+    },
     answer: newOrder,
   },
   getOrder: {
@@ -94,7 +104,11 @@ export const EXAMPLES: { readonly [K in OperationId]: Example<K> } = {
           credit_debit: 'credit',
           payment_method: 'credit-card',
           payment_method_brand: 'visa',
-          payment_method_details: { truncated_pan: '411111******1111', card_expiry: '122030', cardholder_name: 'A. Customer' },
+          payment_method_details: {
+            truncated_pan: '411111******1111',
+            card_expiry: '122030',
+            cardholder_name: 'A. Customer',
+          },
           expiration_period: 'PT30M',
           is_capturable: false,
           captured_amount: 2500,
@@ -125,7 +139,12 @@ export const EXAMPLES: { readonly [K in OperationId]: Example<K> } = {
   updateOrder: {
     params: { order_id: ORDER_ID },
     body: { merchant_order_id: 'A-1001-b', extra: { cart: 17 } },
-    answer: { ...newOrder, merchant_order_id: 'A-1001-b', extra: { cart: 17 }, modified: '2026-01-15T12:01:12.000000+00:00' },
+    answer: {
+      ...newOrder,
+      merchant_order_id: 'A-1001-b',
+      extra: { cart: 17 },
+      modified: '2026-01-15T12:01:12.000000+00:00',
+    },
   },
   cancelOrder: {
     params: { order_id: ORDER_ID },
@@ -143,7 +162,11 @@ export const EXAMPLES: { readonly [K in OperationId]: Example<K> } = {
     answer: followUp('capture', { description: 'First parcel' }),
   },
   voidTransaction: { params: transactionParams, body: {}, answer: followUp('void') },
-  voidTransactionAmount: { params: transactionParams, body: { amount: 1000, description: 'Sold out' }, answer: followUp('void', { description: 'Sold out' }) },
+  voidTransactionAmount: {
+    params: transactionParams,
+    body: { amount: 1000, description: 'Sold out' },
+    answer: followUp('void', { description: 'Sold out' }),
+  },
   getProject: {
     answer: {
       id: PROJECT_ID,
@@ -161,6 +184,8 @@ export const EXAMPLES: { readonly [K in OperationId]: Example<K> } = {
     },
   },
   listCurrencies: {
-    answer: { payment_methods: { 'credit-card': { currencies: ['EUR', 'USD'] }, 'apple-pay': { currencies: ['EUR'] } } },
+    answer: {
+      payment_methods: { 'credit-card': { currencies: ['EUR', 'USD'] }, 'apple-pay': { currencies: ['EUR'] } },
+    },
   },
 };

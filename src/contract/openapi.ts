@@ -34,12 +34,21 @@ export interface OpenApiOperation {
   operationId: string;
   summary: string;
   description: string;
-  parameters: { name: string; in: 'path' | 'query' | 'header'; required: boolean; description?: string; schema: JsonSchema }[];
+  parameters: {
+    name: string;
+    in: 'path' | 'query' | 'header';
+    required: boolean;
+    description?: string;
+    schema: JsonSchema;
+  }[];
   requestBody?: { required: boolean; content: JsonContent };
   responses: Record<string, { description: string; headers: Record<string, unknown>; content?: JsonContent }>;
 }
 
-type JsonContent = Record<'application/json', { schema: JsonSchema; example?: unknown; examples?: Record<string, { value: unknown }> }>;
+type JsonContent = Record<
+  'application/json',
+  { schema: JsonSchema; example?: unknown; examples?: Record<string, { value: unknown }> }
+>;
 
 export interface OpenApi {
   openapi: string;
@@ -48,7 +57,11 @@ export interface OpenApi {
   security: Record<string, string[]>[];
   paths: Record<string, Partial<Record<Route['method'], OpenApiOperation>>>;
   webhooks: Record<string, unknown>;
-  components: { schemas: Record<string, JsonSchema>; securitySchemes: Record<string, unknown>; headers: Record<string, unknown> };
+  components: {
+    schemas: Record<string, JsonSchema>;
+    securitySchemes: Record<string, unknown>;
+    headers: Record<string, unknown>;
+  };
 }
 
 /** Schemas with a name of their own in the document; each is stated once there and referred to elsewhere. */
@@ -104,15 +117,28 @@ export function openApi(): OpenApi {
     },
     components: {
       schemas: componentSchemas(),
-      securitySchemes: { apiKey: { type: 'http', scheme: 'basic', description: 'The API key of the project is the username, the password is empty.' } },
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'The API key of the project is the username, the password is empty.',
+        },
+      },
       headers: {
         ETag: { description: 'Version of the order, for If-Match and If-None-Match.', schema: { type: 'string' } },
         RateLimit: {
-          description: 'What the API key has left of its quota (`r`), and the seconds until all of it is there again (`t`).',
+          description:
+            'What the API key has left of its quota (`r`), and the seconds until all of it is there again (`t`).',
           schema: { type: 'string' },
         },
-        RateLimitPolicy: { description: 'Requests (`q`) that may come within a window (`w`, seconds).', schema: { type: 'string' } },
-        RequestId: { description: 'Names the request in the log of the service.', schema: { type: 'string', format: 'uuid' } },
+        RateLimitPolicy: {
+          description: 'Requests (`q`) that may come within a window (`w`, seconds).',
+          schema: { type: 'string' },
+        },
+        RequestId: {
+          description: 'Names the request in the log of the service.',
+          schema: { type: 'string', format: 'uuid' },
+        },
       },
     },
   };
@@ -124,13 +150,20 @@ function tidy(schema: JsonSchema & { $id?: string; $schema?: string }): void {
   delete schema.$schema;
   if (schema.format === 'uuid') delete schema.pattern;
   // New fields may come at any time, so a client must not refuse them. To say that others are ignored does not help it either.
-  if (schema.additionalProperties === false || (typeof schema.additionalProperties === 'object' && Object.keys(schema.additionalProperties).length === 0)) {
+  if (
+    schema.additionalProperties === false ||
+    (typeof schema.additionalProperties === 'object' && Object.keys(schema.additionalProperties).length === 0)
+  ) {
     delete schema.additionalProperties;
   }
 }
 
 // Free-form data is a custom type for zod and states its schema itself.
-const OPTIONS = { io: 'input', unrepresentable: 'any', override: ({ jsonSchema }: { jsonSchema: unknown }) => tidy(jsonSchema as JsonSchema) } as const;
+const OPTIONS = {
+  io: 'input',
+  unrepresentable: 'any',
+  override: ({ jsonSchema }: { jsonSchema: unknown }) => tidy(jsonSchema as JsonSchema),
+} as const;
 
 function componentSchemas(): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(registry, { ...OPTIONS, uri: refTo }) as { schemas: Record<string, JsonSchema> };
@@ -148,7 +181,9 @@ function schemaOf(schema: z.ZodType): JsonSchema {
 
 function paths(): OpenApi['paths'] {
   const found: OpenApi['paths'] = {};
-  for (const id of Object.keys(ROUTES) as OperationId[]) (found[ROUTES[id].path] ??= {})[ROUTES[id].method] = operation(id);
+  for (const id of Object.keys(ROUTES) as OperationId[]) {
+    (found[ROUTES[id].path] ??= {})[ROUTES[id].method] = operation(id);
+  }
   return found;
 }
 
@@ -161,7 +196,10 @@ function operation(id: OperationId): OpenApiOperation {
     description: route.description,
     parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query'), ...headerParameters(route)],
     ...(route.body && {
-      requestBody: { required: route.body_optional !== true, content: { 'application/json': { schema: schemaOf(route.body), example: example.body } } },
+      requestBody: {
+        required: route.body_optional !== true,
+        content: { 'application/json': { schema: schemaOf(route.body), example: example.body } },
+      },
     }),
     responses: {
       [route.success]: {
@@ -170,7 +208,10 @@ function operation(id: OperationId): OpenApiOperation {
         content: { 'application/json': { schema: schemaOf(route.output), example: example.answer } },
       },
       ...(isConditional(route) && {
-        '304': { description: 'The order has not changed since the version named in If-None-Match; without a body.', headers: { ...HEADERS, ETag: ETAG } },
+        '304': {
+          description: 'The order has not changed since the version named in If-None-Match; without a body.',
+          headers: { ...HEADERS, ETag: ETAG },
+        },
       }),
       ...errorResponses(errorsOf(route)),
     },
@@ -187,7 +228,11 @@ const HEADERS = {
 const isConditional = (route: Route) => route.method === 'get' && route.etag === true;
 
 function headerParameters(route: Route): OpenApiOperation['parameters'] {
-  return [...(route.method === 'post' ? [IDEMPOTENCY_KEY] : []), ...(changesOrder(route) ? [IF_MATCH] : []), ...(isConditional(route) ? [IF_NONE_MATCH] : [])];
+  return [
+    ...(route.method === 'post' ? [IDEMPOTENCY_KEY] : []),
+    ...(changesOrder(route) ? [IF_MATCH] : []),
+    ...(isConditional(route) ? [IF_NONE_MATCH] : []),
+  ];
 }
 
 const IF_MATCH: OpenApiOperation['parameters'][number] = {
@@ -210,13 +255,19 @@ const IDEMPOTENCY_KEY: OpenApiOperation['parameters'][number] = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'The same key with the same request answers the first answer again and does nothing twice. 1 to 255 visible ASCII characters.',
+  description:
+    'The same key with the same request answers the first answer again and does nothing twice. 1 to 255 visible ASCII characters.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
 function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query'): OpenApiOperation['parameters'] {
   const { properties = {}, required = [] } = schema ? schemaOf(schema) : {};
-  return Object.entries(properties).map(([name, property]) => ({ name, in: place, required: required.includes(name), schema: property }));
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: place,
+    required: required.includes(name),
+    schema: property,
+  }));
 }
 
 /** OpenAPI has one entry per status, so errors that share one stand together. */
@@ -225,7 +276,10 @@ function errorResponses(names: readonly ErrorName[]): OpenApiOperation['response
   return Object.fromEntries(
     statuses.map((status) => {
       const here = names.filter((name) => ERRORS[name].status === status);
-      const examples = here.map((name) => [typeOf(name), { value: { error: { status, type: typeOf(name), value: ERRORS[name].meaning } } }] as const);
+      const examples = here.map(
+        (name) =>
+          [typeOf(name), { value: { error: { status, type: typeOf(name), value: ERRORS[name].meaning } } }] as const,
+      );
       return [
         status,
         {

@@ -2,7 +2,19 @@ import { z } from 'zod';
 import { LONGEST } from '../domain/duration';
 import { ORDER_STATUSES } from '../domain/transitions';
 import { customerSchema } from './customer';
-import { amount, currency, description, duration, durationText, freeFormList, freeFormObject, reference, timestamp, uri, uuid } from './scalars';
+import {
+  amount,
+  currency,
+  description,
+  duration,
+  durationText,
+  freeFormList,
+  freeFormObject,
+  reference,
+  timestamp,
+  uri,
+  uuid,
+} from './scalars';
 import { transactionRequestSchema, transactionSchema } from './transaction';
 
 /** What an order is (specification, Order). */
@@ -10,9 +22,12 @@ import { transactionRequestSchema, transactionSchema } from './transaction';
 const texts = {
   merchant_order_id: "Merchant's own reference. Recommended.",
   expiration_period: `How long the order stays valid, at most ${LONGEST.order}.`,
-  payment_methods: 'Payment methods shown on the hosted payment page. Without it every payment method active in the project is shown.',
-  return_url: "Where the customer goes after paying. Recommended. Without it the customer stays on the service's result page.",
-  failure_url: 'Where the customer goes when payment ends as cancelled, expired or error. Without it the return_url is used.',
+  payment_methods:
+    'Payment methods shown on the hosted payment page. Without it every payment method active in the project is shown.',
+  return_url:
+    "Where the customer goes after paying. Recommended. Without it the customer stays on the service's result page.",
+  failure_url:
+    'Where the customer goes when payment ends as cancelled, expired or error. Without it the return_url is used.',
   webhook_url: "Receives webhooks for this order; overrides the project's webhook URL.",
   client: 'The software that sends the request (platform or plugin).',
   extra: "Merchant's own data, stored and returned on retrieval.",
@@ -136,7 +151,14 @@ export const orderSchema = z.strictObject({
   related_orders: ids().describe('Orders created from this order.'),
   related_payment_link_id: uuid().optional(),
   amount_details: z
-    .strictObject({ capturable: amount(), captured: amount(), refundable: amount(), refunded: amount(), voidable: amount(), voided: amount() })
+    .strictObject({
+      capturable: amount(),
+      captured: amount(),
+      refundable: amount(),
+      refunded: amount(),
+      voidable: amount(),
+      voided: amount(),
+    })
     .optional()
     .describe('With `?fields[]=amount_details` only: what was moved and what still can be.'),
 });

@@ -12,7 +12,9 @@ export const projectSchema = z.strictObject({
   payment_methods: z.array(z.string()),
   currencies: z.array(currency()),
   expiration_period: durationText().describe('Default of the order field of that name.'),
-  transaction_expiration_period: durationText().describe('Default for paying a transaction, and for `delayed` captures.'),
+  transaction_expiration_period: durationText().describe(
+    'Default for paying a transaction, and for `delayed` captures.',
+  ),
   capture_expiration_period: durationText().describe('Default for capturing `manual` transactions.'),
   permissions: z.record(z.string(), z.record(z.string(), z.boolean())).describe('Path → method → allowed.'),
 });

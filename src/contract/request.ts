@@ -80,7 +80,11 @@ function invalidAt(path: string, text: string): ServiceError {
 }
 
 function valueAt(raw: unknown, keys: readonly PropertyKey[]): unknown {
-  return keys.reduce<unknown>((value, key) => (typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined), raw);
+  return keys.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined,
+    raw,
+  );
 }
 
 /** Refuses card numbers, and text that Postgres cannot store and return as sent. */
@@ -112,12 +116,16 @@ function textProblem(text: string, path: string): string | undefined {
 /** Texts of Postgres hold neither U+0000 nor halves of surrogate pairs. */
 function unstorable(text: string): string | undefined {
   // oxlint-disable-next-line no-control-regex
-  return /[\u0000\p{Surrogate}]/u.test(text) ? 'The characters U+0000 and unpaired surrogates are not accepted.' : undefined;
+  return /[\u0000\p{Surrogate}]/u.test(text)
+    ? 'The characters U+0000 and unpaired surrogates are not accepted.'
+    : undefined;
 }
 
 /** The header Idempotency-Key: 1 to 255 visible ASCII characters (DECISIONS, HTTP surface 11). Throws a ValidationError. */
 export function parseIdempotencyKey(header: string): string {
-  if (!/^[\x21-\x7e]{1,255}$/.test(header)) throw invalid('Idempotency-Key', 'Expected 1 to 255 visible ASCII characters.');
+  if (!/^[\x21-\x7e]{1,255}$/.test(header)) {
+    throw invalid('Idempotency-Key', 'Expected 1 to 255 visible ASCII characters.');
+  }
   if (isCardNumber(header, CARD_DIGITS_MIN.issued)) throw invalid('Idempotency-Key', CARD_NUMBER);
   return header;
 }

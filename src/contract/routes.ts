@@ -38,7 +38,13 @@ export interface Route {
 }
 
 /** Errors that any operation can answer with. */
-const EVERYWHERE = ['ValidationError', 'Unauthorized', 'TooManyRequests', 'ServerError', 'ServiceUnavailable'] as const satisfies readonly ErrorName[];
+const EVERYWHERE = [
+  'ValidationError',
+  'Unauthorized',
+  'TooManyRequests',
+  'ServerError',
+  'ServiceUnavailable',
+] as const satisfies readonly ErrorName[];
 /** Errors of operations that take a body. */
 const WITH_BODY = ['PayloadTooLarge', 'UnsupportedMediaType'] as const satisfies readonly ErrorName[];
 
@@ -69,7 +75,12 @@ export const ROUTES = {
     body: orderRequestSchema,
     output: orderSchema,
     success: 200,
-    errors: ['MissingInformationToCreateTransaction', 'Forbidden', 'FailedToFetchTransactionInformation', 'GatewayTimeout'],
+    errors: [
+      'MissingInformationToCreateTransaction',
+      'Forbidden',
+      'FailedToFetchTransactionInformation',
+      'GatewayTimeout',
+    ],
   },
   listOrders: {
     method: 'get',
@@ -79,7 +90,9 @@ export const ROUTES = {
       'The orders of the project that were created in a period of at most 31 days, newest first, both ends included. It answers 10,000 orders at most: for the older ones ask again with `created_until` set to `created` of the last one, which then comes again.',
     query: z.object({
       created_since: instantParam().optional().describe('Start of the period; 31 days before its end by default.'),
-      created_until: instantParam().optional().describe('End of the period; by default 31 days after its start, now at the latest.'),
+      created_until: instantParam()
+        .optional()
+        .describe('End of the period; by default 31 days after its start, now at the latest.'),
     }),
     output: orderListSchema,
     success: 200,
@@ -93,7 +106,9 @@ export const ROUTES = {
       'The order with all its transactions. Call it when the customer returns, on each webhook, and from time to time while the status is not final.',
     params: orderParams,
     query: z.object({
-      'fields[]': listParam(EXTRA_FIELDS).describe('`amount_details` adds what can still be captured, refunded and voided.'),
+      'fields[]': listParam(EXTRA_FIELDS).describe(
+        '`amount_details` adds what can still be captured, refunded and voided.',
+      ),
       fields: listParam(EXTRA_FIELDS).describe('The same as `fields[]`.'),
     }),
     output: orderSchema,
@@ -167,7 +182,8 @@ export const ROUTES = {
     method: 'post',
     path: '/v1/orders/{order_id}/transactions/{transaction_id}/voids/',
     summary: 'Void a transaction',
-    description: 'Releases all that an authorization still holds, and answers the void order. Without a body. What was captured is refunded instead.',
+    description:
+      'Releases all that an authorization still holds, and answers the void order. Without a body. What was captured is refunded instead.',
     params: transactionParams,
     body: wholeRequestSchema,
     body_optional: true,
@@ -179,7 +195,8 @@ export const ROUTES = {
     method: 'post',
     path: '/v1/orders/{order_id}/transactions/{transaction_id}/voids/amount/',
     summary: 'Void a part of a transaction',
-    description: 'Reduces an authorization by an amount, and answers the void order. The rest stays capturable; of a `delayed` one that much less is captured.',
+    description:
+      'Reduces an authorization by an amount, and answers the void order. The rest stays capturable; of a `delayed` one that much less is captured.',
     params: transactionParams,
     body: partRequestSchema,
     output: orderSchema,
@@ -213,7 +230,9 @@ type Parsed<R, Part extends 'params' | 'query' | 'body'> = R extends { readonly 
   : unknown;
 
 /** What an operation receives: the parts of the request it declares, parsed. */
-export type Input<K extends OperationId> = Parsed<(typeof ROUTES)[K], 'params'> & Parsed<(typeof ROUTES)[K], 'query'> & Parsed<(typeof ROUTES)[K], 'body'>;
+export type Input<K extends OperationId> = Parsed<(typeof ROUTES)[K], 'params'> &
+  Parsed<(typeof ROUTES)[K], 'query'> &
+  Parsed<(typeof ROUTES)[K], 'body'>;
 
 /** What an operation answers with. */
 export type Output<K extends OperationId> = z.output<(typeof ROUTES)[K]['output']>;

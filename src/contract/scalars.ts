@@ -72,14 +72,18 @@ export const uri = () =>
     .string()
     .max(TEXT_LENGTH_MAX.url)
     // The pattern comes first because URL accepts `http:example.com` and drops line breaks.
-    .refine((text) => /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text), 'Expected an absolute http or https URL.')
+    .refine(
+      (text) => /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text),
+      'Expected an absolute http or https URL.',
+    )
     .meta({ format: 'uri', examples: ['https://example.com/return'] });
 
 /** References, names and other short texts. */
 export const reference = () => z.string().max(TEXT_LENGTH_MAX.reference);
 export const description = () => z.string().max(TEXT_LENGTH_MAX.description);
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * The merchant's own data, which comes back exactly as sent. Taken by reference, not copied key by key, so that no key
@@ -93,7 +97,10 @@ export const freeFormObject = () =>
 
 export const freeFormList = () =>
   z
-    .custom<Record<string, unknown>[]>((value) => Array.isArray(value) && value.every(isObject), { error: 'Expected an array of objects.', abort: true })
+    .custom<Record<string, unknown>[]>((value) => Array.isArray(value) && value.every(isObject), {
+      error: 'Expected an array of objects.',
+      abort: true,
+    })
     .superRefine(freeFormOf(FREE_FORM_LIST_BYTES_MAX))
     .meta({ type: 'array', items: { type: 'object', additionalProperties: true } });
 
@@ -102,7 +109,11 @@ function freeFormOf(bytes_max: number) {
     if (Buffer.byteLength(JSON.stringify(value)) > bytes_max) {
       context.addIssue({ code: 'custom', message: `Expected at most ${bytes_max / 1024} KiB of JSON.`, input: value });
     } else if (holdsUnsafeNumber(value)) {
-      context.addIssue({ code: 'custom', message: 'A number beyond 2^53-1 cannot be returned exactly: send it as a string.', input: value });
+      context.addIssue({
+        code: 'custom',
+        message: 'A number beyond 2^53-1 cannot be returned exactly: send it as a string.',
+        input: value,
+      });
     }
   };
 }

@@ -14,16 +14,22 @@ const captureMode = () =>
   z
     .enum(CAPTURE_MODES)
     .optional()
-    .describe('`manual`: captured or voided by the merchant. `delayed`: captured at the end of expiration_period. Absent: a sale, captured at once.');
+    .describe(
+      '`manual`: captured or voided by the merchant. `delayed`: captured at the end of expiration_period. Absent: a sale, captured at once.',
+    );
 
 /** What a merchant may say of a transaction when creating an order. Other fields are ignored. */
 export const transactionRequestSchema = z
   .object({
-    payment_method: reference().describe('For example `credit-card`, `apple-pay`, `google-pay`; one that is active in the project.'),
+    payment_method: reference().describe(
+      'For example `credit-card`, `apple-pay`, `google-pay`; one that is active in the project.',
+    ),
     capture_mode: captureMode(),
     expiration_period: duration(LONGEST.order)
       .optional()
-      .describe(`How long it can be paid; with capture_mode, how long it can be captured once accepted, at most ${LONGEST.capture}.`),
+      .describe(
+        `How long it can be paid; with capture_mode, how long it can be captured once accepted, at most ${LONGEST.capture}.`,
+      ),
     payment_method_details: z
       // Loose, because even a misspelt receiver_ field makes it account funding.
       .looseObject({
@@ -34,14 +40,19 @@ export const transactionRequestSchema = z
           .max(RECEIVER_ACCOUNT_NUMBER_LENGTH.max)
           .optional()
           .describe('Account funding: the account to load. The only field that may hold a card number.'),
-        receiver_account_number_type: reference().min(1).optional().describe('Account funding: for example `card-account`.'),
+        receiver_account_number_type: reference()
+          .min(1)
+          .optional()
+          .describe('Account funding: for example `card-account`.'),
       })
       .optional(),
   })
   .superRefine(({ capture_mode, expiration_period }, context) => {
     if (capture_mode === undefined || expiration_period === undefined) return;
     const problem = durationProblem(expiration_period, LONGEST.capture);
-    if (problem !== undefined) context.addIssue({ code: 'custom', path: ['expiration_period'], message: problem, input: expiration_period });
+    if (problem !== undefined) {
+      context.addIssue({ code: 'custom', path: ['expiration_period'], message: problem, input: expiration_period });
+    }
   });
 export type TransactionRequest = z.infer<typeof transactionRequestSchema>;
 
@@ -52,7 +63,10 @@ export const eventSchema = z.strictObject({
   noticed: timestamp().describe('When the service learned of it.'),
   source: z.enum(['customer', 'merchant', 'processor', 'service']),
   result: z.enum(['approved', 'declined', 'failed']).optional(),
-  authorization_iso_response_code: z.string().optional().describe("ISO 8583 code of an issuer's decline, for example `05`."),
+  authorization_iso_response_code: z
+    .string()
+    .optional()
+    .describe("ISO 8583 code of an issuer's decline, for example `05`."),
 });
 export type Event = z.infer<typeof eventSchema>;
 
@@ -83,7 +97,10 @@ export const transactionSchema = z.strictObject({
   expiration_period: durationText().optional(),
   transaction_type: z.enum(TRANSACTION_TYPES).optional(),
   refund_of_transaction_id: uuid().optional(),
-  is_capturable: z.boolean().optional().describe('True while the transaction can still be captured. Always there on a payment.'),
+  is_capturable: z
+    .boolean()
+    .optional()
+    .describe('True while the transaction can still be captured. Always there on a payment.'),
   captured_amount: amount().optional(),
   voided_amount: amount().optional(),
   status: z.enum(TRANSACTION_STATUSES),
@@ -97,7 +114,9 @@ export const transactionSchema = z.strictObject({
       }),
     })
     .optional(),
-  received_3ds_authentication: z.strictObject({ result: z.string().describe('`failed` means that 3-D Secure failed.') }).optional(),
+  received_3ds_authentication: z
+    .strictObject({ result: z.string().describe('`failed` means that 3-D Secure failed.') })
+    .optional(),
   payment_url: uri().optional().describe('Hosted page of the transaction.'),
 });
 export type Transaction = z.infer<typeof transactionSchema>;

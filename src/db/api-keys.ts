@@ -17,7 +17,9 @@ export async function findProjectByApiKey(db: Database, api_key: string): Promis
      where k.id = :id and k.revoked is null`,
     { id },
   );
-  if (row === undefined || !timingSafeEqual(row.secret_hash, hashOf(secret)) || row.is_test !== (mode === 'test')) return undefined;
+  if (row === undefined || !timingSafeEqual(row.secret_hash, hashOf(secret)) || row.is_test !== (mode === 'test')) {
+    return undefined;
+  }
   const { secret_hash: _, ...project } = row;
   return project;
 }

@@ -44,14 +44,24 @@ export function connect(
       application_name: 'payments',
       options: [
         'TimeZone=UTC',
-        ...(limits ? [`statement_timeout=${limits.statement}`, `lock_timeout=${limits.lock}`, `idle_in_transaction_session_timeout=${limits.idle}`] : []),
+        ...(limits
+          ? [
+              `statement_timeout=${limits.statement}`,
+              `lock_timeout=${limits.lock}`,
+              `idle_in_transaction_session_timeout=${limits.idle}`,
+            ]
+          : []),
       ]
         .map((setting) => `-c ${setting}`)
         .join(' '),
       ...(limits && { connectionTimeoutMillis: limits.connection, query_timeout: limits.silence }),
     },
     // A connection whose statement was given up still waits for its answer; the next statement would queue behind it.
-    pool: { min: 0, max: options.pool_max ?? 10, validate: (connection: { readyForQuery?: boolean | null }) => connection.readyForQuery === true },
+    pool: {
+      min: 0,
+      max: options.pool_max ?? 10,
+      validate: (connection: { readyForQuery?: boolean | null }) => connection.readyForQuery === true,
+    },
     acquireConnectionTimeout: limits?.connection ?? 10_000,
     ...(options.quiet ? { log: { warn() {}, error() {}, debug() {}, deprecate() {} } } : {}),
   });
@@ -64,7 +74,16 @@ export function connect(
 
 /** SQLSTATE: no connection, the server stops or starts, too many connections, a lock or a statement that took too long. */
 const AWAY_STATES = /^(08...|57P0[123]|53300|55P03|57014)$/;
-const AWAY_CODES = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'];
+const AWAY_CODES = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+];
 /** Errors that pg reports in words only; knex puts the statement before them. */
 const AWAY_WORDS = /(Query read timeout|timeout expired|Connection (terminated|ended)[\w ]*|not queryable)$/;
 
@@ -91,7 +110,12 @@ export async function rows<Row>(db: Database, sql: string, bindings: Record<stri
  * Like `rows`, for statements of the hot path: each connection parses and plans one once, under its name. Such a statement must
  * list its columns: with `select *`, a migration that adds one would break open connections.
  */
-export async function preparedRows<Row>(db: Database, name: string, sql: string, bindings: Record<string, unknown>): Promise<Row[]> {
+export async function preparedRows<Row>(
+  db: Database,
+  name: string,
+  sql: string,
+  bindings: Record<string, unknown>,
+): Promise<Row[]> {
   const result = (await db.raw(sql, bindings as never).options({ name })) as { rows: Row[] };
   return result.rows;
 }

@@ -39,7 +39,12 @@ export async function findDelivery(db: Database, { order_id, n }: DeliveryId): P
  * Records an attempt and, if it decides the delivery, moves that too, in one statement.
  * Repeat-safe: a recorded attempt stays as it is.
  */
-export async function recordAttempt(db: Database, { order_id, n }: DeliveryId, attempt: DeliveryAttempt, to: DeliveryStatus): Promise<void> {
+export async function recordAttempt(
+  db: Database,
+  { order_id, n }: DeliveryId,
+  attempt: DeliveryAttempt,
+  to: DeliveryStatus,
+): Promise<void> {
   await rows(
     db,
     `with a as (

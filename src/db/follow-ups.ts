@@ -27,9 +27,13 @@ import { findOrder, loadOrder } from './order-record';
  * left. `undefined` when there is no such payment.
  */
 async function lockPayment(trx: SqlTransaction, { original_order_id, original_transaction_id }: PaymentId) {
-  const [order] = await rows<{ version: number }>(trx, `select version from orders where id = :original_order_id and kind = 'payment' for update`, {
-    original_order_id,
-  });
+  const [order] = await rows<{ version: number }>(
+    trx,
+    `select version from orders where id = :original_order_id and kind = 'payment' for update`,
+    {
+      original_order_id,
+    },
+  );
   if (order === undefined) return undefined;
   const [transaction] = await rows<TransactionMoney & { payment_method: string }>(
     trx,
@@ -136,7 +140,10 @@ export async function recordFollowUpOutcome(
     if (movesReservedMoney(follow_up.kind)) await endAuthorization(trx, follow_up, money, details.now);
     const attention = attentionTo(follow_up, to, money);
     if (attention === undefined) return moved;
-    await rows(trx, 'update orders set attention = :attention where id = :order_id', { attention, order_id: order.order_id });
+    await rows(trx, 'update orders set attention = :attention where id = :order_id', {
+      attention,
+      order_id: order.order_id,
+    });
     return { ...moved, attention };
   });
 }
@@ -149,12 +156,21 @@ async function endAuthorization(
   now: number,
 ): Promise<void> {
   if (!isGivenUp(money)) return;
-  const released = await rows(trx, `select 1 from orders where related_order_id = :original_order_id and kind = 'void' and requested_by = 'service' limit 1`, {
-    original_order_id,
-  });
+  const released = await rows(
+    trx,
+    `select 1 from orders where related_order_id = :original_order_id and kind = 'void' and requested_by = 'service' limit 1`,
+    {
+      original_order_id,
+    },
+  );
   const to = givenUpAs(released.length > 0);
   const source = to === 'expired' ? 'service' : 'merchant';
-  await moveOrder(trx, await loadOrder(trx, original_order_id), { transaction_id: original_transaction_id, to }, { source, now });
+  await moveOrder(
+    trx,
+    await loadOrder(trx, original_order_id),
+    { transaction_id: original_transaction_id, to },
+    { source, now },
+  );
 }
 
 /** Adds to columns of amounts; their names come from the domain's table. */

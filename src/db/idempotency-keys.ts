@@ -31,11 +31,18 @@ export async function findKey(db: Database, { project_id, key }: KeyName): Promi
     { project_id, key },
   );
   if (row === undefined) return undefined;
-  return { request_hash: row.request_hash, ...(row.status !== null && { answer: { status: row.status, body: row.body } }) };
+  return {
+    request_hash: row.request_hash,
+    ...(row.status !== null && { answer: { status: row.status, body: row.body } }),
+  };
 }
 
 /** Claims the key for this request; `false` when it was claimed before. */
-export async function claimKey(db: Database, { project_id, key, request_hash }: KeyedRequest, now: number): Promise<boolean> {
+export async function claimKey(
+  db: Database,
+  { project_id, key, request_hash }: KeyedRequest,
+  now: number,
+): Promise<boolean> {
   const claimed = await rows(
     db,
     `insert into idempotency_keys (project_id, key, request_hash, created) values (:project_id, :key, :request_hash, :created)
@@ -46,7 +53,11 @@ export async function claimKey(db: Database, { project_id, key, request_hash }: 
 }
 
 /** Keeps the answer under a claimed key unless there is one; returns the answer that is kept. Throws when the key was not claimed. */
-export async function keepAnswer(db: Database, { project_id, key }: KeyName, { status, body }: KeptAnswer): Promise<KeptAnswer> {
+export async function keepAnswer(
+  db: Database,
+  { project_id, key }: KeyName,
+  { status, body }: KeptAnswer,
+): Promise<KeptAnswer> {
   const [kept] = await rows<KeptAnswer>(
     db,
     `update idempotency_keys set status = coalesce(status, :status), body = coalesce(body, :body::json)

@@ -72,7 +72,10 @@ const TRANSACTION_COLUMNS = columns<ReturnType<typeof transactionRow>>({
 
 const ROW_OF_JSON = `select ${TRANSACTION_COLUMNS} from json_populate_record(null::transactions, :transaction::json)`;
 
-function newTransactionRecord({ id, attempt, capture_mode, capture_period }: NewTransaction, end: number): TransactionRecord {
+function newTransactionRecord(
+  { id, attempt, capture_mode, capture_period }: NewTransaction,
+  end: number,
+): TransactionRecord {
   const authorization = capture_mode !== undefined && capture_period !== undefined;
   return {
     transaction_id: id,
@@ -83,7 +86,11 @@ function newTransactionRecord({ id, attempt, capture_mode, capture_period }: New
   };
 }
 
-function transactionRow(transaction: NewTransaction, order: { id: string; amount: number; currency: string }, times: { created: number; end: number }) {
+function transactionRow(
+  transaction: NewTransaction,
+  order: { id: string; amount: number; currency: string },
+  times: { created: number; end: number },
+) {
   return {
     ...transaction,
     order_id: order.id,
@@ -125,7 +132,9 @@ export async function insertOrder(
      select count(*) as inserted from o`,
     {
       order: JSON.stringify(orderRow(order, { created: times.created, end: times.order_end })),
-      transaction: JSON.stringify(transaction ? transactionRow(transaction, order, { created: times.created, end: times.transaction_end }) : {}),
+      transaction: JSON.stringify(
+        transaction ? transactionRow(transaction, order, { created: times.created, end: times.transaction_end }) : {},
+      ),
       created: iso(times.created),
       not_after: times.not_after ?? null,
     },
@@ -183,15 +192,23 @@ export async function insertTransaction(
       order_id: order.order_id,
       version: order.version,
       transaction_id: transaction.id,
-      transaction: JSON.stringify(transactionRow(transaction, { id: order.order_id, amount: order.amount, currency: order.currency }, times)),
+      transaction: JSON.stringify(
+        transactionRow(transaction, { id: order.order_id, amount: order.amount, currency: order.currency }, times),
+      ),
       created: iso(times.created),
       not_after: times.not_after ?? null,
     },
   );
   if (result?.inserted !== 1) {
     const present = await loadOrder(db, order.order_id);
-    if (present.version === order.version && !present.transactions.some((one) => one.transaction_id === transaction.id)) throw tooLate();
-    const onlyFieldsChanged = present.version !== order.version && present.moves === order.moves && statusesOf(present) === statusesOf(order);
+    if (
+      present.version === order.version &&
+      !present.transactions.some((one) => one.transaction_id === transaction.id)
+    ) {
+      throw tooLate();
+    }
+    const onlyFieldsChanged =
+      present.version !== order.version && present.moves === order.moves && statusesOf(present) === statusesOf(order);
     return onlyFieldsChanged ? await insertTransaction(db, present, transaction, times) : present;
   }
   return {

@@ -38,7 +38,12 @@ export interface MoveDetails {
  * Repeat-safe: a move that was made already writes nothing. Returns the order as it is now. Throws PreconditionFailed when the
  * order changed first and `versions` does not allow its new version, ForbiddenMove when a table does not allow the change.
  */
-export async function moveOrder(db: Database, order: OrderRecord, change: Change, details: MoveDetails): Promise<OrderRecord> {
+export async function moveOrder(
+  db: Database,
+  order: OrderRecord,
+  change: Change,
+  details: MoveDetails,
+): Promise<OrderRecord> {
   const move = planMove(order, change);
   if (move === undefined) return order;
   const [result] = await preparedRows<{ moved: number; delivery: number | null }>(
@@ -111,7 +116,9 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
       occurred: details.occurred ?? null,
       payment_method: details.transaction?.payment_method ?? null,
       payment_method_brand: details.transaction?.payment_method_brand ?? null,
-      payment_method_details: details.transaction?.payment_method_details ? JSON.stringify(details.transaction.payment_method_details) : null,
+      payment_method_details: details.transaction?.payment_method_details
+        ? JSON.stringify(details.transaction.payment_method_details)
+        : null,
       response_code: details.transaction?.response_code ?? null,
       response_code_description: details.transaction?.response_code_description ?? null,
       challenge_url: details.transaction?.challenge_url ?? null,
@@ -123,7 +130,11 @@ export async function moveOrder(db: Database, order: OrderRecord, change: Change
   if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined);
   // The order changed first, most often by this very move, whose answer was lost. Plan again from the present row.
   const present = await loadOrder(db, order.order_id);
-  if (details.versions?.includes(present.version) === false && planMove(present, change) !== undefined) throw preconditionFailed();
-  if (present.version === order.version) throw new Error(`order ${order.order_id}: the guard refused ${order.status} → ${move.order_to}`);
+  if (details.versions?.includes(present.version) === false && planMove(present, change) !== undefined) {
+    throw preconditionFailed();
+  }
+  if (present.version === order.version) {
+    throw new Error(`order ${order.order_id}: the guard refused ${order.status} → ${move.order_to}`);
+  }
   return await moveOrder(db, present, change, details);
 }

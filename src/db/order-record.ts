@@ -61,7 +61,13 @@ export async function loadOrder(db: Database, order_id: string): Promise<OrderRe
 
 function transactionOf(row: TransactionRow): TransactionRecord {
   const { transaction_id, attempt, status, expires_at, capture_mode } = row;
-  return { transaction_id, attempt, status, end: endOf(expires_at), ...(capture_mode && { capture: captureOf(row, capture_mode) }) };
+  return {
+    transaction_id,
+    attempt,
+    status,
+    end: endOf(expires_at),
+    ...(capture_mode && { capture: captureOf(row, capture_mode) }),
+  };
 }
 
 function captureOf(row: TransactionRow, mode: CaptureMode): NonNullable<TransactionRecord['capture']> {

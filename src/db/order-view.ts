@@ -92,7 +92,10 @@ export interface EventView {
 
 /** A transaction's money as decisions need it. */
 export function moneyOf(transaction: TransactionView): TransactionMoney {
-  return { ...transaction, capture_end: transaction.capture_ends_at === null ? null : Date.parse(transaction.capture_ends_at) };
+  return {
+    ...transaction,
+    capture_end: transaction.capture_ends_at === null ? null : Date.parse(transaction.capture_ends_at),
+  };
 }
 
 const ORDER_VIEW = `

@@ -48,7 +48,10 @@ export async function getProject(db: Database, project_id: string): Promise<Proj
 
 /** Repeat-safe: an existing merchant stays as it is. */
 export async function insertMerchant(db: Database, merchant: { id: string; name: string; now: Date }): Promise<void> {
-  await db('merchants').insert({ id: merchant.id, name: merchant.name, created: merchant.now }).onConflict('id').ignore();
+  await db('merchants')
+    .insert({ id: merchant.id, name: merchant.name, created: merchant.now })
+    .onConflict('id')
+    .ignore();
 }
 
 /** Repeat-safe: an existing project only takes over the webhook address, the payment methods and account funding. */

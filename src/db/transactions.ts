@@ -33,7 +33,10 @@ export async function findPayment(db: Database, transaction_id: string): Promise
  * cancelled, or was given up while its outcome was unknown. An approval of it comes too late. `undefined` for any other
  * transaction.
  */
-export async function endedUnpaid(db: Database, transaction_id: string): Promise<(PaymentId & { project_id: string }) | undefined> {
+export async function endedUnpaid(
+  db: Database,
+  transaction_id: string,
+): Promise<(PaymentId & { project_id: string }) | undefined> {
   const [found] = await rows<PaymentId & { project_id: string }>(
     db,
     `select t.order_id as original_order_id, t.id as original_transaction_id, o.project_id from transactions t join orders o on o.id = t.order_id

@@ -14,7 +14,12 @@ export const LIMIT = 5_000;
 /** Windows that ended longer ago are not looked at: they last five days at most and are closed at their end. */
 const WINDOW_AGE_MS = 30 * 24 * 60 * 60 * 1_000;
 
-const instants = ({ since, before }: Touched) => ({ since: iso(since), before: iso(before), open: OPEN_ORDER_STATUSES, limit: LIMIT });
+const instants = ({ since, before }: Touched) => ({
+  since: iso(since),
+  before: iso(before),
+  open: OPEN_ORDER_STATUSES,
+  limit: LIMIT,
+});
 
 /** Follow-up orders that are not final. Those of the processor are final as soon as they are written. */
 export async function unfinishedFollowUps(db: Database, before: number): Promise<OpenFollowUp[]> {
@@ -32,7 +37,10 @@ export async function unfinishedFollowUps(db: Database, before: number): Promise
  * or the outcome of a charge stayed out for another hour. While an order only waits to be paid, its workflow can have missed nothing.
  * Oldest first.
  */
-export async function unfinishedOrders(db: Database, touched: Touched): Promise<{ order_id: string; project_id: string; touched: string }[]> {
+export async function unfinishedOrders(
+  db: Database,
+  touched: Touched,
+): Promise<{ order_id: string; project_id: string; touched: string }[]> {
   return await rows(
     db,
     `with authorized as (

@@ -37,7 +37,13 @@ export async function updateOrder(
        modified = greatest(modified, :now::timestamptz)
      where id = :order_id and status = any(:open::text[]) and (:versions::int[] is null or version = any(:versions::int[]))
      returning id`,
-    { order_id, changes: JSON.stringify(changes), open: OPEN_ORDER_STATUSES, versions: versions ?? null, now: iso(now) },
+    {
+      order_id,
+      changes: JSON.stringify(changes),
+      open: OPEN_ORDER_STATUSES,
+      versions: versions ?? null,
+      now: iso(now),
+    },
   );
   return updated.length === 1;
 }

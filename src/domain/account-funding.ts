@@ -3,7 +3,15 @@ import { ServiceError, invalid } from '../errors';
 /** Account funding: a card is charged to load money into another account (specification, Account funding through create order). */
 
 /** What the receiver's bank must know about the customer; `state` only for countries that have a list (rule 2). */
-const CUSTOMER_FIELDS = ['first_name', 'last_name', 'address_type', 'address', 'postal_code', 'city', 'country'] as const;
+const CUSTOMER_FIELDS = [
+  'first_name',
+  'last_name',
+  'address_type',
+  'address',
+  'postal_code',
+  'city',
+  'country',
+] as const;
 const RECEIVER_FIELDS = ['receiver_account_number', 'receiver_account_number_type'] as const;
 /** The only address type accepted (rule 2). */
 const ADDRESS_TYPE = 'billing';
@@ -36,7 +44,9 @@ export function isAccountFunding(details: object | undefined): boolean {
  * its length are kept.
  */
 export function truncatedAccount(number: string): string {
-  return number.length <= 10 ? '*'.repeat(number.length) : `${number.slice(0, 6)}${'*'.repeat(number.length - 10)}${number.slice(-4)}`;
+  return number.length <= 10
+    ? '*'.repeat(number.length)
+    : `${number.slice(0, 6)}${'*'.repeat(number.length - 10)}${number.slice(-4)}`;
 }
 
 /**
@@ -56,5 +66,8 @@ export function requireFundingInformation(path: string, receiver: Receiver, cust
 function requireField(property_path: string, value: string | undefined): void {
   if (value !== undefined && value.trim() !== '') return;
   const property_description = 'Account funding needs this field.';
-  throw new ServiceError('MissingInformationToCreateTransaction', `${property_path}: ${property_description}`, { property_path, property_description });
+  throw new ServiceError('MissingInformationToCreateTransaction', `${property_path}: ${property_description}`, {
+    property_path,
+    property_description,
+  });
 }

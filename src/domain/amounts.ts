@@ -39,13 +39,25 @@ export interface AmountDetails {
 /** The fields that determine how much an authorization still reserves. */
 export type Reservation = Pick<
   TransactionMoney,
-  'status' | 'amount' | 'capture_mode' | 'captured_amount' | 'voided_amount' | 'capture_pending_amount' | 'void_pending_amount'
+  | 'status'
+  | 'amount'
+  | 'capture_mode'
+  | 'captured_amount'
+  | 'voided_amount'
+  | 'capture_pending_amount'
+  | 'void_pending_amount'
 >;
 
 /** What an authorization still reserves and no request claims, in minor units. 0 for a sale, and before acceptance. */
 export function reservedAmount(money: Reservation): number {
   if (money.capture_mode === null || money.status !== 'accepted') return 0;
-  return money.amount - money.captured_amount - money.voided_amount - money.capture_pending_amount - money.void_pending_amount;
+  return (
+    money.amount -
+    money.captured_amount -
+    money.voided_amount -
+    money.capture_pending_amount -
+    money.void_pending_amount
+  );
 }
 
 /** What may be voided now, in minor units: what is reserved, within the window. */
@@ -64,17 +76,26 @@ export function capturableAmount(money: TransactionMoney, now: number): number {
  */
 export function refundableAmount(money: TransactionMoney): number {
   const { captured_amount, refunded_amount, refund_pending_amount, charged_back_amount, won_back_amount } = money;
-  return Math.max(0, captured_amount - refunded_amount - refund_pending_amount - Math.max(0, charged_back_amount - won_back_amount));
+  return Math.max(
+    0,
+    captured_amount - refunded_amount - refund_pending_amount - Math.max(0, charged_back_amount - won_back_amount),
+  );
 }
 
 /** Whether more went back to the customer than was captured: chargebacks are recorded whatever came before them. */
-export function isOverdrawn({ captured_amount, refunded_amount, charged_back_amount, won_back_amount }: TransactionMoney): boolean {
+export function isOverdrawn({
+  captured_amount,
+  refunded_amount,
+  charged_back_amount,
+  won_back_amount,
+}: TransactionMoney): boolean {
   return refunded_amount + charged_back_amount - won_back_amount > captured_amount;
 }
 
 /** Sums over the payment transactions of an order. `now` in epoch milliseconds. */
 export function amountDetails(transactions: readonly TransactionMoney[], now: number): AmountDetails {
-  const sum = (part: (money: TransactionMoney) => number) => transactions.reduce((total, money) => total + part(money), 0);
+  const sum = (part: (money: TransactionMoney) => number) =>
+    transactions.reduce((total, money) => total + part(money), 0);
   return {
     capturable: sum((money) => capturableAmount(money, now)),
     captured: sum((money) => money.captured_amount),

@@ -21,9 +21,19 @@ export interface Authorization {
 export function openAuthorization(order: OrderRecord): Authorization | undefined {
   const accepted = order.transactions.find((one) => one.status === 'accepted');
   const capture = accepted?.capture;
-  if (accepted === undefined || capture?.end === undefined || capture.reserved + capture.unanswered === 0) return undefined;
+  if (accepted === undefined || capture?.end === undefined || capture.reserved + capture.unanswered === 0) {
+    return undefined;
+  }
   const { mode, end, reserved, unanswered, freed = 0 } = capture;
-  return { transaction_id: accepted.transaction_id, mode, end, reserved, unanswered, freed, closings: order.closings ?? [] };
+  return {
+    transaction_id: accepted.transaction_id,
+    mode,
+    end,
+    reserved,
+    unanswered,
+    freed,
+    closings: order.closings ?? [],
+  };
 }
 
 /**
@@ -31,13 +41,22 @@ export function openAuthorization(order: OrderRecord): Authorization | undefined
  * everything else is released, including what a later refusal frees. After a refused release it does not try again. `undefined`:
  * nothing to do now. `now` in epoch milliseconds.
  */
-export function closingOf({ mode, end, reserved, freed, closings }: Authorization, now: number): { kind: Closing['kind']; amount: number } | undefined {
+export function closingOf(
+  { mode, end, reserved, freed, closings }: Authorization,
+  now: number,
+): { kind: Closing['kind']; amount: number } | undefined {
   if (!hasEnded(end, now) || reserved === 0) return undefined;
-  if (mode === 'delayed' && closings.length === 0 && reserved > freed) return { kind: 'capture', amount: reserved - freed };
-  return closings.some(({ kind, status }) => kind === 'void' && status === 'error') ? undefined : { kind: 'void', amount: reserved };
+  if (mode === 'delayed' && closings.length === 0 && reserved > freed) {
+    return { kind: 'capture', amount: reserved - freed };
+  }
+  return closings.some(({ kind, status }) => kind === 'void' && status === 'error')
+    ? undefined
+    : { kind: 'void', amount: reserved };
 }
 
 /** Whether nothing is left to wait for: the window is over, nothing is unanswered, and the service captures or releases no more. */
 export function isClosed(authorization: Authorization, now: number): boolean {
-  return hasEnded(authorization.end, now) && authorization.unanswered === 0 && closingOf(authorization, now) === undefined;
+  return (
+    hasEnded(authorization.end, now) && authorization.unanswered === 0 && closingOf(authorization, now) === undefined
+  );
 }

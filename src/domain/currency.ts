@@ -15,9 +15,12 @@ interface Currency {
 const ACCOUNTING_UNITS = ['XDR', 'XSU', 'XUA'];
 
 // The list marks metals, bonds and test codes by pseudo-countries that begin with Zz.
-const isMoney = (row: (typeof data)[number]) => !ACCOUNTING_UNITS.includes(row.code) && !row.countries.some((country) => country.startsWith('Zz'));
+const isMoney = (row: (typeof data)[number]) =>
+  !ACCOUNTING_UNITS.includes(row.code) && !row.countries.some((country) => country.startsWith('Zz'));
 
-const CURRENCIES: ReadonlyMap<string, Currency> = new Map(data.filter(isMoney).map(({ code, digits }) => [code, { code, digits }]));
+const CURRENCIES: ReadonlyMap<string, Currency> = new Map(
+  data.filter(isMoney).map(({ code, digits }) => [code, { code, digits }]),
+);
 
 /** Codes of every currency that can be paid in, sorted. */
 export const CURRENCY_CODES: readonly string[] = [...CURRENCIES.keys()].sort();
@@ -57,7 +60,12 @@ function formatOf(locale: string, currency: string): Intl.NumberFormat {
   const made = FORMATS.get(key);
   if (made !== undefined) return made;
   const digits = minorUnits(currency);
-  const format = new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const format = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
   if (FORMATS.size >= FORMATS_MAX) FORMATS.clear();
   FORMATS.set(key, format);
   return format;

@@ -19,7 +19,9 @@ const SHORTEST_MS = 1000;
 export function parseDuration(text: string): number {
   // Temporal.Duration also accepts signs and lower-case letters.
   if (!/^P[^a-z+-]+$/.test(text)) throw new RangeError('Expected an ISO 8601 duration, for example PT30M.');
-  if (/^P[^T]*[YM]/.test(text)) throw new RangeError('Years and months have no fixed length: use weeks, days, hours, minutes and seconds.');
+  if (/^P[^T]*[YM]/.test(text)) {
+    throw new RangeError('Years and months have no fixed length: use weeks, days, hours, minutes and seconds.');
+  }
   const ms = millisecondsOf(text);
   if (ms < SHORTEST_MS) throw new RangeError('Expected PT1S at least.');
   return ms;

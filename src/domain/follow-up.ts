@@ -1,5 +1,12 @@
 import { ServiceError, invalid } from '../errors';
-import { capturableAmount, reservedAmount, isOverdrawn, refundableAmount, voidableAmount, type TransactionMoney } from './amounts';
+import {
+  capturableAmount,
+  reservedAmount,
+  isOverdrawn,
+  refundableAmount,
+  voidableAmount,
+  type TransactionMoney,
+} from './amounts';
 import { hasEnded, isOpen, type Ending } from './order';
 import type { TransactionStatus } from './transitions';
 
@@ -86,7 +93,10 @@ export type OrderKind = 'payment' | FollowUpKind;
 export const FOLLOW_UP_KINDS = Object.keys(FOLLOW_UPS) as FollowUpKind[];
 
 /** What the processor does by itself, and the kind of order that records it. */
-export const OF_THE_PROCESSOR = { chargeback: 'chargeback', chargeback_reversal: 'reversal' } as const satisfies Record<string, FollowUpKind>;
+export const OF_THE_PROCESSOR = { chargeback: 'chargeback', chargeback_reversal: 'reversal' } as const satisfies Record<
+  string,
+  FollowUpKind
+>;
 
 /** Whether the kind moves reserved money, and so goes through the payment's workflow. */
 export function movesReservedMoney(kind: FollowUpKind): kind is 'capture' | 'void' {
@@ -127,7 +137,10 @@ export interface NewFollowUp extends FollowUpRequest, PaymentId {
 }
 
 /** Which way the money goes. Only a reversal can go both ways: back to the customer or, after a won chargeback, back to the merchant. */
-export function creditDebitOf({ kind, requested_by }: Pick<FollowUpRequest, 'kind' | 'requested_by'>): 'credit' | 'debit' {
+export function creditDebitOf({
+  kind,
+  requested_by,
+}: Pick<FollowUpRequest, 'kind' | 'requested_by'>): 'credit' | 'debit' {
   return kind === 'reversal' && requested_by === 'processor' ? 'credit' : FOLLOW_UPS[kind].credit_debit;
 }
 
@@ -146,13 +159,18 @@ export function followUpKey(transaction_id: string, kind: FollowUpKind, follow_u
  * CanNotCancelTransaction or RefundError by its kind, ValidationError on `amount` for a capture or void of more than is left
  * (DECISIONS, Money: Refusals). What the processor has already done is never refused.
  */
-export function amountToMove(money: TransactionMoney, { kind, requested_by, amount, now }: FollowUpRequest & { now: number }): number {
+export function amountToMove(
+  money: TransactionMoney,
+  { kind, requested_by, amount, now }: FollowUpRequest & { now: number },
+): number {
   if (requested_by === 'processor' || kind === 'reversal') return amount ?? money.amount;
   if (requested_by === 'service') return amount ?? reservedAmount(money);
   if (kind === 'refund') return refundOf(money, amount);
   const left = kind === 'capture' ? capturableAmount(money, now) : voidableAmount(money, now);
   if (left === 0) {
-    throw kind === 'capture' ? new ServiceError('Conflict', whyNoCapture(money, now)) : new ServiceError('CanNotCancelTransaction', whyNoVoid(money, now));
+    throw kind === 'capture'
+      ? new ServiceError('Conflict', whyNoCapture(money, now))
+      : new ServiceError('CanNotCancelTransaction', whyNoVoid(money, now));
   }
   if (amount !== undefined && amount > left) throw invalid('amount', `More than is left: ${left}.`);
   return amount ?? left;
@@ -162,14 +180,18 @@ function refundOf(money: TransactionMoney, amount: number | undefined): number {
   const left = refundableAmount(money);
   if (left === 0) throw new ServiceError('RefundError', whyNoRefund(money));
   if (amount === 0) throw new ServiceError('RefundError', 'A refund of 0 gives nothing back.');
-  if (amount !== undefined && amount > left) throw new ServiceError('RefundError', `The refund exceeds what is left: ${left}.`);
+  if (amount !== undefined && amount > left) {
+    throw new ServiceError('RefundError', `The refund exceeds what is left: ${left}.`);
+  }
   return amount ?? left;
 }
 
 function whyNoCapture(money: TransactionMoney, now: number): string {
   if (money.capture_mode === null) return 'A sale is captured with its payment.';
   if (money.status !== 'accepted') return `The transaction is ${money.status}.`;
-  if (money.capture_mode === 'delayed') return 'A delayed transaction is captured by the service at the end of its expiration_period.';
+  if (money.capture_mode === 'delayed') {
+    return 'A delayed transaction is captured by the service at the end of its expiration_period.';
+  }
   if (hasEnded(money.capture_end ?? 0, now)) return 'The capture window has ended.';
   return 'Nothing is left to be captured.';
 }
@@ -184,7 +206,9 @@ function whyNoVoid(money: TransactionMoney, now: number): string {
 function whyNoRefund(money: TransactionMoney): string {
   if (money.status !== 'accepted') return `Nothing was paid: the transaction is ${money.status}.`;
   if (money.amount === 0) return 'Nothing was paid: an order of 0 checks the card.';
-  return money.captured_amount === 0 ? 'Nothing has been captured yet: void the transaction instead.' : 'Nothing is left to be refunded.';
+  return money.captured_amount === 0
+    ? 'Nothing has been captured yet: void the transaction instead.'
+    : 'Nothing is left to be refunded.';
 }
 
 /**
@@ -197,10 +221,14 @@ export function attentionTo(
   to: TransactionStatus,
   money: TransactionMoney,
 ): string | undefined {
-  if (to === 'error' && requested_by === 'service' && kind !== 'capture') return `the processor refused the ${kind}: the customer's money is not free`;
+  if (to === 'error' && requested_by === 'service' && kind !== 'capture') {
+    return `the processor refused the ${kind}: the customer's money is not free`;
+  }
   const gives_back = kind === 'chargeback' || kind === 'refund';
   // While the payment's own outcome is open, nothing is known to be captured.
-  return gives_back && !isOpen(money.status) && to === 'accepted' && isOverdrawn(money) ? 'refunded and charged back beyond what was captured' : undefined;
+  return gives_back && !isOpen(money.status) && to === 'accepted' && isOverdrawn(money)
+    ? 'refunded and charged back beyond what was captured'
+    : undefined;
 }
 
 /** How a follow-up order's outcome changes the columns of the payment's transaction, in minor units. */
@@ -220,7 +248,13 @@ export function amountChanges(
 
 /** Whether nothing of an authorization was captured and all of it is given up: then it ends. */
 export function isGivenUp({ capture_mode, status, amount, captured_amount, voided_amount }: TransactionMoney): boolean {
-  return capture_mode !== null && status === 'accepted' && captured_amount === 0 && voided_amount > 0 && voided_amount === amount;
+  return (
+    capture_mode !== null &&
+    status === 'accepted' &&
+    captured_amount === 0 &&
+    voided_amount > 0 &&
+    voided_amount === amount
+  );
 }
 
 /** How such an authorization ends: `expired` when the service released some of it at the end of its window, else `cancelled`. */

@@ -36,7 +36,8 @@ export class ForbiddenMove extends Error {}
  * table does not allow it.
  */
 export function planMove(order: OrderRecord, change: Change): Move | undefined {
-  const transaction: Move['transaction'] = change.transaction_id === undefined ? openTransactionTo(order, change.ended) : change;
+  const transaction: Move['transaction'] =
+    change.transaction_id === undefined ? openTransactionTo(order, change.ended) : change;
   const present = transactionOf(order, transaction?.transaction_id);
   if (transaction && present?.status === transaction.to) return undefined;
   if (transaction === undefined && order.ended === change.ended) return undefined;
@@ -44,12 +45,22 @@ export function planMove(order: OrderRecord, change: Change): Move | undefined {
     throw new ForbiddenMove(`transaction ${present?.status ?? 'of another order'} → ${transaction.to}`);
   }
   const ended = transaction?.to === 'accepted' ? order.ended : (change.ended ?? endingOf(order, transaction?.to));
-  const transactions = order.transactions.map((one) => (one.transaction_id === transaction?.transaction_id ? { ...one, status: transaction.to } : one));
+  const transactions = order.transactions.map((one) =>
+    one.transaction_id === transaction?.transaction_id ? { ...one, status: transaction.to } : one,
+  );
   const order_to = orderStatus(orderFacts({ ...order, transactions, ...(ended === undefined ? {} : { ended }) }));
   const status_changed = order_to !== order.status;
-  if (status_changed && !mayMove(ORDER_MOVES, order.status, order_to)) throw new ForbiddenMove(`order ${order.status} → ${order_to}`);
+  if (status_changed && !mayMove(ORDER_MOVES, order.status, order_to)) {
+    throw new ForbiddenMove(`order ${order.status} → ${order_to}`);
+  }
   return {
-    ...(transaction && { transaction: { transaction_id: transaction.transaction_id, to: transaction.to, capture_end: transaction.capture_end } }),
+    ...(transaction && {
+      transaction: {
+        transaction_id: transaction.transaction_id,
+        to: transaction.to,
+        capture_end: transaction.capture_end,
+      },
+    }),
     order_to,
     ...(ended === undefined ? {} : { ended }),
     status_changed,
@@ -73,7 +84,11 @@ export function afterMove(order: OrderRecord, move: Move, delivery: number | und
 }
 
 /** An authorization that is accepted holds the whole amount until its window ends. */
-function movedTransaction(order: OrderRecord, transaction: TransactionRecord, { to, capture_end }: NonNullable<Move['transaction']>): TransactionRecord {
+function movedTransaction(
+  order: OrderRecord,
+  transaction: TransactionRecord,
+  { to, capture_end }: NonNullable<Move['transaction']>,
+): TransactionRecord {
   const { capture } = transaction;
   if (capture === undefined || capture_end === undefined) return { ...transaction, status: to };
   return { ...transaction, status: to, capture: { ...capture, end: capture_end, reserved: order.amount } };

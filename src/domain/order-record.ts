@@ -60,7 +60,12 @@ export interface OrderRecord {
 
 /** What an order's status is computed from. */
 export function orderFacts({ status, attempts_max, ended, transactions }: OrderRecord): OrderFacts {
-  return { transactions: transactions.map((one) => one.status), was_accepted: status === 'completed', attempts_max, ...(ended === undefined ? {} : { ended }) };
+  return {
+    transactions: transactions.map((one) => one.status),
+    was_accepted: status === 'completed',
+    attempts_max,
+    ...(ended === undefined ? {} : { ended }),
+  };
 }
 
 /** The latest attempt; a follow-up order has only one. `undefined` when there is none. */

@@ -1,4 +1,11 @@
-import { ORDER_MOVES, TRANSACTION_MOVES, isFinal, mayMove, type OrderStatus, type TransactionStatus } from './transitions';
+import {
+  ORDER_MOVES,
+  TRANSACTION_MOVES,
+  isFinal,
+  mayMove,
+  type OrderStatus,
+  type TransactionStatus,
+} from './transitions';
 
 /** Most payment attempts of one order on the hosted page; with a card token there is only one (DECISIONS, Attempts). */
 export const ATTEMPTS_MAX = 5;
@@ -57,13 +64,17 @@ export type PaymentObstacle = 'already_started' | 'no_attempt_left' | 'ended';
  * Why the attempt with this number may not start; `undefined` when it may: the next one after a declined attempt, or one that
  * exists and was not begun (DECISIONS, Attempts). `attempt` counts from 1; `order_end` and `now` in epoch milliseconds.
  */
-export function paymentObstacle(facts: OrderFacts & { order_end: number; now: number; attempt: number }): PaymentObstacle | undefined {
+export function paymentObstacle(
+  facts: OrderFacts & { order_end: number; now: number; attempt: number },
+): PaymentObstacle | undefined {
   const { transactions, attempt } = facts;
   if (facts.ended !== undefined || hasEnded(facts.order_end, facts.now)) return 'ended';
   if (facts.was_accepted) return 'already_started';
   if (attempt > facts.attempts_max) return 'no_attempt_left';
   const present = transactions[attempt - 1];
-  if (present !== undefined) return present === 'new' && attempt === transactions.length ? undefined : 'already_started';
+  if (present !== undefined) {
+    return present === 'new' && attempt === transactions.length ? undefined : 'already_started';
+  }
   const last = transactions.at(-1);
   const nextInLine = attempt === transactions.length + 1;
   return nextInLine && (last === undefined || last === 'error') ? undefined : 'already_started';

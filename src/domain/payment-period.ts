@@ -14,7 +14,10 @@ interface PaymentPeriod {
  * paying. `to_pay`: transaction_expiration_period of the project.
  */
 export function paymentPeriod(
-  { expiration_period: sent, capture_mode }: { expiration_period?: string | null | undefined; capture_mode?: CaptureMode | null | undefined },
+  {
+    expiration_period: sent,
+    capture_mode,
+  }: { expiration_period?: string | null | undefined; capture_mode?: CaptureMode | null | undefined },
   to_pay: string,
 ): PaymentPeriod {
   const expiration_period = sent ?? to_pay;

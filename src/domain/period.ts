@@ -21,13 +21,21 @@ export interface PeriodProblem {
  * leaves nothing.
  * Takes checked ISO 8601 texts; `now` in epoch milliseconds.
  */
-export function listPeriod(asked: { created_since?: string | undefined; created_until?: string | undefined; now: number }): Period | PeriodProblem {
+export function listPeriod(asked: {
+  created_since?: string | undefined;
+  created_until?: string | undefined;
+  now: number;
+}): Period | PeriodProblem {
   const { created_since, created_until, now } = asked;
   const latest = created_until === undefined ? now : Date.parse(created_until);
   const since = created_since === undefined ? latest - LIST_PERIOD_MAX_MS : Date.parse(created_since);
   const until = created_until === undefined ? Math.min(latest, since + LIST_PERIOD_MAX_MS) : latest;
-  if (created_until !== undefined && since > until) return { parameter: 'created_until', problem: 'Lies before created_since.' };
-  if (until - since > LIST_PERIOD_MAX_MS) return { parameter: 'created_since', problem: `Lies more than ${LIST_PERIOD_MAX_DAYS} days before created_until.` };
+  if (created_until !== undefined && since > until) {
+    return { parameter: 'created_until', problem: 'Lies before created_since.' };
+  }
+  if (until - since > LIST_PERIOD_MAX_MS) {
+    return { parameter: 'created_since', problem: `Lies more than ${LIST_PERIOD_MAX_DAYS} days before created_until.` };
+  }
   return { since: within(since), until: within(until) };
 }
 

@@ -6,7 +6,12 @@ export type EventSource = 'customer' | 'merchant' | 'processor' | 'service';
 export type EventResult = 'approved' | 'declined' | 'failed';
 
 /** What the processor answered to a charge, as far as decisions need it. `unknown`: no answer, so anything may have happened. */
-export type Answer = { result: 'approved' | 'declined' | 'refused' | 'processing' | 'challenge' | 'error'; response_code?: string | undefined } | 'unknown';
+export type Answer =
+  | {
+      result: 'approved' | 'declined' | 'refused' | 'processing' | 'challenge' | 'error';
+      response_code?: string | undefined;
+    }
+  | 'unknown';
 
 /**
  * The move that follows from an answer, and what its event shows. A declined card is a value, never an error (specification,

@@ -5,7 +5,9 @@
 type Moves<S extends string> = { readonly [From in S]: readonly S[] };
 
 /** Ties every target to a known status: a misspelt one does not compile. */
-function defineMoves<const M extends { readonly [From in keyof M]: readonly (keyof M)[] }>(moves: M): Moves<keyof M & string> {
+function defineMoves<const M extends { readonly [From in keyof M]: readonly (keyof M)[] }>(
+  moves: M,
+): Moves<keyof M & string> {
   return moves as unknown as Moves<keyof M & string>;
 }
 
@@ -64,7 +66,9 @@ export function isFinal<S extends string>(moves: Moves<S>, status: S): boolean {
 }
 
 /** Statuses of orders that are not final. */
-export const OPEN_ORDER_STATUSES: readonly OrderStatus[] = ORDER_STATUSES.filter((status) => !isFinal(ORDER_MOVES, status));
+export const OPEN_ORDER_STATUSES: readonly OrderStatus[] = ORDER_STATUSES.filter(
+  (status) => !isFinal(ORDER_MOVES, status),
+);
 
 /** The table as a Mermaid state diagram, for README. */
 export function toMermaid<S extends string>(moves: Moves<S>): string {

@@ -22,7 +22,11 @@ export interface DemoKeys {
  * one. Its keys are made at random at the first call and kept in `data_dir`, as the database has only their hashes: a checkout
  * keeps its keys, also with a new database.
  */
-export async function createDemo(options: { postgres_url: string; demo_webhook_url?: string; data_dir: string }): Promise<DemoKeys> {
+export async function createDemo(options: {
+  postgres_url: string;
+  demo_webhook_url?: string;
+  data_dir: string;
+}): Promise<DemoKeys> {
   const keys = await demoKeys(options.data_dir);
   const db = connect(options.postgres_url, { pool_max: 1 });
   const now = new Date();
@@ -33,7 +37,12 @@ export async function createDemo(options: { postgres_url: string; demo_webhook_u
       { id: LIVE_PROJECT, name: 'Demo Books', is_test: false, account_funding: false, api_key: keys.live_api_key },
     ]) {
       const { api_key, ...fields } = project;
-      await upsertProject(db, MERCHANT.id, { ...fields, payment_methods: PAYMENT_METHODS, currencies: CURRENCIES, webhook_url: options.demo_webhook_url }, now);
+      await upsertProject(
+        db,
+        MERCHANT.id,
+        { ...fields, payment_methods: PAYMENT_METHODS, currencies: CURRENCIES, webhook_url: options.demo_webhook_url },
+        now,
+      );
       await insertApiKey(db, project.id, api_key, now);
     }
   } finally {

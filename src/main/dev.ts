@@ -56,7 +56,11 @@ function reload(): void {
   if (compiling) return reloadSoon();
   compiling = true;
   watchAll();
-  const compiler = spawn(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
+  const compiler = spawn(
+    process.execPath,
+    [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'],
+    { cwd: root, stdio: 'inherit' },
+  );
   compiler.once('close', (code) => {
     compiling = false;
     if (code === 0) endOurs();

@@ -23,7 +23,11 @@ export const GENERATED: readonly Generated[] = [
   { file: 'api/openapi.json', content: () => `${JSON.stringify(openApi(), null, 2)}\n` },
   { file: 'src/client/api.ts', content: client },
   { file: '.env.example', content: envExample },
-  { file: 'README.md', content: (present) => Object.entries(README_BLOCKS).reduce((text, [name, block]) => withBlock(text, name, block()), present) },
+  {
+    file: 'README.md',
+    content: (present) =>
+      Object.entries(README_BLOCKS).reduce((text, [name, block]) => withBlock(text, name, block()), present),
+  },
 ];
 
 /** Parts of README between `<!-- generated:NAME -->` and `<!-- /generated -->`. */
@@ -45,9 +49,13 @@ function client(): string {
     const document = path.join(folder, 'openapi.json');
     writeFileSync(document, JSON.stringify(openApi()));
     const generator = path.join(repositoryRoot(), 'node_modules/oazapfts/dist/cli.js');
-    const source = execFileSync(process.execPath, [generator, document, '--argumentStyle=object', '--useUnknown', '--futureStripLegacyMethods'], {
-      encoding: 'utf8',
-    });
+    const source = execFileSync(
+      process.execPath,
+      [generator, document, '--argumentStyle=object', '--useUnknown', '--futureStripLegacyMethods'],
+      {
+        encoding: 'utf8',
+      },
+    );
     return `// @ts-nocheck: the types of its runtime do not know exactOptionalPropertyTypes.\n${source}`;
   } finally {
     rmSync(folder, { recursive: true });
@@ -64,18 +72,24 @@ function envExample(): string {
 }
 
 function operations(): string {
-  const rows = Object.values(ROUTES).map((route: Route) => `| \`${route.method.toUpperCase()} ${route.path}\` | ${route.summary} |`);
+  const rows = Object.values(ROUTES).map(
+    (route: Route) => `| \`${route.method.toUpperCase()} ${route.path}\` | ${route.summary} |`,
+  );
   return table(['Request', 'Operation'], rows);
 }
 
 function statuses(): string {
   const diagram = (title: string, mermaid: string) => `${title}\n\n\`\`\`mermaid\n${mermaid}\n\`\`\``;
-  return [diagram('An order:', toMermaid(ORDER_MOVES)), diagram('A transaction:', toMermaid(TRANSACTION_MOVES))].join('\n\n');
+  return [diagram('An order:', toMermaid(ORDER_MOVES)), diagram('A transaction:', toMermaid(TRANSACTION_MOVES))].join(
+    '\n\n',
+  );
 }
 
 function errors(): string {
   const names = (Object.keys(ERRORS) as ErrorName[]).sort((a, b) => ERRORS[a].status - ERRORS[b].status);
-  const rows = names.map((name) => `| \`${typeOf(name)}\` | ${ERRORS[name].status} | ${ERRORS[name].meaning} | ${ERRORS[name].remedy} |`);
+  const rows = names.map(
+    (name) => `| \`${typeOf(name)}\` | ${ERRORS[name].status} | ${ERRORS[name].meaning} | ${ERRORS[name].remedy} |`,
+  );
   return table(['Type', 'Status', 'Meaning', 'What to do'], rows);
 }
 

@@ -13,15 +13,22 @@ async function main(): Promise<void> {
   if (folder === undefined) throw new Error('usage: replay.js <folder of histories>');
   Runtime.install({
     logger: new DefaultLogger('ERROR'),
-    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }), forward: {} } },
+    telemetryOptions: {
+      logging: { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }), forward: {} },
+    },
   });
   const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).toSorted();
   if (names.length === 0) throw new Error(`there are no histories in ${folder}`);
   const histories: RecordedHistory[] = [];
   for (const name of names) {
-    histories.push({ name: path.basename(name, '.json'), history: JSON.parse(await readFile(path.join(folder, name), 'utf8')) as object });
+    histories.push({
+      name: path.basename(name, '.json'),
+      history: JSON.parse(await readFile(path.join(folder, name), 'utf8')) as object,
+    });
   }
-  const failures = Object.entries(await replayHistories({ codePath: await workflowBundlePath(path.join(__dirname, '../..')) }, histories));
+  const failures = Object.entries(
+    await replayHistories({ codePath: await workflowBundlePath(path.join(__dirname, '../..')) }, histories),
+  );
   for (const [name, why] of failures) process.stdout.write(`${name}: ${why}\n`);
   process.stdout.write(`${histories.length - failures.length} of ${histories.length} histories replay\n`);
   process.exit(failures.length === 0 ? 0 : 1);

@@ -1,4 +1,12 @@
-import { NativeConnection, Runtime, Worker, makeTelemetryFilterString, type LogLevel, type LogMetadata, type Logger as SdkLogger } from '@temporalio/worker';
+import {
+  NativeConnection,
+  Runtime,
+  Worker,
+  makeTelemetryFilterString,
+  type LogLevel,
+  type LogMetadata,
+  type Logger as SdkLogger,
+} from '@temporalio/worker';
 import { createActivities } from '../../activities';
 import { Caretaker } from '../../activities/caretaker';
 import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
@@ -20,7 +28,12 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     logger: loggerFor(log),
   });
   const db = connect(required(config, 'POSTGRES_URL'), { limits: LIMITS });
-  const processor = createProcessor({ url: required(config, 'PROCESSOR_URL'), key: config.PROCESSOR_KEY, timeout_ms: config.PROCESSOR_TIMEOUT_MS, log });
+  const processor = createProcessor({
+    url: required(config, 'PROCESSOR_URL'),
+    key: config.PROCESSOR_KEY,
+    timeout_ms: config.PROCESSOR_TIMEOUT_MS,
+    log,
+  });
   const client = connectTemporal({ address, namespace: config.TEMPORAL_NAMESPACE, payload_keys: config.PAYLOAD_KEYS });
   const connection = await NativeConnection.connect({ address });
   const shared = {
@@ -45,8 +58,18 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   } as const;
   const workers = await Promise.all([
     // A slot is held during a charge, which is mostly waiting.
-    Worker.create({ ...shared, taskQueue: TASK_QUEUE, maxConcurrentWorkflowTaskExecutions: 100, maxCachedWorkflows: 1_000 }),
-    Worker.create({ ...shared, taskQueue: WEBHOOK_TASK_QUEUE, maxConcurrentWorkflowTaskExecutions: 100, maxCachedWorkflows: 200 }),
+    Worker.create({
+      ...shared,
+      taskQueue: TASK_QUEUE,
+      maxConcurrentWorkflowTaskExecutions: 100,
+      maxCachedWorkflows: 1_000,
+    }),
+    Worker.create({
+      ...shared,
+      taskQueue: WEBHOOK_TASK_QUEUE,
+      maxConcurrentWorkflowTaskExecutions: 100,
+      maxCachedWorkflows: 200,
+    }),
   ]);
   const running = Promise.all(workers.map((worker) => worker.run()));
   const caretaker = new Caretaker({ db, client, log });

@@ -21,10 +21,19 @@ import { publicUrl } from './public-url';
 const PAGE_DEADLINE_MS = 10_000;
 
 /** Opens what the api needs and listens. `addTo`: the benchmark's own process adds its one route to the pages. */
-export async function serveApi(config: Config, log: Logger, addTo?: (pages: AppDependencies['pages'], client: Client) => void): Promise<Started> {
+export async function serveApi(
+  config: Config,
+  log: Logger,
+  addTo?: (pages: AppDependencies['pages'], client: Client) => void,
+): Promise<Started> {
   const page_secret = required(config, 'PAGE_SECRET');
   const db = connect(required(config, 'POSTGRES_URL'), { limits: LIMITS });
-  const processor = createProcessor({ url: required(config, 'PROCESSOR_URL'), key: config.PROCESSOR_KEY, timeout_ms: config.PROCESSOR_TIMEOUT_MS, log });
+  const processor = createProcessor({
+    url: required(config, 'PROCESSOR_URL'),
+    key: config.PROCESSOR_KEY,
+    timeout_ms: config.PROCESSOR_TIMEOUT_MS,
+    log,
+  });
   const client = connectTemporal({
     address: required(config, 'TEMPORAL_ADDRESS'),
     namespace: config.TEMPORAL_NAMESPACE,
@@ -34,12 +43,28 @@ export async function serveApi(config: Config, log: Logger, addTo?: (pages: AppD
   const orders = new Orders(client, db);
   const follow_ups = new FollowUps(client, db);
   const news = new ProcessorNews(client, db, orders);
-  const pages = createPages({ db, orders, news, processor, public_url, page_secret, deadline_ms: PAGE_DEADLINE_MS, log });
+  const pages = createPages({
+    db,
+    orders,
+    news,
+    processor,
+    public_url,
+    page_secret,
+    deadline_ms: PAGE_DEADLINE_MS,
+    log,
+  });
   addTo?.(pages, client);
   const app = createApp({
     config,
     log,
-    operations: createOperations({ db, orders, follow_ups, processor, public_url, webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES }),
+    operations: createOperations({
+      db,
+      orders,
+      follow_ups,
+      processor,
+      public_url,
+      webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
+    }),
     findProject: (api_key) => findProjectByApiKey(db, api_key),
     keys: keyStore(db),
     probes: [

@@ -94,7 +94,11 @@ class Stack {
     const secrets = keepSecrets(data_dir);
     const stack = resolveStack(await withPorts(this.config), secrets, process.env);
 
-    const [keys] = await Promise.all([this.startRecord(stack, secrets), this.startTemporal(stack), this.startMeilisearch(stack)]);
+    const [keys] = await Promise.all([
+      this.startRecord(stack, secrets),
+      this.startTemporal(stack),
+      this.startMeilisearch(stack),
+    ]);
     await Promise.all([
       this.startOurs('worker', 'Worker', stack),
       this.startOurs('api', 'API', stack),
@@ -131,21 +135,32 @@ class Stack {
   private async startRecord(stack: StackConfig, secrets: Secrets): Promise<DemoKeys> {
     const { POSTGRES_URL: postgres_url, POSTGRES_PORT: port, DATA_DIR: data_dir, DEMO_WEBHOOK_URL } = stack;
     if (this.config.POSTGRES_URL === undefined) {
-      const server = { data_dir, log_file: this.supervisor.logFile('postgres'), port, password: secrets.postgres_password };
+      const server = {
+        data_dir,
+        log_file: this.supervisor.logFile('postgres'),
+        port,
+        password: secrets.postgres_password,
+      };
       await this.supervisor.keep(await preparePostgres(server, progress), 'PostgreSQL');
     } else {
       await reach('POSTGRES_URL', new URL(postgres_url), 5432);
     }
     const keys = await progress.step('PostgreSQL', 'migrating and making the demo merchant', async () => {
       await migrate(postgres_url);
-      return createDemo({ postgres_url, data_dir, ...(DEMO_WEBHOOK_URL === undefined ? {} : { demo_webhook_url: DEMO_WEBHOOK_URL }) });
+      return createDemo({
+        postgres_url,
+        data_dir,
+        ...(DEMO_WEBHOOK_URL === undefined ? {} : { demo_webhook_url: DEMO_WEBHOOK_URL }),
+      });
     });
     if (this.config.PROCESSOR_URL === undefined) await this.startOurs('simulator', 'Simulator', stack);
     return keys;
   }
 
   private async startTemporal(stack: StackConfig): Promise<void> {
-    if (this.config.TEMPORAL_ADDRESS !== undefined) return reach('TEMPORAL_ADDRESS', new URL(`tcp://${stack.TEMPORAL_ADDRESS}`), 7233);
+    if (this.config.TEMPORAL_ADDRESS !== undefined) {
+      return reach('TEMPORAL_ADDRESS', new URL(`tcp://${stack.TEMPORAL_ADDRESS}`), 7233);
+    }
     const server = {
       program: await this.tool(temporalTool(stack.TEMPORAL_CLI_PATH)),
       data_dir: stack.DATA_DIR,
@@ -156,7 +171,9 @@ class Stack {
       namespace: stack.TEMPORAL_NAMESPACE,
     };
     const marker = path.join(stack.DATA_DIR, 'temporal.first-start');
-    await guardFirstStart(marker, temporalData(stack.DATA_DIR), () => this.supervisor.keep(temporalProgram(server), 'Temporal'));
+    await guardFirstStart(marker, temporalData(stack.DATA_DIR), () =>
+      this.supervisor.keep(temporalProgram(server), 'Temporal'),
+    );
     await setUpNamespace(server);
   }
 
@@ -164,9 +181,17 @@ class Stack {
     if (this.config.MEILISEARCH_URL !== undefined) return reach('MEILISEARCH_URL', new URL(stack.MEILISEARCH_URL), 80);
     const program = await this.tool(meilisearchTool(stack.MEILISEARCH_PATH));
     const log_file = this.supervisor.logFile('meilisearch');
-    const server = { program, data_dir: stack.DATA_DIR, log_file, port: stack.MEILISEARCH_PORT, key: stack.MEILISEARCH_KEY ?? '' };
+    const server = {
+      program,
+      data_dir: stack.DATA_DIR,
+      log_file,
+      port: stack.MEILISEARCH_PORT,
+      key: stack.MEILISEARCH_KEY ?? '',
+    };
     const marker = path.join(stack.DATA_DIR, 'meilisearch.first-start');
-    await guardFirstStart(marker, [meilisearchData(stack.DATA_DIR)], () => this.supervisor.keep(meilisearchProgram(server), 'Meilisearch'));
+    await guardFirstStart(marker, [meilisearchData(stack.DATA_DIR)], () =>
+      this.supervisor.keep(meilisearchProgram(server), 'Meilisearch'),
+    );
   }
 
   private tool(tool: Tool): Promise<string> {

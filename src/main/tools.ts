@@ -11,7 +11,11 @@ import { findTool } from '../stack/tools/find-tool';
 async function main(): Promise<void> {
   const config = parseConfig(process.env);
   const progress = createProgress();
-  const tools = [temporalTool(config.TEMPORAL_CLI_PATH), meilisearchTool(config.MEILISEARCH_PATH), timeSkippingTool(config.TEMPORAL_TEST_SERVER_PATH)];
+  const tools = [
+    temporalTool(config.TEMPORAL_CLI_PATH),
+    meilisearchTool(config.MEILISEARCH_PATH),
+    timeSkippingTool(config.TEMPORAL_TEST_SERVER_PATH),
+  ];
   const { signal } = new AbortController();
   try {
     for (const tool of tools) {

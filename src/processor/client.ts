@@ -78,14 +78,27 @@ const ANSWER_BYTES_MAX = 256 * 1024;
 
 /** A client of the processor over kept-alive connections; close it before the process ends. */
 export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions): Processor {
-  const agent = new Agent({ connect: { timeout: timeout_ms }, keepAliveTimeout: 30_000, maxResponseSize: ANSWER_BYTES_MAX });
+  const agent = new Agent({
+    connect: { timeout: timeout_ms },
+    keepAliveTimeout: 30_000,
+    maxResponseSize: ANSWER_BYTES_MAX,
+  });
   const base = url.replace(/\/+$/, '');
 
-  async function call(method: 'GET' | 'POST', path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  async function call(
+    method: 'GET' | 'POST',
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
     const answer = await request(`${base}${path}`, {
       dispatcher: agent,
       method,
-      headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(timeout_ms),
     });
@@ -94,14 +107,19 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
   }
 
   /** A call that moves money, or asks whether it moved. */
-  async function outcome(idempotency_key: string, calling: Promise<Answer>): Promise<OperationResult | Answer | 'unknown'> {
+  async function outcome(
+    idempotency_key: string,
+    calling: Promise<Answer>,
+  ): Promise<OperationResult | Answer | 'unknown'> {
     let why: string;
     try {
       const answer = await calling;
       if (answer.status === 404 || answer.status === 409) return answer;
       const result = operationResultSchema.safeParse(answer.body);
       // An answer about another operation says nothing about this one.
-      if (answer.status === 200 && result.success && result.data.idempotency_key === idempotency_key) return result.data;
+      if (answer.status === 200 && result.success && result.data.idempotency_key === idempotency_key) {
+        return result.data;
+      }
       why = answer.status === 200 ? 'not an answer of the wire format' : `status ${answer.status}`;
     } catch (error) {
       why = reason(error);
@@ -155,7 +173,10 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
       return 'unknown';
     },
     async ask(idempotency_key) {
-      const result = await outcome(idempotency_key, call('GET', `/v1/operations/${encodeURIComponent(idempotency_key)}/`));
+      const result = await outcome(
+        idempotency_key,
+        call('GET', `/v1/operations/${encodeURIComponent(idempotency_key)}/`),
+      );
       if (isResult(result) || result === 'unknown') return result;
       // A 404 that is not the processor's own (a proxy's page) must not count as "nothing happened".
       return isAbout('idempotency_key', result) ? 'never_seen' : 'unknown';
@@ -174,7 +195,12 @@ function isResult(result: OperationResult | Answer | 'unknown'): result is Opera
 
 /** Whether an answer is about what was asked for, to the last minor unit. */
 function isOf(asked: Operation, { operation, transaction_id, amount, currency }: OperationResult): boolean {
-  return operation === asked.operation && transaction_id === asked.transaction_id && amount === asked.amount && currency === asked.currency;
+  return (
+    operation === asked.operation &&
+    transaction_id === asked.transaction_id &&
+    amount === asked.amount &&
+    currency === asked.currency
+  );
 }
 
 /** Whether a refusal is the processor's own and about this field. */
@@ -194,7 +220,10 @@ function valid<T extends z.ZodType>(schema: T, body: unknown): z.infer<T> {
 }
 
 function notFetched(): ServiceError {
-  return new ServiceError('FailedToFetchTransactionInformation', 'The processor could not be asked; nothing was stored or charged.');
+  return new ServiceError(
+    'FailedToFetchTransactionInformation',
+    'The processor could not be asked; nothing was stored or charged.',
+  );
 }
 
 function jsonOf(text: string): unknown {

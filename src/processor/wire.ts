@@ -98,8 +98,17 @@ export const operationResultSchema = z.object({
   response_code: z.string().optional(),
   response_code_description: z.string().optional(),
   challenge_url: z.url().optional(),
-  three_ds: z.object({ result: z.enum(['authenticated', 'attempted', 'failed']), liability_shift: z.boolean() }).optional(),
-  settlement: z.object({ settlement_currency: z.string(), settlement_amount: z.int(), fee_currency: z.string(), fee_amount: z.int() }).optional(),
+  three_ds: z
+    .object({ result: z.enum(['authenticated', 'attempted', 'failed']), liability_shift: z.boolean() })
+    .optional(),
+  settlement: z
+    .object({
+      settlement_currency: z.string(),
+      settlement_amount: z.int(),
+      fee_currency: z.string(),
+      fee_amount: z.int(),
+    })
+    .optional(),
   /** When it happened at the processor, ISO 8601. */
   occurred: z.iso.datetime({ offset: true }),
 });

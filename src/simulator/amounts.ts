@@ -21,7 +21,10 @@ export function availableAmount(operation: 'capture' | 'void' | 'refund' | 'reve
 }
 
 /** What is paid out to the merchant and kept as a fee, in minor units of the payment's currency: 1.4 % and 20, refunds are free. */
-export function settlementOf(operation: string, amount: number): { settlement_amount: number; fee_amount: number } | undefined {
+export function settlementOf(
+  operation: string,
+  amount: number,
+): { settlement_amount: number; fee_amount: number } | undefined {
   if (operation === 'refund') return { settlement_amount: amount, fee_amount: 0 };
   if (operation !== 'sale' && operation !== 'capture') return undefined;
   const fee_amount = Math.min(amount, Math.round(amount * 0.014) + 20);

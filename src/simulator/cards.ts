@@ -16,10 +16,30 @@ export interface TestCard {
  * published like this although their check digit is wrong: a form that wants to take them must not insist on one.
  */
 export const TEST_CARDS = {
-  approved: { number: '4111111111111111', title: 'Approved', meaning: 'Every operation is approved.', scenario: 'approved' },
-  approved_mastercard: { number: '5544330000000037', title: 'Approved, Mastercard', meaning: 'Every operation is approved.', scenario: 'approved' },
-  do_not_honor: { number: '4111111111111105', title: 'Declined, 05', meaning: 'The issuer declines: 05 Do not honor.', scenario: 'do_not_honor' },
-  stolen: { number: '4111111111111143', title: 'Declined, 43', meaning: 'The issuer declines: 43 Stolen card.', scenario: 'stolen' },
+  approved: {
+    number: '4111111111111111',
+    title: 'Approved',
+    meaning: 'Every operation is approved.',
+    scenario: 'approved',
+  },
+  approved_mastercard: {
+    number: '5544330000000037',
+    title: 'Approved, Mastercard',
+    meaning: 'Every operation is approved.',
+    scenario: 'approved',
+  },
+  do_not_honor: {
+    number: '4111111111111105',
+    title: 'Declined, 05',
+    meaning: 'The issuer declines: 05 Do not honor.',
+    scenario: 'do_not_honor',
+  },
+  stolen: {
+    number: '4111111111111143',
+    title: 'Declined, 43',
+    meaning: 'The issuer declines: 43 Stolen card.',
+    scenario: 'stolen',
+  },
   insufficient_funds: {
     number: '4111111111111151',
     title: 'Declined, 51',
@@ -86,7 +106,12 @@ export const TEST_CARDS = {
     meaning: 'Approved; every capture of an authorization is refused.',
     scenario: 'capture_refused',
   },
-  refund_refused: { number: '4018810000280002', title: 'Refund refused', meaning: 'Approved; every refund is refused.', scenario: 'refund_refused' },
+  refund_refused: {
+    number: '4018810000280002',
+    title: 'Refund refused',
+    meaning: 'Approved; every refund is refused.',
+    scenario: 'refund_refused',
+  },
   refund_processing: {
     number: '4018810000290001',
     title: 'Refund processing',

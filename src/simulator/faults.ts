@@ -24,7 +24,13 @@ export const faultSchema = z.object({
 });
 export type Fault = z.infer<typeof faultSchema>;
 /** Which faults to end. */
-export const faultFactsSchema = faultSchema.pick({ order_id: true, transaction_id: true, project_id: true, vault_token: true, idempotency_key: true });
+export const faultFactsSchema = faultSchema.pick({
+  order_id: true,
+  transaction_id: true,
+  project_id: true,
+  vault_token: true,
+  idempotency_key: true,
+});
 export type FaultTarget = NonNullable<Fault['operation']>;
 
 /** What a call is about. */
@@ -45,13 +51,17 @@ export class Faults {
 
   /** Ends the faults about the given facts; without any, all. */
   clear(facts: Facts): void {
-    this.faults = this.faults.filter((fault) => FACTS.some((fact) => facts[fact] !== undefined && fault[fact] !== facts[fact]));
+    this.faults = this.faults.filter((fault) =>
+      FACTS.some((fact) => facts[fact] !== undefined && fault[fact] !== facts[fact]),
+    );
   }
 
   /** The oldest fault that hits this call, used up once. */
   take(target: FaultTarget, facts: Facts): Fault | undefined {
     const hit = this.faults.find(
-      (fault) => (fault.operation ?? target) === target && FACTS.every((fact) => fault[fact] === undefined || fault[fact] === facts[fact]),
+      (fault) =>
+        (fault.operation ?? target) === target &&
+        FACTS.every((fact) => fault[fact] === undefined || fault[fact] === facts[fact]),
     );
     if (hit?.times !== undefined) {
       hit.times -= 1;

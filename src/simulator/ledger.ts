@@ -30,5 +30,7 @@ export function ledger(store: Store): Router {
 }
 
 function withoutAbsent(filter: Record<string, string | undefined>): Record<string, string> {
-  return Object.fromEntries(Object.entries(filter).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  return Object.fromEntries(
+    Object.entries(filter).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
 }

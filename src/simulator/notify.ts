@@ -18,17 +18,28 @@ export interface Notifier {
 }
 
 /** A notifier to one address, signing with a Standard Webhooks secret (`whsec_…`). Any 2xx counts as received. */
-export function createNotifier(options: { store: Store; url: string; secret: string; public_url: string; log: Logger }): Notifier {
+export function createNotifier(options: {
+  store: Store;
+  url: string;
+  secret: string;
+  public_url: string;
+  log: Logger;
+}): Notifier {
   const { store, url, public_url, log } = options;
   const webhook = new Webhook(options.secret);
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS } });
 
-  async function attempt({ id, idempotency_key, attempts }: { id: string; idempotency_key: string; attempts: number }, now: Date): Promise<void> {
+  async function attempt(
+    { id, idempotency_key, attempts }: { id: string; idempotency_key: string; attempts: number },
+    now: Date,
+  ): Promise<void> {
     const row = await store.operation(idempotency_key);
     if (!row) return;
     const notification: Notification = { type: 'operation.updated', operation: presentOperation(row, public_url) };
     const body = JSON.stringify(notification);
-    const status = await post(id, body, now).catch((error: unknown) => (error instanceof Error ? error.message : 'no answer'));
+    const status = await post(id, body, now).catch((error: unknown) =>
+      error instanceof Error ? error.message : 'no answer',
+    );
     if (typeof status === 'number' && status >= 200 && status <= 299) await store.notificationSent(id, now);
     else log.warn({ id, idempotency_key, attempts, status }, 'notification was not received');
   }

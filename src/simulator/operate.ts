@@ -16,29 +16,43 @@ export type Answer =
 export async function operate(store: Store, operation: Operation, idempotency_key: string, now: Date): Promise<Answer> {
   if (operation.operation !== 'sale' && operation.operation !== 'authorize') {
     const follow_up = { ...operation, operation: operation.operation };
-    const row = await store.recordFollowUp(operation, (charge, sums) => decideFollowUp(follow_up, idempotency_key, charge, sums, now));
+    const row = await store.recordFollowUp(operation, (charge, sums) =>
+      decideFollowUp(follow_up, idempotency_key, charge, sums, now),
+    );
     return row ? { kind: 'answer', row } : { kind: 'key_reused' };
   }
   return charge(store, operation, idempotency_key, now);
 }
 
 async function charge(store: Store, operation: Operation, idempotency_key: string, now: Date): Promise<Answer> {
-  const card = operation.vault_token === undefined ? undefined : await store.card(operation.vault_token, operation.project_id);
+  const card =
+    operation.vault_token === undefined ? undefined : await store.card(operation.vault_token, operation.project_id);
   const { receiver_account_token } = operation;
-  const has_receiver = receiver_account_token === undefined || (await store.hasAccount(receiver_account_token, operation.project_id));
+  const has_receiver =
+    receiver_account_token === undefined || (await store.hasAccount(receiver_account_token, operation.project_id));
   const scenario: Scenario = scenarioOf(card?.scenario ?? null);
 
   let earlier_requests = 0;
   if (scenario.first_arrival === 'no_answer' || scenario.first_arrival === 'error') {
     const arrivals = await store.arrive(idempotency_key);
-    if (arrivals === 1) return scenario.first_arrival === 'error' ? { kind: 'error' } : { kind: 'silence', happened: false };
+    if (arrivals === 1) {
+      return scenario.first_arrival === 'error' ? { kind: 'error' } : { kind: 'silence', happened: false };
+    }
     earlier_requests = arrivals - 1;
   }
 
   // A token of a card or account that is not of this project ends without an issuer being asked.
   const outcome: Outcome = card && has_receiver ? chargeOutcome(card.scenario, operation.is_test) : { result: 'error' };
   const next = operation.operation === 'sale' ? chargebackAfter(scenario, outcome, now) : undefined;
-  const row = await store.record({ idempotency_key, operation, scenario: card?.scenario, outcome, next, earlier_requests, now });
+  const row = await store.record({
+    idempotency_key,
+    operation,
+    scenario: card?.scenario,
+    outcome,
+    next,
+    earlier_requests,
+    now,
+  });
   if (!row) return { kind: 'key_reused' };
   if (scenario.first_arrival === 'lost_answer' && row.requests === 1) return { kind: 'silence', happened: true };
   return { kind: 'answer', row };
@@ -46,15 +60,36 @@ async function charge(store: Store, operation: Operation, idempotency_key: strin
 
 type FollowUp = Operation & { operation: 'capture' | 'void' | 'refund' | 'reversal' };
 
-function decideFollowUp(operation: FollowUp, idempotency_key: string, original: OperationRow | undefined, sums: Sums | undefined, now: Date): Recording {
+function decideFollowUp(
+  operation: FollowUp,
+  idempotency_key: string,
+  original: OperationRow | undefined,
+  sums: Sums | undefined,
+  now: Date,
+): Recording {
   const scenario: Scenario = scenarioOf(original?.scenario ?? null);
   const outcome = followUpOutcome(operation, scenario, original, sums);
   const next = operation.operation === 'capture' ? chargebackAfter(scenario, outcome, now) : undefined;
-  return { idempotency_key, operation, scenario: original?.scenario ?? undefined, outcome, next, earlier_requests: 0, now };
+  return {
+    idempotency_key,
+    operation,
+    scenario: original?.scenario ?? undefined,
+    outcome,
+    next,
+    earlier_requests: 0,
+    now,
+  };
 }
 
-function followUpOutcome(operation: FollowUp, scenario: Scenario, original: OperationRow | undefined, sums: Sums | undefined): Outcome {
-  if (!original || !sums || operation.currency !== original.currency || operation.order_id !== original.order_id) return refused('12');
+function followUpOutcome(
+  operation: FollowUp,
+  scenario: Scenario,
+  original: OperationRow | undefined,
+  sums: Sums | undefined,
+): Outcome {
+  if (!original || !sums || operation.currency !== original.currency || operation.order_id !== original.order_id) {
+    return refused('12');
+  }
   if (operation.amount === 0 || operation.amount > availableAmount(operation.operation, sums)) return refused('13');
   if (operation.operation === 'capture') return scenario.capture ?? APPROVED;
   if (operation.operation === 'refund') return scenario.refund ?? APPROVED;

@@ -8,7 +8,8 @@ export function presentOperation(row: OperationRow, public_url: string): Operati
   return {
     ...presentEntry(row),
     ...(row.response_code !== null && { response_code_description: RESPONSE_CODES[row.response_code as ResponseCode] }),
-    ...(row.result === 'challenge' && row.challenge_id !== null && { challenge_url: `${public_url}/challenge/${row.challenge_id}/` }),
+    ...(row.result === 'challenge' &&
+      row.challenge_id !== null && { challenge_url: `${public_url}/challenge/${row.challenge_id}/` }),
     ...(row.three_ds && { three_ds: row.three_ds }),
     ...settlement(row),
   };

@@ -2,7 +2,13 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { z } from 'zod';
-import { operationSchema, vaultAccountSchema, vaultCardSchema, vaultWalletSchema, type VaultedCard } from '../processor/wire';
+import {
+  operationSchema,
+  vaultAccountSchema,
+  vaultCardSchema,
+  vaultWalletSchema,
+  type VaultedCard,
+} from '../processor/wire';
 import { brandOf, testCard } from './cards';
 import type { Context } from './context';
 import type { Facts, FaultTarget } from './faults';
@@ -26,11 +32,17 @@ export function processorApi(context: Context): Router {
     '/vault/cards/',
     vaultCall(context, async (req, res) => {
       const { store } = context;
-      const { number, card_expiry, security_code, cardholder_name, project_id } = parse(vaultCardSchema, req.body, cardStatus);
+      const { number, card_expiry, security_code, cardholder_name, project_id } = parse(
+        vaultCardSchema,
+        req.body,
+        cardStatus,
+      );
       const brand = brandOf(number);
       if (!brand) throw new Refusal(422, 'This is not a card number.', 'number');
       if (hasExpired(card_expiry, new Date())) throw new Refusal(422, 'The card has expired.', 'card_expiry');
-      if (security_code.length !== (brand === 'american-express' ? 4 : 3)) throw new Refusal(422, 'The security code has another length.', 'security_code');
+      if (security_code.length !== (brand === 'american-express' ? 4 : 3)) {
+        throw new Refusal(422, 'The security code has another length.', 'security_code');
+      }
       const row = await store.insertCard({
         project_id,
         brand,
@@ -81,7 +93,9 @@ export function processorApi(context: Context): Router {
     if (!key.success) throw new Refusal(400, 'Idempotency-Key is missing or malformed.', 'Idempotency-Key');
     await withFaults(context, operation.operation, { ...operation, idempotency_key: key.data }, res, async () => {
       const answer = await operate(context.store, operation, key.data, new Date());
-      if (answer.kind === 'key_reused') throw new Refusal(409, 'This Idempotency-Key belongs to another request.', 'Idempotency-Key');
+      if (answer.kind === 'key_reused') {
+        throw new Refusal(409, 'This Idempotency-Key belongs to another request.', 'Idempotency-Key');
+      }
       if (answer.kind === 'error') throw new Refusal(500, 'Internal error.');
       if (answer.kind === 'answer') return presentOperation(answer.row, context.public_url);
       if (answer.happened) cut(res);
@@ -143,13 +157,22 @@ function authenticated(key: string): RequestHandler {
 /** A call of the vault; its project is in the body or in the query. */
 function vaultCall(context: Context, handle: (req: Request, res: Response) => Promise<unknown>): RequestHandler {
   return (req, res) => {
-    const project_id: unknown = (req.body as { project_id?: unknown } | undefined)?.project_id ?? req.query['project_id'];
-    return withFaults(context, 'vault', typeof project_id === 'string' ? { project_id } : {}, res, () => handle(req, res));
+    const project_id: unknown =
+      (req.body as { project_id?: unknown } | undefined)?.project_id ?? req.query['project_id'];
+    return withFaults(context, 'vault', typeof project_id === 'string' ? { project_id } : {}, res, () =>
+      handle(req, res),
+    );
   };
 }
 
 /** Answers with what `work` gives, unless the control API set a fault. */
-async function withFaults(context: Context, target: FaultTarget, facts: Facts, res: Response, work: () => Promise<unknown>): Promise<void> {
+async function withFaults(
+  context: Context,
+  target: FaultTarget,
+  facts: Facts,
+  res: Response,
+  work: () => Promise<unknown>,
+): Promise<void> {
   const fault = context.faults.take(target, facts);
   if (fault?.kind === 'outage') return cut(res);
   if (fault?.kind === 'no_answer') return stayQuiet(res, fault.milliseconds ?? SILENCE_MS);

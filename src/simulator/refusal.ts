@@ -31,7 +31,10 @@ export function onError(log: Logger): ErrorRequestHandler {
     const refusal = error instanceof Refusal ? error : foreseen(error);
     if (!refusal) log.error({ err: error }, 'unexpected error');
     if (res.headersSent) return void res.socket?.destroy();
-    const problem: Problem = { error: refusal?.message ?? 'Internal error.', ...(refusal?.field !== undefined && { field: refusal.field }) };
+    const problem: Problem = {
+      error: refusal?.message ?? 'Internal error.',
+      ...(refusal?.field !== undefined && { field: refusal.field }),
+    };
     res.status(refusal?.status ?? 500).json(problem);
   };
 }

@@ -56,7 +56,10 @@ const AUTHENTICATED = { result: 'authenticated', liability_shift: true } as cons
 const CHALLENGE_PASSED: Outcome = { ...APPROVED, three_ds: AUTHENTICATED };
 export const CHALLENGE_FAILED: Outcome = { result: 'error', three_ds: { result: 'failed', liability_shift: false } };
 /** Code → how the challenge ends; any other code is asked for again. */
-export const CHALLENGE_CODES: Readonly<Record<string, Outcome>> = { '0101': CHALLENGE_PASSED, '3333': CHALLENGE_FAILED };
+export const CHALLENGE_CODES: Readonly<Record<string, Outcome>> = {
+  '0101': CHALLENGE_PASSED,
+  '3333': CHALLENGE_FAILED,
+};
 
 export const SCENARIOS = {
   approved: {},

@@ -67,7 +67,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 
   const { notification_url } = options;
   const notifier =
-    notification_url === undefined ? undefined : createNotifier({ store, url: notification_url, secret: options.notification_secret, public_url, log });
+    notification_url === undefined
+      ? undefined
+      : createNotifier({ store, url: notification_url, secret: options.notification_secret, public_url, log });
   const doDue = async (): Promise<void> => {
     const now = new Date();
     await store.resolveDue(now);
@@ -127,7 +129,13 @@ function createApp(context: Context): Express {
 
 /** The table of test cards as the wire has it. */
 export function testCards(): TestCard[] {
-  return Object.entries(TEST_CARDS).map(([name, { number, title, meaning }]) => ({ name, number, title, meaning, brand: brandOf(number) ?? 'unknown' }));
+  return Object.entries(TEST_CARDS).map(([name, { number, title, meaning }]) => ({
+    name,
+    number,
+    title,
+    meaning,
+    brand: brandOf(number) ?? 'unknown',
+  }));
 }
 
 function addressOf(server: Server, host: string): string {

@@ -124,7 +124,15 @@ export class Store {
       name: 'card',
       text: `insert into cards (vault_token, project_id, truncated_pan, card_expiry, cardholder_name, brand, scenario)
              values ($1, $2, $3, $4, $5, $6, $7)`,
-      values: [row.vault_token, row.project_id, row.truncated_pan, row.card_expiry, row.cardholder_name ?? null, row.brand, row.scenario],
+      values: [
+        row.vault_token,
+        row.project_id,
+        row.truncated_pan,
+        row.card_expiry,
+        row.cardholder_name ?? null,
+        row.brand,
+        row.scenario,
+      ],
     });
     this.cards.set(row.vault_token, row);
     return row;
@@ -134,9 +142,10 @@ export class Store {
   async card(vault_token: string, project_id: string): Promise<CardRow | undefined> {
     let row = this.cards.get(vault_token);
     if (!row) {
-      const found = await this.pool.query<Omit<CardRow, 'cardholder_name'> & { cardholder_name: string | null }>('select * from cards where vault_token = $1', [
-        vault_token,
-      ]);
+      const found = await this.pool.query<Omit<CardRow, 'cardholder_name'> & { cardholder_name: string | null }>(
+        'select * from cards where vault_token = $1',
+        [vault_token],
+      );
       if (!found.rows[0]) return undefined;
       const { cardholder_name, ...rest } = found.rows[0];
       row = cardholder_name === null ? rest : { ...rest, cardholder_name };
@@ -157,7 +166,10 @@ export class Store {
 
   /** Whether the token is an account of this project. */
   async hasAccount(account_token: string, project_id: string): Promise<boolean> {
-    const found = await this.pool.query('select 1 from accounts where account_token = $1 and project_id = $2', [account_token, project_id]);
+    const found = await this.pool.query('select 1 from accounts where account_token = $1 and project_id = $2', [
+      account_token,
+      project_id,
+    ]);
     return found.rowCount === 1;
   }
 
@@ -279,17 +291,30 @@ export class Store {
   /** Does what is due by itself (chargebacks), and asks `following` what comes after each. Repeat-safe: the key is derived. */
   async doDue(now: Date, following: (done: OperationRow) => Next | undefined): Promise<void> {
     await this.transaction(async (client) => {
-      const origins = await client.query<OperationRow>('update operations set next_due = null where next_due <= $1 returning *', [now]);
+      const origins = await client.query<OperationRow>(
+        'update operations set next_due = null where next_due <= $1 returning *',
+        [now],
+      );
       for (const origin of origins.rows) {
         const operation = origin.next_operation ?? 'chargeback';
         const idempotency_key = `${origin.idempotency_key}:${operation}`;
-        await insertFollowing(client, { origin, operation, idempotency_key, amount: Number(origin.amount), next: following(origin), now });
+        await insertFollowing(client, {
+          origin,
+          operation,
+          idempotency_key,
+          amount: Number(origin.amount),
+          next: following(origin),
+          now,
+        });
       }
     });
   }
 
   /** A chargeback, or its reversal, that the control API asked for: of the transaction's newest charge, guarded by nothing. */
-  async chargeBack(wanted: { transaction_id: string; operation: Next['operation']; amount: number | undefined }, now: Date): Promise<OperationRow | undefined> {
+  async chargeBack(
+    wanted: { transaction_id: string; operation: Next['operation']; amount: number | undefined },
+    now: Date,
+  ): Promise<OperationRow | undefined> {
     return this.transaction(async (client) => {
       const charges = await client.query<OperationRow>(
         `select * from operations where transaction_id = $1 and operation in ('sale', 'authorize') and result = 'approved'
@@ -331,8 +356,16 @@ export class Store {
   }
 
   /** Notifications to send now. Each is hidden until its next attempt is due, so a process that dies meanwhile only delays it. */
-  async claimNotifications(now: Date, attempts_max: number): Promise<{ id: string; idempotency_key: string; attempts: number }[]> {
-    return (await this.pool.query<{ id: string; idempotency_key: string; attempts: number }>(CLAIM_NOTIFICATIONS, [now, attempts_max])).rows;
+  async claimNotifications(
+    now: Date,
+    attempts_max: number,
+  ): Promise<{ id: string; idempotency_key: string; attempts: number }[]> {
+    return (
+      await this.pool.query<{ id: string; idempotency_key: string; attempts: number }>(CLAIM_NOTIFICATIONS, [
+        now,
+        attempts_max,
+      ])
+    ).rows;
   }
 
   async notificationSent(id: string, now: Date): Promise<void> {
@@ -396,7 +429,14 @@ async function sumsOf(client: Queryable, charge: OperationRow): Promise<Sums> {
 /** Writes what the processor did by itself, with its notification. Undefined when it was already written. */
 async function insertFollowing(
   client: Queryable,
-  following: { origin: OperationRow; operation: string; idempotency_key: string; amount: number; next: Next | undefined; now: Date },
+  following: {
+    origin: OperationRow;
+    operation: string;
+    idempotency_key: string;
+    amount: number;
+    next: Next | undefined;
+    now: Date;
+  },
 ): Promise<OperationRow | undefined> {
   const { origin, next, now, idempotency_key } = following;
   const inserted = await client.query<OperationRow>(
@@ -420,6 +460,9 @@ async function insertFollowing(
     ],
   );
   if (inserted.rowCount === 0) return undefined;
-  await client.query(`insert into notifications (id, idempotency_key, due) values ('msg_' || gen_random_uuid(), $1, $2)`, [idempotency_key, now]);
+  await client.query(
+    `insert into notifications (id, idempotency_key, due) values ('msg_' || gen_random_uuid(), $1, $2)`,
+    [idempotency_key, now],
+  );
   return inserted.rows[0];
 }

@@ -11,6 +11,13 @@ const DEVICE_CARDS: Record<Wallet, Pick<VaultedCard, 'brand' | 'truncated_pan'>>
 const VALID_YEARS = 3;
 
 /** The card that a wallet pays with: test and live each have their own, which is approved there (Two books). */
-export function deviceCard({ payment_method, is_test }: VaultWallet, now: Date): Omit<VaultedCard, 'vault_token'> & { scenario: ScenarioName } {
-  return { ...DEVICE_CARDS[payment_method], card_expiry: `12${now.getUTCFullYear() + VALID_YEARS}`, scenario: is_test ? 'approved' : 'other' };
+export function deviceCard(
+  { payment_method, is_test }: VaultWallet,
+  now: Date,
+): Omit<VaultedCard, 'vault_token'> & { scenario: ScenarioName } {
+  return {
+    ...DEVICE_CARDS[payment_method],
+    card_expiry: `12${now.getUTCFullYear() + VALID_YEARS}`,
+    scenario: is_test ? 'approved' : 'other',
+  };
 }

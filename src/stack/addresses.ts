@@ -20,9 +20,15 @@ const LOOPBACK = '127.0.0.1';
 export async function withPorts(config: Config): Promise<Config> {
   const wanted: (WantedPort | undefined)[] = [
     { variable: 'API_PORT', host: config.API_HOST, port: config.API_PORT },
-    config.PROCESSOR_URL === undefined ? { variable: 'SIMULATOR_PORT', host: config.SIMULATOR_HOST, port: config.SIMULATOR_PORT } : undefined,
-    config.POSTGRES_URL === undefined ? { variable: 'POSTGRES_PORT', host: LOOPBACK, port: config.POSTGRES_PORT } : undefined,
-    config.MEILISEARCH_URL === undefined ? { variable: 'MEILISEARCH_PORT', host: LOOPBACK, port: config.MEILISEARCH_PORT } : undefined,
+    config.PROCESSOR_URL === undefined
+      ? { variable: 'SIMULATOR_PORT', host: config.SIMULATOR_HOST, port: config.SIMULATOR_PORT }
+      : undefined,
+    config.POSTGRES_URL === undefined
+      ? { variable: 'POSTGRES_PORT', host: LOOPBACK, port: config.POSTGRES_PORT }
+      : undefined,
+    config.MEILISEARCH_URL === undefined
+      ? { variable: 'MEILISEARCH_PORT', host: LOOPBACK, port: config.MEILISEARCH_PORT }
+      : undefined,
     ...(config.TEMPORAL_ADDRESS === undefined
       ? [
           { variable: 'TEMPORAL_PORT', host: LOOPBACK, port: config.TEMPORAL_PORT },
@@ -36,8 +42,11 @@ export async function withPorts(config: Config): Promise<Config> {
 
 /** Fills in the addresses and secrets that the environment leaves to the stack. */
 export function resolveStack(config: Config, secrets: Secrets, env: NodeJS.ProcessEnv): StackConfig {
-  const POSTGRES_URL = config.POSTGRES_URL ?? `postgres://postgres:${secrets.postgres_password}@${LOOPBACK}:${config.POSTGRES_PORT}/payments`;
-  const embeddedUi = config.TEMPORAL_ADDRESS === undefined ? `http://${LOOPBACK}:${config.TEMPORAL_UI_PORT}` : undefined;
+  const POSTGRES_URL =
+    config.POSTGRES_URL ??
+    `postgres://postgres:${secrets.postgres_password}@${LOOPBACK}:${config.POSTGRES_PORT}/payments`;
+  const embeddedUi =
+    config.TEMPORAL_ADDRESS === undefined ? `http://${LOOPBACK}:${config.TEMPORAL_UI_PORT}` : undefined;
   const embeddedKey = config.MEILISEARCH_URL === undefined ? secrets.meilisearch_key : undefined;
   return {
     ...config,

@@ -34,7 +34,12 @@ export async function choosePorts(wanted: readonly WantedPort[]): Promise<Record
   }
   if (taken.length > 0) {
     throw new StackFailure(
-      taken.map(({ variable, port }) => `Port ${port} is taken: stop what listens there, or set ${variable} to another port (0 picks a free one).`).join('\n'),
+      taken
+        .map(
+          ({ variable, port }) =>
+            `Port ${port} is taken: stop what listens there, or set ${variable} to another port (0 picks a free one).`,
+        )
+        .join('\n'),
     );
   }
   return chosen;
@@ -62,8 +67,9 @@ function hold(host: string, port: number): Promise<Holder | undefined> {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE') resolve(undefined);
-      else if (error.code === 'EACCES') reject(new StackFailure(`Port ${port} may only be used by root: set another port.`));
-      else reject(new StackFailure(`Cannot listen on ${host}:${port}: ${error.message}`));
+      else if (error.code === 'EACCES') {
+        reject(new StackFailure(`Port ${port} may only be used by root: set another port.`));
+      } else reject(new StackFailure(`Cannot listen on ${host}:${port}: ${error.message}`));
     });
     server.listen({ host, port, exclusive: true }, () => resolve({ server, port }));
   });
@@ -83,7 +89,11 @@ export async function reach(variable: string, address: URL, standard_port: numbe
     socket.once('timeout', () => end(false));
     socket.once('error', () => end(false));
   });
-  if (!answers) throw new StackFailure(`${variable} is set, but nothing answers at ${hostname}:${port}: start that server, or leave ${variable} out.`);
+  if (!answers) {
+    throw new StackFailure(
+      `${variable} is set, but nothing answers at ${hostname}:${port}: start that server, or leave ${variable} out.`,
+    );
+  }
 }
 
 const REACH_MS = 5_000;

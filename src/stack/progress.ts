@@ -16,7 +16,10 @@ export function createProgress(write: (text: string) => void = (text) => void pr
       const began = performance.now();
       const seconds = () => ((performance.now() - began) / 1000).toFixed(1);
       say(name, `${text} …`);
-      const ticker = setInterval(() => say(name, `${text}: still at it after ${Math.round(Number(seconds()))} s`), STILL_AT_IT_MS);
+      const ticker = setInterval(
+        () => say(name, `${text}: still at it after ${Math.round(Number(seconds()))} s`),
+        STILL_AT_IT_MS,
+      );
       try {
         const result = await work();
         say(name, `${text}: done in ${seconds()} s`);

@@ -17,7 +17,12 @@ export interface CodecServer {
  * answered alike. Only pages of `ui_origin` may read its answers. It belongs on loopback or behind the operators' own sign-in:
  * anyone who reaches it can read histories.
  */
-export async function startCodecServer(options: { host: string; port: number; payload_keys: string; ui_origin: string }): Promise<CodecServer> {
+export async function startCodecServer(options: {
+  host: string;
+  port: number;
+  payload_keys: string;
+  ui_origin: string;
+}): Promise<CodecServer> {
   const codec = new EncryptingCodec(options.payload_keys);
   const work: Record<string, (payloads: Payload[]) => Promise<Payload[]>> = {
     '/decode': (payloads) => codec.decode(payloads),
@@ -54,7 +59,10 @@ export async function startCodecServer(options: { host: string; port: number; pa
 
 const { Payloads } = temporal.api.common.v1;
 
-async function answer(request: http.IncomingMessage, handle: (payloads: Payload[]) => Promise<Payload[]>): Promise<string> {
+async function answer(
+  request: http.IncomingMessage,
+  handle: (payloads: Payload[]) => Promise<Payload[]>,
+): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -63,5 +71,7 @@ async function answer(request: http.IncomingMessage, handle: (payloads: Payload[
     chunks.push(chunk);
   }
   const { payloads } = Payloads.fromObject(JSON.parse(Buffer.concat(chunks).toString()) as object);
-  return JSON.stringify(Payloads.toObject(Payloads.create({ payloads: await handle(payloads ?? []) }), { bytes: String }));
+  return JSON.stringify(
+    Payloads.toObject(Payloads.create({ payloads: await handle(payloads ?? []) }), { bytes: String }),
+  );
 }

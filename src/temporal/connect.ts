@@ -8,7 +8,11 @@ export function dataConverter(payload_keys: string | undefined): DataConverter {
 }
 
 /** Opens the one connection of a process to Temporal. Close it with `client.connection.close()`. */
-export function connectTemporal(options: { address: string; namespace: string; payload_keys: string | undefined }): Client {
+export function connectTemporal(options: {
+  address: string;
+  namespace: string;
+  payload_keys: string | undefined;
+}): Client {
   const connection = Connection.lazy({ address: options.address });
   return new Client({ connection, namespace: options.namespace, dataConverter: dataConverter(options.payload_keys) });
 }

@@ -40,7 +40,9 @@ export class EncryptingCodec implements PayloadCodec {
   }
 
   decode(payloads: Payload[]): Promise<Payload[]> {
-    return Promise.resolve(payloads.map((payload) => (text(payload.metadata?.['encoding']) === ENCODING ? this.decrypt(payload) : payload)));
+    return Promise.resolve(
+      payloads.map((payload) => (text(payload.metadata?.['encoding']) === ENCODING ? this.decrypt(payload) : payload)),
+    );
   }
 
   private decrypt(payload: Payload): Payload {

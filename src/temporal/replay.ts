@@ -18,7 +18,10 @@ export function historyToJson(history: temporal.api.history.v1.IHistory): object
  * Replays recorded histories against workflow code, with which running workflows must be able to continue. Returns the failures by
  * name; none when all pass.
  */
-export async function replayHistories(bundle: WorkflowBundleOption, histories: readonly RecordedHistory[]): Promise<Record<string, string>> {
+export async function replayHistories(
+  bundle: WorkflowBundleOption,
+  histories: readonly RecordedHistory[],
+): Promise<Record<string, string>> {
   const failures: Record<string, string> = {};
   const recorded = histories.map(({ name, history }) => ({ workflowId: name, history: History.fromObject(history) }));
   for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle: bundle }, recorded)) {

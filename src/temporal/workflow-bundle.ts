@@ -5,7 +5,9 @@ import path from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
 /** Workflow code as one file for the worker: minified, as each workflow loads the bundle's modules again. */
-export async function buildWorkflowBundle(workflowsPath = require.resolve('../../workflows')): Promise<{ code: string }> {
+export async function buildWorkflowBundle(
+  workflowsPath = require.resolve('../../workflows'),
+): Promise<{ code: string }> {
   return await bundleWorkflowCode({
     workflowsPath,
     workflowInterceptorModules: [require.resolve('../../workflows/interceptors')],

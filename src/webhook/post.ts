@@ -31,12 +31,18 @@ export type PostWebhook = (webhook: WebhookRequest) => Promise<WebhookAnswer>;
 class PrivateAddress extends Error {}
 
 /** Refuses when connecting, after the name was resolved: a name may point elsewhere a second later. */
-const publicLookup: typeof lookup = ((hostname: string, options: object, callback: (error: Error | null, ...found: unknown[]) => void) => {
+const publicLookup: typeof lookup = ((
+  hostname: string,
+  options: object,
+  callback: (error: Error | null, ...found: unknown[]) => void,
+) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error);
     const refused = addresses.find(({ address }) => !isPublicAddress(address));
     if (refused) return callback(new PrivateAddress('the address is private'));
-    return 'all' in options && options.all ? callback(null, addresses) : callback(null, addresses[0]?.address, addresses[0]?.family);
+    return 'all' in options && options.all
+      ? callback(null, addresses)
+      : callback(null, addresses[0]?.address, addresses[0]?.family);
   });
 }) as typeof lookup;
 
@@ -51,7 +57,10 @@ class TookTooLong extends Error {}
  */
 export const postWebhook: PostWebhook = async ({ url, webhook_id, body, secret, time_limit_ms, private_addresses }) => {
   const started = performance.now();
-  const ended = (answer: Omit<WebhookAnswer, 'duration_ms'>): WebhookAnswer => ({ ...answer, duration_ms: Math.round(performance.now() - started) });
+  const ended = (answer: Omit<WebhookAnswer, 'duration_ms'>): WebhookAnswer => ({
+    ...answer,
+    duration_ms: Math.round(performance.now() - started),
+  });
   if (!private_addresses && namesPrivateAddress(url)) return ended({ failure: 'the address is private' });
 
   const text = JSON.stringify(body);
@@ -65,8 +74,15 @@ export const postWebhook: PostWebhook = async ({ url, webhook_id, body, secret, 
     'webhook-signature': new Webhook(secret).sign(webhook_id, sent, text),
   };
   try {
-    const status_code = await post(url, { headers, text, time_limit_ms, lookup: private_addresses ? undefined : publicLookup });
-    return ended(status_code >= 200 && status_code < 300 ? { status_code } : { status_code, failure: `answered ${status_code}` });
+    const status_code = await post(url, {
+      headers,
+      text,
+      time_limit_ms,
+      lookup: private_addresses ? undefined : publicLookup,
+    });
+    return ended(
+      status_code >= 200 && status_code < 300 ? { status_code } : { status_code, failure: `answered ${status_code}` },
+    );
   } catch (error) {
     return ended({ failure: inWords(error) });
   }
@@ -83,8 +99,14 @@ interface Post {
 async function post(url: string, { headers, text, time_limit_ms, lookup: resolveName }: Post): Promise<number> {
   return await new Promise((resolve, reject) => {
     const { request: send } = url.startsWith('https:') ? https : http;
-    const request = send(url, { method: 'POST', headers, agent: false, ...(resolveName ? { lookup: resolveName as LookupFunction } : {}) });
-    const limit = (what: string) => setTimeout(() => request.destroy(new TookTooLong(`${what} took too long`)), time_limit_ms);
+    const request = send(url, {
+      method: 'POST',
+      headers,
+      agent: false,
+      ...(resolveName ? { lookup: resolveName as LookupFunction } : {}),
+    });
+    const limit = (what: string) =>
+      setTimeout(() => request.destroy(new TookTooLong(`${what} took too long`)), time_limit_ms);
     let timer = limit('connecting');
     request.once('socket', (socket) =>
       socket.once(url.startsWith('https:') ? 'secureConnect' : 'connect', () => {

@@ -17,7 +17,18 @@ import { NOW, aStoredOrder, anOrder, aTransaction } from '../support/builders';
 import { CARDS, type CardName } from '../support/cards';
 import { Merchant } from '../support/client';
 import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
-import { MINUTE, createAnOrder, followUpOf, moneyStory, carryOut, story, storyOf, transactionIdOf, vaultToken, type TestOrder } from '../support/orders';
+import {
+  MINUTE,
+  createAnOrder,
+  followUpOf,
+  moneyStory,
+  carryOut,
+  story,
+  storyOf,
+  transactionIdOf,
+  vaultToken,
+  type TestOrder,
+} from '../support/orders';
 import { aFollowUp, anAcceptedPayment } from '../support/payments';
 import { aReceiver, type Receiver } from '../support/receiver';
 import { aSilentServer, type SilentServer } from '../support/silent-server';
@@ -52,8 +63,10 @@ describe('in a world where Temporal has lost what it was told', () => {
   };
   const caretaker = () => new Caretaker({ db: world.database.db, client: world.env.client, log });
   const look = async (by = caretaker()) => await by.look((await world.now()) + SETTLED);
-  const ledger = async ({ id }: TestOrder) => (await shop.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
-  const becomes = (order_id: string, expected: string) => until(`the order becomes ${expected}`, async () => (await storyOf(world, order_id)) === expected);
+  const ledger = async ({ id }: TestOrder) =>
+    (await shop.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
+  const becomes = (order_id: string, expected: string) =>
+    until(`the order becomes ${expected}`, async () => (await storyOf(world, order_id)) === expected);
   const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
   const runOf = async (order_id: string) => {
     const { runId, historyLength, status } = await handleOf(order_id).describe();
@@ -61,7 +74,8 @@ describe('in a world where Temporal has lost what it was told', () => {
   };
   const eventsOf = async (order_id: string) => (await handleOf(order_id).fetchHistory()).events ?? [];
   const isSignal = ({ workflowExecutionSignaledEventAttributes: signal }: HistoryEvent) => Boolean(signal);
-  const isOver = (order_id: string) => until('its workflow is over', async () => (await runOf(order_id)).status === 'COMPLETED');
+  const isOver = (order_id: string) =>
+    until('its workflow is over', async () => (await runOf(order_id)).status === 'COMPLETED');
   const authorized = (card: CardName = 'approved', capture_period = 'PT1H') =>
     createAnOrder(world, { card_number: CARDS[card].number, capture_mode: 'manual', capture_period });
   /** Lets workflow time pass; nothing else may be under way. */
@@ -69,7 +83,8 @@ describe('in a world where Temporal has lost what it was told', () => {
 
   const KINDS = ['capture', 'void', 'refund'] as const;
   const MOVED = { capture: '200 captured', void: '200 voided', refund: '500 captured, 200 refunded' };
-  const paymentFor = (kind: (typeof KINDS)[number]) => (kind === 'refund' ? createAnOrder(world, { card_number: CARDS.approved.number }) : authorized());
+  const paymentFor = (kind: (typeof KINDS)[number]) =>
+    kind === 'refund' ? createAnOrder(world, { card_number: CARDS.approved.number }) : authorized();
   interface Asked {
     kind: (typeof KINDS)[number];
     order: TestOrder;
@@ -97,13 +112,20 @@ describe('in a world where Temporal has lost what it was told', () => {
   test('captures, voids and refunds that were written, and whose workflows were never started, are carried out once', async () => {
     const asked = await eachKind(async (kind, order) => {
       const { order_id, project_id: _, ...follow_up } = followUpOf(order.id, kind, { amount: 200 });
-      await insertFollowUp(world.database.db, { ...follow_up, id: order_id, transaction_id: transactionId(order_id, 1), now: await world.now() });
+      await insertFollowUp(world.database.db, {
+        ...follow_up,
+        id: order_id,
+        transaction_id: transactionId(order_id, 1),
+        now: await world.now(),
+      });
       return order_id;
     });
     await look();
     await all(asked, isCarriedOutOnce);
     await look();
-    await all(asked, async ({ kind, order }) => expect((await ledger(order)).filter((entry) => entry.startsWith(`${kind} 200`))).toHaveLength(1));
+    await all(asked, async ({ kind, order }) =>
+      expect((await ledger(order)).filter((entry) => entry.startsWith(`${kind} 200`))).toHaveLength(1),
+    );
     await all(asked, finish);
   });
 
@@ -112,7 +134,11 @@ describe('in a world where Temporal has lost what it was told', () => {
       const input = followUpOf(order.id, kind, { amount: 200 });
       // It happened, but nobody was told; nor is, after two seconds, who asks how it stands.
       await shop.trouble({ kind: 'lost_answer', operation: kind, order_id: order.id, times: 1 });
-      await shop.trouble({ kind: 'outage', operation: 'ask', idempotency_key: followUpKey(transactionIdOf(order.id, 1), kind, input.order_id) });
+      await shop.trouble({
+        kind: 'outage',
+        operation: 'ask',
+        idempotency_key: followUpKey(transactionIdOf(order.id, 1), kind, input.order_id),
+      });
       if (kind === 'refund') await carryOut(world, input);
       else await order.follow(kind, 200, input);
       expect(await storyOf(world, input.order_id)).toBe('processing: processing');
@@ -156,9 +182,18 @@ describe('in a world where Temporal has lost what it was told', () => {
 
   /** An order that waits to be paid, of which the record alone knows that it was: ten minutes from now its window ends. */
   async function paidBehindItsBack(): Promise<TestOrder> {
-    const order = await createAnOrder(world, { transaction_period: 20 * MINUTE, capture_mode: 'manual', capture_period: 'PT10M', input: { charge: false } });
+    const order = await createAnOrder(world, {
+      transaction_period: 20 * MINUTE,
+      capture_mode: 'manual',
+      capture_period: 'PT10M',
+      input: { charge: false },
+    });
     expect(await story(order)).toBe('new: new');
-    const activities = processorActivities({ db: world.database.db, processor: world.processor, public_url: 'http://pay.test' });
+    const activities = processorActivities({
+      db: world.database.db,
+      processor: world.processor,
+      public_url: 'http://pay.test',
+    });
     const transaction = {
       id: transactionIdOf(order.id, 1),
       attempt: 1,
@@ -187,7 +222,9 @@ describe('in a world where Temporal has lost what it was told', () => {
     await pass(31_000);
     await until('the rest was released', async () => (await moneyStory(order)) === '500 voided: void completed');
     const { follow_ups } = await order.view();
-    const [released] = await rows<{ created: string }>(world.database.db, 'select created from orders where id = :id', { id: follow_ups[0]!.id });
+    const [released] = await rows<{ created: string }>(world.database.db, 'select created from orders where id = :id', {
+      id: follow_ups[0]!.id,
+    });
     expect(Date.parse(released!.created) - end).toBeLessThan(5_000);
     expect(await ledger(order)).toEqual(['authorize 500 approved', 'void 500 approved']);
     await isOver(order.id);
@@ -222,13 +259,19 @@ describe('in a world where Temporal has lost what it was told', () => {
     await look();
     await handleOf(order.id).signal(processorAnswered);
     await becomes(order.id, 'completed: accepted');
-    expect(await shop.ledger(order.id)).toEqual([expect.objectContaining({ operation: 'sale', requests: 1, result: 'approved' })]);
+    expect(await shop.ledger(order.id)).toEqual([
+      expect.objectContaining({ operation: 'sale', requests: 1, result: 'approved' }),
+    ]);
   });
 
   test('a webhook that was written, and whose workflow was never started, is delivered once', async () => {
     const now = await world.now();
     const order = anOrder();
-    const record = await insertOrder(world.database.db, order, undefined, { created: now, order_end: now + MINUTE, transaction_end: now + MINUTE });
+    const record = await insertOrder(world.database.db, order, undefined, {
+      created: now,
+      order_end: now + MINUTE,
+      transaction_end: now + MINUTE,
+    });
     await moveOrder(world.database.db, record, { ended: 'cancelled' }, { source: 'merchant', now });
     const mine = () => receiver.received.filter(({ body }) => body.includes(order.id));
     await look();
@@ -236,7 +279,9 @@ describe('in a world where Temporal has lost what it was told', () => {
     expect(mine()[0]!.headers['webhook-id']).toBe(deliveryWorkflowId({ order_id: order.id, n: 1 }));
     await until(
       'its workflow is over',
-      async () => (await world.env.client.workflow.getHandle(deliveryWorkflowId({ order_id: order.id, n: 1 })).describe()).status.name === 'COMPLETED',
+      async () =>
+        (await world.env.client.workflow.getHandle(deliveryWorkflowId({ order_id: order.id, n: 1 })).describe()).status
+          .name === 'COMPLETED',
     );
     await look();
     expect(mine()).toHaveLength(1);
@@ -253,7 +298,13 @@ describe('in a world where Temporal has lost what it was told', () => {
         events.filter(({ workflowTaskScheduledEventAttributes: of }) => of),
         events.filter(({ workflowTaskCompletedEventAttributes: of }) => of),
       ];
-      return scheduled.length === done.length && { runId: (await runOf(order.id)).runId, events: events.length, signals: events.filter(isSignal).length };
+      return (
+        scheduled.length === done.length && {
+          runId: (await runOf(order.id)).runId,
+          events: events.length,
+          signals: events.filter(isSignal).length,
+        }
+      );
     };
     const before = await until('it rests', settled);
     expect(before.signals).toBe(1);
@@ -296,14 +347,23 @@ describe('what it asks Temporal for', () => {
   };
   const pending = async () => {
     const order = await aStoredOrder(database.db);
-    return await moveOrder(database.db, order, { transaction_id: order.transactions[0]!.transaction_id, to: 'pending' }, { source: 'processor', now: NOW });
+    return await moveOrder(
+      database.db,
+      order,
+      { transaction_id: order.transactions[0]!.transaction_id, to: 'pending' },
+      { source: 'processor', now: NOW },
+    );
   };
   /** One of each: a refund, an order that holds money, a webhook that was not sent. */
   async function leftBehind(): Promise<string[]> {
     const refund = aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund', amount: 40 });
     await insertFollowUp(database.db, refund);
     const { order_id } = await anAcceptedPayment(database.db, { mode: 'manual' });
-    const paid = (await database.db('webhook_deliveries').orderBy('created').orderBy('order_id').select('order_id')) as { order_id: string }[];
+    const paid = (await database
+      .db('webhook_deliveries')
+      .orderBy('created')
+      .orderBy('order_id')
+      .select('order_id')) as { order_id: string }[];
     return [
       `start ${orderWorkflowId(refund.id)}`,
       `tell ${orderWorkflowId(order_id)}`,
@@ -324,9 +384,19 @@ describe('what it asks Temporal for', () => {
     await database.db('projects').update({ webhook_url: null });
     await aStoredOrder(database.db);
     await aStoredOrder(database.db, { transaction: false });
-    await moveOrder(database.db, await aStoredOrder(database.db), { ended: 'cancelled' }, { source: 'merchant', now: NOW });
+    await moveOrder(
+      database.db,
+      await aStoredOrder(database.db),
+      { ended: 'cancelled' },
+      { source: 'merchant', now: NOW },
+    );
     const paid = await aStoredOrder(database.db);
-    await moveOrder(database.db, paid, { transaction_id: paid.transactions[0]!.transaction_id, to: 'accepted' }, { source: 'processor', now: NOW });
+    await moveOrder(
+      database.db,
+      paid,
+      { transaction_id: paid.transactions[0]!.transaction_id, to: 'accepted' },
+      { source: 'processor', now: NOW },
+    );
     await aCaretaker().caretaker.look(NOW + SETTLED);
     expect(said).toEqual([]);
   });
@@ -336,7 +406,9 @@ describe('what it asks Temporal for', () => {
     await database.db('webhook_deliveries').delete();
     const { caretaker } = aCaretaker();
     await caretaker.look(NOW + SETTLED);
-    expect(said.splice(0).toSorted()).toEqual([one, other].map(({ order_id }) => `tell ${orderWorkflowId(order_id)}`).toSorted());
+    expect(said.splice(0).toSorted()).toEqual(
+      [one, other].map(({ order_id }) => `tell ${orderWorkflowId(order_id)}`).toSorted(),
+    );
     await caretaker.look(NOW + SETTLED + MINUTE);
     expect(said).toEqual([]);
     await database
@@ -349,21 +421,27 @@ describe('what it asks Temporal for', () => {
 
   test('what runs already is as good as started', async () => {
     const expected = await leftBehind();
-    const runs = (what: string) => (what.startsWith('start') ? new WorkflowExecutionAlreadyStartedError('runs', what, 'any') : undefined);
+    const runs = (what: string) =>
+      what.startsWith('start') ? new WorkflowExecutionAlreadyStartedError('runs', what, 'any') : undefined;
     await aCaretaker(temporal(runs)).caretaker.look(NOW + SETTLED);
     expect(said.toSorted()).toEqual(expected);
   });
 
-  test.each(['refund', 'order', 'webhook'])('a round that fails at a %s: the next looks at the same again', async (at) => {
-    const expected = await leftBehind();
-    const where = { refund: /^start order:/, order: /^tell/, webhook: /^start webhook/ }[at]!;
-    const { caretaker, services } = aCaretaker(temporal((what) => (where.test(what) ? new Error('away') : undefined)));
-    await expect(caretaker.look(NOW + SETTLED)).rejects.toThrow('away');
-    said.splice(0);
-    services.client = temporal();
-    await caretaker.look(NOW + SETTLED + MINUTE);
-    expect(said.toSorted()).toEqual(expected);
-  });
+  test.each(['refund', 'order', 'webhook'])(
+    'a round that fails at a %s: the next looks at the same again',
+    async (at) => {
+      const expected = await leftBehind();
+      const where = { refund: /^start order:/, order: /^tell/, webhook: /^start webhook/ }[at]!;
+      const { caretaker, services } = aCaretaker(
+        temporal((what) => (where.test(what) ? new Error('away') : undefined)),
+      );
+      await expect(caretaker.look(NOW + SETTLED)).rejects.toThrow('away');
+      said.splice(0);
+      services.client = temporal();
+      await caretaker.look(NOW + SETTLED + MINUTE);
+      expect(said.toSorted()).toEqual(expected);
+    },
+  );
 
   test('a Postgres that does not answer: the same', async () => {
     const expected = await leftBehind();
@@ -435,7 +513,10 @@ describe('a Temporal that takes every call and never says a word', () => {
 
   test('the round fails at the first call, whatever is left to be done; stop returns', async () => {
     for (let n = 0; n < 3; n += 1) {
-      await insertFollowUp(database.db, aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund', amount: 40, now: Date.now() - 5 * MINUTE }));
+      await insertFollowUp(
+        database.db,
+        aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund', amount: 40, now: Date.now() - 5 * MINUTE }),
+      );
     }
     await expect(new Caretaker({ db: database.db, client, log }).look(Date.now())).rejects.toThrow();
     const caretaker = new Caretaker({ db: database.db, client, log });

@@ -5,14 +5,19 @@ import { ServiceError, invalid } from '../../src/errors';
 const failing = (error: unknown) => withFailures({ work: () => Promise.reject(error as Error) }).work();
 
 test('a refusal keeps its type, text and field, and nothing retries it', async () => {
-  const failure = (await failing(invalid('amount', 'Too much.')).catch((error: unknown) => error)) as ApplicationFailure;
+  const failure = (await failing(invalid('amount', 'Too much.')).catch(
+    (error: unknown) => error,
+  )) as ApplicationFailure;
   expect(failure).toBeInstanceOf(ApplicationFailure);
   expect(failure).toMatchObject({ type: 'ValidationError', message: 'amount: Too much.', nonRetryable: true });
   expect(failure.details).toEqual([{ property_path: 'amount', property_description: 'Too much.' }]);
 });
 
 test('also one that can help later is not repeated by Temporal: whoever asked decides', async () => {
-  await expect(failing(new ServiceError('ServiceUnavailable', 'Late.'))).rejects.toMatchObject({ type: 'ServiceUnavailable', nonRetryable: true });
+  await expect(failing(new ServiceError('ServiceUnavailable', 'Late.'))).rejects.toMatchObject({
+    type: 'ServiceUnavailable',
+    nonRetryable: true,
+  });
 });
 
 test('anything else passes through as it is, to be retried', async () => {

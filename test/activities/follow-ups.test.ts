@@ -63,19 +63,37 @@ const killedAfterwards = () =>
 
 const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
 const ledger = async (order_id: string) =>
-  (await shop.ledger(order_id)).map(({ operation, amount, result, requests }) => `${operation} ${amount} ${result} ${requests}`);
+  (await shop.ledger(order_id)).map(
+    ({ operation, amount, result, requests }) => `${operation} ${amount} ${result} ${requests}`,
+  );
 
-async function paid(card: CardName = 'approved', capture?: { capture_mode: 'manual' | 'delayed'; capture_period: string }): Promise<OrderRecord> {
-  const vaulted = await processor.vaultCard({ project_id: PROJECT.id, is_test: true, number: CARDS[card].number, card_expiry: '122034', security_code: '123' });
-  const input = aCharge(vaulted.usable ? vaulted.vault_token : '', { order: anOrder({ attempts_max: 1, description: 'Two books' }) });
+async function paid(
+  card: CardName = 'approved',
+  capture?: { capture_mode: 'manual' | 'delayed'; capture_period: string },
+): Promise<OrderRecord> {
+  const vaulted = await processor.vaultCard({
+    project_id: PROJECT.id,
+    is_test: true,
+    number: CARDS[card].number,
+    card_expiry: '122034',
+    security_code: '123',
+  });
+  const input = aCharge(vaulted.usable ? vaulted.vault_token : '', {
+    order: anOrder({ attempts_max: 1, description: 'Two books' }),
+  });
   const transaction = {
     ...input.transaction,
     id: transactionIdOf(input.order.id, 1),
     ...(capture && { transaction_type: 'authorization' as const, ...capture }),
   };
-  return await processorActivities({ db: database.db, processor, public_url: 'http://pay.test' }).createAndCharge({ ...input, transaction, now: NOW });
+  return await processorActivities({ db: database.db, processor, public_url: 'http://pay.test' }).createAndCharge({
+    ...input,
+    transaction,
+    now: NOW,
+  });
 }
-const authorized = (capture_mode: 'manual' | 'delayed' = 'manual', card: CardName = 'approved') => paid(card, { capture_mode, capture_period: 'PT1H' });
+const authorized = (capture_mode: 'manual' | 'delayed' = 'manual', card: CardName = 'approved') =>
+  paid(card, { capture_mode, capture_period: 'PT1H' });
 
 /** Approved at the processor while the record says cancelled: what a late approval leaves. */
 async function approvedTooLate(): Promise<OrderRecord> {
@@ -91,7 +109,10 @@ async function ready(kind: FollowUpKind): Promise<FollowUpInput & { now: number 
   if (kind === 'refund') return { ...followUpOf((await paid()).order_id, kind, { amount: 200 }), now: NOW };
   if (kind !== 'reversal') return { ...followUpOf((await authorized()).order_id, kind, { amount: 200 }), now: NOW };
   const { order_id } = await approvedTooLate();
-  return { ...followUpOf(order_id, kind, { order_id: reversalOrderId(transactionIdOf(order_id, 1)), requested_by: 'service' }), now: NOW };
+  return {
+    ...followUpOf(order_id, kind, { order_id: reversalOrderId(transactionIdOf(order_id, 1)), requested_by: 'service' }),
+    now: NOW,
+  };
 }
 
 describe.each(['capture', 'void', 'refund', 'reversal'] as const)('recordAndCarryOut: %s', (kind) => {
@@ -116,7 +137,9 @@ describe.each(['capture', 'void', 'refund', 'reversal'] as const)('recordAndCarr
   test('two at once, as when a worker counts as dead and is not: done once', async () => {
     const input = await ready(kind);
     await Promise.all([1, 2, 3].map(() => activities().recordAndCarryOut(input)));
-    expect((await ledger(input.original_order_id)).slice(1)).toEqual([expect.stringMatching(`^${kind} ${amount} approved`)]);
+    expect((await ledger(input.original_order_id)).slice(1)).toEqual([
+      expect.stringMatching(`^${kind} ${amount} approved`),
+    ]);
     expect((await view(input.order_id)).transactions[0]!.events.map(({ event }) => event)).toEqual(['new', 'accepted']);
   });
 
@@ -143,7 +166,10 @@ describe('recordAndCarryOut', () => {
   test('past not_after nothing is written; what is there goes on', async () => {
     const input = await ready('refund');
     const late = { ...input, not_after: Date.now() - 1 };
-    await expect(activities().recordAndCarryOut(late)).rejects.toMatchObject({ type: 'ServiceUnavailable', nonRetryable: true });
+    await expect(activities().recordAndCarryOut(late)).rejects.toMatchObject({
+      type: 'ServiceUnavailable',
+      nonRetryable: true,
+    });
     expect(await findOrderView(database.db, input.order_id)).toBeUndefined();
     await expect(killedAfterwards().recordAndCarryOut(input)).rejects.toThrow('killed');
     expect((await carriedOut(late)).status).toBe('completed');
@@ -157,8 +183,12 @@ describe('recordAndCarryOut', () => {
 
   test('an order that is over needs no news of its capture; a Temporal that fails is told again', async () => {
     const input = await ready('capture');
-    await expect(activities({}, client(new Error('no Temporal'))).recordAndCarryOut(input)).rejects.toThrow('no Temporal');
-    expect((await carriedOut(input, activities({}, client(new WorkflowNotFoundError('over', 'w', undefined))))).status).toBe('completed');
+    await expect(activities({}, client(new Error('no Temporal'))).recordAndCarryOut(input)).rejects.toThrow(
+      'no Temporal',
+    );
+    expect(
+      (await carriedOut(input, activities({}, client(new WorkflowNotFoundError('over', 'w', undefined))))).status,
+    ).toBe('completed');
     expect(said).toHaveLength(2);
   });
 });
@@ -177,7 +207,11 @@ describe('captureOrVoid', () => {
 
   test('killed before the workflow was started: the next capture starts it too', async () => {
     const { order_id } = await authorized();
-    const inputs = [100, 200].map((amount) => ({ ...followUpOf(order_id, 'capture', { amount }), kind: 'capture' as const, now: NOW }));
+    const inputs = [100, 200].map((amount) => ({
+      ...followUpOf(order_id, 'capture', { amount }),
+      kind: 'capture' as const,
+      now: NOW,
+    }));
     await expect(activities({}, client(new Error('killed'))).captureOrVoid(inputs[0]!)).rejects.toThrow('killed');
     said.splice(0);
     await activities().captureOrVoid(inputs[1]!);
@@ -186,7 +220,9 @@ describe('captureOrVoid', () => {
 
   test('a refusal sets nothing aside and starts nothing', async () => {
     const { order_id } = await authorized();
-    await expect(activities().captureOrVoid({ ...followUpOf(order_id, 'capture', { amount: 501 }), kind: 'capture', now: NOW })).rejects.toMatchObject({
+    await expect(
+      activities().captureOrVoid({ ...followUpOf(order_id, 'capture', { amount: 501 }), kind: 'capture', now: NOW }),
+    ).rejects.toMatchObject({
       type: 'ValidationError',
       nonRetryable: true,
     });
@@ -242,7 +278,10 @@ describe('closeWindow', () => {
   });
 
   test('an order that is not there is no refusal: Temporal tries again', async () => {
-    await expect(activities().closeWindow({ order_id: uuidv7(), now: END })).rejects.not.toHaveProperty('nonRetryable', true);
+    await expect(activities().closeWindow({ order_id: uuidv7(), now: END })).rejects.not.toHaveProperty(
+      'nonRetryable',
+      true,
+    );
   });
 });
 
@@ -253,7 +292,9 @@ describe('startReversal', () => {
     await activities().startReversal({ transaction_id });
     await activities().startReversal({ transaction_id, ask_after_ms: MINUTE });
     // News are told to the one that waits to ask of itself.
-    expect(said.splice(0)).toEqual(['tell', 'start'].map((what) => `${what} ${orderWorkflowId(reversalOrderId(transaction_id))}`));
+    expect(said.splice(0)).toEqual(
+      ['tell', 'start'].map((what) => `${what} ${orderWorkflowId(reversalOrderId(transaction_id))}`),
+    );
     const { order_id } = await paid();
     await activities().startReversal({ transaction_id: transactionIdOf(order_id, 1), ask_after_ms: MINUTE });
     expect(said).toEqual([]);
@@ -265,5 +306,9 @@ test('the event tells when it happened at the processor, and when we noticed', a
   const refund = await carriedOut({ ...followUpOf(payment.order_id, 'refund', { amount: 100 }), now: NOW + MINUTE });
   const booked = (await shop.ledger(payment.order_id)).find(({ operation }) => operation === 'refund');
   const [event] = (await view(refund.order_id)).transactions[0]!.events.slice(-1);
-  expect([event!.event, Date.parse(event!.occurred), Date.parse(event!.noticed)]).toEqual(['accepted', Date.parse(booked!.occurred), NOW + MINUTE]);
+  expect([event!.event, Date.parse(event!.occurred), Date.parse(event!.noticed)]).toEqual([
+    'accepted',
+    Date.parse(booked!.occurred),
+    NOW + MINUTE,
+  ]);
 });

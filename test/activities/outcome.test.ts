@@ -3,7 +3,13 @@ import type { OperationResult } from '../../src/processor/wire';
 import { NOW } from '../support/builders';
 
 const answer = (over: Partial<OperationResult>) =>
-  ({ result: 'approved', response_code: '00', response_code_description: 'Approved', occurred: '2030-01-15T11:59:59Z', ...over }) as OperationResult;
+  ({
+    result: 'approved',
+    response_code: '00',
+    response_code_description: 'Approved',
+    occurred: '2030-01-15T11:59:59Z',
+    ...over,
+  }) as OperationResult;
 
 test('an approval: accepted by the processor, at its instant', () => {
   const { to, details } = moveOf(answer({ three_ds: { result: 'authenticated', liability_shift: true } }), NOW);

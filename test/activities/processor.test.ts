@@ -28,7 +28,13 @@ afterAll(async () => {
 });
 
 async function tokenOf(card: CardName): Promise<string> {
-  const vaulted = await processor.vaultCard({ project_id: PROJECT.id, is_test: true, number: CARDS[card].number, card_expiry: '122034', security_code: '123' });
+  const vaulted = await processor.vaultCard({
+    project_id: PROJECT.id,
+    is_test: true,
+    number: CARDS[card].number,
+    card_expiry: '122034',
+    security_code: '123',
+  });
   if (!vaulted.usable) throw new Error(vaulted.reason);
   return vaulted.vault_token;
 }
@@ -80,7 +86,9 @@ describe('createAndCharge', () => {
 
   test('killed before the charge, and run again when the time for paying is over: nothing is charged', async () => {
     const input = { ...aCharge(await tokenOf('approved')), now: NOW };
-    await expect(withProcessor({ operate: () => Promise.reject(new Error('killed')) }).createAndCharge(input)).rejects.toThrow('killed');
+    await expect(
+      withProcessor({ operate: () => Promise.reject(new Error('killed')) }).createAndCharge(input),
+    ).rejects.toThrow('killed');
     const order = await activities.createAndCharge({ ...input, now: NOW + input.period });
     expect(await shop.ledger(input.order.id)).toEqual([]);
     const { transaction_id } = order.transactions[0]!;
@@ -89,7 +97,10 @@ describe('createAndCharge', () => {
 
   test('an order that is there goes on, however late it is', async () => {
     const input = { ...aCharge(await tokenOf('approved'), { not_after: Date.now() - 1 }), now: NOW };
-    await expect(activities.createAndCharge(input)).rejects.toMatchObject({ type: 'ServiceUnavailable', nonRetryable: true });
+    await expect(activities.createAndCharge(input)).rejects.toMatchObject({
+      type: 'ServiceUnavailable',
+      nonRetryable: true,
+    });
     expect(await findOrderView(database.db, input.order.id)).toBeUndefined();
     await expect(killedAtTheCharge().createAndCharge({ ...input, not_after: undefined })).rejects.toThrow('killed');
     expect((await activities.createAndCharge(input)).status).toBe('completed');
@@ -99,15 +110,27 @@ describe('createAndCharge', () => {
     const charge = aCharge(await tokenOf('approved'), { order: anOrder({ amount: 0, attempts_max: 1 }) });
     const transaction = { ...charge.transaction, id: transactionIdOf(charge.order.id, 1) };
     expect((await activities.createAndCharge({ ...charge, transaction, now: NOW })).status).toBe('completed');
-    expect((await shop.ledger(charge.order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`)).toEqual(['authorize 0 approved']);
-    expect((await view(charge.order.id)).transactions[0]).toMatchObject({ status: 'accepted', captured_amount: 0, capture_mode: null });
+    expect(
+      (await shop.ledger(charge.order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`),
+    ).toEqual(['authorize 0 approved']);
+    expect((await view(charge.order.id)).transactions[0]).toMatchObject({
+      status: 'accepted',
+      captured_amount: 0,
+      capture_mode: null,
+    });
   });
 
   test('the event tells when it happened at the processor, and when we noticed', async () => {
     const input = { ...aCharge(await tokenOf('approved')), now: NOW };
     await activities.createAndCharge(input);
     const [charge] = await shop.ledger(input.order.id);
-    expect((await view(input.order.id)).transactions[0]!.events.map((event) => [event.event, Date.parse(event.occurred), Date.parse(event.noticed)])).toEqual([
+    expect(
+      (await view(input.order.id)).transactions[0]!.events.map((event) => [
+        event.event,
+        Date.parse(event.occurred),
+        Date.parse(event.noticed),
+      ]),
+    ).toEqual([
       ['new', NOW, NOW],
       ['accepted', Date.parse(charge!.occurred), NOW],
     ]);
@@ -141,11 +164,17 @@ describe('charge', () => {
     // The processor refuses the key with another card: that is no outcome, so it is asked.
     const after = await activities.charge({ ...(await payment(order.order_id, 1, 'do_not_honor')), order });
     expect(after.transactions[0]!.status).toBe('processing');
-    const settled = await activities.askOutcome({ order: after, transaction_id: transactionIdOf(order.order_id, 1), now: NOW });
+    const settled = await activities.askOutcome({
+      order: after,
+      transaction_id: transactionIdOf(order.order_id, 1),
+      now: NOW,
+    });
     expect(settled.status).toBe('completed');
     expect(await shop.ledger(order.order_id)).toHaveLength(1);
     // Nor is the second card shown, or kept for later charges, as the one that paid.
-    expect((await view(order.order_id)).transactions[0]!.payment_method_details?.vault_token).toBe(input.transaction.payment_method_details.vault_token);
+    expect((await view(order.order_id)).transactions[0]!.payment_method_details?.vault_token).toBe(
+      input.transaction.payment_method_details.vault_token,
+    );
   });
 
   test('an attempt that is settled is not charged again', async () => {
@@ -222,13 +251,17 @@ describe('askOutcome', () => {
       redirect: 'manual',
     });
     expect(await shop.ledger(pending.order_id)).toEqual([expect.objectContaining({ result: 'approved' })]);
-    expect((await activities.askOutcome({ order: pending, transaction_id, now: NOW + MINUTE })).status).toBe(cancelled.status);
+    expect((await activities.askOutcome({ order: pending, transaction_id, now: NOW + MINUTE })).status).toBe(
+      cancelled.status,
+    );
     expect(await statuses(pending.order_id)).toBe('cancelled cancelled');
   });
 
   test('nobody answers: the order stays as it is', async () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
-    expect(await deaf().askOutcome({ order, transaction_id: order.transactions[0]!.transaction_id, now: NOW })).toEqual(order);
+    expect(await deaf().askOutcome({ order, transaction_id: order.transactions[0]!.transaction_id, now: NOW })).toEqual(
+      order,
+    );
   });
 });
 
@@ -315,21 +348,24 @@ describe('a challenge that is told when the time is over', () => {
     expect(await statuses(order.order_id)).toBe('processing pending');
   });
 
-  test.each([0, 5_000])('%s ms after it the transaction and its order expire in the same step, however often it is repeated', async (after) => {
-    const { order, transaction_id, end } = await lostChallenge();
-    const ask = () => activities.askOutcome({ order, transaction_id, now: end + after });
-    const first = await ask();
-    expect(first).toEqual(await findOrder(database.db, order.order_id));
-    expect(await statuses(order.order_id)).toBe('expired expired');
-    const { transactions } = await view(order.order_id);
-    expect(transactions[0]!.events.map(({ event, source }) => [event, source])).toEqual([
-      ['new', 'merchant'],
-      ['processing', 'service'],
-      ['pending', 'processor'],
-      ['expired', 'service'],
-    ]);
-    expect(await ask()).toEqual(first);
-  });
+  test.each([0, 5_000])(
+    '%s ms after it the transaction and its order expire in the same step, however often it is repeated',
+    async (after) => {
+      const { order, transaction_id, end } = await lostChallenge();
+      const ask = () => activities.askOutcome({ order, transaction_id, now: end + after });
+      const first = await ask();
+      expect(first).toEqual(await findOrder(database.db, order.order_id));
+      expect(await statuses(order.order_id)).toBe('expired expired');
+      const { transactions } = await view(order.order_id);
+      expect(transactions[0]!.events.map(({ event, source }) => [event, source])).toEqual([
+        ['new', 'merchant'],
+        ['processing', 'service'],
+        ['pending', 'processor'],
+        ['expired', 'service'],
+      ]);
+      expect(await ask()).toEqual(first);
+    },
+  );
 });
 
 test('a move that the tables forbid is not tried again: it would end the same', async () => {
@@ -338,7 +374,11 @@ test('a move that the tables forbid is not tried again: it would end the same', 
   const answer = (await processor.ask(key)) as OperationResult;
   const lying = withProcessor({ ask: () => Promise.resolve({ ...answer, result: 'declined' }) });
   const asked = lying.askOutcome({ order, transaction_id: order.transactions[0]!.transaction_id, now: NOW });
-  await expect(asked).rejects.toMatchObject({ type: 'ServerError', nonRetryable: true, message: expect.stringContaining('accepted → error') as string });
+  await expect(asked).rejects.toMatchObject({
+    type: 'ServerError',
+    nonRetryable: true,
+    message: expect.stringContaining('accepted → error') as string,
+  });
   expect(await statuses(order.order_id)).toBe('completed accepted');
 });
 
@@ -366,7 +406,9 @@ describe('endOrder', () => {
     input.order.attempts_max = 5;
     await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
     const order = (await findOrder(database.db, input.order.id))!;
-    expect((await activities.endOrder({ order, ended: 'cancelled', source: 'merchant', now: NOW })).status).toBe('cancelled');
+    expect((await activities.endOrder({ order, ended: 'cancelled', source: 'merchant', now: NOW })).status).toBe(
+      'cancelled',
+    );
     expect(await statuses(input.order.id)).toBe('cancelled error');
   });
 
@@ -378,7 +420,8 @@ describe('endOrder', () => {
 
   test('If-Match: a repeat after it committed answers the order as it is; three at once are one', async () => {
     const order = await aStoredOrder(database.db);
-    const cancel = () => activities.endOrder({ order, ended: 'cancelled', source: 'merchant', versions: [0], now: NOW });
+    const cancel = () =>
+      activities.endOrder({ order, ended: 'cancelled', source: 'merchant', versions: [0], now: NOW });
     const [after] = await Promise.all([cancel(), cancel(), cancel()]);
     expect(after).toMatchObject({ status: 'cancelled', version: 1 });
     expect(await cancel()).toEqual(after);

@@ -12,7 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const input = (over: object = {}) => ({ order: anOrder(), period: 30 * MINUTE, is_test: true, charge: false, now: NOW, ...over });
+const input = (over: object = {}) => ({
+  order: anOrder(),
+  period: 30 * MINUTE,
+  is_test: true,
+  charge: false,
+  now: NOW,
+  ...over,
+});
 
 test('an order is written once; a repeat, also a later one, answers what is there', async () => {
   const request = input();
@@ -31,7 +38,10 @@ test('windows: an unpaid transaction never outlives its order', async () => {
 
 test('surface 10: past not_after nothing is written, and the clock is the machine’s', async () => {
   const request = input({ not_after: Date.now() - 1 });
-  await expect(activities.createOrder(request)).rejects.toMatchObject({ type: 'ServiceUnavailable', nonRetryable: true });
+  await expect(activities.createOrder(request)).rejects.toMatchObject({
+    type: 'ServiceUnavailable',
+    nonRetryable: true,
+  });
   expect(await activities.findOrder({ order_id: request.order.id })).toBeNull();
   const inTime = input({ not_after: Date.now() + MINUTE });
   expect((await activities.createOrder(inTime)).status).toBe('new');
@@ -46,5 +56,8 @@ test('surface 10: what is there goes on, however late the repeat comes', async (
 test('a database that fails is no refusal: Temporal tries again', async () => {
   const closed = await aDatabase();
   await closed.close();
-  await expect(recordActivities(closed).findOrder({ order_id: anOrder().id })).rejects.not.toHaveProperty('nonRetryable', true);
+  await expect(recordActivities(closed).findOrder({ order_id: anOrder().id })).rejects.not.toHaveProperty(
+    'nonRetryable',
+    true,
+  );
 });

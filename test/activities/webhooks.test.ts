@@ -22,7 +22,13 @@ beforeEach(() => {
 });
 
 const activities = (over: Partial<Parameters<typeof webhookActivities>[0]> = {}) =>
-  webhookActivities({ db: database.db, client: undefined as unknown as Client, postWebhook, webhook_private_addresses: true, ...over });
+  webhookActivities({
+    db: database.db,
+    client: undefined as unknown as Client,
+    postWebhook,
+    webhook_private_addresses: true,
+    ...over,
+  });
 
 async function aDelivery(): Promise<{ order_id: string; n: number }> {
   const order = await aStoredOrder(database.db);
@@ -31,7 +37,11 @@ async function aDelivery(): Promise<{ order_id: string; n: number }> {
   return { order_id: order.order_id, n: 1 };
 }
 const attempts = (order_id: string) =>
-  database.db('webhook_attempts').where({ order_id }).orderBy('attempt').select('attempt', 'status_code', 'failure', 'started');
+  database
+    .db('webhook_attempts')
+    .where({ order_id })
+    .orderBy('attempt')
+    .select('attempt', 'status_code', 'failure', 'started');
 
 describe('attemptDelivery', () => {
   test('is recorded with the instant of the workflow; delivered, it is not sent again', async () => {
@@ -46,10 +56,15 @@ describe('attemptDelivery', () => {
 
   test('killed before its record it is sent again under the same id: the receiver is told it may come twice', async () => {
     const id = await aDelivery();
-    const killed = activities({ postWebhook: async (webhook) => (await postWebhook(webhook), Promise.reject(new Error('killed'))) });
+    const killed = activities({
+      postWebhook: async (webhook) => (await postWebhook(webhook), Promise.reject(new Error('killed'))),
+    });
     await expect(killed.attemptDelivery({ ...id, attempt: 1, now: NOW })).rejects.toThrow('killed');
     await activities().attemptDelivery({ ...id, attempt: 1, now: NOW });
-    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([`webhook:${id.order_id}:1`, `webhook:${id.order_id}:1`]);
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([
+      `webhook:${id.order_id}:1`,
+      `webhook:${id.order_id}:1`,
+    ]);
     expect(await attempts(id.order_id)).toHaveLength(1);
   });
 
@@ -58,35 +73,44 @@ describe('attemptDelivery', () => {
     [2, 10_000, 'new'],
     [9, 10_000, 'new'],
     [10, 10_000, 'failed'],
-  ])('rules 6 and 7: attempt %i may take %i ms, and when it fails the delivery is %s', async (attempt, time_limit_ms, status) => {
-    const id = await aDelivery();
-    const asked: WebhookRequest[] = [];
-    const refusing = activities({
-      postWebhook: (webhook) => {
-        asked.push(webhook);
-        return Promise.resolve({ status_code: 500, failure: 'answered 500', duration_ms: 3 });
-      },
-    });
-    expect(await refusing.attemptDelivery({ ...id, attempt, now: NOW })).toBe(status);
-    expect(asked.map((webhook) => webhook.time_limit_ms)).toEqual([time_limit_ms]);
-  });
+  ])(
+    'rules 6 and 7: attempt %i may take %i ms, and when it fails the delivery is %s',
+    async (attempt, time_limit_ms, status) => {
+      const id = await aDelivery();
+      const asked: WebhookRequest[] = [];
+      const refusing = activities({
+        postWebhook: (webhook) => {
+          asked.push(webhook);
+          return Promise.resolve({ status_code: 500, failure: 'answered 500', duration_ms: 3 });
+        },
+      });
+      expect(await refusing.attemptDelivery({ ...id, attempt, now: NOW })).toBe(status);
+      expect(asked.map((webhook) => webhook.time_limit_ms)).toEqual([time_limit_ms]);
+    },
+  );
 
   test.each([
     [true, true, true],
     [true, false, false],
     [false, true, false],
-  ])('a project that is test: %s, private addresses configured: %s → they are allowed: %s', async (is_test, configured, allowed) => {
-    const id = await aDelivery();
-    const seen: boolean[] = [];
-    await database.db('projects').update({ is_test });
-    const one = activities({
-      webhook_private_addresses: configured,
-      postWebhook: ({ private_addresses }) => (seen.push(private_addresses), Promise.resolve({ status_code: 200, duration_ms: 1 })),
-    });
-    await one.attemptDelivery({ ...id, attempt: 1, now: NOW });
-    await database.db('projects').update({ is_test: true });
-    expect(seen).toEqual([allowed]);
-  });
+  ])(
+    'a project that is test: %s, private addresses configured: %s → they are allowed: %s',
+    async (is_test, configured, allowed) => {
+      const id = await aDelivery();
+      const seen: boolean[] = [];
+      await database.db('projects').update({ is_test });
+      const one = activities({
+        webhook_private_addresses: configured,
+        postWebhook: ({ private_addresses }) => (
+          seen.push(private_addresses),
+          Promise.resolve({ status_code: 200, duration_ms: 1 })
+        ),
+      });
+      await one.attemptDelivery({ ...id, attempt: 1, now: NOW });
+      await database.db('projects').update({ is_test: true });
+      expect(seen).toEqual([allowed]);
+    },
+  );
 });
 
 describe('startDeliveries', () => {
@@ -112,7 +136,11 @@ describe('startDeliveries', () => {
 
   test('one that was started before is fine; another trouble is not', async () => {
     const before = new WorkflowExecutionAlreadyStartedError('there', 'webhook:o:1', 'webhookDelivery');
-    await expect(activities({ client: client(before) }).startDeliveries({ order_id: 'o', deliveries: [1] })).resolves.toBeUndefined();
-    await expect(activities({ client: client(new Error('no Temporal')) }).startDeliveries({ order_id: 'o', deliveries: [1] })).rejects.toThrow('no Temporal');
+    await expect(
+      activities({ client: client(before) }).startDeliveries({ order_id: 'o', deliveries: [1] }),
+    ).resolves.toBeUndefined();
+    await expect(
+      activities({ client: client(new Error('no Temporal')) }).startDeliveries({ order_id: 'o', deliveries: [1] }),
+    ).rejects.toThrow('no Temporal');
   });
 });

@@ -17,14 +17,27 @@ afterAll(() => database.close());
 /** Temporal as far as this door knows it: `deadlines` are those it was asked to keep. */
 function temporal() {
   const deadlines: (number | Date)[] = [];
-  const client = { withDeadline: (deadline: number | Date, call: () => Promise<void>) => (deadlines.push(deadline), call()) } as unknown as Client;
+  const client = {
+    withDeadline: (deadline: number | Date, call: () => Promise<void>) => (deadlines.push(deadline), call()),
+  } as unknown as Client;
   return { client, deadlines };
 }
-const failed = (type: string) => new WorkflowUpdateFailedError('update failed', ApplicationFailure.create({ type, message: 'Why.', nonRetryable: true }));
+const failed = (type: string) =>
+  new WorkflowUpdateFailedError(
+    'update failed',
+    ApplicationFailure.create({ type, message: 'Why.', nonRetryable: true }),
+  );
 /** As the client throws what gRPC answers with this status. */
-const grpc = (code: number) => new Error('Update failed', { cause: Object.assign(new Error(`${code}: why`), { code, details: 'why', metadata: {} }) });
+const grpc = (code: number) =>
+  new Error('Update failed', {
+    cause: Object.assign(new Error(`${code}: why`), { code, details: 'why', metadata: {} }),
+  });
 /** A server that drops an update so often, and then takes it. */
-function dropping(times: number, then: () => Promise<void> = () => Promise.resolve(), why: Error = failed('UnprocessedUpdate')) {
+function dropping(
+  times: number,
+  then: () => Promise<void> = () => Promise.resolve(),
+  why: Error = failed('UnprocessedUpdate'),
+) {
   const sent: number[] = [];
   const call = async () => {
     sent.push(Date.now());
@@ -54,7 +67,12 @@ test.each([
 ])('sent again too, as it says nothing of what was done: %s', async (_why, error) => {
   const { order_id } = await aStoredOrder(database.db);
   const { sent, call } = dropping(1, undefined, error);
-  expect(await answeredOrder({ client: temporal().client, db: database.db, order_id, deadline_at: Date.now() + 5_000 }, call)).toMatchObject({ id: order_id });
+  expect(
+    await answeredOrder(
+      { client: temporal().client, db: database.db, order_id, deadline_at: Date.now() + 5_000 },
+      call,
+    ),
+  ).toMatchObject({ id: order_id });
   expect(sent).toHaveLength(2);
 });
 
@@ -65,18 +83,25 @@ test.each([
   const { order_id } = await aStoredOrder(database.db);
   let failures = 2;
   const raw = (...input: Parameters<Database['raw']>) =>
-    failures-- > 0 ? Promise.reject(Object.assign(new Error('sorry, too many clients already'), { code: '53300' })) : database.db.raw(...input);
+    failures-- > 0
+      ? Promise.reject(Object.assign(new Error('sorry, too many clients already'), { code: '53300' }))
+      : database.db.raw(...input);
   const busy = new Proxy(database.db, { get: (db, key) => (key === 'raw' ? raw : Reflect.get(db, key)) });
   const call = async () => void (looked_up > 0 && (await findOrderView(busy, order_id)));
-  expect(await answeredOrder({ client: temporal().client, db: busy, order_id, deadline_at: Date.now() + 5_000 }, call)).toMatchObject({ id: order_id });
+  expect(
+    await answeredOrder({ client: temporal().client, db: busy, order_id, deadline_at: Date.now() + 5_000 }, call),
+  ).toMatchObject({ id: order_id });
   expect(failures).toBeLessThan(0);
 });
 
 test('any other failure of Temporal is ours, and is not sent again', async () => {
   const { sent, call } = dropping(1, undefined, grpc(3));
-  await expect(answeredOrder({ client: temporal().client, db: database.db, order_id: uuidv7(), deadline_at: Date.now() + 5_000 }, call)).rejects.toThrow(
-    'Update failed',
-  );
+  await expect(
+    answeredOrder(
+      { client: temporal().client, db: database.db, order_id: uuidv7(), deadline_at: Date.now() + 5_000 },
+      call,
+    ),
+  ).rejects.toThrow('Update failed');
   expect(sent).toHaveLength(1);
 });
 
@@ -84,27 +109,41 @@ test('surface 10: dropped until the deadline is no answer: the order as it is, o
   const { order_id } = await aStoredOrder(database.db);
   const { sent, call } = dropping(Number.POSITIVE_INFINITY);
   const began = Date.now();
-  expect(await answeredOrder({ client: temporal().client, db: database.db, order_id, deadline_at: began + 1_000 }, call)).toMatchObject({
+  expect(
+    await answeredOrder({ client: temporal().client, db: database.db, order_id, deadline_at: began + 1_000 }, call),
+  ).toMatchObject({
     id: order_id,
     status: 'new',
   });
   expect(Date.now() - began).toBeLessThan(15_000);
   expect(sent.length).toBeGreaterThanOrEqual(2);
   expect(sent.length).toBeLessThanOrEqual(12);
-  const nothing = answeredOrder({ client: temporal().client, db: database.db, order_id: uuidv7(), deadline_at: Date.now() }, call);
+  const nothing = answeredOrder(
+    { client: temporal().client, db: database.db, order_id: uuidv7(), deadline_at: Date.now() },
+    call,
+  );
   await expect(nothing).rejects.toMatchObject({ error: 'ServiceUnavailable' });
 });
 
-test.each(['Conflict', 'CanNotCancelTransaction', 'ServiceUnavailable'])('a refusal (%s) is an answer: it is not sent again', async (type) => {
-  const { order_id } = await aStoredOrder(database.db);
-  const { sent, call } = dropping(1, () => Promise.reject(failed(type)));
-  const refused = answeredOrder({ client: temporal().client, db: database.db, order_id, deadline_at: Date.now() + 5_000 }, call);
-  await expect(refused).rejects.toMatchObject({ error: type, value: 'Why.' });
-  expect(sent).toHaveLength(2);
-});
+test.each(['Conflict', 'CanNotCancelTransaction', 'ServiceUnavailable'])(
+  'a refusal (%s) is an answer: it is not sent again',
+  async (type) => {
+    const { order_id } = await aStoredOrder(database.db);
+    const { sent, call } = dropping(1, () => Promise.reject(failed(type)));
+    const refused = answeredOrder(
+      { client: temporal().client, db: database.db, order_id, deadline_at: Date.now() + 5_000 },
+      call,
+    );
+    await expect(refused).rejects.toMatchObject({ error: type, value: 'Why.' });
+    expect(sent).toHaveLength(2);
+  },
+);
 
 test('taken at last, and nothing is there: NotFound', async () => {
   const { call } = dropping(1);
-  const asked = answeredOrder({ client: temporal().client, db: database.db, order_id: uuidv7(), deadline_at: Date.now() + 5_000 }, call);
+  const asked = answeredOrder(
+    { client: temporal().client, db: database.db, order_id: uuidv7(), deadline_at: Date.now() + 5_000 },
+    call,
+  );
   await expect(asked).rejects.toMatchObject({ error: 'NotFound' });
 });

@@ -18,8 +18,15 @@ beforeEach(() => {
   api.calls.length = 0;
 });
 
-async function expectError(response: Response, status: number, type: string): Promise<{ value: string; property_path?: string }> {
-  expect({ status: response.status, 'content-type': response.headers.get('content-type') }).toEqual({ status, 'content-type': 'application/json' });
+async function expectError(
+  response: Response,
+  status: number,
+  type: string,
+): Promise<{ value: string; property_path?: string }> {
+  expect({ status: response.status, 'content-type': response.headers.get('content-type') }).toEqual({
+    status,
+    'content-type': 'application/json',
+  });
   expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   const body = (await response.json()) as { error: { value: string } };
   expect(Object.keys(body)).toEqual(['error']);
@@ -59,44 +66,65 @@ describe.each(Object.entries(ROUTES))('%s', (operation, route) => {
   });
 });
 
-describe.each([`/v1/orders/${ORDER_ID}/transactions/${TRANSACTION_ID}/captures/`, `/v1/orders/${ORDER_ID}/transactions/${TRANSACTION_ID}/voids`])(
-  'surface 5: POST %s',
-  (path) => {
-    /** What fetch would never leave out. */
-    async function sent(head: string[], body: string): Promise<string> {
-      const socket = net.connect(api.port, '127.0.0.1');
-      socket.write([`POST ${path} HTTP/1.1`, 'Host: localhost', 'Connection: close', `Authorization: ${AUTHORIZATION}`, ...head, '', body].join('\r\n'));
-      const chunks: Buffer[] = [];
-      for await (const chunk of socket) chunks.push(chunk as Buffer);
-      return Buffer.concat(chunks).toString().split('\r\n')[0]!;
-    }
+describe.each([
+  `/v1/orders/${ORDER_ID}/transactions/${TRANSACTION_ID}/captures/`,
+  `/v1/orders/${ORDER_ID}/transactions/${TRANSACTION_ID}/voids`,
+])('surface 5: POST %s', (path) => {
+  /** What fetch would never leave out. */
+  async function sent(head: string[], body: string): Promise<string> {
+    const socket = net.connect(api.port, '127.0.0.1');
+    socket.write(
+      [
+        `POST ${path} HTTP/1.1`,
+        'Host: localhost',
+        'Connection: close',
+        `Authorization: ${AUTHORIZATION}`,
+        ...head,
+        '',
+        body,
+      ].join('\r\n'),
+    );
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString().split('\r\n')[0]!;
+  }
 
-    test.each<[string, string[], string]>([
-      ['neither length nor type', [], ''],
-      ['a length of 0', ['Content-Length: 0'], ''],
-      ['a type without a body', ['Content-Type: application/json'], ''],
-      ['a type and a length of 0', ['Content-Type: application/json', 'Content-Length: 0'], ''],
-      ['a foreign type and a length of 0', ['Content-Type: text/plain', 'Content-Length: 0'], ''],
-      ['{}', ['Content-Type: application/json', 'Content-Length: 2'], '{}'],
-      ['fields that are ignored', ['Content-Type: application/json', 'Content-Length: 11'], '{"other":1}'],
-      ['an empty list, as PHP writes an empty object', ['Content-Type: application/json', 'Content-Length: 2'], '[]'],
-      ['an empty chunk', ['Content-Type: application/json', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
-      ['an empty chunk of a foreign type', ['Content-Type: application/x-www-form-urlencoded', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
-    ])('%s is no body', async (_title, head, body) => {
-      expect(await sent(head, body)).toBe('HTTP/1.1 200 OK');
-      expect(api.calls[0]?.input).toMatchObject({ params: { order_id: ORDER_ID, transaction_id: TRANSACTION_ID }, body: {} });
+  test.each<[string, string[], string]>([
+    ['neither length nor type', [], ''],
+    ['a length of 0', ['Content-Length: 0'], ''],
+    ['a type without a body', ['Content-Type: application/json'], ''],
+    ['a type and a length of 0', ['Content-Type: application/json', 'Content-Length: 0'], ''],
+    ['a foreign type and a length of 0', ['Content-Type: text/plain', 'Content-Length: 0'], ''],
+    ['{}', ['Content-Type: application/json', 'Content-Length: 2'], '{}'],
+    ['fields that are ignored', ['Content-Type: application/json', 'Content-Length: 11'], '{"other":1}'],
+    ['an empty list, as PHP writes an empty object', ['Content-Type: application/json', 'Content-Length: 2'], '[]'],
+    ['an empty chunk', ['Content-Type: application/json', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
+    [
+      'an empty chunk of a foreign type',
+      ['Content-Type: application/x-www-form-urlencoded', 'Transfer-Encoding: chunked'],
+      '0\r\n\r\n',
+    ],
+  ])('%s is no body', async (_title, head, body) => {
+    expect(await sent(head, body)).toBe('HTTP/1.1 200 OK');
+    expect(api.calls[0]?.input).toMatchObject({
+      params: { order_id: ORDER_ID, transaction_id: TRANSACTION_ID },
+      body: {},
     });
+  });
 
-    test('what is there must be an object all the same', async () => {
-      expect(await sent(['Content-Type: application/json', 'Content-Length: 3'], '[1]')).toBe('HTTP/1.1 400 Bad Request');
-      // Whoever names a part must not get the whole.
-      expect(await sent(['Content-Type: application/json', 'Content-Length: 12'], '{"amount":1}')).toBe('HTTP/1.1 400 Bad Request');
-      expect(await sent(['Content-Type: application/json', 'Content-Length: 1'], '{')).toBe('HTTP/1.1 400 Bad Request');
-      expect(await sent(['Content-Type: text/plain', 'Content-Length: 1'], 'x')).toBe('HTTP/1.1 415 Unsupported Media Type');
-      expect(api.calls).toEqual([]);
-    });
-  },
-);
+  test('what is there must be an object all the same', async () => {
+    expect(await sent(['Content-Type: application/json', 'Content-Length: 3'], '[1]')).toBe('HTTP/1.1 400 Bad Request');
+    // Whoever names a part must not get the whole.
+    expect(await sent(['Content-Type: application/json', 'Content-Length: 12'], '{"amount":1}')).toBe(
+      'HTTP/1.1 400 Bad Request',
+    );
+    expect(await sent(['Content-Type: application/json', 'Content-Length: 1'], '{')).toBe('HTTP/1.1 400 Bad Request');
+    expect(await sent(['Content-Type: text/plain', 'Content-Length: 1'], 'x')).toBe(
+      'HTTP/1.1 415 Unsupported Media Type',
+    );
+    expect(api.calls).toEqual([]);
+  });
+});
 
 describe('what an operation receives', () => {
   test('project, deadline, request id and the parsed request', async () => {
@@ -129,7 +157,11 @@ describe('what an operation receives', () => {
     ['that is too large', `"${'x'.repeat(300_000)}"`],
   ])('a body %s: 400 or 413 with a key of its own, 422 with one that another request has', async (_title, body) => {
     const post = (key: string, body: string) =>
-      api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': key }, body });
+      api.send('/v1/orders/', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': key },
+        body,
+      });
     const order = '{"currency":"EUR","amount":1}';
     expect((await post('taken', order)).status).toBe(200);
     await expectError(await post('taken', body), 422, 'IdempotencyKeyReused');
@@ -146,7 +178,11 @@ describe('what an operation receives', () => {
     const watched = await servePlumbing({ keys });
     await watched.post('/v1/orders/', { currency: 'EUR', amount: 1 });
     expect(asked).toEqual([]);
-    const init = { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': 'k' }, body: '{"currency":"EUR","amount":1}' };
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'k' },
+      body: '{"currency":"EUR","amount":1}',
+    };
     const [first, again] = [await watched.send('/v1/orders/', init), await watched.send('/v1/orders/', init)];
     expect([again.status, await again.json()]).toEqual([first.status, await first.json()]);
     expect([watched.calls.length, asked]).toEqual([2, ['k', 'k']]);
@@ -164,13 +200,20 @@ describe('the version of an order', () => {
 
   test('every answer that shows the order of its path has its ETag', async () => {
     const put = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{}' };
-    for (const init of [{}, { method: 'HEAD' }, put, { method: 'DELETE' }]) expect((await api.send(path, init)).headers.get('etag')).toBe('"3"');
+    for (const init of [{}, { method: 'HEAD' }, put, { method: 'DELETE' }]) {
+      expect((await api.send(path, init)).headers.get('etag')).toBe('"3"');
+    }
     expect((await api.post('/v1/orders/', { currency: 'EUR', amount: 1 })).headers.get('etag')).toBeNull();
   });
 
   test('who has it already gets 304 without a body', async () => {
     const response = await api.send(path, { headers: { 'if-none-match': '"2", "3"' } });
-    expect([response.status, response.headers.get('etag'), response.headers.get('cache-control'), await response.text()]).toEqual([304, '"3"', 'no-store', '']);
+    expect([
+      response.status,
+      response.headers.get('etag'),
+      response.headers.get('cache-control'),
+      await response.text(),
+    ]).toEqual([304, '"3"', 'no-store', '']);
     expect((await api.send(path, { headers: { 'if-none-match': '"2"' } })).status).toBe(200);
   });
 
@@ -231,7 +274,11 @@ describe('wrong requests', () => {
     ['a byte that is not UTF-8 in a name', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x7d])],
     ['a text in another encoding', Buffer.from('{"currency":"EUR","amount":1,"description":"Café"}', 'latin1')],
   ])('a body of %s: ValidationError', async (_title, body) => {
-    const response = await api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const response = await api.send('/v1/orders/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
     const { value } = await expectError(response, 400, 'ValidationError');
     expect(value).not.toMatch(/\[\[|currency":/);
   });
@@ -241,13 +288,21 @@ describe('wrong requests', () => {
   });
 
   test('the first bad field is named', async () => {
-    const error = await expectError(await api.post('/v1/orders/', { currency: 'EUR', amount: 'x' }), 400, 'ValidationError');
-    expect(error).toMatchObject({ property_path: 'amount', property_description: expect.stringMatching(/number/) as string });
+    const error = await expectError(
+      await api.post('/v1/orders/', { currency: 'EUR', amount: 'x' }),
+      400,
+      'ValidationError',
+    );
+    expect(error).toMatchObject({
+      property_path: 'amount',
+      property_description: expect.stringMatching(/number/) as string,
+    });
   });
 
   test('a body of 256 KiB is read, one byte more is too large', async () => {
     const body = (bytes: number) => `{"currency":"EUR","amount":1,"x":"${'x'.repeat(bytes - 36)}"}`;
-    const send = (bytes: number) => api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': 'application/json' }, body: body(bytes) });
+    const send = (bytes: number) =>
+      api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': 'application/json' }, body: body(bytes) });
     expect(body(262_144).length).toBe(262_144);
     expect((await send(262_144)).status).toBe(200);
     await expectError(await send(262_145), 413, 'PayloadTooLarge');
@@ -284,7 +339,11 @@ describe('wrong requests', () => {
     'Application/JSON',
     'application/json;x=y',
   ])('Content-Type %s is JSON', async (type) => {
-    const response = await api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': type }, body: '{"currency":"EUR","amount":1}' });
+    const response = await api.send('/v1/orders/', {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body: '{"currency":"EUR","amount":1}',
+    });
     expect(response.status).toBe(200);
   });
 
@@ -292,7 +351,11 @@ describe('wrong requests', () => {
     ['br-x', '{}', 415],
     ['gzip', 'not gzip', 400],
   ])('Content-Encoding %s with %j: %i', async (encoding, body, status) => {
-    const response = await api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': 'application/json', 'content-encoding': encoding }, body });
+    const response = await api.send('/v1/orders/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+      body,
+    });
     await expectError(response, status, status === 415 ? 'UnsupportedMediaType' : 'ValidationError');
   });
 });
@@ -307,7 +370,11 @@ describe('HEAD and OPTIONS', () => {
 
   test('OPTIONS lists the methods, without a key', async () => {
     const response = await fetch(`${api.url}/v1/orders/${ORDER_ID}`, { method: 'OPTIONS' });
-    expect([response.status, response.headers.get('allow'), await response.text()]).toEqual([204, 'GET, HEAD, PUT, DELETE, OPTIONS', '']);
+    expect([response.status, response.headers.get('allow'), await response.text()]).toEqual([
+      204,
+      'GET, HEAD, PUT, DELETE, OPTIONS',
+      '',
+    ]);
   });
 });
 
@@ -353,7 +420,9 @@ describe('beside the API', () => {
     const chunks: Buffer[] = [];
     for await (const chunk of socket) chunks.push(chunk as Buffer);
     const answer = Buffer.concat(chunks).toString();
-    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*\r\nX-Request-Id: [^]*\r\nContent-Type: application/json\r\n`));
+    expect(answer).toMatch(
+      new RegExp(`^HTTP/1.1 ${status} [^]*\r\nX-Request-Id: [^]*\r\nContent-Type: application/json\r\n`),
+    );
   });
 
   test('what is not HTTP gets an error in the same shape', async () => {

@@ -64,7 +64,9 @@ test('a revoked key ends with the time it is remembered', async () => {
 
 test('a wrong key is looked up each time: it may be new', async () => {
   const authenticate = createAuthenticate(findProject, 60_000);
-  for (let time = 0; time < 2; time++) await expect(authenticate(basic('test_x:'))).rejects.toMatchObject({ error: 'Unauthorized' });
+  for (let time = 0; time < 2; time++) {
+    await expect(authenticate(basic('test_x:'))).rejects.toMatchObject({ error: 'Unauthorized' });
+  }
   expect(findProject).toHaveBeenCalledTimes(2);
 });
 

@@ -22,10 +22,14 @@ afterAll(async () => {
 /** fetch always adds a length; this sends the headers given and no others. */
 function post(headers: Record<string, string>, ...chunks: string[]): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const request = http.request(`${api.url}/v1/orders/`, { method: 'POST', headers: { authorization: AUTHORIZATION, ...headers } }, (response) => {
-      response.resume();
-      resolve(response.statusCode);
-    });
+    const request = http.request(
+      `${api.url}/v1/orders/`,
+      { method: 'POST', headers: { authorization: AUTHORIZATION, ...headers } },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      },
+    );
     if (!('content-length' in headers) && !('transfer-encoding' in headers)) request.removeHeader('transfer-encoding');
     request.on('error', reject);
     for (const chunk of chunks) request.write(chunk);
@@ -36,7 +40,12 @@ function post(headers: Record<string, string>, ...chunks: string[]): Promise<num
 test.each<[string, Record<string, string>, string[], number]>([
   ['no headers at all', {}, [], 200],
   ['Content-Length: 0', { 'content-length': '0' }, [], 200],
-  ['Content-Length: 0 and a form type, as curl sends it', { 'content-length': '0', 'content-type': 'application/x-www-form-urlencoded' }, [], 200],
+  [
+    'Content-Length: 0 and a form type, as curl sends it',
+    { 'content-length': '0', 'content-type': 'application/x-www-form-urlencoded' },
+    [],
+    200,
+  ],
   ['JSON type and nothing', { 'content-length': '0', 'content-type': 'application/json' }, [], 200],
   ['{}', { 'content-length': '2', 'content-type': 'application/json' }, ['{}'], 200],
   ['{} without a type', { 'content-length': '2' }, ['{}'], 200],
@@ -56,7 +65,10 @@ test('a refusal by the operation comes out as declared', async () => {
     },
   });
   const response = await refusing.send('/v1/orders/1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34/', { method: 'DELETE' });
-  expect([response.status, await response.json()]).toEqual([409, { error: { status: 409, type: 'CanNotCancelTransaction', value: 'It is captured.' } }]);
+  expect([response.status, await response.json()]).toEqual([
+    409,
+    { error: { status: 409, type: 'CanNotCancelTransaction', value: 'It is captured.' } },
+  ]);
   await refusing.close();
 });
 

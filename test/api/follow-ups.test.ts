@@ -59,7 +59,9 @@ describe.each([
       error: 'ServiceUnavailable',
       value: expect.not.stringContaining('nothing was stored') as string,
     });
-    await expect(door.captureOrVoid({ ...inputOf(order, 'capture'), not_after: began }, Date.now() + 700)).rejects.toMatchObject({
+    await expect(
+      door.captureOrVoid({ ...inputOf(order, 'capture'), not_after: began }, Date.now() + 700),
+    ).rejects.toMatchObject({
       error: 'ServiceUnavailable',
     });
     expect(Date.now() - began).toBeLessThan(15_000);
@@ -69,7 +71,10 @@ describe.each([
   test('the order is there: it is the answer, as it is', async () => {
     const order = await shop.paidOrder('approved');
     const { body } = await refund(shop, order, { amount: 10 });
-    expect(await doorTo(address()).start(inputOf(order, 'refund', body.id), Date.now() + 700)).toMatchObject({ id: body.id, status: 'completed' });
+    expect(await doorTo(address()).start(inputOf(order, 'refund', body.id), Date.now() + 700)).toMatchObject({
+      id: body.id,
+      status: 'completed',
+    });
   });
 });
 
@@ -93,6 +98,10 @@ describe('a refund that comes again', () => {
     const door = doorTo(stack().temporal_address);
     const input = { ...inputOf(order, 'refund'), amount: 101 };
     for (const _ of [1, 2]) await expect(door.start(input, soon())).rejects.toMatchObject({ error: 'RefundError' });
-    expect(await door.start({ ...input, amount: 100 }, soon())).toMatchObject({ id: input.order_id, status: 'completed', amount: 100 });
+    expect(await door.start({ ...input, amount: 100 }, soon())).toMatchObject({
+      id: input.order_id,
+      status: 'completed',
+      amount: 100,
+    });
   });
 });

@@ -12,9 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const hashOf = (body: unknown) => requestHash({ method: 'post', path: '/v1/orders/', params: undefined, query: undefined, body });
+const hashOf = (body: unknown) =>
+  requestHash({ method: 'post', path: '/v1/orders/', params: undefined, query: undefined, body });
 let keysMade = 0;
-const aRequest = (body: unknown = { amount: 1 }) => ({ project_id: PROJECT.id, key: `key-${++keysMade}`, request_hash: hashOf(body) });
+const aRequest = (body: unknown = { amount: 1 }) => ({
+  project_id: PROJECT.id,
+  key: `key-${++keysMade}`,
+  request_hash: hashOf(body),
+});
 const answering = (text: string): KeptAnswer => ({ status: 200, body: { text } });
 
 /** Work that claims the key and answers. */
@@ -39,7 +44,10 @@ function gate() {
 describe('the same request', () => {
   test('is done once; every repeat gets the first answer', async () => {
     const request = aRequest();
-    const answers = [await answerOnce(keys, request, claiming('first')), await answerOnce(keys, request, claiming('second'))];
+    const answers = [
+      await answerOnce(keys, request, claiming('first')),
+      await answerOnce(keys, request, claiming('second')),
+    ];
     expect(answers).toEqual([answering('first'), answering('first')]);
   });
 
@@ -143,13 +151,17 @@ describe('the same request', () => {
 
   test('after a crash it goes on as a repeat', async () => {
     const request = aRequest();
-    await expect(answerOnce(keys, request, async (use) => (await use.claim(), Promise.reject(new Error('killed'))))).rejects.toThrow('killed');
+    await expect(
+      answerOnce(keys, request, async (use) => (await use.claim(), Promise.reject(new Error('killed')))),
+    ).rejects.toThrow('killed');
     expect(await answerOnce(keys, request, async (use) => answering(String(use.is_repeat)))).toEqual(answering('true'));
   });
 
   test('50 at once: one answer', async () => {
     const request = aRequest();
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => answerOnce(keys, request, claiming(`${n}`))));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => answerOnce(keys, request, claiming(`${n}`))),
+    );
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
   });
 });
@@ -164,7 +176,9 @@ describe('another request with that key', () => {
   ])('is refused when the first one was %s', async (_title, work) => {
     const request = aRequest({ amount: 1 });
     await answerOnce(keys, request, work).catch(() => undefined);
-    await expect(answerOnce(keys, { ...request, request_hash: hashOf({ amount: 2 }) }, claiming('second'))).rejects.toEqual(reused);
+    await expect(
+      answerOnce(keys, { ...request, request_hash: hashOf({ amount: 2 }) }, claiming('second')),
+    ).rejects.toEqual(reused);
   });
 
   test('is refused when it comes at the same time', async () => {
@@ -209,7 +223,9 @@ describe('what is kept of refusals', () => {
   test('what refuses a repeat before it came to the point says nothing of the first one', async () => {
     const request = aRequest();
     await keys.claim(request);
-    await expect(answerOnce(keys, request, refusing('Forbidden', { claim: false }))).rejects.toMatchObject({ error: 'Forbidden' });
+    await expect(answerOnce(keys, request, refusing('Forbidden', { claim: false }))).rejects.toMatchObject({
+      error: 'Forbidden',
+    });
     expect(await answerOnce(keys, request, claiming('done'))).toEqual(answering('done'));
   });
 });
@@ -229,7 +245,9 @@ describe('two requests are the same', () => {
     expect(hash(JSON.parse(one)) === hash(JSON.parse(other))).toBe(same);
   });
 
-  const funding = (receiver_account_number: unknown) => ({ transactions: [{ payment_method_details: { receiver_account_number } }] });
+  const funding = (receiver_account_number: unknown) => ({
+    transactions: [{ payment_method_details: { receiver_account_number } }],
+  });
   test.each([
     ['with the same account', '4111111111111111', '4111111111111111', true],
     ['with another account, as far as it may be kept', '4111111111111111', '4111111111111112', false],

@@ -6,7 +6,11 @@ import { servePlumbing } from '../support/plumbing';
 const ORDER = '/v1/orders/1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34/';
 
 /** What the API answers when an operation throws. */
-async function answerTo(thrown: unknown, path = ORDER, request: RequestInit = {}): Promise<{ response: Response; body: unknown; log: string }> {
+async function answerTo(
+  thrown: unknown,
+  path = ORDER,
+  request: RequestInit = {},
+): Promise<{ response: Response; body: unknown; log: string }> {
   // oxlint-disable-next-line prefer-promise-reject-errors
   const fails = () => Promise.reject(thrown);
   const api = await servePlumbing({ operations: { getOrder: fails, createOrder: fails } });
@@ -29,29 +33,46 @@ test.each(Object.keys(ERRORS) as ErrorName[])('%s has its status, type and shape
 });
 
 test('the bad field comes along', () => {
-  expect(errorBody(invalid('a.b', 'Wrong.')).error).toMatchObject({ value: 'a.b: Wrong.', property_path: 'a.b', property_description: 'Wrong.' });
+  expect(errorBody(invalid('a.b', 'Wrong.')).error).toMatchObject({
+    value: 'a.b: Wrong.',
+    property_path: 'a.b',
+    property_description: 'Wrong.',
+  });
 });
 
-const silence = () => Object.assign(new Error('select 1 - canceling statement due to statement timeout'), { code: '57014' });
+const silence = () =>
+  Object.assign(new Error('select 1 - canceling statement due to statement timeout'), { code: '57014' });
 
 test('a database that does not answer is ServiceUnavailable, which promises nothing, and a line of the log', async () => {
   const { response, body, log } = await answerTo(silence());
   expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
-  expect(body).toMatchObject({ error: { type: 'ServerError', value: expect.not.stringContaining('nothing was') as string } });
+  expect(body).toMatchObject({
+    error: { type: 'ServerError', value: expect.not.stringContaining('nothing was') as string },
+  });
   expect(JSON.parse(log)).toMatchObject({ msg: 'the database does not answer', err: { code: '57014' } });
 });
 
 test.each([
   ['with an Idempotency-Key', { 'idempotency-key': 'silence' }, '1'],
   ['without one, as the card may be charged', {}, null],
-])('a POST that a silent database interrupts may be sent again %s: Retry-After', async (_title, headers, retry_after) => {
-  const body = JSON.stringify({ currency: 'EUR', amount: 1 });
-  const { response } = await answerTo(silence(), '/v1/orders/', { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
-  expect([response.status, response.headers.get('retry-after')]).toEqual([503, retry_after]);
-});
+])(
+  'a POST that a silent database interrupts may be sent again %s: Retry-After',
+  async (_title, headers, retry_after) => {
+    const body = JSON.stringify({ currency: 'EUR', amount: 1 });
+    const { response } = await answerTo(silence(), '/v1/orders/', {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json', ...headers },
+    });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, retry_after]);
+  },
+);
 
 test.each<[string, unknown]>([
-  ['an error nobody declared', Object.assign(new TypeError('at secret place'), { code: 'ESECRET', body: 'card 4111111111111111' })],
+  [
+    'an error nobody declared',
+    Object.assign(new TypeError('at secret place'), { code: 'ESECRET', body: 'card 4111111111111111' }),
+  ],
   ['an error with a server status', Object.assign(new Error('secret'), { status: 502 })],
   ['a text', 'secret'],
   ['nothing', undefined],
@@ -63,6 +84,10 @@ test.each<[string, unknown]>([
 });
 
 test('its details and causes are in the log', async () => {
-  const { log } = await answerTo(new TypeError('outer', { cause: Object.assign(new Error('inner'), { code: 'ECODE' }) }));
-  expect(JSON.parse(log)).toMatchObject({ err: { type: 'TypeError', message: 'outer', cause: { message: 'inner', code: 'ECODE' } } });
+  const { log } = await answerTo(
+    new TypeError('outer', { cause: Object.assign(new Error('inner'), { code: 'ECODE' }) }),
+  );
+  expect(JSON.parse(log)).toMatchObject({
+    err: { type: 'TypeError', message: 'outer', cause: { message: 'inner', code: 'ECODE' } },
+  });
 });

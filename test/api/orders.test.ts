@@ -39,24 +39,40 @@ describe.each([
 ])('surface 10: Temporal %s', (_title, address) => {
   test('nothing is stored: 503 at the deadline, not later', async () => {
     const began = Date.now();
-    await expect(new Orders(clientOf(address()), database.db).create(request(), began + 1_500)).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+    await expect(new Orders(clientOf(address()), database.db).create(request(), began + 1_500)).rejects.toMatchObject({
+      error: 'ServiceUnavailable',
+    });
     expect(Date.now() - began).toBeLessThan(10_000);
   });
 
   test('the order is there: it is the answer, as it is', async () => {
     const { order_id } = await aStoredOrder(database.db);
     const orders = new Orders(clientOf(address()), database.db);
-    expect(await orders.create(request(anOrder({ id: order_id })), Date.now() + 800)).toMatchObject({ id: order_id, status: 'new' });
-    expect(await orders.cancel(order_id, { source: 'merchant' }, Date.now() + 800)).toMatchObject({ id: order_id, status: 'new' });
+    expect(await orders.create(request(anOrder({ id: order_id })), Date.now() + 800)).toMatchObject({
+      id: order_id,
+      status: 'new',
+    });
+    expect(await orders.cancel(order_id, { source: 'merchant' }, Date.now() + 800)).toMatchObject({
+      id: order_id,
+      status: 'new',
+    });
   });
 });
 
 describe('cancelling an order whose workflow is over', () => {
-  const cancel = (order_id: string) => new Orders(clientOf(stack().temporal_address), database.db).cancel(order_id, { source: 'merchant' }, Date.now() + 5_000);
+  const cancel = (order_id: string) =>
+    new Orders(clientOf(stack().temporal_address), database.db).cancel(
+      order_id,
+      { source: 'merchant' },
+      Date.now() + 5_000,
+    );
   const ended = async (change: 'cancelled' | 'expired' | 'accepted') => {
     const order = await aStoredOrder(database.db);
     const { transaction_id } = order.transactions[0]!;
-    await moveOrder(database.db, order, change === 'accepted' ? { transaction_id, to: change } : { ended: change }, { source: 'customer', now: NOW });
+    await moveOrder(database.db, order, change === 'accepted' ? { transaction_id, to: change } : { ended: change }, {
+      source: 'customer',
+      now: NOW,
+    });
     return order.order_id;
   };
 
@@ -76,8 +92,12 @@ test('surface 11: a creation that was given up, sent again with its key, is done
     const orders = new Orders(clientOf(stack().temporal_address), db);
     const order = anOrder({ project_id: (await new Merchant().getProject()).id });
     const soon = () => Date.now() + 10_000;
-    await expect(orders.create({ ...request(order), not_after: Date.now() - 1 }, soon())).rejects.toMatchObject({ error: 'ServiceUnavailable' });
-    for (const _ of ['first', 'again']) expect(await orders.create(request(order), soon())).toMatchObject({ id: order.id, status: 'new' });
+    await expect(orders.create({ ...request(order), not_after: Date.now() - 1 }, soon())).rejects.toMatchObject({
+      error: 'ServiceUnavailable',
+    });
+    for (const _ of ['first', 'again']) {
+      expect(await orders.create(request(order), soon())).toMatchObject({ id: order.id, status: 'new' });
+    }
     expect(await orders.cancel(order.id, { source: 'merchant' }, soon())).toMatchObject({ status: 'cancelled' });
   } finally {
     await db.destroy();

@@ -20,7 +20,8 @@ describe('an order', () => {
     database = await aDatabase();
   });
   afterAll(() => database.close());
-  const shown = async (order_id: string) => orderSchema.parse(presentOrder((await findOrderView(database.db, order_id))!, 'https://pay.example'));
+  const shown = async (order_id: string) =>
+    orderSchema.parse(presentOrder((await findOrderView(database.db, order_id))!, 'https://pay.example'));
 
   test('what is absent is left out; what was sent empty or null inside free-form data stays', async () => {
     const extra = { nothing: null, none: [], empty: {} };

@@ -54,7 +54,9 @@ describe.each([
 ])('Temporal %s', (_title, address) => {
   test('news are sent again by the processor', async () => {
     const order = await shop.paidOrder('approved');
-    await expect(doorTo(address()).told(news(order, { operation: 'chargeback', idempotency_key: 'k' }), Date.now() + 700)).rejects.toMatchObject({
+    await expect(
+      doorTo(address()).told(news(order, { operation: 'chargeback', idempotency_key: 'k' }), Date.now() + 700),
+    ).rejects.toMatchObject({
       error: 'ServiceUnavailable',
     });
   });
@@ -82,12 +84,17 @@ test('of a chargeback that the processor does not know of: nothing is recorded',
   const recorded = await followed(shop, order, 'is-chargeback');
   const [entry] = await entriesOf(shop, order, 'chargeback');
   expect(recorded.id).toBe(processorOrderId(payment(order), entry!.idempotency_key));
-  await door.told(news(order, { operation: 'chargeback', idempotency_key: entry!.idempotency_key, amount: 999 }), soon());
+  await door.told(
+    news(order, { operation: 'chargeback', idempotency_key: entry!.idempotency_key, amount: 999 }),
+    soon(),
+  );
   expect((await read(shop, order)).chargeback_orders).toEqual([recorded.id]);
   expect(recorded.amount).toBe(5);
 });
 
 test("of a payment that is nobody's: nothing", async () => {
   const nobody = { id: uuidv7(), project_id: uuidv7(), transactions: [{ id: uuidv7() }] };
-  await expect(doorTo(stack().temporal_address).told(news(nobody, { operation: 'chargeback' }), soon())).resolves.toBeUndefined();
+  await expect(
+    doorTo(stack().temporal_address).told(news(nobody, { operation: 'chargeback' }), soon()),
+  ).resolves.toBeUndefined();
 });

@@ -52,7 +52,11 @@ function tell(
     'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
     'webhook-signature': new Webhook(key).sign('n1', at, text),
   };
-  return plumbing.send('/processor/notifications/', { method: 'POST', body: text, headers: { 'content-type': 'application/json', ...signed, ...headers } });
+  return plumbing.send('/processor/notifications/', {
+    method: 'POST',
+    body: text,
+    headers: { 'content-type': 'application/json', ...signed, ...headers },
+  });
 }
 
 test('whoever it is about is told; what becomes of it is in test/api/processor-news.test.ts', async () => {
@@ -60,10 +64,16 @@ test('whoever it is about is told; what becomes of it is in test/api/processor-n
   expect(told).toEqual([notification.operation]);
 });
 
-test.each(['capture', 'void', 'refund', 'reversal', 'chargeback', 'chargeback_reversal'])('a %s is news too', async (operation) => {
-  expect((await tell({ ...notification, operation: { ...notification.operation, operation, follow_up_order_id: ORDER } })).status).toBe(200);
-  expect(told).toMatchObject([{ operation, follow_up_order_id: ORDER }]);
-});
+test.each(['capture', 'void', 'refund', 'reversal', 'chargeback', 'chargeback_reversal'])(
+  'a %s is news too',
+  async (operation) => {
+    expect(
+      (await tell({ ...notification, operation: { ...notification.operation, operation, follow_up_order_id: ORDER } }))
+        .status,
+    ).toBe(200);
+    expect(told).toMatchObject([{ operation, follow_up_order_id: ORDER }]);
+  },
+);
 
 test('twice is fine: asking again does no harm', async () => {
   await tell(notification);
@@ -74,11 +84,17 @@ test('twice is fine: asking again does no harm', async () => {
 test.each<[string, Parameters<typeof tell>[1]]>([
   ['signed with another key', { key: `whsec_${Buffer.alloc(32, 4).toString('base64')}` }],
   ['older than five minutes', { at: new Date(Date.now() - 6 * 60_000) }],
-  ['with the signature of another body', { headers: { 'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}` } }],
+  [
+    'with the signature of another body',
+    { headers: { 'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}` } },
+  ],
   ['without a signature', { headers: { 'webhook-signature': '' } }],
 ])('a notification %s is refused and does nothing', async (_how, options) => {
   const response = await tell(notification, options);
-  expect([response.status, ((await response.json()) as { error: { type: string } }).error.type]).toEqual([401, 'Unauthorized']);
+  expect([response.status, ((await response.json()) as { error: { type: string } }).error.type]).toEqual([
+    401,
+    'Unauthorized',
+  ]);
   expect(told).toEqual([]);
 });
 

@@ -11,7 +11,16 @@ let api: Plumbing;
 // Time stands still for the buckets, so that what drips in is what a test lets drip.
 beforeEach(async () => {
   jest.useFakeTimers({
-    doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'],
+    doNotFake: [
+      'nextTick',
+      'queueMicrotask',
+      'setImmediate',
+      'clearImmediate',
+      'setTimeout',
+      'clearTimeout',
+      'setInterval',
+      'clearInterval',
+    ],
   });
   api = await servePlumbing({ config: { RATE_LIMIT_PER_SECOND: 5 }, findProject });
 });
@@ -35,7 +44,11 @@ test('two seconds of the rate may come at once, then one more with every token',
 });
 
 test('every answer to a known key says where it stands, refusals of any kind included', async () => {
-  const standing = (response: Response) => [response.status, response.headers.get('ratelimit-policy'), response.headers.get('ratelimit')];
+  const standing = (response: Response) => [
+    response.status,
+    response.headers.get('ratelimit-policy'),
+    response.headers.get('ratelimit'),
+  ];
   expect(standing(await api.send(PATH))).toEqual([200, '"default";q=10;w=2', '"default";r=9;t=1']);
   expect(standing(await api.post('/v1/orders/', {}))).toEqual([400, '"default";q=10;w=2', '"default";r=8;t=1']);
   expect(standing(await fetch(api.url + PATH))).toEqual([401, null, null]);
@@ -74,6 +87,10 @@ test('a key that is busy keeps its bucket however many others come', () => {
 test('0 turns it off', async () => {
   const free = await servePlumbing({ config: { RATE_LIMIT_PER_SECOND: 0 } });
   const answers = await Promise.all(Array.from({ length: 50 }, () => free.send(PATH)));
-  expect(answers.every(({ status, headers }) => status === 200 && !headers.has('ratelimit') && !headers.has('ratelimit-policy'))).toBe(true);
+  expect(
+    answers.every(
+      ({ status, headers }) => status === 200 && !headers.has('ratelimit') && !headers.has('ratelimit-policy'),
+    ),
+  ).toBe(true);
   await free.close();
 });

@@ -13,7 +13,9 @@ describe('who may speak plain http', () => {
       headers: { value: forwarded === undefined ? {} : { 'x-forwarded-proto': forwarded } },
     }) as express.Request;
     const headers: Record<string, string> = {};
-    const response = { setHeader: (name: string, value: string) => void (headers[name] = value) } as unknown as express.Response;
+    const response = {
+      setHeader: (name: string, value: string) => void (headers[name] = value),
+    } as unknown as express.Response;
     const next = jest.fn();
     try {
       void requireTls()(request, response, next);

@@ -11,20 +11,50 @@ import { API_KEY, AUTHORIZATION, PROJECT, servePlumbing } from '../support/plumb
 const folder = mkdtempSync(path.join(tmpdir(), 'tls-'));
 const TLS_CERT_FILE = path.join(folder, 'cert.pem');
 const TLS_KEY_FILE = path.join(folder, 'key.pem');
-const PLAIN = { API_HOST: '127.0.0.1', API_PORT: 0, TLS_CERT_FILE: undefined, TLS_KEY_FILE: undefined, TRUSTED_PROXY: '' };
+const PLAIN = {
+  API_HOST: '127.0.0.1',
+  API_PORT: 0,
+  TLS_CERT_FILE: undefined,
+  TLS_KEY_FILE: undefined,
+  TRUSTED_PROXY: '',
+};
 
 beforeAll(() => {
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject, '-keyout', TLS_KEY_FILE, '-out', TLS_CERT_FILE], {
-    stdio: 'ignore',
-  });
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-days',
+      '2',
+      ...subject,
+      '-keyout',
+      TLS_KEY_FILE,
+      '-out',
+      TLS_CERT_FILE,
+    ],
+    {
+      stdio: 'ignore',
+    },
+  );
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** The protocol a client that offers one version only ends up with. Security level 0: OpenSSL itself refuses TLS 1.1 otherwise. */
 function connect(port: number, version: tls.SecureVersion): Promise<string | null> {
   return new Promise((resolve, reject) => {
-    const options = { port, host: '127.0.0.1', rejectUnauthorized: false, minVersion: version, maxVersion: version, ciphers: 'ALL:@SECLEVEL=0' };
+    const options = {
+      port,
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
+      minVersion: version,
+      maxVersion: version,
+      ciphers: 'ALL:@SECLEVEL=0',
+    };
     const socket = tls.connect(options, () => {
       resolve(socket.getProtocol());
       socket.destroy();
@@ -40,7 +70,9 @@ describe('TLS', () => {
     expect(await connect(api.port, version)).toBe(version);
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = tls.connect({ port: api.port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
-        socket.end(`GET /v1/merchants/self/projects/self HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${AUTHORIZATION}\r\n\r\n`);
+        socket.end(
+          `GET /v1/merchants/self/projects/self HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${AUTHORIZATION}\r\n\r\n`,
+        );
       });
       let text = '';
       socket.on('data', (chunk) => (text += String(chunk)));
@@ -51,16 +83,24 @@ describe('TLS', () => {
     await api.close();
   });
 
-  test.each<tls.SecureVersion>(['TLSv1', 'TLSv1.1'])('%s is refused, and not because the client cannot speak it', async (version) => {
-    const old = tls.createServer({ cert: readFileSync(TLS_CERT_FILE), key: readFileSync(TLS_KEY_FILE), minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' });
-    await new Promise<void>((resolve) => old.listen(0, '127.0.0.1', resolve));
-    expect(await connect((old.address() as net.AddressInfo).port, version)).toBe(version);
-    old.close();
+  test.each<tls.SecureVersion>(['TLSv1', 'TLSv1.1'])(
+    '%s is refused, and not because the client cannot speak it',
+    async (version) => {
+      const old = tls.createServer({
+        cert: readFileSync(TLS_CERT_FILE),
+        key: readFileSync(TLS_KEY_FILE),
+        minVersion: 'TLSv1',
+        ciphers: 'ALL:@SECLEVEL=0',
+      });
+      await new Promise<void>((resolve) => old.listen(0, '127.0.0.1', resolve));
+      expect(await connect((old.address() as net.AddressInfo).port, version)).toBe(version);
+      old.close();
 
-    const api = await servePlumbing({ listen: { TLS_CERT_FILE, TLS_KEY_FILE } });
-    await expect(connect(api.port, version)).rejects.toThrow(/protocol version|unsupported protocol|alert/i);
-    await api.close();
-  });
+      const api = await servePlumbing({ listen: { TLS_CERT_FILE, TLS_KEY_FILE } });
+      await expect(connect(api.port, version)).rejects.toThrow(/protocol version|unsupported protocol|alert/i);
+      await api.close();
+    },
+  );
 
   test.each([
     [{ TLS_CERT_FILE, TLS_KEY_FILE: undefined }, /^TLS_CERT_FILE is set, TLS_KEY_FILE is not/],
@@ -72,11 +112,14 @@ describe('TLS', () => {
 });
 
 describe('plain http', () => {
-  test.each(['0.0.0.0', '::', '192.0.2.1', 'example.com'])('is refused on %s, in one line that says what to set', async (API_HOST) => {
-    await expect(listen(express(), { ...PLAIN, API_HOST })).rejects.toThrow(
-      /^The API does not listen in plain http on [^\n]*TLS_CERT_FILE[^\n]*TRUSTED_PROXY[^\n]*$/,
-    );
-  });
+  test.each(['0.0.0.0', '::', '192.0.2.1', 'example.com'])(
+    'is refused on %s, in one line that says what to set',
+    async (API_HOST) => {
+      await expect(listen(express(), { ...PLAIN, API_HOST })).rejects.toThrow(
+        /^The API does not listen in plain http on [^\n]*TLS_CERT_FILE[^\n]*TRUSTED_PROXY[^\n]*$/,
+      );
+    },
+  );
 
   test.each(['127.0.0.1', 'localhost', '127.0.0.2'])('is allowed on %s', async (API_HOST) => {
     const server = await listen(express(), { ...PLAIN, API_HOST });
@@ -91,7 +134,9 @@ describe('plain http', () => {
 
   test('a port that is taken is named with its variable', async () => {
     const first = await listen(express(), PLAIN);
-    await expect(listen(express(), { ...PLAIN, API_PORT: first.port })).rejects.toThrow(`Port ${first.port} is taken: set API_PORT`);
+    await expect(listen(express(), { ...PLAIN, API_PORT: first.port })).rejects.toThrow(
+      `Port ${first.port} is taken: set API_PORT`,
+    );
     await first.close();
   });
 });

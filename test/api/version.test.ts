@@ -27,7 +27,9 @@ test('an order at another version is refused, one at this version is not', () =>
   expect(() => requireVersion({ is_repeat: false, if_match: '"3"' }, 3)).not.toThrow();
   expect(() => requireVersion({ is_repeat: false }, 3)).not.toThrow();
   expect(() => requireVersion({ is_repeat: true, if_match: '"2"' }, 3)).not.toThrow();
-  expect(() => requireVersion({ is_repeat: false, if_match: '"2", "4"' }, 3)).toThrow(expect.objectContaining({ error: 'PreconditionFailed' }) as Error);
+  expect(() => requireVersion({ is_repeat: false, if_match: '"2", "4"' }, 3)).toThrow(
+    expect.objectContaining({ error: 'PreconditionFailed' }) as Error,
+  );
 });
 
 test.each<[if_none_match: string | undefined, known: boolean]>([

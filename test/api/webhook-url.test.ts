@@ -8,11 +8,19 @@ test.each([
   ['test', 'allowed', 'http://127.0.0.1:8080/', true],
   ['test', 'refused', undefined, true],
 ] as const)('a %s project, private addresses %s, %s: passes %s', (kind, allowed, webhook_url, passes) => {
-  const require = () => requirePublicWebhook({ webhook_private_addresses: allowed === 'allowed' }, { is_test: kind === 'test' }, webhook_url);
+  const require = () =>
+    requirePublicWebhook(
+      { webhook_private_addresses: allowed === 'allowed' },
+      { is_test: kind === 'test' },
+      webhook_url,
+    );
   if (passes) expect(require).not.toThrow();
   else {
     expect(require).toThrow(
-      expect.objectContaining({ error: 'ValidationError', property: expect.objectContaining({ property_path: 'webhook_url' }) as object }) as Error,
+      expect.objectContaining({
+        error: 'ValidationError',
+        property: expect.objectContaining({ property_path: 'webhook_url' }) as object,
+      }) as Error,
     );
   }
 });

@@ -23,7 +23,10 @@ interface Service {
 }
 
 const source = readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8');
-const compose = parse(source, { merge: true }) as { services: Record<string, Service>; volumes: Record<string, unknown> };
+const compose = parse(source, { merge: true }) as {
+  services: Record<string, Service>;
+  volumes: Record<string, unknown>;
+};
 const services = Object.entries(compose.services);
 /** The services that run the image of the Dockerfile. */
 const ours = services.filter(([, service]) => service.build !== undefined);
@@ -45,10 +48,13 @@ const GIVEN: Record<string, string> = {
 
 /** `${NAME:?why}` and `${NAME:-default}` as docker compose replaces them; a default may hold another one, which is replaced first. */
 function interpolate(value: string, given: Record<string, string> = GIVEN): string {
-  const replaced = value.replace(/\$\{(\w+)(?::([?-])([^${}]*))?\}/g, (_whole, name: string, kind?: string, rest = '') => {
-    if (given[name] === undefined && kind !== '-') throw new Error(`${name} is asked for and not given`);
-    return given[name] ?? rest;
-  });
+  const replaced = value.replace(
+    /\$\{(\w+)(?::([?-])([^${}]*))?\}/g,
+    (_whole, name: string, kind?: string, rest = '') => {
+      if (given[name] === undefined && kind !== '-') throw new Error(`${name} is asked for and not given`);
+      return given[name] ?? rest;
+    },
+  );
   return replaced === value ? value : interpolate(replaced, given);
 }
 
@@ -58,7 +64,11 @@ it('matches the schema of the compose specification', () => {
   const schema = JSON.parse(JSON.stringify(composeSchema), (key, value: unknown) =>
     (key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value,
   ) as object;
-  ajv.addFormat('ports', true).addFormat('expose', true).addFormat('duration', true).addFormat('subnet_ip_address', true);
+  ajv
+    .addFormat('ports', true)
+    .addFormat('expose', true)
+    .addFormat('duration', true)
+    .addFormat('subnet_ip_address', true);
   const validate = ajv.compile(schema);
   expect(validate(parse(source, { merge: true })) ? [] : validate.errors).toEqual([]);
   expect(validate({ services: { api: { image: 'a', port: ['1'] } } })).toBe(false);
@@ -71,7 +81,9 @@ it('asks for what is listed here and nothing else', () => {
 
 it('holds no secret: every one comes from the environment and has no default', () => {
   const secret = /(PASSWORD|PWD|SECRET|KEYS?)$/;
-  const values = services.flatMap(([, { environment = {} }]) => Object.entries(environment).filter(([name]) => secret.test(name)));
+  const values = services.flatMap(([, { environment = {} }]) =>
+    Object.entries(environment).filter(([name]) => secret.test(name)),
+  );
   expect(values.filter(([, value]) => !/^\$\{\w+:\?[^}]+\}$/.test(value))).toEqual([]);
   expect(source).not.toMatch(/\/\/\w+:(?!\$\{\w+:\?)[^@\s]+@/);
 });
@@ -87,10 +99,11 @@ it('api and worker agree on where webhooks may go', () => {
     [GIVEN, 'false'],
     [{ ...GIVEN, WEBHOOK_PRIVATE_ADDRESSES: 'true' }, 'true'],
   ] as const) {
-    expect(['api', 'worker'].map((name) => interpolate(compose.services[name]?.environment?.['WEBHOOK_PRIVATE_ADDRESSES'] ?? '', given))).toEqual([
-      expected,
-      expected,
-    ]);
+    expect(
+      ['api', 'worker'].map((name) =>
+        interpolate(compose.services[name]?.environment?.['WEBHOOK_PRIVATE_ADDRESSES'] ?? '', given),
+      ),
+    ).toEqual([expected, expected]);
   }
 });
 
@@ -106,12 +119,19 @@ it('runs every process of ours, two workers among them', () => {
 
 it('pins official images to a version', () => {
   const foreign = services.filter((entry) => !isOurs(entry)).map(([, { image }]) => image);
-  expect(foreign.filter((image) => !/^(postgres|temporalio\/(server|admin-tools|ui)|getmeili\/meilisearch):v?\d+\.\d+(\.\d+)?$/.test(image))).toEqual([]);
+  expect(
+    foreign.filter(
+      (image) =>
+        !/^(postgres|temporalio\/(server|admin-tools|ui)|getmeili\/meilisearch):v?\d+\.\d+(\.\d+)?$/.test(image),
+    ),
+  ).toEqual([]);
 });
 
 it('runs the Temporal server that is tested with', () => {
   const tested = /SERVER = '([\d.]+)'/.exec(text('src/stack/servers/temporal.ts'))?.[1];
-  const images = services.map(([, { image }]) => image).filter((image) => /^temporalio\/(server|admin-tools):/.test(image));
+  const images = services
+    .map(([, { image }]) => image)
+    .filter((image) => /^temporalio\/(server|admin-tools):/.test(image));
   expect([...new Set(images.map((image) => image.split(':')[1]))]).toEqual([tested]);
 });
 
@@ -119,7 +139,8 @@ it('waits for what it needs, and only for what can say that it is ready', () => 
   for (const [name, { depends_on = {} }] of services) {
     for (const [needed, { condition }] of Object.entries(depends_on)) {
       const service = compose.services[needed];
-      const can = condition === 'service_healthy' ? service?.healthcheck !== undefined : service?.restart !== 'unless-stopped';
+      const can =
+        condition === 'service_healthy' ? service?.healthcheck !== undefined : service?.restart !== 'unless-stopped';
       expect({ name, needed, condition, can }).toEqual({ name, needed, condition, can: true });
     }
   }
@@ -140,7 +161,8 @@ describe.each([
   const given = { ...GIVEN, ...ports };
   const { codec, worker, ['temporal-ui']: ui } = compose.services;
   /** Where a browser on the host reaches the one published port of a service. */
-  const address = (service: Service | undefined) => `http://${/^(127\.0\.0\.1:\d+):\d+$/.exec(interpolate(service?.ports?.[0] ?? '', given))?.[1]}`;
+  const address = (service: Service | undefined) =>
+    `http://${/^(127\.0\.0\.1:\d+):\d+$/.exec(interpolate(service?.ports?.[0] ?? '', given))?.[1]}`;
 
   it('the Web UI asks the codec at the address that it is published at', () => {
     expect(interpolate(ui?.environment?.['TEMPORAL_CODEC_ENDPOINT'] ?? '', given)).toBe(address(codec));
@@ -154,9 +176,11 @@ describe.each([
 
   it('the codec has the keys of the worker, and shares a network with nobody', () => {
     expect(codec?.environment?.['PAYLOAD_KEYS']).toBe(worker?.environment?.['PAYLOAD_KEYS']);
-    expect(services.filter(([, { networks = ['default'] }]) => networks.some((network) => codec?.networks?.includes(network))).map(([name]) => name)).toEqual([
-      'codec',
-    ]);
+    expect(
+      services
+        .filter(([, { networks = ['default'] }]) => networks.some((network) => codec?.networks?.includes(network)))
+        .map(([name]) => name),
+    ).toEqual(['codec']);
   });
 });
 
@@ -166,7 +190,9 @@ it('README, Deploy, shows the .env with all that is asked for', () => {
 });
 
 it('keeps what must outlive a container in named volumes', () => {
-  const mounted = services.flatMap(([, { volumes = [] }]) => volumes.map((volume) => volume.split(':')[0]!)).filter((volume) => /^[a-z]/.test(volume));
+  const mounted = services
+    .flatMap(([, { volumes = [] }]) => volumes.map((volume) => volume.split(':')[0]!))
+    .filter((volume) => /^[a-z]/.test(volume));
   expect(mounted.toSorted()).toEqual(Object.keys(compose.volumes).toSorted());
 });
 

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { ROOT, files, text } from '../guards/repository';
 
 const dockerfile = text('Dockerfile');
-const steps = (instruction: string) => [...dockerfile.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, rest]) => rest!);
+const steps = (instruction: string) =>
+  [...dockerfile.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, rest]) => rest!);
 const ignored = text('.dockerignore').split('\n');
 
 it('builds on one pinned image', () => {

@@ -19,11 +19,15 @@ it('exists and says how an entry looks', () => {
 });
 
 it('numbers its entries from one without a gap', () => {
-  expect(entries.map(({ title }) => Number(/^(\d+)\. \S/.exec(title)?.[1]))).toEqual(entries.map((_, index) => index + 1));
+  expect(entries.map(({ title }) => Number(/^(\d+)\. \S/.exec(title)?.[1]))).toEqual(
+    entries.map((_, index) => index + 1),
+  );
 });
 
 it('every entry ends with tests that exist', () => {
   const all = new Set(files());
-  const wrong = entries.filter(({ held_by }) => held_by.length === 0 || held_by.some((file) => !/\.test\.tsx?$/.test(file) || !all.has(file)));
+  const wrong = entries.filter(
+    ({ held_by }) => held_by.length === 0 || held_by.some((file) => !/\.test\.tsx?$/.test(file) || !all.has(file)),
+  );
   expect(wrong).toEqual([]);
 });

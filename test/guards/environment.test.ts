@@ -16,21 +16,37 @@ it('.env.example names the variables of the configuration, in its order', () => 
 
 it('.env.example shows every default', () => {
   const shown = example();
-  const standards: Partial<Record<string, string | number | boolean>> = { ...DEFAULTS, DATA_DIR: '.data', TOOLS_DIR: '.tools' };
-  expect(Object.fromEntries(shown)).toEqual(Object.fromEntries([...shown.keys()].map((name) => [name, String(standards[name] ?? '')])));
+  const standards: Partial<Record<string, string | number | boolean>> = {
+    ...DEFAULTS,
+    DATA_DIR: '.data',
+    TOOLS_DIR: '.tools',
+  };
+  expect(Object.fromEntries(shown)).toEqual(
+    Object.fromEntries([...shown.keys()].map((name) => [name, String(standards[name] ?? '')])),
+  );
 });
 
 it('.env.example says what each variable is for', () => {
   const example = text('.env.example');
-  expect(Object.values(configSchema.shape).flatMap(({ description = 'nothing' }) => (example.includes(description) ? [] : [description]))).toEqual([]);
+  expect(
+    Object.values(configSchema.shape).flatMap(({ description = 'nothing' }) =>
+      example.includes(description) ? [] : [description],
+    ),
+  ).toEqual([]);
 });
 
 it('every variable with a unit in its name begins its description with it', () => {
   const units = Object.entries(configSchema.shape).filter(([name]) => /_(MS|SECONDS|BYTES)$/.test(name));
-  expect(units.filter(([, { description }]) => !/^(Milliseconds|Seconds|Bytes) /.test(description ?? '')).map(([name]) => name)).toEqual([]);
+  expect(
+    units
+      .filter(([, { description }]) => !/^(Milliseconds|Seconds|Bytes) /.test(description ?? ''))
+      .map(([name]) => name),
+  ).toEqual([]);
 });
 
 it('the environment is read by the processes alone', () => {
-  const found = code('src', 'workflows', 'activities', 'api').filter((file) => !/^src\/(main|stack|bench)\//.test(file));
+  const found = code('src', 'workflows', 'activities', 'api').filter(
+    (file) => !/^src\/(main|stack|bench)\//.test(file),
+  );
   expect(found.flatMap((file) => linesWith(file, /process\.env/))).toEqual([]);
 });

@@ -1,7 +1,11 @@
 import { ERRORS } from '../../src/errors';
 import { text } from './repository';
 
-const rows = Object.entries(ERRORS).map(([name, row]) => ({ name, type: 'type' in row ? row.type : name, status: row.status }));
+const rows = Object.entries(ERRORS).map(([name, row]) => ({
+  name,
+  type: 'type' in row ? row.type : name,
+  status: row.status,
+}));
 
 /** First cells of the README table that lists error types, without their backticks. */
 function typesInReadme(): string[] {

@@ -46,7 +46,11 @@ const BROKEN: [rule: string, file: string, source: string][] = [
   ['express-only-at-the-edge', 'src/main/serves.ts', `const app = require('express');`],
   ['no-express-in-operations', 'api/operations/http.ts', `import type { Request } from 'express';`],
   ['worker-sdk-only-where-workers-start', 'activities/native.ts', `import { Worker } from '@temporalio/worker';`],
-  ['worker-sdk-only-where-workers-start', 'test/workflows/native.test.ts', `const { Worker } = await import('@temporalio/worker');`],
+  [
+    'worker-sdk-only-where-workers-start',
+    'test/workflows/native.test.ts',
+    `const { Worker } = await import('@temporalio/worker');`,
+  ],
   ['no-dead-files', 'src/domain/tested-only.ts', `export const unused = 1;`],
 ];
 
@@ -58,8 +62,14 @@ const ALLOWED: [file: string, source: string][] = [
   ],
   ['workflows/proxies.ts', `import type * as activities from '../activities/pay';`],
   ['activities/pay.ts', `import '../src/db/orders'; import '../src/errors';`],
-  ['api/app.tsx', `import express from 'express'; import '../workflows/messages'; export const App = () => <main>ok</main>;`],
-  ['api/generic.ts', `import './app'; export const same = <T>(value: T): T => value; class Kept { accessor = 1; static { same(1); } }`],
+  [
+    'api/app.tsx',
+    `import express from 'express'; import '../workflows/messages'; export const App = () => <main>ok</main>;`,
+  ],
+  [
+    'api/generic.ts',
+    `import './app'; export const same = <T>(value: T): T => value; class Kept { accessor = 1; static { same(1); } }`,
+  ],
   ['src/domain/order.ts', `import '../errors'; import { data } from 'currency-codes';`],
   ['src/simulator/server.ts', `import '../processor/wire'; import express from 'express';`],
   [
@@ -70,12 +80,37 @@ const ALLOWED: [file: string, source: string][] = [
 
 /** Files the sources above point at. */
 const TARGETS = [
-  ...['errors', 'config', 'log', 'domain/order', 'contract/order', 'db/orders', 'search/index', 'processor/wire', 'processor/client', 'webhook/post'].map(
-    (name) => `src/${name}.ts`,
-  ),
-  ...['src/main/api.ts', 'api/app.tsx', 'activities/pay.ts', 'workflows/order.ts', 'workflows/messages.ts', 'test/support/fake.ts'],
+  ...[
+    'errors',
+    'config',
+    'log',
+    'domain/order',
+    'contract/order',
+    'db/orders',
+    'search/index',
+    'processor/wire',
+    'processor/client',
+    'webhook/post',
+  ].map((name) => `src/${name}.ts`),
+  ...[
+    'src/main/api.ts',
+    'api/app.tsx',
+    'activities/pay.ts',
+    'workflows/order.ts',
+    'workflows/messages.ts',
+    'test/support/fake.ts',
+  ],
 ];
-const PACKAGES = ['zod', 'uuid', 'knex', 'meilisearch', 'express', 'currency-codes', '@temporalio/worker', '@temporalio/workflow'];
+const PACKAGES = [
+  'zod',
+  'uuid',
+  'knex',
+  'meilisearch',
+  'express',
+  'currency-codes',
+  '@temporalio/worker',
+  '@temporalio/workflow',
+];
 
 const trees: string[] = [];
 afterAll(() => trees.forEach((tree) => rmSync(tree, { recursive: true })));
@@ -98,17 +133,29 @@ function cruise(sources: [file: string, source: string][]): Violation[] {
     write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', main: 'index.js' }));
     write(`node_modules/${name}/index.js`, '');
   }
-  write('package.json', JSON.stringify({ dependencies: Object.fromEntries(PACKAGES.map((name) => [name, '1.0.0'])), devDependencies: { jest: '1.0.0' } }));
-  for (const name of ['.dependency-cruiser.cjs', '.dependency-cruiser.babel.cjs']) write(name, readFileSync(path.join(ROOT, name), 'utf8'));
+  write(
+    'package.json',
+    JSON.stringify({
+      dependencies: Object.fromEntries(PACKAGES.map((name) => [name, '1.0.0'])),
+      devDependencies: { jest: '1.0.0' },
+    }),
+  );
+  for (const name of ['.dependency-cruiser.cjs', '.dependency-cruiser.babel.cjs']) {
+    write(name, readFileSync(path.join(ROOT, name), 'utf8'));
+  }
   for (const file of TARGETS) write(file, 'export {};');
   for (const [file, source] of sources) write(file, source);
   const program = path.join(ROOT, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
   const folders = ['src', 'workflows', 'activities', 'api', 'test'];
-  const run = spawnSync(process.execPath, [program, '--config', '.dependency-cruiser.cjs', '--output-type', 'json', ...folders], {
-    cwd: tree,
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
-  });
+  const run = spawnSync(
+    process.execPath,
+    [program, '--config', '.dependency-cruiser.cjs', '--output-type', 'json', ...folders],
+    {
+      cwd: tree,
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
+    },
+  );
   if (!run.stdout.startsWith('{')) throw new Error(run.stderr);
   return (JSON.parse(run.stdout) as { summary: { violations: Violation[] } }).summary.violations;
 }
@@ -125,16 +172,22 @@ describe('import rules', () => {
   });
 
   it.each(BROKEN)('%s refuses %s: %s', (rule, file) => {
-    const refused = violations.filter((violation) => violation.rule.name === rule).flatMap(({ from, to }) => (rule === 'no-cycles' ? [from, to] : [from]));
+    const refused = violations
+      .filter((violation) => violation.rule.name === rule)
+      .flatMap(({ from, to }) => (rule === 'no-cycles' ? [from, to] : [from]));
     expect(refused).toContain(file);
   });
 
   it('are all broken here once', () => {
     const config = JSON.parse(
-      execFileSync(process.execPath, ['-p', `JSON.stringify(require('./.dependency-cruiser.cjs').forbidden.map((rule) => rule.name))`], {
-        cwd: ROOT,
-        encoding: 'utf8',
-      }),
+      execFileSync(
+        process.execPath,
+        ['-p', `JSON.stringify(require('./.dependency-cruiser.cjs').forbidden.map((rule) => rule.name))`],
+        {
+          cwd: ROOT,
+          encoding: 'utf8',
+        },
+      ),
     ) as string[];
     expect([...new Set(BROKEN.map(([rule]) => rule))].toSorted()).toEqual(config.toSorted());
   });

@@ -9,7 +9,10 @@ const REFUSED: [rule: string, source: string][] = [
   ['no-floating-promises', `export function f(save: () => Promise<void>): void { save(); }`],
   ['no-misused-promises', `export function f(save: () => Promise<void>): void { [1].forEach(save); }`],
   ['await-thenable', `export async function f(n: number): Promise<void> { await n; }`],
-  ['return-await', `export async function f(save: () => Promise<void>): Promise<void> { try { return save(); } catch { return; } }`],
+  [
+    'return-await',
+    `export async function f(save: () => Promise<void>): Promise<void> { try { return save(); } catch { return; } }`,
+  ],
   ['only-throw-error', `export function f(): never { throw 'late'; }`],
   ['no-explicit-any', `export const f = (value: any): string => value;`],
   ['no-console', `export function f(): void { console.log('here'); }`],
@@ -23,13 +26,22 @@ it('refuses what loses an error', () => {
     writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
     for (const [rule, source] of REFUSED) writeFileSync(path.join(folder, `${rule}.ts`), source);
     const bin = path.join(ROOT, 'node_modules/.bin');
-    const lint = spawnSync(path.join(bin, 'oxlint'), ['--type-aware', '--config', path.join(ROOT, '.oxlintrc.json'), '--format', 'json', '.'], {
-      cwd: folder,
-      encoding: 'utf8',
-      env: { ...process.env, PATH: `${bin}${path.delimiter}${process.env['PATH'] ?? ''}` },
-    });
-    const { diagnostics } = JSON.parse(lint.stdout) as { diagnostics: { code: string; filename: string; severity: string }[] };
-    const refused = diagnostics.map(({ code, filename, severity }) => `${severity} ${path.basename(filename, '.ts')} ${/\((.*)\)/.exec(code)?.[1] ?? code}`);
+    const lint = spawnSync(
+      path.join(bin, 'oxlint'),
+      ['--type-aware', '--config', path.join(ROOT, '.oxlintrc.json'), '--format', 'json', '.'],
+      {
+        cwd: folder,
+        encoding: 'utf8',
+        env: { ...process.env, PATH: `${bin}${path.delimiter}${process.env['PATH'] ?? ''}` },
+      },
+    );
+    const { diagnostics } = JSON.parse(lint.stdout) as {
+      diagnostics: { code: string; filename: string; severity: string }[];
+    };
+    const refused = diagnostics.map(
+      ({ code, filename, severity }) =>
+        `${severity} ${path.basename(filename, '.ts')} ${/\((.*)\)/.exec(code)?.[1] ?? code}`,
+    );
     expect(refused).toEqual(expect.arrayContaining(REFUSED.map(([rule]) => `error ${rule} ${rule}`)));
   } finally {
     rmSync(folder, { recursive: true });

@@ -15,7 +15,9 @@ function statusChecks(): Record<string, string[]> {
     .filter((file) => /^src\/db\/migrations\/\d.*\.ts$/.test(file))
     .toSorted();
   for (const file of migrations) {
-    for (const [, table, body] of text(file).matchAll(/\b(?:create|alter) table (?:if (?:not )?exists )?"?(\w+)"?([^;]*)/gi)) {
+    for (const [, table, body] of text(file).matchAll(
+      /\b(?:create|alter) table (?:if (?:not )?exists )?"?(\w+)"?([^;]*)/gi,
+    )) {
       for (const [, list] of body!.matchAll(/check \(\s*status in \(([^)]*)\)\s*\)/gi)) {
         checks[table!] = [...list!.matchAll(/'([^']*)'/g)].map(([, status]) => status!);
       }

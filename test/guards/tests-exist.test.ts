@@ -4,7 +4,8 @@ import { code, files, text } from './repository';
 const TESTED = ['src/domain', 'api/operations', 'activities', 'workflows'];
 
 const decides = (file: string) =>
-  !file.endsWith('/index.ts') && /^export (async )?(function|class)\b|^export const \w+[^=\n]*= (async )?(\(|<|function)/m.test(text(file));
+  !file.endsWith('/index.ts') &&
+  /^export (async )?(function|class)\b|^export const \w+[^=\n]*= (async )?(\(|<|function)/m.test(text(file));
 
 it('every file that decides or touches has a test of its name', () => {
   const all = new Set(files());
@@ -18,5 +19,7 @@ it('every test that mirrors a file mirrors one that exists', () => {
   const all = new Set(files());
   const mirrors = code(...TESTED.map((folder) => `test/${folder}`)).filter((file) => file.endsWith('.test.ts'));
   const subject = (file: string) => file.slice('test/'.length).replace(/\.test\.ts$/, '.ts');
-  expect(mirrors.filter((file) => !all.has(subject(file)) && !all.has(subject(file).replace(/\.\w+\.ts$/, '.ts')))).toEqual([]);
+  expect(
+    mirrors.filter((file) => !all.has(subject(file)) && !all.has(subject(file).replace(/\.\w+\.ts$/, '.ts'))),
+  ).toEqual([]);
 });

@@ -25,7 +25,12 @@ it('what is worth saying goes to the log', () => {
 });
 
 it('the domain takes time and ids as arguments', () => {
-  expect(found(code('src/domain'), /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandomUUID\b|\bTemporal\.Now\b|\bprocess\./)).toEqual([]);
+  expect(
+    found(
+      code('src/domain'),
+      /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandomUUID\b|\bTemporal\.Now\b|\bprocess\./,
+    ),
+  ).toEqual([]);
 });
 
 it('workflows roll no dice; Temporal replaces their clock', () => {
@@ -42,6 +47,10 @@ it('no file knows the machine it was written on', () => {
 });
 
 it('no file names a package registry: the machine that installs has its own', () => {
-  const registry = execFileSync('npm', ['config', 'get', 'registry'], { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  const registry = execFileSync('npm', ['config', 'get', 'registry'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
   expect(found(files(), new RegExp(escape(new URL(registry).host)))).toEqual([]);
 });

@@ -65,7 +65,9 @@ async function fund(
     ...order,
     transactions: [{ payment_method: 'credit-card', ...transaction, payment_method_details: details }],
   };
-  const answer: OrderAnswer = await insisted(() => merchant.send('POST', '/v1/orders/', { body, ...(headers && { headers }) }));
+  const answer: OrderAnswer = await insisted(() =>
+    merchant.send('POST', '/v1/orders/', { body, ...(headers && { headers }) }),
+  );
   if (answer.status === 200) made.push(answer.body.id);
   return answer;
 }
@@ -81,7 +83,10 @@ describe('rules 1 to 3: the transaction', () => {
     expect(order.transactions![0]).toMatchObject({
       transaction_type: 'aft',
       credit_debit: 'credit',
-      payment_method_details: { receiver_account_number: '510510******5100', receiver_account_number_type: 'card-account' },
+      payment_method_details: {
+        receiver_account_number: '510510******5100',
+        receiver_account_number_type: 'card-account',
+      },
       payment_url: `${order.order_url}${order.transactions![0]!.id}/`,
     });
     expectNothingEmpty(order);
@@ -93,7 +98,11 @@ describe('rules 1 to 3: the transaction', () => {
     expect(paid.transactions![0]).toMatchObject({
       transaction_type: 'aft',
       captured_amount: 900,
-      payment_method_details: { truncated_pan: '411111******1111', receiver_account_number: '510510******5100', receiver_account_number_type: 'card-account' },
+      payment_method_details: {
+        truncated_pan: '411111******1111',
+        receiver_account_number: '510510******5100',
+        receiver_account_number_type: 'card-account',
+      },
     });
     expect(await books(shop, order)).toEqual(['sale approved 900']);
   });
@@ -106,7 +115,11 @@ describe('rules 1 to 3: the transaction', () => {
   test('attempts: after a decline a further attempt is for the same account', async () => {
     const { body: order } = await fund(shop, { transaction: { capture_mode: 'manual', expiration_period: 'PT4H' } });
     const customer = new Client();
-    await customer.post(`/pay/${order.id}/`, { ...CARD, number: CARDS.do_not_honor.number, ...(await customer.open(order)) });
+    await customer.post(`/pay/${order.id}/`, {
+      ...CARD,
+      number: CARDS.do_not_honor.number,
+      ...(await customer.open(order)),
+    });
     await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
     const paid = orderSchema.parse(await read(shop, order));
     expect(story(paid)).toBe('completed: error accepted');
@@ -115,12 +128,19 @@ describe('rules 1 to 3: the transaction', () => {
         transaction_type: 'aft',
         capture_mode: 'manual',
         expiration_period: 'PT4H',
-        payment_method_details: { receiver_account_number: '510510******5100', receiver_account_number_type: 'card-account' },
+        payment_method_details: {
+          receiver_account_number: '510510******5100',
+          receiver_account_number_type: 'card-account',
+        },
       });
     }
-    const tokens = await rowsOf<{ receiver_account_token: string }>('payments', 'select receiver_account_token from transactions where order_id = :id', {
-      id: order.id,
-    });
+    const tokens = await rowsOf<{ receiver_account_token: string }>(
+      'payments',
+      'select receiver_account_token from transactions where order_id = :id',
+      {
+        id: order.id,
+      },
+    );
     expect(new Set(tokens.map(({ receiver_account_token }) => receiver_account_token)).size).toBe(1);
   });
 
@@ -130,7 +150,11 @@ describe('rules 1 to 3: the transaction', () => {
       [{ receiver_account_number_type: 'iban' }, 'receiver_account_number'],
       [{ receiver_acount_number: 'x' }, 'receiver_account_number'],
     ] as const) {
-      expect(refusal(await fund(shop, { details }))).toEqual([422, 'MissingInformationToCreateTransaction', `${AT}.${field}`]);
+      expect(refusal(await fund(shop, { details }))).toEqual([
+        422,
+        'MissingInformationToCreateTransaction',
+        `${AT}.${field}`,
+      ]);
     }
     const { body } = await fund(shop, { details: {}, customer: undefined });
     expect(body.transactions![0]).not.toHaveProperty('transaction_type');
@@ -141,15 +165,25 @@ describe('rules 1 to 3: the transaction', () => {
     [RECEIVING_ACCOUNT, 'DE8937************3000'],
     ['5'.repeat(50), `555555${'*'.repeat(40)}5555`],
   ])('an account number of 1 to 50 characters: %s', async (receiver_account_number, shown) => {
-    const { status, body } = await fund(shop, { details: { receiver_account_number, receiver_account_number_type: 'account' } });
+    const { status, body } = await fund(shop, {
+      details: { receiver_account_number, receiver_account_number_type: 'account' },
+    });
     expect([status, body.transactions![0]!.payment_method_details!.receiver_account_number]).toEqual([200, shown]);
   });
 });
 
 describe('rule 4: capture_mode may be set; then the standard capture and void apply', () => {
   test('manual: captured in part, voided, refunded; what follows is of the card, and says nothing of the receiver', async () => {
-    const { body: order } = await fund(shop, { details: { ...RECEIVER, vault_token: await token() }, transaction: { capture_mode: 'manual' } });
-    expect(order.transactions![0]).toMatchObject({ transaction_type: 'aft', capture_mode: 'manual', is_capturable: true, status: 'accepted' });
+    const { body: order } = await fund(shop, {
+      details: { ...RECEIVER, vault_token: await token() },
+      transaction: { capture_mode: 'manual' },
+    });
+    expect(order.transactions![0]).toMatchObject({
+      transaction_type: 'aft',
+      capture_mode: 'manual',
+      is_capturable: true,
+      status: 'accepted',
+    });
     const voided = await voidPart(shop, order, part(100));
     const captured = await capture(shop, order);
     const refunded = await refund(shop, order, { amount: 800 });
@@ -159,7 +193,12 @@ describe('rule 4: capture_mode may be set; then the standard capture and void ap
       expect(JSON.stringify(body)).not.toContain('receiver');
     }
     expect(captured.body.transactions![0]!.transaction_type).toBe('capture');
-    expect(await books(shop, order)).toEqual(['authorize approved 900', 'void approved 100', 'capture approved 800', 'refund approved 800']);
+    expect(await books(shop, order)).toEqual([
+      'authorize approved 900',
+      'void approved 100',
+      'capture approved 800',
+      'refund approved 800',
+    ]);
   });
 
   test('delayed: captured at the end', async () => {
@@ -173,30 +212,49 @@ describe('rule 4: capture_mode may be set; then the standard capture and void ap
 });
 
 describe('what is missing or wrong: nothing is stored', () => {
-  test.each(Object.keys(CUSTOMER))('rule 2: customer.%s is needed: 422 names it; empty or blank is missing too', async (field) => {
-    for (const value of [undefined, '', '  ']) {
-      // A country that is no code is refused by its own rule.
-      if (field === 'country' && value !== undefined) continue;
-      expect(refusal(await fund(shop, { customer: { ...CUSTOMER, [field]: value } }))).toEqual([
-        422,
-        'MissingInformationToCreateTransaction',
-        `customer.${field}`,
-      ]);
-    }
-  });
+  test.each(Object.keys(CUSTOMER))(
+    'rule 2: customer.%s is needed: 422 names it; empty or blank is missing too',
+    async (field) => {
+      for (const value of [undefined, '', '  ']) {
+        // A country that is no code is refused by its own rule.
+        if (field === 'country' && value !== undefined) continue;
+        expect(refusal(await fund(shop, { customer: { ...CUSTOMER, [field]: value } }))).toEqual([
+          422,
+          'MissingInformationToCreateTransaction',
+          `customer.${field}`,
+        ]);
+      }
+    },
+  );
 
   test('rule 2: no customer at all names its first field', async () => {
-    expect(refusal(await fund(shop, { order: { customer: undefined } }))).toEqual([422, 'MissingInformationToCreateTransaction', 'customer.first_name']);
+    expect(refusal(await fund(shop, { order: { customer: undefined } }))).toEqual([
+      422,
+      'MissingInformationToCreateTransaction',
+      'customer.first_name',
+    ]);
   });
 
   test('rule 2: another address than billing', async () => {
-    expect(refusal(await fund(shop, { customer: { ...CUSTOMER, address_type: 'shipping' } }))).toEqual([400, 'ValidationError', 'customer.address_type']);
+    expect(refusal(await fund(shop, { customer: { ...CUSTOMER, address_type: 'shipping' } }))).toEqual([
+      400,
+      'ValidationError',
+      'customer.address_type',
+    ]);
   });
 
   test.each(['US', 'CA'])('rule 2: state is needed for %s', async (country) => {
-    expect(refusal(await fund(shop, { customer: { ...CUSTOMER, country } }))).toEqual([422, 'MissingInformationToCreateTransaction', 'customer.state']);
+    expect(refusal(await fund(shop, { customer: { ...CUSTOMER, country } }))).toEqual([
+      422,
+      'MissingInformationToCreateTransaction',
+      'customer.state',
+    ]);
     for (const state of ['XX', 'ny', 'New York', country === 'US' ? 'ON' : 'NY']) {
-      expect(refusal(await fund(shop, { customer: { ...CUSTOMER, country, state } }))).toEqual([400, 'ValidationError', 'customer.state']);
+      expect(refusal(await fund(shop, { customer: { ...CUSTOMER, country, state } }))).toEqual([
+        400,
+        'ValidationError',
+        'customer.state',
+      ]);
     }
   });
 
@@ -210,7 +268,9 @@ describe('what is missing or wrong: nothing is stored', () => {
   ])('the states of %s (rule %i) are accepted', async (country, _rule, list) => {
     expect(STATES[country]!.join(' ')).toBe(list);
     const states = list.split(' ');
-    const answers = await inLanes(states.length, 8, (n) => fund(shop, { customer: { ...CUSTOMER, country, state: states[n] } }));
+    const answers = await inLanes(states.length, 8, (n) =>
+      fund(shop, { customer: { ...CUSTOMER, country, state: states[n] } }),
+    );
     expect(answers.map(({ status }) => status)).toEqual(states.map(() => 200));
   });
 
@@ -224,7 +284,11 @@ describe('what is missing or wrong: nothing is stored', () => {
     ['one of 51 characters', { ...RECEIVER, receiver_account_number: '5'.repeat(51) }, `${AT}.receiver_account_number`],
     ['one that is no text', { ...RECEIVER, receiver_account_number: 5 }, `${AT}.receiver_account_number`],
     ['one with U+0000', { ...RECEIVER, receiver_account_number: 'a\u0000b' }, `${AT}.receiver_account_number`],
-    ['a card number as its type', { ...RECEIVER, receiver_account_number_type: RECEIVING_CARD }, `${AT}.receiver_account_number_type`],
+    [
+      'a card number as its type',
+      { ...RECEIVER, receiver_account_number_type: RECEIVING_CARD },
+      `${AT}.receiver_account_number_type`,
+    ],
     ['a card number under another name', { ...RECEIVER, account: RECEIVING_CARD }, `${AT}.account`],
     ['a token nobody has', { ...RECEIVER, vault_token: 'nobody' }, `${AT}.vault_token`],
   ])('%s: ValidationError', async (_title, details, property_path) => {
@@ -245,7 +309,11 @@ describe('what is missing or wrong: nothing is stored', () => {
   });
 
   test('by a wallet: it is paid by card', async () => {
-    expect(refusal(await fund(shop, { transaction: { payment_method: 'apple-pay' } }))).toEqual([400, 'ValidationError', 'transactions.0.payment_method']);
+    expect(refusal(await fund(shop, { transaction: { payment_method: 'apple-pay' } }))).toEqual([
+      400,
+      'ValidationError',
+      'transactions.0.payment_method',
+    ]);
   });
 
   test('rule 5: a project that is not enabled is refused with Forbidden, whatever else is missing', async () => {
@@ -278,7 +346,10 @@ describe('the second time', () => {
     const headers = { 'idempotency-key': aKey() };
     const answers = await Promise.all([1, 2, 3].map(() => fund(shop, {}, { headers })));
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
-    for (const over of [{ details: { ...RECEIVER, receiver_account_number: RECEIVING_ACCOUNT } }, { customer: { ...CUSTOMER, city: 'Utrecht' } }]) {
+    for (const over of [
+      { details: { ...RECEIVER, receiver_account_number: RECEIVING_ACCOUNT } },
+      { customer: { ...CUSTOMER, city: 'Utrecht' } },
+    ]) {
       expect(refusal(await fund(shop, over, { headers })).slice(0, 2)).toEqual([422, 'IdempotencyKeyReused']);
     }
   });
@@ -310,7 +381,9 @@ describe('the account number is stored nowhere in full', () => {
     );
     let all = '';
     for (const { name } of tables) {
-      const text = (await rowsOf<{ line: string }>(database, `select row_to_json(t)::text as line from ${name} t`)).map(({ line }) => line).join('\n');
+      const text = (await rowsOf<{ line: string }>(database, `select row_to_json(t)::text as line from ${name} t`))
+        .map(({ line }) => line)
+        .join('\n');
       expect([name, found(text)]).toEqual([name, []]);
       all += text;
     }
@@ -325,7 +398,9 @@ describe('the account number is stored nowhere in full', () => {
       let seen = '';
       for (const id of made.slice(0, 40)) {
         const history = await client.workflow.getHandle(orderWorkflowId(id)).fetchHistory();
-        seen += (await codec.decode(payloadsIn(history))).map(({ data }) => Buffer.from(data ?? []).toString()).join('\n') + JSON.stringify(history);
+        seen +=
+          (await codec.decode(payloadsIn(history))).map(({ data }) => Buffer.from(data ?? []).toString()).join('\n') +
+          JSON.stringify(history);
       }
       expect(seen).toContain('510510******5100');
       expect(found(seen)).toEqual([]);
@@ -336,7 +411,9 @@ describe('the account number is stored nowhere in full', () => {
 
   test('not in the logs', () => {
     const folder = path.join(stack().data_dir, 'logs');
-    for (const name of readdirSync(folder)) expect([name, found(readFileSync(path.join(folder, name), 'utf8'))]).toEqual([name, []]);
+    for (const name of readdirSync(folder)) {
+      expect([name, found(readFileSync(path.join(folder, name), 'utf8'))]).toEqual([name, []]);
+    }
   });
 
   test('not in any answer', async () => {

@@ -37,13 +37,16 @@ test('an order that waits to be paid: nothing more than the timer of its end', a
 test.each([
   ['approved', 'completed'],
   ['do_not_honor', 'error'],
-] as const)('an order that is charged at once (%s): 10 events and 1 workflow task, from its creation to its close', async (card, status) => {
-  const order = await shop.paidOrder(card);
-  expect(order.status).toBe(status);
-  const events = await eventsOf(orderWorkflowId(order.id));
-  expect(events.at(-1)).toBe('WORKFLOW_EXECUTION_COMPLETED');
-  expect([events.length <= 10, tasks(events)]).toEqual([true, 1]);
-});
+] as const)(
+  'an order that is charged at once (%s): 10 events and 1 workflow task, from its creation to its close',
+  async (card, status) => {
+    const order = await shop.paidOrder(card);
+    expect(order.status).toBe(status);
+    const events = await eventsOf(orderWorkflowId(order.id));
+    expect(events.at(-1)).toBe('WORKFLOW_EXECUTION_COMPLETED');
+    expect([events.length <= 10, tasks(events)]).toEqual([true, 1]);
+  },
+);
 
 test('with a webhook to start: 1 event more, still 1 workflow task', async () => {
   const { id } = await shop.paidOrder('approved', { webhook_url: receiver.url });
@@ -64,7 +67,8 @@ test('a delivery that succeeds at once: 6 events and 1 workflow task', async () 
 });
 
 describe('what follows a payment', () => {
-  const post = async (path: string, body?: unknown) => (await shop.send<Order>('POST', `/v1/orders/${path}`, body === undefined ? {} : { body })).body;
+  const post = async (path: string, body?: unknown) =>
+    (await shop.send<Order>('POST', `/v1/orders/${path}`, body === undefined ? {} : { body })).body;
 
   test('a refund: 9 events and 1 workflow task, with a webhook 10 and 1', async () => {
     for (const [webhook_url, length] of [
@@ -80,7 +84,9 @@ describe('what follows a payment', () => {
   });
 
   test('a capture: 7 to 10 events and 1 workflow task of its own, 11 and 2 of the order that holds the money; one timer for the whole window', async () => {
-    const order = await shop.createOrder({ transactions: [{ ...(await shop.cardTransaction('approved')), capture_mode: 'manual' }] });
+    const order = await shop.createOrder({
+      transactions: [{ ...(await shop.cardTransaction('approved')), capture_mode: 'manual' }],
+    });
     const path = `${order.id}/transactions/${order.transactions![0]!.id}/captures/`;
     const held = await until('it waits for the end of its window', async () => {
       const events = await eventsOf(orderWorkflowId(order.id), { open: true });

@@ -50,10 +50,19 @@ describe('an authorization', () => {
       expiration_period: 'P5D',
       credit_debit: 'credit',
     });
-    for (const field of ['captured_amount', 'voided_amount', 'payment_url']) expect(order.transactions![0]).not.toHaveProperty(field);
+    for (const field of ['captured_amount', 'voided_amount', 'payment_url']) {
+      expect(order.transactions![0]).not.toHaveProperty(field);
+    }
     for (const field of ['order_url', 'refunded_amount', 'related_orders']) expect(order).not.toHaveProperty(field);
     expect(await books(shop, order)).toEqual(['authorize approved 1000']);
-    expect(await details(shop, order)).toEqual({ capturable: 1_000, captured: 0, refundable: 0, refunded: 0, voidable: 1_000, voided: 0 });
+    expect(await details(shop, order)).toEqual({
+      capturable: 1_000,
+      captured: 0,
+      refundable: 0,
+      refunded: 0,
+      voidable: 1_000,
+      voided: 0,
+    });
   });
 
   test.each([
@@ -61,15 +70,25 @@ describe('an authorization', () => {
     ['manual', 'PT2H', 'PT2H', true],
     ['delayed', undefined, 'PT30M', false],
     ['delayed', 'P1D', 'P1D', false],
-  ] as const)('windows: %s for %s shows %s, capturable through the API: %s', async (capture_mode, expiration_period, shown, is_capturable) => {
-    const order = await authorized(shop, { transaction: { capture_mode, ...(expiration_period && { expiration_period }) } });
-    expect(order.transactions![0]).toMatchObject({ capture_mode, expiration_period: shown, is_capturable });
-  });
+  ] as const)(
+    'windows: %s for %s shows %s, capturable through the API: %s',
+    async (capture_mode, expiration_period, shown, is_capturable) => {
+      const order = await authorized(shop, {
+        transaction: { capture_mode, ...(expiration_period && { expiration_period }) },
+      });
+      expect(order.transactions![0]).toMatchObject({ capture_mode, expiration_period: shown, is_capturable });
+    },
+  );
 
   test('rule 4: what nobody captures is released at the end of the window, by a void order of the service; the order stays completed', async () => {
     const order = await authorized(shop, { transaction: { expiration_period: 'PT5S' }, merchant_order_id: 'M-lapses' });
     const released = await followed(shop, order, 'is-void');
-    expect(released).toMatchObject({ status: 'completed', amount: 1_000, void_of_order_id: order.id, merchant_order_id: 'M-lapses' });
+    expect(released).toMatchObject({
+      status: 'completed',
+      amount: 1_000,
+      void_of_order_id: order.id,
+      merchant_order_id: 'M-lapses',
+    });
     expect(released.transactions![0]!.events![0]).toMatchObject({ event: 'new', source: 'service' });
     const lapsed = await once(shop, order, 'has lapsed', ({ transactions }) => transactions![0]!.status === 'expired');
     expect(story(lapsed)).toBe('completed: expired');
@@ -97,20 +116,34 @@ describe('an authorization', () => {
   });
 
   test('attempts: on the hosted page a further attempt copies capture_mode and expiration_period', async () => {
-    const order = await shop.createOrder({ amount: 800, transactions: [{ payment_method: 'credit-card', capture_mode: 'manual', expiration_period: 'PT3H' }] });
+    const order = await shop.createOrder({
+      amount: 800,
+      transactions: [{ payment_method: 'credit-card', capture_mode: 'manual', expiration_period: 'PT3H' }],
+    });
     const customer = new Client();
-    await customer.post(`/pay/${order.id}/`, { ...CARD, number: CARDS.do_not_honor.number, ...(await customer.open(order)) });
+    await customer.post(`/pay/${order.id}/`, {
+      ...CARD,
+      number: CARDS.do_not_honor.number,
+      ...(await customer.open(order)),
+    });
     await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
     const paid = orderSchema.parse(await shop.getOrder(order.id));
     expect(story(paid)).toBe('completed: error accepted');
     for (const transaction of paid.transactions!) {
-      expect(transaction).toMatchObject({ capture_mode: 'manual', expiration_period: 'PT3H', transaction_type: 'authorization' });
+      expect(transaction).toMatchObject({
+        capture_mode: 'manual',
+        expiration_period: 'PT3H',
+        transaction_type: 'authorization',
+      });
     }
     expect(paid.transactions!.map((one) => one.is_capturable)).toEqual([false, true]);
     expect(await books(shop, order)).toEqual(['authorize declined 800', 'authorize approved 800']);
     expect(said(await capture(shop, paid))).toEqual([200, 'completed']);
     // The attempt that was declined holds nothing.
-    expect(said(await capture(shop, { id: paid.id, transactions: [paid.transactions![0]!] }))).toEqual([409, 'Conflict']);
+    expect(said(await capture(shop, { id: paid.id, transactions: [paid.transactions![0]!] }))).toEqual([
+      409,
+      'Conflict',
+    ]);
   });
 
   test('after 3-D Secure the window counts from acceptance', async () => {
@@ -159,12 +192,23 @@ describe('a capture', () => {
           credit_debit: 'credit',
           payment_method: 'credit-card',
           payment_method_brand: 'visa',
-          payment_method_details: { truncated_pan: '411111******1111', card_expiry: '122034', cardholder_name: 'Ada Lovelace' },
+          payment_method_details: {
+            truncated_pan: '411111******1111',
+            card_expiry: '122034',
+            cardholder_name: 'Ada Lovelace',
+          },
           transaction_type: 'capture',
           status: 'accepted',
           events: [
             { id: UUID, event: 'new', occurred: TIMESTAMP, noticed: TIMESTAMP, source: 'merchant' },
-            { id: UUID, event: 'accepted', occurred: TIMESTAMP, noticed: TIMESTAMP, source: 'processor', result: 'approved' },
+            {
+              id: UUID,
+              event: 'accepted',
+              occurred: TIMESTAMP,
+              noticed: TIMESTAMP,
+              source: 'processor',
+              result: 'approved',
+            },
           ],
           outcomes: { processing: { status: 'accepted', response_code: '00', response_code_description: 'Approved' } },
         },
@@ -172,9 +216,24 @@ describe('a capture', () => {
     });
     expect(await shop.getOrder(captured.id)).toEqual(captured);
     const original = await read(shop, order);
-    expect(original).toMatchObject({ status: 'completed', flags: ['is-test', 'has-captures'], related_orders: [captured.id] });
-    expect(original.transactions![0]).toMatchObject({ status: 'accepted', captured_amount: 1_000, is_capturable: false });
-    expect(original.amount_details).toEqual({ capturable: 0, captured: 1_000, refundable: 1_000, refunded: 0, voidable: 0, voided: 0 });
+    expect(original).toMatchObject({
+      status: 'completed',
+      flags: ['is-test', 'has-captures'],
+      related_orders: [captured.id],
+    });
+    expect(original.transactions![0]).toMatchObject({
+      status: 'accepted',
+      captured_amount: 1_000,
+      is_capturable: false,
+    });
+    expect(original.amount_details).toEqual({
+      capturable: 0,
+      captured: 1_000,
+      refundable: 1_000,
+      refunded: 0,
+      voidable: 0,
+      voided: 0,
+    });
     expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 1000']);
     expectNothingEmpty(original);
   });
@@ -184,14 +243,26 @@ describe('a capture', () => {
     const first = await capturePart(shop, order, { amount: 300, description: 'first', merchant_order_id: 'ignored' });
     expect(first.body).toMatchObject({ amount: 300, description: 'first', status: 'completed' });
     expect(first.body).not.toHaveProperty('merchant_order_id');
-    expect(await details(shop, order)).toEqual({ capturable: 700, captured: 300, refundable: 300, refunded: 0, voidable: 700, voided: 0 });
+    expect(await details(shop, order)).toEqual({
+      capturable: 700,
+      captured: 300,
+      refundable: 300,
+      refunded: 0,
+      voidable: 700,
+      voided: 0,
+    });
     expect(said(await capturePart(shop, order, part(500), { slash: false }))).toEqual([200, 'completed']);
     const rest = await capture(shop, order, { slash: false });
     expect([rest.status, rest.body.amount, rest.body.description]).toEqual([200, 200, 'A table']);
     expect((await read(shop, order)).transactions![0]).toMatchObject({ captured_amount: 1_000, is_capturable: false });
     expect(said(await capture(shop, order))).toEqual([409, 'Conflict']);
     expect(said(await capturePart(shop, order, part(1)))).toEqual([409, 'Conflict']);
-    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 300', 'capture approved 500', 'capture approved 200']);
+    expect(await books(shop, order)).toEqual([
+      'authorize approved 1000',
+      'capture approved 300',
+      'capture approved 500',
+      'capture approved 200',
+    ]);
   });
 
   test.each([
@@ -216,7 +287,9 @@ describe('a capture', () => {
 
   test('refused with Conflict: a sale, an order nobody paid, a follow-up order', async () => {
     const sale = await shop.paidOrder('approved');
-    const unpaid = await shop.createOrder({ transactions: [{ payment_method: 'credit-card', capture_mode: 'manual' }] });
+    const unpaid = await shop.createOrder({
+      transactions: [{ payment_method: 'credit-card', capture_mode: 'manual' }],
+    });
     const captured = (await capture(shop, await authorized(shop))).body;
     for (const order of [sale, unpaid, captured]) {
       expect(said(await capture(shop, order))).toEqual([409, 'Conflict']);
@@ -227,7 +300,9 @@ describe('a capture', () => {
 
   test('rule 4: delayed cannot be captured through the API', async () => {
     const order = await authorized(shop, { transaction: { capture_mode: 'delayed', expiration_period: 'PT1H' } });
-    for (const answer of [await capture(shop, order), await capturePart(shop, order, part(1))]) expect(said(answer)).toEqual([409, 'Conflict']);
+    for (const answer of [await capture(shop, order), await capturePart(shop, order, part(1))]) {
+      expect(said(answer)).toEqual([409, 'Conflict']);
+    }
     expect(await details(shop, order)).toMatchObject({ capturable: 0, captured: 0, voidable: 1_000 });
     expect(await books(shop, order)).toHaveLength(1);
   });
@@ -253,7 +328,9 @@ describe('a capture', () => {
         [401, 'Unauthorized'],
       ]);
     }
-    expect((await capture(shop, { id: order.id, transactions: [{ id: 'x' }] })).body.error.property_path).toBe('transaction_id');
+    expect((await capture(shop, { id: order.id, transactions: [{ id: 'x' }] })).body.error.property_path).toBe(
+      'transaction_id',
+    );
     expect(await books(shop, order)).toHaveLength(1);
   });
 
@@ -268,8 +345,16 @@ describe('a capture', () => {
       expect((await read(shop, order)).related_orders).toHaveLength(round);
     }
     const original = await read(shop, order);
-    expect([original.flags, original.amount_details!.capturable, original.transactions![0]!.is_capturable]).toEqual([['is-test'], 1_000, true]);
-    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture refused 1000', 'capture refused 1000']);
+    expect([original.flags, original.amount_details!.capturable, original.transactions![0]!.is_capturable]).toEqual([
+      ['is-test'],
+      1_000,
+      true,
+    ]);
+    expect(await books(shop, order)).toEqual([
+      'authorize approved 1000',
+      'capture refused 1000',
+      'capture refused 1000',
+    ]);
   });
 });
 
@@ -282,7 +367,10 @@ describe('the second time', () => {
     await forgetAnswer(headers['idempotency-key']);
     const again = await capturePart(shop, order, part(400), { headers });
     expect([again.status, again.body]).toEqual([200, answers[0]!.body]);
-    expect((await capturePart(shop, order, { description: part(400).description, amount: 400 }, { headers, slash: false })).body).toEqual(again.body);
+    expect(
+      (await capturePart(shop, order, { description: part(400).description, amount: 400 }, { headers, slash: false }))
+        .body,
+    ).toEqual(again.body);
     expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 400']);
   });
 
@@ -315,7 +403,10 @@ describe('the second time', () => {
     const [kept, corrected] = [{ 'idempotency-key': aKey() }, { 'idempotency-key': aKey() }];
     const first = await capturePart(shop, order, part(1_001), { headers: kept });
     expect([first.status, first.body.error.property_path]).toEqual([400, 'amount']);
-    expect(await capturePart(shop, order, part(1_001), { headers: kept })).toMatchObject({ status: 400, body: first.body });
+    expect(await capturePart(shop, order, part(1_001), { headers: kept })).toMatchObject({
+      status: 400,
+      body: first.body,
+    });
     expect(said(await capturePart(shop, order, part(1_000), { headers: kept }))).toEqual([422, 'IdempotencyKeyReused']);
     expect(said(await capturePart(shop, order, part(0), { headers: corrected }))).toEqual([400, 'ValidationError']);
     expect(said(await capturePart(shop, order, part(1_000), { headers: corrected }))).toEqual([200, 'error']);
@@ -333,18 +424,31 @@ describe('the second time', () => {
     const answers = await Promise.all([1, 2, 3, 4, 5].map(() => capturePart(shop, order, part(300))));
     expect(statuses(answers)).toEqual([200, 200, 200, 400, 400]);
     expect((await details(shop, order)).captured).toBe(900);
-    expect(await books(shop, order)).toEqual(['authorize approved 1000', ...Array<string>(3).fill('capture approved 300')]);
+    expect(await books(shop, order)).toEqual([
+      'authorize approved 1000',
+      ...Array<string>(3).fill('capture approved 300'),
+    ]);
   });
 
   test('If-Match captures only what was read: 412 for an older version, and of several at once one wins', async () => {
     const order = await authorized(shop);
     const read_then = await etag(shop, order);
-    expect(said(await capturePart(shop, order, part(10), { headers: { 'if-match': '"999"' } }))).toEqual([412, 'PreconditionFailed']);
-    const answers = await Promise.all([1, 2, 3].map((n) => capturePart(shop, order, part(n), { headers: { 'if-match': read_then } })));
+    expect(said(await capturePart(shop, order, part(10), { headers: { 'if-match': '"999"' } }))).toEqual([
+      412,
+      'PreconditionFailed',
+    ]);
+    const answers = await Promise.all(
+      [1, 2, 3].map((n) => capturePart(shop, order, part(n), { headers: { 'if-match': read_then } })),
+    );
     expect(statuses(answers)).toEqual([200, 412, 412]);
     expect(await etag(shop, order)).not.toBe(read_then);
-    expect(said(await capturePart(shop, order, part(10), { headers: { 'if-match': read_then } }))).toEqual([412, 'PreconditionFailed']);
-    expect(said(await capturePart(shop, order, part(10), { headers: { 'if-match': await etag(shop, order) } }))).toEqual([200, 'completed']);
+    expect(said(await capturePart(shop, order, part(10), { headers: { 'if-match': read_then } }))).toEqual([
+      412,
+      'PreconditionFailed',
+    ]);
+    expect(
+      said(await capturePart(shop, order, part(10), { headers: { 'if-match': await etag(shop, order) } })),
+    ).toEqual([200, 'completed']);
     // With a key the repeat is answered although its own first run has made the new version.
     const headers = { 'if-match': await etag(shop, order), 'idempotency-key': aKey() };
     const first = await capturePart(shop, order, part(20), { headers });
@@ -361,11 +465,23 @@ describe('a delayed authorization', () => {
   test('rule 4: is captured at the end of its expiration_period by itself', async () => {
     const order = await delayed('PT5S', { description: 'later' });
     const captured = await followed(shop, order, 'is-capture');
-    expect(captured).toMatchObject({ status: 'completed', amount: 1_000, capture_of_order_id: order.id, description: 'later' });
-    expect(captured.transactions![0]).toMatchObject({ transaction_type: 'capture', events: [{ source: 'service' }, { event: 'accepted' }] });
+    expect(captured).toMatchObject({
+      status: 'completed',
+      amount: 1_000,
+      capture_of_order_id: order.id,
+      description: 'later',
+    });
+    expect(captured.transactions![0]).toMatchObject({
+      transaction_type: 'capture',
+      events: [{ source: 'service' }, { event: 'accepted' }],
+    });
     expect(Date.parse(captured.created)).toBeGreaterThanOrEqual(Date.parse(order.completed!) + 5_000);
     const original = await read(shop, order);
-    expect([story(original), original.transactions![0]!.captured_amount, original.flags]).toEqual(['completed: accepted', 1_000, ['is-test', 'has-captures']]);
+    expect([story(original), original.transactions![0]!.captured_amount, original.flags]).toEqual([
+      'completed: accepted',
+      1_000,
+      ['is-test', 'has-captures'],
+    ]);
     expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 1000']);
   });
 
@@ -373,7 +489,14 @@ describe('a delayed authorization', () => {
     const order = await delayed('PT10S');
     expect(said(await voidPart(shop, order, part(400)))).toEqual([200, 'completed']);
     expect((await followed(shop, order, 'is-capture')).amount).toBe(600);
-    expect(await details(shop, order)).toEqual({ capturable: 0, captured: 600, refundable: 600, refunded: 0, voidable: 0, voided: 400 });
+    expect(await details(shop, order)).toEqual({
+      capturable: 0,
+      captured: 600,
+      refundable: 600,
+      refunded: 0,
+      voidable: 0,
+      voided: 400,
+    });
     expect(await books(shop, order)).toEqual(['authorize approved 1000', 'void approved 400', 'capture approved 600']);
   });
 

@@ -25,7 +25,11 @@ import {
 /** Money that the issuer takes back, and that is won back. The processor tells of both after the fact. */
 const shop = new Merchant();
 const attentionOf = async (id: string) =>
-  (await withRecord((db) => rows<{ attention: string | null }>(db, 'select attention from orders where id = :id', { id })))[0]!.attention;
+  (
+    await withRecord((db) =>
+      rows<{ attention: string | null }>(db, 'select attention from orders where id = :id', { id }),
+    )
+  )[0]!.attention;
 
 describe('a chargeback', () => {
   test('is an order of its own that names the payment, and is named by it; what it took is not refundable', async () => {
@@ -56,7 +60,9 @@ describe('a chargeback', () => {
         },
       ],
     });
-    for (const field of ['order_url', 'refund_of_order_id', 'expiration_period']) expect(charged_back).not.toHaveProperty(field);
+    for (const field of ['order_url', 'refund_of_order_id', 'expiration_period']) {
+      expect(charged_back).not.toHaveProperty(field);
+    }
     expectNothingEmpty(charged_back);
     const original = orderSchema.parse(await read(shop, order));
     expect(original).toMatchObject({
@@ -66,7 +72,14 @@ describe('a chargeback', () => {
       related_orders: [charged_back.id],
     });
     expect(original).not.toHaveProperty('refunded_amount');
-    expect(original.amount_details).toEqual({ capturable: 0, captured: 800, refundable: 0, refunded: 0, voidable: 0, voided: 0 });
+    expect(original.amount_details).toEqual({
+      capturable: 0,
+      captured: 800,
+      refundable: 0,
+      refunded: 0,
+      voidable: 0,
+      voided: 0,
+    });
     expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
     const wrong = await refund(shop, charged_back, { amount: 1 });
     expect([said(wrong), wrong.body.error.value.includes(order.id)]).toEqual([[400, 'RefundError'], true]);
@@ -87,7 +100,9 @@ describe('a chargeback', () => {
       reversal_of_order_id: order.id,
       related_order_id: order.id,
     });
-    expect(won.transactions).toMatchObject([{ transaction_type: 'reversal', credit_debit: 'credit', payment_method: 'credit-card', status: 'accepted' }]);
+    expect(won.transactions).toMatchObject([
+      { transaction_type: 'reversal', credit_debit: 'credit', payment_method: 'credit-card', status: 'accepted' },
+    ]);
     expectNothingEmpty(won);
     const original = await read(shop, order);
     expect(original).toMatchObject({
@@ -99,7 +114,12 @@ describe('a chargeback', () => {
     expect(original.amount_details!.refundable).toBe(600);
     expect(said(await refund(shop, order, { amount: 600 }))).toEqual([200, 'completed']);
     expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
-    expect(await books(shop, order)).toEqual(['sale approved 600', 'chargeback approved 600', 'chargeback_reversal approved 600', 'refund approved 600']);
+    expect(await books(shop, order)).toEqual([
+      'sale approved 600',
+      'chargeback approved 600',
+      'chargeback_reversal approved 600',
+      'refund approved 600',
+    ]);
   });
 
   test('of an authorization: comes after its capture, with the amount captured', async () => {
@@ -146,7 +166,8 @@ describe('a chargeback', () => {
       shop,
       order,
       'has two chargebacks',
-      ({ chargeback_orders = [], amount_details }) => chargeback_orders.length >= 2 && amount_details!.refundable === 250,
+      ({ chargeback_orders = [], amount_details }) =>
+        chargeback_orders.length >= 2 && amount_details!.refundable === 250,
     );
     expect(twice.chargeback_orders).toHaveLength(2);
   });
@@ -165,7 +186,12 @@ describe('a chargeback', () => {
       await receiver.waitFor(3);
       const last = await own.paidOrder('approved');
       await receiver.waitFor(4);
-      expect(receiver.received.map(({ body }) => webhookOf(body).order_id)).toEqual([order.id, charged_back.id, won.id, last.id]);
+      expect(receiver.received.map(({ body }) => webhookOf(body).order_id)).toEqual([
+        order.id,
+        charged_back.id,
+        won.id,
+        last.id,
+      ]);
     } finally {
       await receiver.close();
     }

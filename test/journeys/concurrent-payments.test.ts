@@ -16,18 +16,29 @@ async function payAtOnce(): Promise<{ story: string; charges: string[] }> {
   const customer = new Client();
   const form = await customer.open({ id });
   const cards = [CARDS.approved, CARDS.approved_mastercard, CARDS.frictionless, CARDS.approved];
-  await Promise.all(cards.slice(0, AT_ONCE).map(({ number }) => customer.post(`/pay/${id}/`, { ...CARD, number, ...form })));
+  await Promise.all(
+    cards.slice(0, AT_ONCE).map(({ number }) => customer.post(`/pay/${id}/`, { ...CARD, number, ...form })),
+  );
   // Known at once, unless the worker is killed meanwhile: whoever was told that nothing was charged presses again.
   await until(
     `the order ${id} is paid`,
     async () => {
       const now = await story(id);
-      if (now.startsWith('new')) await customer.post(`/pay/${id}/`, { ...CARD, number: CARDS.approved.number, ...(await customer.open({ id })) });
+      if (now.startsWith('new')) {
+        await customer.post(`/pay/${id}/`, {
+          ...CARD,
+          number: CARDS.approved.number,
+          ...(await customer.open({ id })),
+        });
+      }
       return now.startsWith('completed');
     },
     60_000,
   );
-  return { story: await story(id), charges: (await charges(id)).map(({ operation, result }) => `${operation} ${result}`) };
+  return {
+    story: await story(id),
+    charges: (await charges(id)).map(({ operation, result }) => `${operation} ${result}`),
+  };
 }
 
 test(
@@ -43,7 +54,9 @@ test(
     };
     await Promise.all(Array.from({ length: LANES }, lane));
     expect(ended).toHaveLength(ORDERS);
-    expect(new Set(ended.map((one) => JSON.stringify(one)))).toEqual(new Set([JSON.stringify({ story: 'completed: accepted', charges: ['sale approved'] })]));
+    expect(new Set(ended.map((one) => JSON.stringify(one)))).toEqual(
+      new Set([JSON.stringify({ story: 'completed: accepted', charges: ['sale approved'] })]),
+    );
   },
   TIME_LIMIT_MS,
 );

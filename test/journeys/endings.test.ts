@@ -61,18 +61,26 @@ describe('cancel by the merchant', () => {
       const [, cancelled] = await Promise.all([customer.post(`/pay/${order.id}/`, form), cancel(order.id)]);
       const { status } = await shop.getOrder(order.id);
       const charged = (await shop.ledger(order.id)).length;
-      expect([status, charged, cancelled.status]).toEqual(status === 'completed' ? ['completed', 1, 409] : ['cancelled', 0, 200]);
+      expect([status, charged, cancelled.status]).toEqual(
+        status === 'completed' ? ['completed', 1, 409] : ['cancelled', 0, 200],
+      );
     }
   });
 });
 
 describe('cancel by the customer', () => {
   test('leads to failure_url, and says in the event whose wish it was', async () => {
-    const order = await shop.createOrder({ failure_url: 'https://shop.example/sorry', transactions: [{ payment_method: 'credit-card' }] });
+    const order = await shop.createOrder({
+      failure_url: 'https://shop.example/sorry',
+      transactions: [{ payment_method: 'credit-card' }],
+    });
     const customer = new Client();
     const { token } = await customer.open(order);
     const answer = await customer.post(`/pay/${order.id}/cancel/`, { token });
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, `https://shop.example/sorry?order_id=${order.id}&project_id=${order.project_id}`]);
+    expect([answer.status, answer.headers.get('location')]).toEqual([
+      303,
+      `https://shop.example/sorry?order_id=${order.id}&project_id=${order.project_id}`,
+    ]);
     const cancelled = await shop.getOrder(order.id);
     expect(story(cancelled)).toBe('cancelled: cancelled');
     expect(cancelled.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'cancelled', source: 'customer' });
@@ -81,7 +89,10 @@ describe('cancel by the customer', () => {
 
 describe('expiry', () => {
   test('at its end an order expires by itself, with its open transaction, and cannot be paid or cancelled any more', async () => {
-    const order = await shop.createOrder({ expiration_period: 'PT5S', transactions: [{ payment_method: 'credit-card' }] });
+    const order = await shop.createOrder({
+      expiration_period: 'PT5S',
+      transactions: [{ payment_method: 'credit-card' }],
+    });
     const customer = new Client();
     const form = { ...CARD, ...(await customer.open(order)) };
     const expired = orderSchema.parse(await shop.untilStatus(order.id, 'expired'));
@@ -99,12 +110,19 @@ describe('expiry', () => {
   test('after a decline it is expired, not error', async () => {
     const order = await shop.createOrder({ expiration_period: 'PT8S' });
     const customer = new Client();
-    await customer.post(`/pay/${order.id}/`, { ...CARD, number: CARDS.do_not_honor.number, ...(await customer.open(order)) });
+    await customer.post(`/pay/${order.id}/`, {
+      ...CARD,
+      number: CARDS.do_not_honor.number,
+      ...(await customer.open(order)),
+    });
     expect(story(await shop.untilStatus(order.id, 'expired'))).toBe('expired: error');
   });
 
   test('a transaction that ends first takes its order along', async () => {
-    const order = await shop.createOrder({ expiration_period: 'P1D', transactions: [{ payment_method: 'credit-card', expiration_period: 'PT1S' }] });
+    const order = await shop.createOrder({
+      expiration_period: 'P1D',
+      transactions: [{ payment_method: 'credit-card', expiration_period: 'PT1S' }],
+    });
     expect(story(await shop.untilStatus(order.id, 'expired'))).toBe('expired: expired');
   });
 

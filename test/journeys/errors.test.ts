@@ -75,8 +75,10 @@ const REACHED: Record<ErrorName, () => Promise<Refused>> = {
   },
   MissingInformationToCreateTransaction: () => post('/v1/orders/', funding()),
   TransactionAlreadyStarted: payAnAttemptTwice,
-  CanNotCancelTransaction: async () => await shop.send('DELETE', `/v1/orders/${(await shop.paidOrder('approved')).id}/`),
-  RefundError: async () => await post(`/v1/orders/${(await shop.paidOrder('approved', { amount: 500 })).id}/refunds/`, { amount: 501 }),
+  CanNotCancelTransaction: async () =>
+    await shop.send('DELETE', `/v1/orders/${(await shop.paidOrder('approved')).id}/`),
+  RefundError: async () =>
+    await post(`/v1/orders/${(await shop.paidOrder('approved', { amount: 500 })).id}/refunds/`, { amount: 501 }),
   FailedToFetchTransactionInformation: () => chargeWhileVaultIs('garbage'),
   GatewayTimeout: () => chargeWhileVaultIs('outage'),
   ServerError: async () => {
@@ -98,17 +100,21 @@ const REACHED: Record<ErrorName, () => Promise<Refused>> = {
     const { id, transactions } = await shop.paidOrder('approved');
     return await post(`/v1/orders/${id}/transactions/${transactions![0]!.id}/captures/`);
   },
-  PreconditionFailed: async () => await shop.send('DELETE', `/v1/orders/${(await shop.createOrder()).id}/`, { headers: { 'if-match': '"99"' } }),
+  PreconditionFailed: async () =>
+    await shop.send('DELETE', `/v1/orders/${(await shop.createOrder()).id}/`, { headers: { 'if-match': '"99"' } }),
   TooManyRequests: async () => {
     // How many it takes depends on how fast they come.
     for (;;) {
-      const answers = await Promise.all(Array.from({ length: 200 }, () => live.send<{ error: Refusal }>('GET', '/v1/merchants/self/projects/self/')));
+      const answers = await Promise.all(
+        Array.from({ length: 200 }, () => live.send<{ error: Refusal }>('GET', '/v1/merchants/self/projects/self/')),
+      );
       const refused = answers.find(({ status }) => status !== 200);
       if (refused) return refused;
     }
   },
   PayloadTooLarge: () => post('/v1/orders/', { ...ORDER, unknown: 'x'.repeat(262_144) }),
-  UnsupportedMediaType: () => post('/v1/orders/', 'currency=EUR', { 'content-type': 'application/x-www-form-urlencoded' }),
+  UnsupportedMediaType: () =>
+    post('/v1/orders/', 'currency=EUR', { 'content-type': 'application/x-www-form-urlencoded' }),
 };
 
 /** No request of a merchant starts an attempt that is there: only the hosted page's form does, sent again. */
@@ -148,11 +154,19 @@ test('no row of the table is left out', () => {
 test('each is on the page of the documentation, with what it means and what to do, and so is nothing else', async () => {
   const page = await (await fetch(`${place.api_url}/docs/`)).text();
   const listed = [...page.matchAll(/id="error-(\w+)-(\d+)"/g)].map(([, type, status]) => `${type} ${status}`);
-  expect(listed.toSorted()).toEqual((Object.keys(ERRORS) as ErrorName[]).map((name) => `${typeOf(name)} ${ERRORS[name].status}`).toSorted());
-  for (const { meaning, remedy } of Object.values(ERRORS)) expect([page.includes(meaning), page.includes(remedy)]).toEqual([true, true]);
+  expect(listed.toSorted()).toEqual(
+    (Object.keys(ERRORS) as ErrorName[]).map((name) => `${typeOf(name)} ${ERRORS[name].status}`).toSorted(),
+  );
+  for (const { meaning, remedy } of Object.values(ERRORS)) {
+    expect([page.includes(meaning), page.includes(remedy)]).toEqual([true, true]);
+  }
 });
 
 test('after all of it the service is well', async () => {
   // Until then it answers 503.
-  await until('the worker works again', async () => (await shop.paidOrder('approved').catch(() => undefined))?.status === 'completed', 50_000);
+  await until(
+    'the worker works again',
+    async () => (await shop.paidOrder('approved').catch(() => undefined))?.status === 'completed',
+    50_000,
+  );
 });

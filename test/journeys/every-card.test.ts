@@ -33,7 +33,12 @@ const ENDS: Record<CardName, { at_once: string; in_the_end?: string; charges?: n
 
 /** Status of the order with that transaction: by token it is the only attempt, on the page the customer may try again. */
 const orderWith = (status: string, attempts: 'one' | 'many') =>
-  ({ accepted: 'completed', error: attempts === 'one' ? 'error' : 'processing', pending: 'processing', processing: 'processing' })[status];
+  ({
+    accepted: 'completed',
+    error: attempts === 'one' ? 'error' : 'processing',
+    pending: 'processing',
+    processing: 'processing',
+  })[status];
 
 async function comesTo(order_id: string, expected: string): Promise<void> {
   await until(`${order_id} is ${expected}`, async () => (await story(order_id)) === expected, 120_000);
@@ -96,7 +101,9 @@ describe('on the hosted page', () => {
       const visitor = await aVisitor(browser);
       try {
         const id = await payWith(name, visitor.page);
-        const [first, last] = [at_once, in_the_end ?? at_once].map((status) => `${orderWith(status, 'many')}: ${status}`) as [string, string];
+        const [first, last] = [at_once, in_the_end ?? at_once].map(
+          (status) => `${orderWith(status, 'many')}: ${status}`,
+        ) as [string, string];
         // The outcome may have come while the page was looked at.
         await until(`${id} is ${first}`, async () => [first, last].includes(await story(id)), 120_000);
         if (in_the_end !== undefined) {
@@ -155,14 +162,22 @@ describe('on the hosted page', () => {
     await page.click('button[type=submit]:not([name=action])');
     await until('its reversal', async () => (await getOrder(id)).flags?.includes('has-reversals'), 120_000);
     expect(await story(id)).toBe('cancelled: cancelled');
-    expect((await charges(id)).map(({ operation, result }) => `${operation} ${result}`)).toEqual(['sale approved', 'reversal approved']);
+    expect((await charges(id)).map(({ operation, result }) => `${operation} ${result}`)).toEqual([
+      'sale approved',
+      'reversal approved',
+    ]);
   });
 
   test('challenge, left unfinished: the return address teaches nothing, the page leads back to the issuer', async () => {
     const id = await payWith('challenge');
     await page.waitForSelector('input[name=code]');
     const transaction_id = (await getOrder(id)).transactions?.[0]?.id;
-    await page.goto(new URL(`/pay/${id}/${transaction_id}/?from=issuer&result=approved&status=accepted`, (await createOrder()).order_url).href);
+    await page.goto(
+      new URL(
+        `/pay/${id}/${transaction_id}/?from=issuer&result=approved&status=accepted`,
+        (await createOrder()).order_url,
+      ).href,
+    );
     expect(await story(id)).toBe('processing: pending');
     await page.click('a.button');
     await page.waitForSelector('input[name=code]');

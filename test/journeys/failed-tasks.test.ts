@@ -9,7 +9,18 @@ import { CARDS } from '../support/cards';
 import { Merchant, isUnheard, story, type Answer } from '../support/client';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
-import { authorized, books, capturePart, etag, part, payment, refund, voidPart, withRecord, type OrderAnswer } from './following';
+import {
+  authorized,
+  books,
+  capturePart,
+  etag,
+  part,
+  payment,
+  refund,
+  voidPart,
+  withRecord,
+  type OrderAnswer,
+} from './following';
 
 /**
  * News arrives while an update does the last thing that a workflow has to do. Temporal then refuses to end the workflow and drops
@@ -25,7 +36,9 @@ afterAll(() => temporal.connection.close());
 /** Of the workflow's tasks, those that Temporal refused because of the news: WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND. */
 async function refusedTasks(order_id: string): Promise<number> {
   const { events } = await temporal.workflow.getHandle(orderWorkflowId(order_id)).fetchHistory();
-  return (events ?? []).filter(({ workflowTaskFailedEventAttributes }) => workflowTaskFailedEventAttributes?.cause === UNHANDLED_COMMAND).length;
+  return (events ?? []).filter(
+    ({ workflowTaskFailedEventAttributes }) => workflowTaskFailedEventAttributes?.cause === UNHANDLED_COMMAND,
+  ).length;
 }
 const UNHANDLED_COMMAND = 1;
 
@@ -61,7 +74,9 @@ async function amidNews<Made extends object, Body extends Parameters<typeof isUn
     const answered = body ?? (await shop.getOrder(id));
     if ((await refusedTasks(id)) >= 1 && status !== 503 && !isUnheard(answered)) return { subject, id, status, body };
   }
-  throw new Error('this machine does not tell news while the processor is slow, or none of them made Temporal refuse a task');
+  throw new Error(
+    'this machine does not tell news while the processor is slow, or none of them made Temporal refuse a task',
+  );
 }
 
 test('an order that is paid as it is created', async () => {
@@ -88,7 +103,11 @@ test('a payment on the hosted page', async () => {
       const { status, headers } = await customer.post(`/pay/${order.id}/`, form);
       return { status, headers, body: undefined };
     };
-    return { slow: { operation: 'sale', order_id: order.id }, send, find: { sql: 'select id from orders where id = :value', value: order.id } };
+    return {
+      slow: { operation: 'sale', order_id: order.id },
+      send,
+      find: { sql: 'select id from orders where id = :value', value: order.id },
+    };
   });
   expect([status, story(await shop.getOrder(id))]).toEqual([200, 'completed: accepted']);
   expect(await books(shop, { id })).toEqual(['sale approved 800']);
@@ -99,7 +118,8 @@ test('an order that is cancelled, at the version that its sender knew', async ()
     const order = await shop.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
     return {
       slow: { operation: 'ask', idempotency_key: chargeKey(payment(order)) },
-      send: async () => shop.send<Order>('DELETE', `/v1/orders/${order.id}/`, { headers: { 'if-match': await etag(shop, order) } }),
+      send: async () =>
+        shop.send<Order>('DELETE', `/v1/orders/${order.id}/`, { headers: { 'if-match': await etag(shop, order) } }),
       find: { sql: 'select id from orders where id = :value', value: order.id },
     };
   });

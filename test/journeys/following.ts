@@ -14,20 +14,34 @@ import { until } from '../support/until';
 export type OrderAnswer = Answer<Order & { error: Refusal }>;
 export type Sent = { headers?: Record<string, string>; slash?: boolean };
 
-const post = (shop: Merchant, path: string, body: unknown, { headers, slash = true }: Sent = {}): Promise<OrderAnswer> =>
-  shop.send('POST', slash ? path : path.slice(0, -1), { ...(body === undefined ? {} : { body }), ...(headers && { headers }) });
+const post = (
+  shop: Merchant,
+  path: string,
+  body: unknown,
+  { headers, slash = true }: Sent = {},
+): Promise<OrderAnswer> =>
+  shop.send('POST', slash ? path : path.slice(0, -1), {
+    ...(body === undefined ? {} : { body }),
+    ...(headers && { headers }),
+  });
 
 type Payment = { id: string; transactions?: { id: string }[] | undefined };
 /** The transaction that pays: the last attempt. */
 export const payment = (order: Payment) => order.transactions!.at(-1)!.id;
-const transactionPath = (order: Payment, what: string) => `/v1/orders/${order.id}/transactions/${payment(order)}/${what}/`;
+const transactionPath = (order: Payment, what: string) =>
+  `/v1/orders/${order.id}/transactions/${payment(order)}/${what}/`;
 
-export const refund = (shop: Merchant, order: { id: string }, body: unknown, sent?: Sent) => post(shop, `/v1/orders/${order.id}/refunds/`, body, sent);
+export const refund = (shop: Merchant, order: { id: string }, body: unknown, sent?: Sent) =>
+  post(shop, `/v1/orders/${order.id}/refunds/`, body, sent);
 /** All that is left; `capturePart` and `voidPart`: a part. */
-export const capture = (shop: Merchant, order: Payment, sent?: Sent, body?: unknown) => post(shop, transactionPath(order, 'captures'), body, sent);
-export const capturePart = (shop: Merchant, order: Payment, body: unknown, sent?: Sent) => post(shop, transactionPath(order, 'captures/amount'), body, sent);
-export const voidAll = (shop: Merchant, order: Payment, sent?: Sent, body?: unknown) => post(shop, transactionPath(order, 'voids'), body, sent);
-export const voidPart = (shop: Merchant, order: Payment, body: unknown, sent?: Sent) => post(shop, transactionPath(order, 'voids/amount'), body, sent);
+export const capture = (shop: Merchant, order: Payment, sent?: Sent, body?: unknown) =>
+  post(shop, transactionPath(order, 'captures'), body, sent);
+export const capturePart = (shop: Merchant, order: Payment, body: unknown, sent?: Sent) =>
+  post(shop, transactionPath(order, 'captures/amount'), body, sent);
+export const voidAll = (shop: Merchant, order: Payment, sent?: Sent, body?: unknown) =>
+  post(shop, transactionPath(order, 'voids'), body, sent);
+export const voidPart = (shop: Merchant, order: Payment, body: unknown, sent?: Sent) =>
+  post(shop, transactionPath(order, 'voids/amount'), body, sent);
 
 /** What a part is asked for with. */
 export const part = (amount: number) => ({ amount, description: `a part of ${amount}` });
@@ -42,7 +56,11 @@ export const insisted = <Body>(send: () => Promise<Answer<Body>>): Promise<Answe
 /** An order whose amount is reserved on a test card, by what the processor says; `fields` are the order's, `transaction` the transaction's. */
 export async function authorized(
   shop: Merchant,
-  { card = 'approved', transaction = {}, ...fields }: { card?: CardName; transaction?: Record<string, unknown> } & Record<string, unknown> = {},
+  {
+    card = 'approved',
+    transaction = {},
+    ...fields
+  }: { card?: CardName; transaction?: Record<string, unknown> } & Record<string, unknown> = {},
 ): Promise<Order> {
   const headers = { 'idempotency-key': aKey() };
   const request = {
@@ -62,10 +80,12 @@ export async function read(shop: Merchant, { id }: { id: string }): Promise<Orde
 }
 export const details = async (shop: Merchant, order: { id: string }) => (await read(shop, order)).amount_details!;
 /** The order's ETag. */
-export const etag = async (shop: Merchant, { id }: { id: string }) => (await insisted(() => shop.send('GET', `/v1/orders/${id}/`))).headers.get('etag')!;
+export const etag = async (shop: Merchant, { id }: { id: string }) =>
+  (await insisted(() => shop.send('GET', `/v1/orders/${id}/`))).headers.get('etag')!;
 
 /** Status and type of a refusal, or status and order status. */
-export const said = ({ status, body }: OrderAnswer) => (status === 200 ? [200, body.status] : [status, body.error.type]);
+export const said = ({ status, body }: OrderAnswer) =>
+  status === 200 ? [200, body.status] : [status, body.error.type];
 
 /** Their HTTP statuses, the lowest first. */
 export const statuses = (answers: OrderAnswer[]) => answers.map(({ status }) => status).toSorted((a, b) => a - b);
@@ -83,14 +103,28 @@ export async function hurry(shop: Merchant, transaction_id: string): Promise<voi
   await control(shop, 'due', { transaction_id });
 }
 
-export async function control(shop: Merchant, what: 'due' | 'chargebacks' | 'notifications', body: Record<string, unknown>): Promise<void> {
+export async function control(
+  shop: Merchant,
+  what: 'due' | 'chargebacks' | 'notifications',
+  body: Record<string, unknown>,
+): Promise<void> {
   const url = `${shop.place.simulator_url}/control/${what}/`;
-  const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
   if (!answer.ok) throw new Error(await answer.text());
 }
 
 /** The order once `is` holds. */
-export async function once(shop: Merchant, order: { id: string }, what: string, is: (order: Order) => boolean, within_ms?: number): Promise<Order> {
+export async function once(
+  shop: Merchant,
+  order: { id: string },
+  what: string,
+  is: (order: Order) => boolean,
+  within_ms?: number,
+): Promise<Order> {
   return await until(
     `${order.id} ${what}`,
     async () => {
@@ -128,7 +162,9 @@ export async function withRecord<T>(work: (db: Database) => Promise<T>): Promise
 
 /** As if whoever answers had been killed after the request did its work: its key has no answer. */
 export async function forgetAnswer(key: string): Promise<void> {
-  const updated = await withRecord((db) => rows(db, 'update idempotency_keys set status = null, body = null where key = :key returning key', { key }));
+  const updated = await withRecord((db) =>
+    rows(db, 'update idempotency_keys set status = null, body = null where key = :key returning key', { key }),
+  );
   if (updated.length !== 1) throw new Error(`no key ${key}`);
 }
 
@@ -160,7 +196,10 @@ export async function forgetWorkflow(order_id: string): Promise<void> {
     const { runId } = await client.workflow.getHandle(workflowId).describe();
     const handle = client.workflow.getHandle(workflowId, runId);
     await handle.terminate('long ago').catch(() => undefined);
-    await client.workflowService.deleteWorkflowExecution({ namespace: client.options.namespace, workflowExecution: { workflowId, runId } });
+    await client.workflowService.deleteWorkflowExecution({
+      namespace: client.options.namespace,
+      workflowExecution: { workflowId, runId },
+    });
     await until(
       `${workflowId} is forgotten`,
       () =>

@@ -9,7 +9,15 @@ import { orderWorkflowId } from '../../workflows/messages';
 import { Merchant, answerOf, story, type Answer, type Refusal } from '../support/client';
 import { insist as insistOn } from '../support/killing';
 import { ledgerDifferences } from '../support/ledger';
-import { discardStack, launchStack, readFacts, stack, stackIn, type LaunchedStack, type RunningStack } from '../support/stack';
+import {
+  discardStack,
+  launchStack,
+  readFacts,
+  stack,
+  stackIn,
+  type LaunchedStack,
+  type RunningStack,
+} from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/until';
 
@@ -18,11 +26,15 @@ type OrderAnswer = Answer<Order & { error: Refusal }>;
 let keysMade = 0;
 const aKey = (name = 'key') => `${name}-${process.pid}-${++keysMade}`;
 const create = (merchant: Merchant, key: string, fields: Partial<OrderRequest> = {}): Promise<OrderAnswer> =>
-  answerOf(createOrder({ idempotencyKey: key, orderRequest: { currency: 'EUR', amount: 1_250, ...fields } }, merchant.project));
+  answerOf(
+    createOrder({ idempotencyKey: key, orderRequest: { currency: 'EUR', amount: 1_250, ...fields } }, merchant.project),
+  );
 const charged = async (merchant: Merchant) => ({ transactions: [await merchant.cardTransaction('approved')] });
 
 const insist = (merchant: Merchant, key: string, fields: Partial<OrderRequest>) =>
-  insistOn<OrderAnswer['body']>(() => createOrder({ idempotencyKey: key, orderRequest: { currency: 'EUR', amount: 1_250, ...fields } }, merchant.project));
+  insistOn<OrderAnswer['body']>(() =>
+    createOrder({ idempotencyKey: key, orderRequest: { currency: 'EUR', amount: 1_250, ...fields } }, merchant.project),
+  );
 
 /** As if the api had been killed at a point: the key's row loses what it got after it. */
 async function forget(place: RunningStack, key: string, what: 'the answer' | 'the claim'): Promise<void> {
@@ -52,7 +64,9 @@ describe('the same request with the same key', () => {
     const transactions = await charged(merchant);
     const order = async (n: number) => {
       const key = aKey('many');
-      const answers = await Promise.all(Array.from({ length: 8 }, () => insist(merchant, key, { merchant_order_id: `M-${n}`, ...transactions })));
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => insist(merchant, key, { merchant_order_id: `M-${n}`, ...transactions })),
+      );
       expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
       expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
       return answers[0]!.body;
@@ -90,25 +104,31 @@ describe('the same request with the same key', () => {
     expect(await merchant.ledger(first.body.id)).toHaveLength(1);
   });
 
-  test.each(['the answer', 'the claim'] as const)('when %s got lost: the order of the closed workflow, from the record, and no second charge', async (what) => {
-    const merchant = new Merchant();
-    const [key, fields] = [aKey(), await charged(merchant)];
-    const { body: first } = await create(merchant, key, fields);
-    await merchant.untilStatus(first.id, 'completed');
-    await forget(stack(), key, what);
-    const again = await create(merchant, key, fields);
-    expect([again.status, again.body]).toEqual([200, first]);
-    expect(await merchant.ledger(first.id)).toHaveLength(1);
-    expect((await create(merchant, key, fields)).body).toEqual(first);
-  });
+  test.each(['the answer', 'the claim'] as const)(
+    'when %s got lost: the order of the closed workflow, from the record, and no second charge',
+    async (what) => {
+      const merchant = new Merchant();
+      const [key, fields] = [aKey(), await charged(merchant)];
+      const { body: first } = await create(merchant, key, fields);
+      await merchant.untilStatus(first.id, 'completed');
+      await forget(stack(), key, what);
+      const again = await create(merchant, key, fields);
+      expect([again.status, again.body]).toEqual([200, first]);
+      expect(await merchant.ledger(first.id)).toHaveLength(1);
+      expect((await create(merchant, key, fields)).body).toEqual(first);
+    },
+  );
 
-  test.each(['the answer', 'the claim'] as const)('when %s got lost of an order that waits for its customer: that order', async (what) => {
-    const merchant = new Merchant();
-    const key = aKey();
-    const { body: first } = await create(merchant, key);
-    await forget(stack(), key, what);
-    expect((await create(merchant, key)).body).toEqual(first);
-  });
+  test.each(['the answer', 'the claim'] as const)(
+    'when %s got lost of an order that waits for its customer: that order',
+    async (what) => {
+      const merchant = new Merchant();
+      const key = aKey();
+      const { body: first } = await create(merchant, key);
+      await forget(stack(), key, what);
+      expect((await create(merchant, key)).body).toEqual(first);
+    },
+  );
 });
 
 describe('another request with that key', () => {
@@ -155,7 +175,10 @@ test.each<[string, Partial<OrderRequest> & { unknown?: number }]>([
 });
 
 test.each(['', 'two words', 'é', 'x'.repeat(256), '4111111111111111'])('the key %j is refused', async (key) => {
-  const { status, body } = await create(new Merchant(), encodeURI(key) === key || key === 'two words' ? key : Buffer.from(key).toString('latin1'));
+  const { status, body } = await create(
+    new Merchant(),
+    encodeURI(key) === key || key === 'two words' ? key : Buffer.from(key).toString('latin1'),
+  );
   expect([status, body.error.property_path]).toEqual([400, 'Idempotency-Key']);
 });
 
@@ -198,14 +221,20 @@ describe('crashes and silence', () => {
 
   const running = async () => {
     const ids: string[] = [];
-    for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'order' AND ExecutionStatus = 'Running'" })) ids.push(workflowId);
+    for await (const { workflowId } of client.workflow.list({
+      query: "WorkflowType = 'order' AND ExecutionStatus = 'Running'",
+    })) {
+      ids.push(workflowId);
+    }
     return ids;
   };
   /** The workflow of the order that this key makes. */
   const workflowOf = async (merchant: Merchant, key: string) => {
     const project = await merchant.getProject();
     const db = connect(place.postgres_url, { pool_max: 1 });
-    const [row] = await rows<{ id_namespace: string }>(db, 'select id_namespace from projects where id = :id', { id: project.id });
+    const [row] = await rows<{ id_namespace: string }>(db, 'select id_namespace from projects where id = :id', {
+      id: project.id,
+    });
     await db.destroy();
     return orderWorkflowId(uuidv5(`order:${key}`, row!.id_namespace));
   };
@@ -223,7 +252,13 @@ describe('crashes and silence', () => {
     const killedMeanwhile = async () => {
       const [key, fields] = [aKey(), await charged(merchant)];
       const { vault_token } = fields.transactions[0]!.payment_method_details;
-      const { hit } = await merchant.trouble({ operation: 'sale', vault_token, kind: 'latency', milliseconds: 2_500, times: 1 });
+      const { hit } = await merchant.trouble({
+        operation: 'sale',
+        vault_token,
+        kind: 'latency',
+        milliseconds: 2_500,
+        times: 1,
+      });
       const lost = create(merchant, key, fields).then(
         ({ status }) => status,
         (error: unknown) => String(error),
@@ -242,7 +277,9 @@ describe('crashes and silence', () => {
     const { key, fields, heard } = killed;
     expect(heard).toMatch('fetch failed');
     const answers = await Promise.all([insist(merchant, key, fields), insist(merchant, key, fields)]);
-    expect(answers.map(({ status, body }) => [status, story(body)])).toEqual(Array(2).fill([200, 'completed: accepted']));
+    expect(answers.map(({ status, body }) => [status, story(body)])).toEqual(
+      Array(2).fill([200, 'completed: accepted']),
+    );
     expect(answers[1]!.body).toEqual(answers[0]!.body);
     expect(await merchant.ledger(answers[0]!.body.id)).toHaveLength(1);
     expect((await create(merchant, key, { ...fields, amount: 1 })).status).toBe(422);
@@ -260,10 +297,19 @@ describe('crashes and silence', () => {
       expect(await until('its workflow waits', async () => (await late()).length > 0)).toBe(true);
       return answer;
     });
-    expect([refused.status, refused.headers.get('retry-after'), refused.body.error.type]).toEqual([503, '1', 'ServerError']);
+    expect([refused.status, refused.headers.get('retry-after'), refused.body.error.type]).toEqual([
+      503,
+      '1',
+      'ServerError',
+    ]);
     await until('its workflow is over', async () => (await late()).length === 0, 90_000);
     expect([await orders(), await merchant.ledger()]).toEqual([before, charges]);
-    expect(await until('it can be sent again', async () => (await createOrder({ orderRequest: fields }, merchant.project)).status === 200)).toBe(true);
+    expect(
+      await until(
+        'it can be sent again',
+        async () => (await createOrder({ orderRequest: fields }, merchant.project)).status === 200,
+      ),
+    ).toBe(true);
   });
 
   test('with a key: 503, and the repeat gets the one order, charged once', async () => {

@@ -89,9 +89,18 @@ async function beingCharged(): Promise<Charge> {
   const transaction = await merchant.cardTransaction('approved');
   const { vault_token } = transaction.payment_method_details;
   const merchant_order_id = `charge-${(chargesMade += 1)}`;
-  const { hit } = await merchant.trouble({ operation: 'sale', vault_token, kind: 'latency', milliseconds: SLOW_MS, times: 1 });
+  const { hit } = await merchant.trouble({
+    operation: 'sale',
+    vault_token,
+    kind: 'latency',
+    milliseconds: SLOW_MS,
+    times: 1,
+  });
   let told = false;
-  const answer = createOrder({ orderRequest: { currency: 'EUR', amount: 990, merchant_order_id, transactions: [transaction] } }, merchant.project);
+  const answer = createOrder(
+    { orderRequest: { currency: 'EUR', amount: 990, merchant_order_id, transactions: [transaction] } },
+    merchant.project,
+  );
   answer.then(({ status, data }) => (told = status === 200 && data.status === 'completed')).catch(() => undefined);
   await hit;
   return { answer, isTold: () => told, findId: () => idOf(merchant_order_id) };
@@ -106,7 +115,10 @@ async function isRead(): Promise<void> {
  * Kills while the processor has a charge and nobody its answer; `killing` does it at once when it is called. Where a busy machine was
  * so late that the answer came first, it happens again with another order.
  */
-async function killedWhileCharging(killing: () => Promise<unknown>, again: () => Promise<unknown> = ready): Promise<Charge> {
+async function killedWhileCharging(
+  killing: () => Promise<unknown>,
+  again: () => Promise<unknown> = ready,
+): Promise<Charge> {
   for (let tries = 1; tries <= 3; tries += 1) {
     const charge = await beingCharged();
     const killed = killing();
@@ -124,7 +136,13 @@ async function orderBeingPaidOnPage(): Promise<string> {
   const order = await merchant.createOrder({ amount: 990, expiration_period: 'PT20S' });
   const customer = new Client(merchant.place.api_url);
   const form = { ...CARD, ...(await customer.open(order)) };
-  const { hit } = await merchant.trouble({ operation: 'sale', order_id: order.id, kind: 'latency', milliseconds: SLOW_MS, times: 1 });
+  const { hit } = await merchant.trouble({
+    operation: 'sale',
+    order_id: order.id,
+    kind: 'latency',
+    milliseconds: SLOW_MS,
+    times: 1,
+  });
   customer.post(`/pay/${order.id}/`, form).catch(() => undefined);
   await hit;
   return order.id;
@@ -147,17 +165,33 @@ async function moneyOnItsWay(): Promise<MovingMoney> {
   const slow = (operation: 'capture' | 'refund', milliseconds: number, order?: Order) =>
     merchant.trouble({ operation, ...(order && { order_id: order.id! }), kind: 'latency', milliseconds, times: 1 });
   const paid = await merchant.heard(await merchant.createOrder({ amount: 990, transactions: [token] }));
-  const reserved = await merchant.heard(await merchant.createOrder({ amount: 990, transactions: [{ ...token, capture_mode: 'manual' }] }));
+  const reserved = await merchant.heard(
+    await merchant.createOrder({ amount: 990, transactions: [{ ...token, capture_mode: 'manual' }] }),
+  );
   // Whichever capture is the first: it is there before the window of the order it is meant for ends.
-  const troubles = [await slow('capture', 3_500), await slow('refund', SLOW_MS, paid), await slow('capture', SLOW_MS, reserved)];
-  const closing = await merchant.createOrder({ amount: 990, transactions: [{ ...token, capture_mode: 'delayed', expiration_period: 'PT5S' }] });
+  const troubles = [
+    await slow('capture', 3_500),
+    await slow('refund', SLOW_MS, paid),
+    await slow('capture', SLOW_MS, reserved),
+  ];
+  const closing = await merchant.createOrder({
+    amount: 990,
+    transactions: [{ ...token, capture_mode: 'delayed', expiration_period: 'PT5S' }],
+  });
   await troubles[0]!.hit;
   const [refundKey, captureKey] = [`refund-${(keysMade += 1)}`, `capture-${keysMade}`];
   const answers = Promise.all([
-    insist<Order>(() => refundOrder({ orderId: paid.id!, idempotencyKey: refundKey, body: { amount: 400 } }, merchant.project)),
+    insist<Order>(() =>
+      refundOrder({ orderId: paid.id!, idempotencyKey: refundKey, body: { amount: 400 } }, merchant.project),
+    ),
     insist<Order>(() =>
       captureTransactionAmount(
-        { orderId: reserved.id!, transactionId: reserved.transactions![0]!.id!, idempotencyKey: captureKey, body: { amount: 600, description: 'a parcel' } },
+        {
+          orderId: reserved.id!,
+          transactionId: reserved.transactions![0]!.id!,
+          idempotencyKey: captureKey,
+          body: { amount: 600, description: 'a parcel' },
+        },
         merchant.project,
       ),
     ),
@@ -183,11 +217,27 @@ async function expectMovedOnce({ refunded, captured, closing, answers }: MovingM
       },
       WITHIN_MS,
     );
-    return [story(order), order.related_orders?.length, (await merchant.ledger(id)).map(({ operation, result, amount }) => `${operation} ${result} ${amount}`)];
+    return [
+      story(order),
+      order.related_orders?.length,
+      (await merchant.ledger(id)).map(({ operation, result, amount }) => `${operation} ${result} ${amount}`),
+    ];
   };
-  expect(await moved(refunded, { refunded_amount: 400 })).toEqual(['completed: accepted', 1, ['sale approved 990', 'refund approved 400']]);
-  expect(await moved(captured, { captured_amount: 600 })).toEqual(['completed: accepted', 1, ['authorize approved 990', 'capture approved 600']]);
-  expect(await moved(closing, { captured_amount: 990 })).toEqual(['completed: accepted', 1, ['authorize approved 990', 'capture approved 990']]);
+  expect(await moved(refunded, { refunded_amount: 400 })).toEqual([
+    'completed: accepted',
+    1,
+    ['sale approved 990', 'refund approved 400'],
+  ]);
+  expect(await moved(captured, { captured_amount: 600 })).toEqual([
+    'completed: accepted',
+    1,
+    ['authorize approved 990', 'capture approved 600'],
+  ]);
+  expect(await moved(closing, { captured_amount: 990 })).toEqual([
+    'completed: accepted',
+    1,
+    ['authorize approved 990', 'capture approved 990'],
+  ]);
 }
 
 async function idOf(merchant_order_id: string): Promise<string> {
@@ -195,14 +245,20 @@ async function idOf(merchant_order_id: string): Promise<string> {
   try {
     return await until(
       `an order ${merchant_order_id}`,
-      async () => (await rows<{ id: string }>(db, 'select id from orders where merchant_order_id = :merchant_order_id', { merchant_order_id }))[0]?.id,
+      async () =>
+        (
+          await rows<{ id: string }>(db, 'select id from orders where merchant_order_id = :merchant_order_id', {
+            merchant_order_id,
+          })
+        )[0]?.id,
     );
   } finally {
     await db.destroy();
   }
 }
 
-const webhooksOf = (order_id: string) => receiver.received.map(({ body }) => webhookOf(body)).filter((webhook) => webhook.order_id === order_id);
+const webhooksOf = (order_id: string) =>
+  receiver.received.map(({ body }) => webhookOf(body)).filter((webhook) => webhook.order_id === order_id);
 
 /** One charge, the order completed, its webhook delivered, its workflow over. */
 async function expectPaidOnce(id: string, within_ms = WITHIN_MS): Promise<void> {
@@ -210,7 +266,9 @@ async function expectPaidOnce(id: string, within_ms = WITHIN_MS): Promise<void> 
   expect(story(order)).toBe('completed: accepted');
   await until('the webhook is delivered', () => webhooksOf(id).length > 0, within_ms);
   const ledger = await merchant.ledger(id);
-  expect(ledger.map(({ operation, result, amount }) => [operation, result, amount])).toEqual([['sale', 'approved', 990]]);
+  expect(ledger.map(({ operation, result, amount }) => [operation, result, amount])).toEqual([
+    ['sale', 'approved', 990],
+  ]);
   const client = temporalOf(merchant.place);
   try {
     expect(await client.workflow.getHandle(orderWorkflowId(id)).result()).toBe('completed');
@@ -262,7 +320,9 @@ describe('kill -9 in the middle of a payment, a refund, a capture and a windowâ€
     'of the worker, the api and the Temporal server: the requests are gone, and only the processor knows',
     async () => {
       const onPage = await orderBeingPaidOnPage();
-      const { answer, findId } = await killedWhileCharging(() => Promise.all([kill('worker'), kill('api'), kill('temporal')]));
+      const { answer, findId } = await killedWhileCharging(() =>
+        Promise.all([kill('worker'), kill('api'), kill('temporal')]),
+      );
       await expect(answer).rejects.toThrow('fetch failed');
       await ready();
       await expectPaidOnce(await findId());

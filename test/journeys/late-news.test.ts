@@ -10,7 +10,16 @@ import type { OperationResult } from '../../src/processor/wire';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
-import { MINUTE, atTheIssuer, createAnOrder, moneyStory, story, storyOf, transactionIdOf, type TestOrder } from '../support/orders';
+import {
+  MINUTE,
+  atTheIssuer,
+  createAnOrder,
+  moneyStory,
+  story,
+  storyOf,
+  transactionIdOf,
+  type TestOrder,
+} from '../support/orders';
 import { aWorld, type World } from '../support/temporal';
 import { until } from '../support/until';
 
@@ -32,18 +41,23 @@ const sleepUntil = async (instant: number) => await pass(Math.max(0, instant - (
 const endOf = async (order: TestOrder) => Date.parse((await order.view()).expires_at ?? '');
 
 const ledger = async ({ id }: TestOrder) =>
-  (await shop.ledger(id)).map(({ operation, amount, result, requests }) => `${operation} ${amount} ${result} ${requests}`);
+  (await shop.ledger(id)).map(
+    ({ operation, amount, result, requests }) => `${operation} ${amount} ${result} ${requests}`,
+  );
 const reversalOf = ({ id }: TestOrder, attempt = 1) => reversalOrderId(transactionIdOf(id, attempt));
 /** Where the workflow of its reversal stands; undefined when there never was one. */
 async function watchOf(order: TestOrder, attempt = 1): Promise<string | undefined> {
   try {
-    return (await world.env.client.workflow.getHandle(orderWorkflowId(reversalOf(order, attempt))).describe()).status.name;
+    return (await world.env.client.workflow.getHandle(orderWorkflowId(reversalOf(order, attempt))).describe()).status
+      .name;
   } catch {
     return undefined;
   }
 }
-const watches = (order: TestOrder, attempt = 1) => until('its reversal waits to ask', async () => (await watchOf(order, attempt)) === 'RUNNING');
-const isOver = (order: TestOrder, attempt = 1) => until('nobody watches it any more', async () => (await watchOf(order, attempt)) === 'COMPLETED');
+const watches = (order: TestOrder, attempt = 1) =>
+  until('its reversal waits to ask', async () => (await watchOf(order, attempt)) === 'RUNNING');
+const isOver = (order: TestOrder, attempt = 1) =>
+  until('nobody watches it any more', async () => (await watchOf(order, attempt)) === 'COMPLETED');
 
 /** What the processor knows of the charge, as its notification tells it. */
 async function newsOf({ id }: TestOrder, attempt = 1): Promise<OperationResult> {
@@ -54,12 +68,22 @@ async function newsOf({ id }: TestOrder, attempt = 1): Promise<OperationResult> 
 const tell = async (order: TestOrder, attempt = 1) => await door.told(await newsOf(order, attempt), soon());
 
 async function isGivenBack(order: TestOrder, expected: string, attempt = 1): Promise<void> {
-  await until('it is given back', async () => (await storyOf(world, reversalOf(order, attempt))) === 'completed: accepted');
+  await until(
+    'it is given back',
+    async () => (await storyOf(world, reversalOf(order, attempt))) === 'completed: accepted',
+  );
   await isOver(order, attempt);
   expect(await story(order)).toBe(expected);
-  expect((await order.view()).follow_ups).toEqual([{ id: reversalOf(order, attempt), kind: 'reversal', status: 'completed' }]);
+  expect((await order.view()).follow_ups).toEqual([
+    { id: reversalOf(order, attempt), kind: 'reversal', status: 'completed' },
+  ]);
   expect((await shop.ledger(order.id)).filter(({ operation }) => operation === 'reversal')).toEqual([
-    expect.objectContaining({ transaction_id: transactionIdOf(order.id, attempt), amount: 500, result: 'approved', requests: 1 }),
+    expect.objectContaining({
+      transaction_id: transactionIdOf(order.id, attempt),
+      amount: 500,
+      result: 'approved',
+      requests: 1,
+    }),
   ]);
 }
 
@@ -150,7 +174,11 @@ describe('a customer who comes back from the issuer to an order that has ended',
       orderOf: () => order.view(),
       show: async (_request: unknown, _response: unknown, { status }: { status: string }) => void shown.push(status),
     } as unknown as PageContext);
-    await page({ params: { transaction_id: transactionIdOf(order.id, 1).toUpperCase() }, query } as never, {} as never, () => undefined);
+    await page(
+      { params: { transaction_id: transactionIdOf(order.id, 1).toUpperCase() }, query } as never,
+      {} as never,
+      () => undefined,
+    );
     return shown;
   }
 
@@ -183,7 +211,10 @@ async function chargedIntoTheVoid(
   const clerk = new Merchant();
   await clerk.trouble({ kind: 'outage', operation: 'sale', order_id: id });
   const paid_on_page = options.transaction_period !== undefined;
-  const order = await createAnOrder(world, { id, ...(paid_on_page ? options : { card_number: CARDS.approved.number }) });
+  const order = await createAnOrder(world, {
+    id,
+    ...(paid_on_page ? options : { card_number: CARDS.approved.number }),
+  });
   if (paid_on_page) await order.pay(CARDS.approved.number);
   expect(await story(order)).toBe('processing: processing');
   const { payment_method_details, project_id, is_test } = await findPayment(world.database.db, transactionIdOf(id, 1));
@@ -241,7 +272,9 @@ describe('given up at its end, as the processor never saw it', () => {
   });
 
   test('a later attempt paid, and the charge of the earlier one arrives, told or not: the earlier one is given back, the later one is not', async () => {
-    const [told, untold] = (await Promise.all([1, 2].map(() => chargedIntoTheVoid({ transaction_period: 10 * MINUTE })))) as [Voided, Voided];
+    const [told, untold] = (await Promise.all(
+      [1, 2].map(() => chargedIntoTheVoid({ transaction_period: 10 * MINUTE })),
+    )) as [Voided, Voided];
     await passUntil([told.order, untold.order], 'processing: error');
     for (const { order, arrive, well } of [told, untold]) {
       await well();
@@ -255,7 +288,11 @@ describe('given up at its end, as the processor never saw it', () => {
     await pass(16 * MINUTE);
     for (const { order } of [told, untold]) {
       await isGivenBack(order, 'completed: error accepted');
-      expect((await ledger(order)).toSorted()).toEqual(['reversal 500 approved 1', 'sale 500 approved 1', 'sale 500 approved 1']);
+      expect((await ledger(order)).toSorted()).toEqual([
+        'reversal 500 approved 1',
+        'sale 500 approved 1',
+        'sale 500 approved 1',
+      ]);
     }
   });
 });

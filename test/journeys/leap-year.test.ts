@@ -1,5 +1,13 @@
 import { CARDS } from '../support/cards';
-import { MINUTE, createAnOrder, inTheLastSecond, moneyStory, sleepUntil, story, type TestOrder } from '../support/orders';
+import {
+  MINUTE,
+  createAnOrder,
+  inTheLastSecond,
+  moneyStory,
+  sleepUntil,
+  story,
+  type TestOrder,
+} from '../support/orders';
 import { aWorld, type World } from '../support/temporal';
 import { until } from '../support/until';
 
@@ -22,7 +30,8 @@ async function toLeapYear(day: number): Promise<number> {
   return year;
 }
 
-const becomes = (order: TestOrder, expected: string) => until(`the order is ${expected}`, async () => (await story(order)) === expected);
+const becomes = (order: TestOrder, expected: string) =>
+  until(`the order is ${expected}`, async () => (await story(order)) === expected);
 
 test('across a leap day: 30 days are 30 times 24 hours', async () => {
   const period = 30 * DAY;
@@ -41,14 +50,19 @@ test('across a leap day: 30 days are 30 times 24 hours', async () => {
 });
 
 test('across a leap day: a capture window of five days ends after 5 times 24 hours, to the second', async () => {
-  const authorize = (capture_mode: 'manual' | 'delayed') => createAnOrder(world, { card_number: CARDS.approved.number, capture_mode, capture_period: 'P5D' });
+  const authorize = (capture_mode: 'manual' | 'delayed') =>
+    createAnOrder(world, { card_number: CARDS.approved.number, capture_mode, capture_period: 'P5D' });
   const endOf = async (order: TestOrder) => Date.parse((await order.view()).transactions[0]?.capture_ends_at ?? '');
   const {
     subject,
     end: manual_end,
     answer,
   } = await inTheLastSecond(world, {
-    create: async () => ({ year: await toLeapYear(27), manual: await authorize('manual'), delayed: await authorize('delayed') }),
+    create: async () => ({
+      year: await toLeapYear(27),
+      manual: await authorize('manual'),
+      delayed: await authorize('delayed'),
+    }),
     end: ({ manual }) => endOf(manual),
     async act({ manual, delayed }) {
       const before = [await moneyStory(manual), await moneyStory(delayed)];
@@ -63,21 +77,32 @@ test('across a leap day: a capture window of five days ends after 5 times 24 hou
     [delayed, delayed_end],
   ] as const) {
     // When it occurred is the processor's real instant; workflow time is when it was noticed.
-    const accepted = (await order.view()).transactions[0]?.events.find(({ event }) => event === 'accepted')?.noticed ?? '';
-    expect([accepted.slice(0, 10), new Date(end).toISOString().slice(0, 10), end - Date.parse(accepted)]).toEqual([`${year}-02-27`, `${year}-03-03`, 5 * DAY]);
+    const accepted =
+      (await order.view()).transactions[0]?.events.find(({ event }) => event === 'accepted')?.noticed ?? '';
+    expect([accepted.slice(0, 10), new Date(end).toISOString().slice(0, 10), end - Date.parse(accepted)]).toEqual([
+      `${year}-02-27`,
+      `${year}-03-03`,
+      5 * DAY,
+    ]);
   }
   expect(answer).toEqual(['nothing', 'nothing']);
   await sleepUntil(world, manual_end);
   await expect(manual.follow('capture', 100)).rejects.toThrow();
   await sleepUntil(world, delayed_end + 1_000);
   const ended = ['200 captured, 300 voided: capture completed, void completed', '500 captured: capture completed'];
-  await until('both windows are closed', async () => (await moneyStory(manual)) === ended[0] && (await moneyStory(delayed)) === ended[1]);
+  await until(
+    'both windows are closed',
+    async () => (await moneyStory(manual)) === ended[0] && (await moneyStory(delayed)) === ended[1],
+  );
   expect([await story(manual), await story(delayed)]).toEqual(['completed: accepted', 'completed: accepted']);
 });
 
 test('across a leap day: a transaction that is to be paid within its order', async () => {
   const { subject, end, answer } = await inTheLastSecond(world, {
-    create: async () => ({ year: await toLeapYear(28), order: await createAnOrder(world, { input: { period: 3 * DAY }, transaction_period: 2 * DAY }) }),
+    create: async () => ({
+      year: await toLeapYear(28),
+      order: await createAnOrder(world, { input: { period: 3 * DAY }, transaction_period: 2 * DAY }),
+    }),
     end: async ({ order }) => Date.parse((await order.view()).transactions[0]?.expires_at ?? ''),
     act: ({ order }) => story(order),
   });

@@ -6,7 +6,9 @@ import { Merchant, answerOf, type Refusal } from '../support/client';
 /** What an order may hold at most, each limit from both sides: what fits comes back as it was sent, what does not leaves nothing. */
 const merchant = new Merchant();
 const create = (fields: Partial<OrderRequest>) =>
-  answerOf<Order & { error: Refusal }>(createOrder({ orderRequest: { currency: 'EUR', amount: 1, ...fields } }, merchant.project));
+  answerOf<Order & { error: Refusal }>(
+    createOrder({ orderRequest: { currency: 'EUR', amount: 1, ...fields } }, merchant.project),
+  );
 
 /** JSON of exactly so many bytes. */
 const freeForm = (bytes: number) => ({ x: 'x'.repeat(bytes - '{"x":""}'.length) });
@@ -47,10 +49,14 @@ test('a body may be nested to its limit, and no level deeper', async () => {
 });
 
 test('a body of 256 KiB is the largest: 413, with an Idempotency-Key too', async () => {
-  const body = (bytes: number) => `{"currency":"EUR","amount":1,"unknown":"${'x'.repeat(bytes - '{"currency":"EUR","amount":1,"unknown":""}'.length)}"}`;
+  const body = (bytes: number) =>
+    `{"currency":"EUR","amount":1,"unknown":"${'x'.repeat(bytes - '{"currency":"EUR","amount":1,"unknown":""}'.length)}"}`;
   expect((await merchant.send('POST', '/v1/orders/', { body: body(256 * 1024) })).status).toBe(200);
   for (const headers of [{}, { 'idempotency-key': `large-${process.pid}` }]) {
-    const refused = await merchant.send<{ error: Refusal }>('POST', '/v1/orders/', { body: body(256 * 1024 + 1), headers });
+    const refused = await merchant.send<{ error: Refusal }>('POST', '/v1/orders/', {
+      body: body(256 * 1024 + 1),
+      headers,
+    });
     expect([refused.status, refused.body.error.type]).toEqual([413, 'PayloadTooLarge']);
   }
 });

@@ -23,7 +23,11 @@ async function untilItGoesOnAsNew(order_id: string, news = processorAnswered): P
   const handle = client.workflow.getHandle(orderWorkflowId(order_id));
   const { runId } = await handle.describe();
   const first = client.workflow.getHandle(orderWorkflowId(order_id), runId);
-  for (let now = await first.describe(); now.status.name === 'RUNNING' && now.historyLength <= EVENTS; now = await first.describe()) {
+  for (
+    let now = await first.describe();
+    now.status.name === 'RUNNING' && now.historyLength <= EVENTS;
+    now = await first.describe()
+  ) {
     await Promise.all(Array.from({ length: 100 }, () => handle.signal(news)));
   }
   await until(

@@ -43,6 +43,8 @@ test('it is paid, once, and its workflow is there again', async () => {
   const form = { ...CARD, number: CARDS.approved.number, ...(await customer.open(order)) };
   for (const _ of [1, 2]) expect((await customer.post(`/pay/${order.id}/`, form)).status).toBe(200);
   expect(story(await shop.getOrder(order.id))).toBe('completed: accepted');
-  expect(await shop.ledger(order.id)).toEqual([expect.objectContaining({ operation: 'sale', result: 'approved', requests: 1 })]);
+  expect(await shop.ledger(order.id)).toEqual([
+    expect.objectContaining({ operation: 'sale', result: 'approved', requests: 1 }),
+  ]);
   expect(await temporal.workflow.getHandle(orderWorkflowId(order.id)).result()).toBe('completed');
 });

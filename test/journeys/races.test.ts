@@ -1,7 +1,19 @@
 import { rows } from '../../src/db/connection';
 import { Merchant } from '../support/client';
 import { until } from '../support/until';
-import { authorized, capture, inLanes, insisted, payment, refund, said, statuses, voidAll, withRecord, type OrderAnswer } from './following';
+import {
+  authorized,
+  capture,
+  inLanes,
+  insisted,
+  payment,
+  refund,
+  said,
+  statuses,
+  voidAll,
+  withRecord,
+  type OrderAnswer,
+} from './following';
 
 /** Who want the same money at the same moment: one gets it. */
 const ORDERS = 500;
@@ -22,8 +34,15 @@ async function ledgerOf(ids: Set<string>): Promise<Map<string, string[]>> {
   let url: string | undefined = `${shop.place.simulator_url}/ledger/?limit=10000`;
   while (url !== undefined) {
     const page: Response = await fetch(url);
-    for (const { order_id, operation, result, amount } of (await page.json()) as { order_id: string; operation: string; result: string; amount: number }[]) {
-      if (ids.has(order_id)) by_order.set(order_id, [...(by_order.get(order_id) ?? []), `${operation} ${result} ${amount}`]);
+    for (const { order_id, operation, result, amount } of (await page.json()) as {
+      order_id: string;
+      operation: string;
+      result: string;
+      amount: number;
+    }[]) {
+      if (ids.has(order_id)) {
+        by_order.set(order_id, [...(by_order.get(order_id) ?? []), `${operation} ${result} ${amount}`]);
+      }
     }
     url = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
   }
@@ -69,11 +88,19 @@ test(`${ORDERS} orders, each refunded twice at once with 60 %: one refund each, 
     return { id: order.id, answers: await Promise.all(answers.map(heard)) };
   });
   expect(counted(refunded.map(({ answers }) => statuses(answers)))).toEqual({ '[200,400]': ORDERS });
-  expect(counted(refunded.flatMap(({ answers }) => answers.map(said)))).toEqual({ '[200,"completed"]': ORDERS, '[400,"RefundError"]': ORDERS });
+  expect(counted(refunded.flatMap(({ answers }) => answers.map(said)))).toEqual({
+    '[200,"completed"]': ORDERS,
+    '[400,"RefundError"]': ORDERS,
+  });
   const ids = new Set(refunded.map(({ id }) => id));
   const ledger = await ledgerOf(ids);
-  expect([ids.size, counted([...ledger.values()])]).toEqual([ORDERS, { '["sale approved 1000","refund approved 600"]': ORDERS }]);
-  expect(counted((await moneyOf(ids)).map(({ refunded_amount, pending_amount }) => [refunded_amount, pending_amount]))).toEqual({ '[600,0]': ORDERS });
+  expect([ids.size, counted([...ledger.values()])]).toEqual([
+    ORDERS,
+    { '["sale approved 1000","refund approved 600"]': ORDERS },
+  ]);
+  expect(
+    counted((await moneyOf(ids)).map(({ refunded_amount, pending_amount }) => [refunded_amount, pending_amount])),
+  ).toEqual({ '[600,0]': ORDERS });
 }, 300_000);
 
 test(`${ORDERS} authorizations, captured and voided at the instant their window ends: one winner each, the record equal to the ledger`, async () => {
@@ -100,7 +127,9 @@ test(`${ORDERS} authorizations, captured and voided at the instant their window 
   const ledger = await ledgerOf(ids);
   const ends = money.map(({ order_id, status, captured_amount, voided_amount }) => {
     const { answers } = tied.find(({ id }) => id === order_id)!;
-    const won = answers.filter((answer) => answer.status === 200).map(({ body }) => body.flags.find((flag) => flag.startsWith('is-') && flag !== 'is-test'));
+    const won = answers
+      .filter((answer) => answer.status === 200)
+      .map(({ body }) => body.flags.find((flag) => flag.startsWith('is-') && flag !== 'is-test'));
     return { won, told: statuses(answers), status, captured_amount, voided_amount, ledger: ledger.get(order_id) };
   });
   const captured = {

@@ -25,8 +25,15 @@ test('the calls of README, copied in its order, make a payment', async () => {
       .trim()
       .split(/\n+|(?<=\})(?=\{"id")/)
       .map((line) => JSON.parse(line) as { id: string; status: string; order_url: string; transactions?: unknown[] });
-    expect(created).toMatchObject({ status: 'new', merchant_order_id: 'M-1001', order_url: expect.stringContaining(`/pay/${created?.id}/`) as string });
-    expect(paid).toMatchObject({ status: 'completed', transactions: [{ status: 'accepted', outcomes: { processing: { response_code: '00' } } }] });
+    expect(created).toMatchObject({
+      status: 'new',
+      merchant_order_id: 'M-1001',
+      order_url: expect.stringContaining(`/pay/${created?.id}/`) as string,
+    });
+    expect(paid).toMatchObject({
+      status: 'completed',
+      transactions: [{ status: 'accepted', outcomes: { processing: { response_code: '00' } } }],
+    });
     expect(read).toEqual(paid);
     expect([refund, capture, released]).toMatchObject([
       { status: 'completed', amount: 500, refund_of_order_id: paid?.id },

@@ -33,7 +33,9 @@ const shop = new Merchant();
 /** Temporal takes half a minute to forget: it does so while the other tests run. */
 let forgotten: Promise<Order>;
 beforeAll(() => {
-  forgotten = shop.paidOrder('approved', { amount: 900 }).then(async (order) => (await forgetWorkflow(order.id), order as Order));
+  forgotten = shop
+    .paidOrder('approved', { amount: 900 })
+    .then(async (order) => (await forgetWorkflow(order.id), order as Order));
   forgotten.catch(() => undefined);
 });
 
@@ -77,13 +79,24 @@ describe('a refund', () => {
           credit_debit: 'debit',
           payment_method: 'credit-card-refund',
           payment_method_brand: 'visa',
-          payment_method_details: { truncated_pan: '411111******1111', card_expiry: '122034', cardholder_name: 'Ada Lovelace' },
+          payment_method_details: {
+            truncated_pan: '411111******1111',
+            card_expiry: '122034',
+            cardholder_name: 'Ada Lovelace',
+          },
           transaction_type: 'refund',
           refund_of_transaction_id: order.transactions![0]!.id,
           status: 'accepted',
           events: [
             { id: UUID, event: 'new', occurred: TIMESTAMP, noticed: TIMESTAMP, source: 'merchant' },
-            { id: UUID, event: 'accepted', occurred: TIMESTAMP, noticed: TIMESTAMP, source: 'processor', result: 'approved' },
+            {
+              id: UUID,
+              event: 'accepted',
+              occurred: TIMESTAMP,
+              noticed: TIMESTAMP,
+              source: 'processor',
+              result: 'approved',
+            },
           ],
           outcomes: { processing: { status: 'accepted', response_code: '00', response_code_description: 'Approved' } },
         },
@@ -99,7 +112,14 @@ describe('a refund', () => {
       related_orders: [refunded.id],
       flags: ['is-test', 'has-refunds'],
     });
-    expect(original.amount_details).toEqual({ capturable: 0, captured: 700, refundable: 0, refunded: 700, voidable: 0, voided: 0 });
+    expect(original.amount_details).toEqual({
+      capturable: 0,
+      captured: 700,
+      refundable: 0,
+      refunded: 700,
+      voidable: 0,
+      voided: 0,
+    });
     expect(story(original)).toBe('completed: accepted');
     expectNothingEmpty(original);
     expect(await books(shop, order)).toEqual(['sale approved 700', 'refund approved 700']);
@@ -108,8 +128,18 @@ describe('a refund', () => {
   test('in parts, with a description, reference and extra of its own; repeated while the total stays within the original amount', async () => {
     const order = await shop.paidOrder('approved', { amount: 1_000, description: 'A lamp' });
     const extra = { why: { list: [1, null, {}], empty: [] } };
-    const first = await refund(shop, order, { amount: 600, description: 'Broken', merchant_order_id: 'R-1', extra }, { slash: false });
-    expect(first.body).toMatchObject({ amount: 600, description: 'Broken', merchant_order_id: 'R-1', status: 'completed' });
+    const first = await refund(
+      shop,
+      order,
+      { amount: 600, description: 'Broken', merchant_order_id: 'R-1', extra },
+      { slash: false },
+    );
+    expect(first.body).toMatchObject({
+      amount: 600,
+      description: 'Broken',
+      merchant_order_id: 'R-1',
+      status: 'completed',
+    });
     expect(first.body.extra).toEqual(extra);
     expect((await shop.getOrder(first.body.id)).extra).toEqual(extra);
     const second = await refund(shop, order, { amount: 399 });
@@ -120,8 +150,17 @@ describe('a refund', () => {
     expect(said(await refund(shop, order, { amount: 1 }))).toEqual([200, 'completed']);
     expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
     const original = await read(shop, order);
-    expect([original.refunded_amount, original.refund_orders!.length, original.related_orders]).toEqual([1_000, 3, original.refund_orders]);
-    expect(await books(shop, order)).toEqual(['sale approved 1000', 'refund approved 600', 'refund approved 399', 'refund approved 1']);
+    expect([original.refunded_amount, original.refund_orders!.length, original.related_orders]).toEqual([
+      1_000,
+      3,
+      original.refund_orders,
+    ]);
+    expect(await books(shop, order)).toEqual([
+      'sale approved 1000',
+      'refund approved 600',
+      'refund approved 399',
+      'refund approved 1',
+    ]);
   });
 
   test('of an authorization: what was captured, no more', async () => {
@@ -129,17 +168,33 @@ describe('a refund', () => {
     expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
     await capturePart(shop, order, part(400));
     expect(said(await refund(shop, order, { amount: 401 }))).toEqual([400, 'RefundError']);
-    expect((await refund(shop, order, { amount: 400 })).body.transactions![0]).toMatchObject({ refund_of_transaction_id: payment(order), status: 'accepted' });
-    expect(await details(shop, order)).toEqual({ capturable: 600, captured: 400, refundable: 0, refunded: 400, voidable: 600, voided: 0 });
+    expect((await refund(shop, order, { amount: 400 })).body.transactions![0]).toMatchObject({
+      refund_of_transaction_id: payment(order),
+      status: 'accepted',
+    });
+    expect(await details(shop, order)).toEqual({
+      capturable: 600,
+      captured: 400,
+      refundable: 0,
+      refunded: 400,
+      voidable: 600,
+      voided: 0,
+    });
   });
 
   test('of the attempt that paid, where others were declined', async () => {
     const order = await shop.createOrder();
     const customer = new Client();
-    await customer.post(`/pay/${order.id}/`, { ...CARD, number: CARDS.do_not_honor.number, ...(await customer.open(order)) });
+    await customer.post(`/pay/${order.id}/`, {
+      ...CARD,
+      number: CARDS.do_not_honor.number,
+      ...(await customer.open(order)),
+    });
     await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
     const paid = await read(shop, order);
-    expect((await refund(shop, order, { amount: 50 })).body.transactions![0]!.refund_of_transaction_id).toBe(paid.transactions![1]!.id);
+    expect((await refund(shop, order, { amount: 50 })).body.transactions![0]!.refund_of_transaction_id).toBe(
+      paid.transactions![1]!.id,
+    );
     expect((await read(shop, order)).order_url).toBe(order.order_url);
   });
 
@@ -161,7 +216,11 @@ describe('a refund', () => {
   ])('refused: %s', async (_title, body, type, property_path) => {
     const order = await shop.paidOrder('approved', { amount: 500 });
     const answer = await refund(shop, order, body);
-    expect([answer.status, answer.body.error.type, answer.body.error.property_path]).toEqual([400, type, property_path]);
+    expect([answer.status, answer.body.error.type, answer.body.error.property_path]).toEqual([
+      400,
+      type,
+      property_path,
+    ]);
     expect(await books(shop, order)).toEqual(['sale approved 500']);
     expect(await read(shop, order)).not.toHaveProperty('related_orders');
   });
@@ -171,7 +230,13 @@ describe('a refund', () => {
     await shop.cancelOrder(cancelled.id);
     const voided = await authorized(shop);
     await voidAll(shop, voided);
-    for (const order of [await shop.createOrder(), await shop.paidOrder('do_not_honor'), cancelled, voided, await shop.paidOrder('approved', { amount: 0 })]) {
+    for (const order of [
+      await shop.createOrder(),
+      await shop.paidOrder('do_not_honor'),
+      cancelled,
+      voided,
+      await shop.paidOrder('approved', { amount: 0 }),
+    ]) {
       expect(said(await refund(shop, order, { amount: 0 }))).toEqual([400, 'RefundError']);
       expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
     }
@@ -195,7 +260,10 @@ describe('a refund', () => {
     for (const other of [stranger, new Merchant(stack(), stack().live_api_key)]) {
       expect(said(await refund(other, order, { amount: 1 }))).toEqual([401, 'Unauthorized']);
     }
-    expect((await refund(shop, { id: 'x' }, { amount: 1 })).body.error).toMatchObject({ type: 'ValidationError', property_path: 'order_id' });
+    expect((await refund(shop, { id: 'x' }, { amount: 1 })).body.error).toMatchObject({
+      type: 'ValidationError',
+      property_path: 'order_id',
+    });
   });
 });
 
@@ -208,7 +276,11 @@ describe('what the processor says of it', () => {
       expect(body.transactions![0]!.outcomes!.processing).toMatchObject({ status: 'error', response_code: '57' });
       expect(body).not.toHaveProperty('completed');
       const original = await read(shop, order);
-      expect([original.refund_orders!.length, original.amount_details!.refundable, original.flags]).toEqual([round, 500, ['is-test']]);
+      expect([original.refund_orders!.length, original.amount_details!.refundable, original.flags]).toEqual([
+        round,
+        500,
+        ['is-test'],
+      ]);
       expect(original).not.toHaveProperty('refunded_amount');
     }
     expect(await books(shop, order)).toEqual(['sale approved 500', 'refund refused 500', 'refund refused 500']);
@@ -276,7 +348,10 @@ describe('the second time', () => {
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
     await forgetAnswer(headers['idempotency-key']);
     // More than is left by now, which is its own doing.
-    expect(await refund(shop, order, { amount: 600 }, { headers })).toMatchObject({ status: 200, body: answers[0]!.body });
+    expect(await refund(shop, order, { amount: 600 }, { headers })).toMatchObject({
+      status: 200,
+      body: answers[0]!.body,
+    });
     expect(await books(shop, order)).toEqual(['sale approved 1000', 'refund approved 600']);
   });
 
@@ -295,7 +370,10 @@ describe('the second time', () => {
     const refused = await refund(shop, order, { amount: 10 }, { headers: early });
     expect(said(refused)).toEqual([400, 'RefundError']);
     await capture(shop, order);
-    expect(await refund(shop, order, { amount: 10 }, { headers: early })).toMatchObject({ status: 400, body: refused.body });
+    expect(await refund(shop, order, { amount: 10 }, { headers: early })).toMatchObject({
+      status: 400,
+      body: refused.body,
+    });
     const processing = await refund(shop, order, { amount: 10 }, { headers: later });
     expect(said(processing)).toEqual([200, 'processing']);
     await hurry(shop, payment(order));
@@ -306,11 +384,19 @@ describe('the second time', () => {
   test('If-Match refunds only what was read: 412, and of several at once one wins', async () => {
     const order = await shop.paidOrder('approved', { amount: 1_000 });
     const before = await etag(shop, order);
-    const answers = await Promise.all([1, 2, 3].map(() => refund(shop, order, { amount: 100 }, { headers: { 'if-match': before } })));
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => refund(shop, order, { amount: 100 }, { headers: { 'if-match': before } })),
+    );
     expect(statuses(answers)).toEqual([200, 412, 412]);
     expect(await etag(shop, order)).not.toBe(before);
-    expect(said(await refund(shop, order, { amount: 100 }, { headers: { 'if-match': before } }))).toEqual([412, 'PreconditionFailed']);
-    expect(said(await refund(shop, order, { amount: 100 }, { headers: { 'if-match': '*' } }))).toEqual([200, 'completed']);
+    expect(said(await refund(shop, order, { amount: 100 }, { headers: { 'if-match': before } }))).toEqual([
+      412,
+      'PreconditionFailed',
+    ]);
+    expect(said(await refund(shop, order, { amount: 100 }, { headers: { 'if-match': '*' } }))).toEqual([
+      200,
+      'completed',
+    ]);
     expect((await read(shop, order)).refunded_amount).toBe(200);
   });
 });

@@ -57,7 +57,9 @@ describe('a key that is not the right one', () => {
     const live = new Merchant(stack(), stack().live_api_key);
     const { shop: stranger } = await aProject();
     for (const other of [live, stranger]) {
-      for (const operation of [getOrder, cancelOrder]) expectError(await answerOf(operation({ orderId: id }, other.project)), [401, 'Unauthorized']);
+      for (const operation of [getOrder, cancelOrder]) {
+        expectError(await answerOf(operation({ orderId: id }, other.project)), [401, 'Unauthorized']);
+      }
     }
     expect((await shop.getOrder(id)).status).toBe('new');
   });
@@ -65,12 +67,16 @@ describe('a key that is not the right one', () => {
   test('a vault token is good in its project only', async () => {
     const { shop: stranger } = await aProject();
     const transaction = await stranger.cardTransaction('approved');
-    const error = expectError(await answerOf(createOrder({ orderRequest: { currency: 'EUR', amount: 1, transactions: [transaction] } }, shop.project)), [
-      400,
-      'ValidationError',
-    ]);
+    const error = expectError(
+      await answerOf(
+        createOrder({ orderRequest: { currency: 'EUR', amount: 1, transactions: [transaction] } }, shop.project),
+      ),
+      [400, 'ValidationError'],
+    );
     expect(error.property_path).toBe('transactions.0.payment_method_details.vault_token');
-    expect(await simulator('operations').where({ vault_token: transaction.payment_method_details.vault_token })).toEqual([]);
+    expect(
+      await simulator('operations').where({ vault_token: transaction.payment_method_details.vault_token }),
+    ).toEqual([]);
   });
 
   test('live orders carry no is-test, and test cards are worth nothing there', async () => {
@@ -80,7 +86,9 @@ describe('a key that is not the right one', () => {
 });
 
 test('an id that does not exist: 404', async () => {
-  for (const operation of [getOrder, cancelOrder]) expectError(await answerOf(operation({ orderId: NOBODY }, shop.project)), [404, 'NotFound']);
+  for (const operation of [getOrder, cancelOrder]) {
+    expectError(await answerOf(operation({ orderId: NOBODY }, shop.project)), [404, 'NotFound']);
+  }
 });
 
 describe('a wrong request: nothing is stored, nothing is charged', () => {
@@ -94,7 +102,12 @@ describe('a wrong request: nothing is stored, nothing is charged', () => {
 
   /** A good order that would be charged at once, but for what `over` makes of it. */
   const order = (over: Record<string, unknown>): Request => ({
-    body: { currency: 'EUR', amount: 100, transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token } }], ...over },
+    body: {
+      currency: 'EUR',
+      amount: 100,
+      transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token } }],
+      ...over,
+    },
   });
   const transaction = (over: Record<string, unknown>) =>
     order({ transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token }, ...over }] });
@@ -111,32 +124,77 @@ describe('a wrong request: nothing is stored, nothing is charged', () => {
     ['a currency in small letters', () => order({ currency: 'eur' }), validation, 'currency'],
     ['a currency that is none', () => order({ currency: 'EUX' }), validation, 'currency'],
     ['a currency the project does not support', () => order({ currency: 'USD' }), validation, 'currency'],
-    ['a method that does not exist', () => transaction({ payment_method: 'bank-robbery' }), validation, 'transactions.0.payment_method'],
-    ['a method that is not active', () => transaction({ payment_method: 'apple-pay' }), validation, 'transactions.0.payment_method'],
-    ['methods of the page that are not active', () => order({ payment_methods: ['credit-card', 'ideal'] }), validation, 'payment_methods.1'],
-    ['two transactions', () => order({ transactions: [{ payment_method: 'credit-card' }, { payment_method: 'credit-card' }] }), validation, 'transactions'],
-    ['an unknown capture mode', () => transaction({ capture_mode: 'later' }), validation, 'transactions.0.capture_mode'],
+    [
+      'a method that does not exist',
+      () => transaction({ payment_method: 'bank-robbery' }),
+      validation,
+      'transactions.0.payment_method',
+    ],
+    [
+      'a method that is not active',
+      () => transaction({ payment_method: 'apple-pay' }),
+      validation,
+      'transactions.0.payment_method',
+    ],
+    [
+      'methods of the page that are not active',
+      () => order({ payment_methods: ['credit-card', 'ideal'] }),
+      validation,
+      'payment_methods.1',
+    ],
+    [
+      'two transactions',
+      () => order({ transactions: [{ payment_method: 'credit-card' }, { payment_method: 'credit-card' }] }),
+      validation,
+      'transactions',
+    ],
+    [
+      'an unknown capture mode',
+      () => transaction({ capture_mode: 'later' }),
+      validation,
+      'transactions.0.capture_mode',
+    ],
     [
       'a token nobody has',
       () => transaction({ payment_method_details: { vault_token: 'nobody' } }),
       validation,
       'transactions.0.payment_method_details.vault_token',
     ],
-    ['an empty token', () => transaction({ payment_method_details: { vault_token: '' } }), validation, 'transactions.0.payment_method_details.vault_token'],
+    [
+      'an empty token',
+      () => transaction({ payment_method_details: { vault_token: '' } }),
+      validation,
+      'transactions.0.payment_method_details.vault_token',
+    ],
     ['a duration of months', () => order({ expiration_period: 'P1M' }), validation, 'expiration_period'],
     ['a duration of nothing', () => order({ expiration_period: 'PT0S' }), validation, 'expiration_period'],
     ['a duration that is too long', () => order({ expiration_period: 'P30DT1S' }), validation, 'expiration_period'],
-    ['a duration that is none', () => transaction({ expiration_period: '30 minutes' }), validation, 'transactions.0.expiration_period'],
+    [
+      'a duration that is none',
+      () => transaction({ expiration_period: '30 minutes' }),
+      validation,
+      'transactions.0.expiration_period',
+    ],
     ['an address of another kind', () => order({ return_url: 'javascript:alert(1)' }), validation, 'return_url'],
     ['an address without a host', () => order({ webhook_url: '/hook' }), validation, 'webhook_url'],
-    ['a country that is no code', () => order({ customer: { country: 'Netherlands' } }), validation, 'customer.country'],
+    [
+      'a country that is no code',
+      () => order({ customer: { country: 'Netherlands' } }),
+      validation,
+      'customer.country',
+    ],
     [
       'a card number in a field',
       () => order({ description: `paid with ${CARDS.approved.number}`, merchant_order_id: CARDS.approved.number }),
       validation,
       'merchant_order_id',
     ],
-    ['a card number in free-form data', () => order({ extra: { card: { pan: '4111 1111 1111 1111' } } }), validation, 'extra.card.pan'],
+    [
+      'a card number in free-form data',
+      () => order({ extra: { card: { pan: '4111 1111 1111 1111' } } }),
+      validation,
+      'extra.card.pan',
+    ],
     ['a card number as a number', () => order({ extra: { pan: 4111111111111111 } }), validation, 'extra.pan'],
     [
       'a receiver account without account funding',
@@ -153,7 +211,12 @@ describe('a wrong request: nothing is stored, nothing is charged', () => {
       undefined,
     ],
     ['more than 256 KiB', () => order({ unknown: 'x'.repeat(262_144) }), [413, 'PayloadTooLarge'], undefined],
-    ['a key of idempotency that is too long', () => ({ ...order({}), headers: { 'idempotency-key': 'k'.repeat(256) } }), validation, 'Idempotency-Key'],
+    [
+      'a key of idempotency that is too long',
+      () => ({ ...order({}), headers: { 'idempotency-key': 'k'.repeat(256) } }),
+      validation,
+      'Idempotency-Key',
+    ],
   ])('%s', async (_title, request, expected, property_path) => {
     const error = expectError(await stranger.send('POST', '/v1/orders/', request()), expected);
     expect(error.property_path).toBe(property_path);

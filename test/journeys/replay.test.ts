@@ -28,7 +28,10 @@ async function record(): Promise<void> {
   for (const [name, flow] of Object.entries(FLOWS).filter(([flowName]) => !there.has(flowName))) {
     receiver.answer((response) => response.writeHead(200).end());
     const history = await world.env.client.workflow.getHandle(await flow(world, receiver)).fetchHistory();
-    writeFileSync(path.join(folder, `${name}.json`), `${JSON.stringify(withoutMachine(historyToJson(history)), null, 1)}\n`);
+    writeFileSync(
+      path.join(folder, `${name}.json`),
+      `${JSON.stringify(withoutMachine(historyToJson(history)), null, 1)}\n`,
+    );
   }
   await world.close();
   await receiver.close();
@@ -44,7 +47,10 @@ function withoutMachine(value: unknown): unknown {
 
 function histories(): RecordedHistory[] {
   const names = readdirSync(folder).map((file) => path.basename(file, '.json'));
-  return names.map((name) => ({ name, history: JSON.parse(readFileSync(path.join(folder, `${name}.json`), 'utf8')) as object }));
+  return names.map((name) => ({
+    name,
+    history: JSON.parse(readFileSync(path.join(folder, `${name}.json`), 'utf8')) as object,
+  }));
 }
 
 test('every flow has been recorded', () => {

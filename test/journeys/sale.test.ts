@@ -30,7 +30,13 @@ const FIELDS = {
   failure_url: 'https://shop.example/sorry',
   webhook_url: 'https://shop.example/hook',
   locale: 'nl_NL',
-  customer: { merchant_customer_id: 'c-1', email_address: 'ada@example.com', first_name: 'Ada', country: 'NL', phone_numbers: ['+31200000000'] },
+  customer: {
+    merchant_customer_id: 'c-1',
+    email_address: 'ada@example.com',
+    first_name: 'Ada',
+    country: 'NL',
+    phone_numbers: ['+31200000000'],
+  },
   client: { platform: 'a shop', version: [1, 2, { three: null }] },
   extra: { nested: { deep: [true, 1.5, ''] }, empty: [], 'key.with.dots': {} },
   order_lines: [{ name: 'ticket', quantity: 2 }],
@@ -86,7 +92,14 @@ describe('a sale, approved', () => {
           status: 'accepted',
           events: [
             { id: UUID, event: 'new', occurred: TIMESTAMP, noticed: TIMESTAMP, source: 'merchant' },
-            { id: UUID, event: 'accepted', occurred: TIMESTAMP, noticed: TIMESTAMP, source: 'processor', result: 'approved' },
+            {
+              id: UUID,
+              event: 'accepted',
+              occurred: TIMESTAMP,
+              noticed: TIMESTAMP,
+              source: 'processor',
+              result: 'approved',
+            },
           ],
           outcomes: { processing: { status: 'accepted', response_code: '00', response_code_description: 'Approved' } },
         },
@@ -96,24 +109,34 @@ describe('a sale, approved', () => {
     expect(await shop.getOrder(id)).toEqual(order);
     const project = await shop.getProject();
     expect([project_id, merchant_id]).toEqual([project.id, project.merchant_id]);
-    expect((await shop.ledger(id)).map(({ operation, amount, requests, result }) => [operation, amount, requests, result])).toEqual([
-      ['sale', 2_599, 1, 'approved'],
-    ]);
+    expect(
+      (await shop.ledger(id)).map(({ operation, amount, requests, result }) => [operation, amount, requests, result]),
+    ).toEqual([['sale', 2_599, 1, 'approved']]);
   });
 
   test('a token of an earlier payment pays again, as another order', async () => {
     const shop = merchant();
     const transaction = await shop.cardTransaction('approved_mastercard');
-    const orders = [await shop.createOrder({ transactions: [transaction] }), await shop.createOrder({ transactions: [transaction] })];
+    const orders = [
+      await shop.createOrder({ transactions: [transaction] }),
+      await shop.createOrder({ transactions: [transaction] }),
+    ];
     expect(orders.map(story)).toEqual(['completed: accepted', 'completed: accepted']);
-    expect(orders.map(({ transactions }) => transactions![0]!.payment_method_brand)).toEqual(['mastercard', 'mastercard']);
+    expect(orders.map(({ transactions }) => transactions![0]!.payment_method_brand)).toEqual([
+      'mastercard',
+      'mastercard',
+    ]);
   });
 
   test('an order of 0 and one of the largest amount are charged exactly', async () => {
     const shop = merchant();
     for (const amount of [0, Number.MAX_SAFE_INTEGER]) {
       const order = await shop.paidOrder('approved', { amount });
-      expect([order.status, order.amount, (await shop.ledger(order.id))[0]?.amount]).toEqual(['completed', amount, amount]);
+      expect([order.status, order.amount, (await shop.ledger(order.id))[0]?.amount]).toEqual([
+        'completed',
+        amount,
+        amount,
+      ]);
     }
   });
 });
@@ -122,7 +145,11 @@ describe('an order for the hosted page', () => {
   test('carries order_url and status new, and every field comes back as it was sent', async () => {
     const shop = merchant();
     const order = orderSchema.parse(
-      (await shop.send('POST', '/v1/orders', { body: { ...FIELDS, status: 'completed', id: 'mine', refunded_amount: 5, unknown: 1 } })).body,
+      (
+        await shop.send('POST', '/v1/orders', {
+          body: { ...FIELDS, status: 'completed', id: 'mine', refunded_amount: 5, unknown: 1 },
+        })
+      ).body,
     );
     expect(order).toMatchObject(FIELDS);
     expect(order).toMatchObject({ status: 'new', order_url: `${shop.place.api_url}/pay/${order.id}/` });
@@ -133,9 +160,16 @@ describe('an order for the hosted page', () => {
 
   test('a transaction without a card token answers payment_url', async () => {
     const shop = merchant();
-    const order = orderSchema.parse(await shop.createOrder({ transactions: [{ payment_method: 'credit-card', expiration_period: 'PT5M' }] }));
+    const order = orderSchema.parse(
+      await shop.createOrder({ transactions: [{ payment_method: 'credit-card', expiration_period: 'PT5M' }] }),
+    );
     const [transaction] = order.transactions!;
-    expect(transaction).toMatchObject({ status: 'new', expiration_period: 'PT5M', payment_url: `${order.order_url}${transaction!.id}/`, is_capturable: false });
+    expect(transaction).toMatchObject({
+      status: 'new',
+      expiration_period: 'PT5M',
+      payment_url: `${order.order_url}${transaction!.id}/`,
+      is_capturable: false,
+    });
     expect((await new Client().send(transaction!.payment_url!)).status).toBe(200);
     expectNothingEmpty(order);
   });
@@ -153,16 +187,27 @@ describe('a sale, declined', () => {
     expect(story(order)).toBe('error: error');
     expect(order.completed).toBeUndefined();
     const [transaction] = order.transactions!;
-    expect(transaction).toMatchObject({ outcomes: { processing: { status: 'error', response_code: '05', response_code_description: 'Do not honor' } } });
+    expect(transaction).toMatchObject({
+      outcomes: { processing: { status: 'error', response_code: '05', response_code_description: 'Do not honor' } },
+    });
     expect(transaction!.captured_amount).toBeUndefined();
-    expect(transaction!.events!.at(-1)).toMatchObject({ event: 'error', source: 'processor', result: 'declined', authorization_iso_response_code: '05' });
+    expect(transaction!.events!.at(-1)).toMatchObject({
+      event: 'error',
+      source: 'processor',
+      result: 'declined',
+      authorization_iso_response_code: '05',
+    });
   });
 
   test('tried again on the hosted page and paid: two transactions, two charges, one of them approved', async () => {
     const shop = merchant();
     const order = await shop.createOrder({ return_url: 'https://shop.example/thanks?cart=1' });
     const customer = new Client();
-    const first = await customer.post(`/pay/${order.id}/`, { ...CARD, number: CARDS.insufficient_funds.number, ...(await customer.open(order)) });
+    const first = await customer.post(`/pay/${order.id}/`, {
+      ...CARD,
+      number: CARDS.insufficient_funds.number,
+      ...(await customer.open(order)),
+    });
     expect([first.status, /declined/i.test(await first.text())]).toEqual([200, true]);
     expect(story(await shop.getOrder(order.id))).toBe('processing: error');
 

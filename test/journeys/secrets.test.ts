@@ -28,7 +28,12 @@ const KEYS = [...secretsOf(place.test_api_key), ...secretsOf(place.live_api_key)
 beforeAll(async () => {
   const paid = await live.createOrder();
   const customer = new Client();
-  await customer.post(`/pay/${paid.id}/`, { ...CARD, number: '4242 4242 4242 4242', security_code: '987', ...(await customer.open(paid)) });
+  await customer.post(`/pay/${paid.id}/`, {
+    ...CARD,
+    number: '4242 4242 4242 4242',
+    security_code: '987',
+    ...(await customer.open(paid)),
+  });
   await live.untilStatus(paid.id, 'completed');
 
   // What is refused goes through other doors.
@@ -37,15 +42,22 @@ beforeAll(async () => {
   await customer.post(`/pay/${refused.id}/`, { ...form, number: REAL_CARD, card_expiry: '01 / 20' });
   await customer.post(`/pay/${refused.id}/`, { ...form, number: '4242424242424243' });
   await customer.post(`/pay/${refused.id}/`, { ...form, number: CARDS.do_not_honor.number });
-  await shop.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1, description: REAL_CARD, extra: { [REAL_CARD]: REAL_CARD } } });
+  await shop.send('POST', '/v1/orders/', {
+    body: { currency: 'EUR', amount: 1, description: REAL_CARD, extra: { [REAL_CARD]: REAL_CARD } },
+  });
   await shop.send('GET', `/v1/orders/${REAL_CARD}/`);
-  await shop.send('POST', '/v1/orders/', { body: `{"currency": ${REAL_CARD}`, headers: { 'idempotency-key': REAL_CARD } });
+  await shop.send('POST', '/v1/orders/', {
+    body: `{"currency": ${REAL_CARD}`,
+    headers: { 'idempotency-key': REAL_CARD },
+  });
   await new Merchant(place, `${place.test_api_key.slice(0, -1)}x`).send('GET', '/v1/orders/');
 }, 90_000);
 
 /** Card numbers and keys in a text, each with what stands around it. */
 function found(text: string): string[] {
-  const numbers = [...text.matchAll(/(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-])/g)].map(([number]) => number).filter((number) => isCardNumber(number));
+  const numbers = [...text.matchAll(/(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-])/g)]
+    .map(([number]) => number)
+    .filter((number) => isCardNumber(number));
   const published = Object.values(CARDS)
     .map(({ number }) => number)
     .filter((number) => text.includes(number));
@@ -66,7 +78,9 @@ async function dump(db: Database): Promise<Record<string, string>> {
   );
   const dumped: Record<string, string> = {};
   for (const { name } of tables) {
-    dumped[name] = (await rows<{ line: string }>(db, `select row_to_json(t)::text as line from ${name} t`, {})).map(({ line }) => line).join('\n');
+    dumped[name] = (await rows<{ line: string }>(db, `select row_to_json(t)::text as line from ${name} t`, {}))
+      .map(({ line }) => line)
+      .join('\n');
   }
   return dumped;
 }
@@ -81,7 +95,9 @@ test.each([
     expect(tables[`public.${table}`]).not.toBe('');
     // What may be kept of a card is there, so that the card was.
     expect(Object.values(tables).join('\n')).toContain(kept);
-    expect(Object.entries(tables).flatMap(([name, text]) => found(text).map((secret) => `${name}: ${secret}`))).toEqual([]);
+    expect(Object.entries(tables).flatMap(([name, text]) => found(text).map((secret) => `${name}: ${secret}`))).toEqual(
+      [],
+    );
   } finally {
     await db.destroy();
   }
@@ -89,7 +105,9 @@ test.each([
 
 /** Other tests let Temporal forget what they have made: it is listed a little longer. */
 function ifForgotten(error: unknown): undefined {
-  if (error instanceof WorkflowNotFoundError || (isGrpcServiceError(error) && error.code === GRPC_NOT_FOUND)) return undefined;
+  if (error instanceof WorkflowNotFoundError || (isGrpcServiceError(error) && error.code === GRPC_NOT_FOUND)) {
+    return undefined;
+  }
   throw error;
 }
 const GRPC_NOT_FOUND = 5;

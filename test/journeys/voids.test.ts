@@ -27,7 +27,8 @@ import {
 
 /** Money that is reserved, and released. */
 const shop = new Merchant();
-const delayed = (fields: Record<string, unknown> = {}) => authorized(shop, { ...fields, transaction: { capture_mode: 'delayed', expiration_period: 'PT5S' } });
+const delayed = (fields: Record<string, unknown> = {}) =>
+  authorized(shop, { ...fields, transaction: { capture_mode: 'delayed', expiration_period: 'PT5S' } });
 
 describe('a void', () => {
   test('of all: a void order, and the transaction is cancelled while its order stays completed', async () => {
@@ -45,27 +46,55 @@ describe('a void', () => {
       flags: ['is-test', 'is-void'],
     });
     expect(voided.transactions).toEqual([
-      expect.objectContaining({ transaction_type: 'void', credit_debit: 'debit', payment_method: 'credit-card', amount: 1_000 }),
+      expect.objectContaining({
+        transaction_type: 'void',
+        credit_debit: 'debit',
+        payment_method: 'credit-card',
+        amount: 1_000,
+      }),
     ]);
-    for (const field of ['order_url', 'expiration_period', 'extra', 'capture_of_order_id', 'refund_of_order_id']) expect(voided).not.toHaveProperty(field);
-    for (const field of ['capture_mode', 'is_capturable', 'refund_of_transaction_id', 'payment_url']) expect(voided.transactions![0]).not.toHaveProperty(field);
+    for (const field of ['order_url', 'expiration_period', 'extra', 'capture_of_order_id', 'refund_of_order_id']) {
+      expect(voided).not.toHaveProperty(field);
+    }
+    for (const field of ['capture_mode', 'is_capturable', 'refund_of_transaction_id', 'payment_url']) {
+      expect(voided.transactions![0]).not.toHaveProperty(field);
+    }
     expectNothingEmpty(voided);
 
     const original = orderSchema.parse(await read(shop, order));
-    expect([story(original), original.flags, original.related_orders]).toEqual(['completed: cancelled', ['is-test', 'has-voids'], [voided.id]]);
+    expect([story(original), original.flags, original.related_orders]).toEqual([
+      'completed: cancelled',
+      ['is-test', 'has-voids'],
+      [voided.id],
+    ]);
     expect(original.completed).toBe(order.completed);
     expect(original.transactions![0]).toMatchObject({ voided_amount: 1_000, is_capturable: false });
     expect(original.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'cancelled', source: 'merchant' });
-    expect(original.amount_details).toEqual({ capturable: 0, captured: 0, refundable: 0, refunded: 0, voidable: 0, voided: 1_000 });
+    expect(original.amount_details).toEqual({
+      capturable: 0,
+      captured: 0,
+      refundable: 0,
+      refunded: 0,
+      voidable: 0,
+      voided: 1_000,
+    });
     expectNothingEmpty(original);
     expect(await books(shop, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
   });
 
   test('of a part: the authorization is reduced, the rest stays capturable', async () => {
     const order = await authorized(shop);
-    expect((await voidPart(shop, order, part(400), { slash: false })).body).toMatchObject({ amount: 400, description: 'a part of 400', status: 'completed' });
+    expect((await voidPart(shop, order, part(400), { slash: false })).body).toMatchObject({
+      amount: 400,
+      description: 'a part of 400',
+      status: 'completed',
+    });
     const reduced = await read(shop, order);
-    expect([story(reduced), reduced.transactions![0]!.is_capturable, reduced.transactions![0]!.voided_amount]).toEqual(['completed: accepted', true, 400]);
+    expect([story(reduced), reduced.transactions![0]!.is_capturable, reduced.transactions![0]!.voided_amount]).toEqual([
+      'completed: accepted',
+      true,
+      400,
+    ]);
     expect(reduced.amount_details).toMatchObject({ capturable: 600, voidable: 600, voided: 400 });
     expect(said(await capturePart(shop, order, part(601)))).toEqual([400, 'ValidationError']);
     expect((await capture(shop, order)).body.amount).toBe(600);
@@ -79,7 +108,14 @@ describe('a void', () => {
     const original = await read(shop, order);
     // Something was taken: the transaction stays accepted.
     expect([story(original), original.transactions![0]!.is_capturable]).toEqual(['completed: accepted', false]);
-    expect(original.amount_details).toEqual({ capturable: 0, captured: 250, refundable: 250, refunded: 0, voidable: 0, voided: 750 });
+    expect(original.amount_details).toEqual({
+      capturable: 0,
+      captured: 250,
+      refundable: 250,
+      refunded: 0,
+      voidable: 0,
+      voided: 750,
+    });
     expect(said(await refund(shop, order, { amount: 251 }))).toEqual([400, 'RefundError']);
     expect(said(await refund(shop, order, { amount: 250 }))).toEqual([200, 'completed']);
     expect((await read(shop, order)).flags).toEqual(['is-test', 'has-captures', 'has-voids', 'has-refunds']);
@@ -120,7 +156,11 @@ describe('a void', () => {
     const order = await authorized(shop);
     await voidPart(shop, order, part(300));
     const answer = await voidPart(shop, order, body);
-    expect([answer.status, answer.body.error.type, answer.body.error.property_path]).toEqual([400, 'ValidationError', property_path]);
+    expect([answer.status, answer.body.error.type, answer.body.error.property_path]).toEqual([
+      400,
+      'ValidationError',
+      property_path,
+    ]);
     expect(await books(shop, order)).toHaveLength(2);
   });
 
@@ -129,7 +169,9 @@ describe('a void', () => {
     const follow_up = (await capture(shop, captured)).body;
     const ended = await authorized(shop, { transaction: { expiration_period: 'PT1S' } });
     await once(shop, ended, 'has lapsed', ({ transactions }) => transactions![0]!.status === 'expired');
-    const unpaid = await shop.createOrder({ transactions: [{ payment_method: 'credit-card', capture_mode: 'manual' }] });
+    const unpaid = await shop.createOrder({
+      transactions: [{ payment_method: 'credit-card', capture_mode: 'manual' }],
+    });
     for (const order of [await shop.paidOrder('approved'), unpaid, captured, follow_up, ended]) {
       expect([said(await voidAll(shop, order)), said(await voidPart(shop, order, part(1)))]).toEqual([
         [409, 'CanNotCancelTransaction'],
@@ -163,31 +205,62 @@ async function postExactly(path: string, headers: string[], body = ''): Promise<
   const { hostname, port } = new URL(shop.place.api_url);
   const socket = connectTo(Number(port), hostname);
   const authorization = `Authorization: Basic ${Buffer.from(`${shop.api_key}:`).toString('base64')}`;
-  socket.write([`POST ${path} HTTP/1.1`, `Host: ${hostname}:${port}`, authorization, 'Connection: close', ...headers, '', body].join('\r\n'));
+  socket.write(
+    [
+      `POST ${path} HTTP/1.1`,
+      `Host: ${hostname}:${port}`,
+      authorization,
+      'Connection: close',
+      ...headers,
+      '',
+      body,
+    ].join('\r\n'),
+  );
   const answer = await text(socket);
-  return [Number(answer.split(' ')[1]), (JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1)) as { amount?: number }).amount];
+  return [
+    Number(answer.split(' ')[1]),
+    (JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1)) as { amount?: number }).amount,
+  ];
 }
 
 describe('surface 5: captures/ and voids/ without a body', () => {
   const JSON_TYPE = 'Content-Type: application/json';
-  test.each(['captures', 'voids'])('%s/: no length and no type, a length of 0, {}; with and without the slash', async (what) => {
-    for (const [headers, body] of [[[]], [['Content-Length: 0']], [['Content-Length: 0', JSON_TYPE]], [['Content-Length: 2', JSON_TYPE], '{}']] as [
-      string[],
-      string?,
-    ][]) {
-      for (const slash of ['/', '']) {
-        const order = await authorized(shop);
-        expect(await postExactly(`/v1/orders/${order.id}/transactions/${payment(order)}/${what}${slash}`, headers, body)).toEqual([200, 1_000]);
+  test.each(['captures', 'voids'])(
+    '%s/: no length and no type, a length of 0, {}; with and without the slash',
+    async (what) => {
+      for (const [headers, body] of [
+        [[]],
+        [['Content-Length: 0']],
+        [['Content-Length: 0', JSON_TYPE]],
+        [['Content-Length: 2', JSON_TYPE], '{}'],
+      ] as [string[], string?][]) {
+        for (const slash of ['/', '']) {
+          const order = await authorized(shop);
+          expect(
+            await postExactly(`/v1/orders/${order.id}/transactions/${payment(order)}/${what}${slash}`, headers, body),
+          ).toEqual([200, 1_000]);
+        }
       }
-    }
-  });
+    },
+  );
 
-  test.each(['captures', 'voids'])('%s/ with an amount is refused: who means a part must not get the whole', async (what) => {
-    const order = await authorized(shop);
-    const refused = await shop.send<{ error: Refusal }>('POST', `/v1/orders/${order.id}/transactions/${payment(order)}/${what}/`, { body: { amount: 5 } });
-    expect([refused.status, refused.body.error.type, refused.body.error.property_path]).toEqual([400, 'ValidationError', 'amount']);
-    expect(await books(shop, order)).toHaveLength(1);
-  });
+  test.each(['captures', 'voids'])(
+    '%s/ with an amount is refused: who means a part must not get the whole',
+    async (what) => {
+      const order = await authorized(shop);
+      const refused = await shop.send<{ error: Refusal }>(
+        'POST',
+        `/v1/orders/${order.id}/transactions/${payment(order)}/${what}/`,
+        { body: { amount: 5 } },
+      );
+      expect([refused.status, refused.body.error.type, refused.body.error.property_path]).toEqual([
+        400,
+        'ValidationError',
+        'amount',
+      ]);
+      expect(await books(shop, order)).toHaveLength(1);
+    },
+  );
 });
 
 describe('the second time', () => {
@@ -208,7 +281,10 @@ describe('the second time', () => {
     const first = await voidPart(shop, order, part(1_001), { headers: more });
     expect([first.status, first.body.error.property_path]).toEqual([400, 'amount']);
     await voidAll(shop, order);
-    expect(await voidPart(shop, order, part(1_001), { headers: more })).toMatchObject({ status: 400, body: first.body });
+    expect(await voidPart(shop, order, part(1_001), { headers: more })).toMatchObject({
+      status: 400,
+      body: first.body,
+    });
     const refused = await voidAll(shop, order, { headers: over });
     expect(said(refused)).toEqual([409, 'CanNotCancelTransaction']);
     expect(await voidAll(shop, order, { headers: over })).toMatchObject({ status: 409, body: refused.body });
@@ -217,12 +293,22 @@ describe('the second time', () => {
   test('capture and void of all at once: one gets it, and the record and the ledger agree', async () => {
     for (let round = 0; round < 5; round += 1) {
       const order = await authorized(shop);
-      const answers = await Promise.all([capture(shop, order), voidAll(shop, order), capture(shop, order), voidAll(shop, order)]);
+      const answers = await Promise.all([
+        capture(shop, order),
+        voidAll(shop, order),
+        capture(shop, order),
+        voidAll(shop, order),
+      ]);
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-      for (const answer of answers.filter(({ status }) => status !== 200)) expect(['Conflict', 'CanNotCancelTransaction']).toContain(said(answer)[1]);
+      for (const answer of answers.filter(({ status }) => status !== 200)) {
+        expect(['Conflict', 'CanNotCancelTransaction']).toContain(said(answer)[1]);
+      }
       const { captured, voided } = await details(shop, order);
       expect(captured + voided).toBe(1_000);
-      expect(await books(shop, order)).toEqual(['authorize approved 1000', captured > 0 ? 'capture approved 1000' : 'void approved 1000']);
+      expect(await books(shop, order)).toEqual([
+        'authorize approved 1000',
+        captured > 0 ? 'capture approved 1000' : 'void approved 1000',
+      ]);
     }
   });
 
@@ -231,9 +317,14 @@ describe('the second time', () => {
     const before = await etag(shop, order);
     await capturePart(shop, order, part(1));
     expect(said(await voidAll(shop, order, { headers: { 'if-match': before } }))).toEqual([412, 'PreconditionFailed']);
-    expect(said(await voidPart(shop, order, part(1), { headers: { 'if-match': before } }))).toEqual([412, 'PreconditionFailed']);
+    expect(said(await voidPart(shop, order, part(1), { headers: { 'if-match': before } }))).toEqual([
+      412,
+      'PreconditionFailed',
+    ]);
     const now = await etag(shop, order);
-    const answers = await Promise.all([1, 2, 3].map(() => voidPart(shop, order, part(100), { headers: { 'if-match': now } })));
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => voidPart(shop, order, part(100), { headers: { 'if-match': now } })),
+    );
     expect(statuses(answers)).toEqual([200, 412, 412]);
     expect((await details(shop, order)).voided).toBe(100);
   });

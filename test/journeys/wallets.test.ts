@@ -22,8 +22,15 @@ const shopOf = (kind: 'test' | 'live') => new Merchant(stack(), stack()[`${kind}
 
 /** A transaction as a merchant sends it whose customer has agreed in their wallet before. */
 async function walletTransaction(shop: Merchant, payment_method: Wallet) {
-  const { body: project } = await shop.send<{ id: string; is_test: boolean }>('GET', '/v1/merchants/self/projects/self/');
-  const { vault_token } = await processor.vaultWallet({ project_id: project.id, is_test: project.is_test, payment_method });
+  const { body: project } = await shop.send<{ id: string; is_test: boolean }>(
+    'GET',
+    '/v1/merchants/self/projects/self/',
+  );
+  const { vault_token } = await processor.vaultWallet({
+    project_id: project.id,
+    is_test: project.is_test,
+    payment_method,
+  });
   return { payment_method, payment_method_details: { vault_token } };
 }
 
@@ -49,7 +56,10 @@ describe('by token over REST', () => {
       body: { currency: 'EUR', amount: 700, transactions: [await walletTransaction(shop, wallet)] },
       headers: { 'idempotency-key': `${wallet}-${Date.now()}` },
     };
-    const [first, second] = [await shop.send<{ id: string }>('POST', '/v1/orders/', request), await shop.send<{ id: string }>('POST', '/v1/orders/', request)];
+    const [first, second] = [
+      await shop.send<{ id: string }>('POST', '/v1/orders/', request),
+      await shop.send<{ id: string }>('POST', '/v1/orders/', request),
+    ];
     expect(second.body).toEqual(first.body);
     expect(await charges(first.body.id)).toHaveLength(1);
   });
@@ -57,28 +67,36 @@ describe('by token over REST', () => {
   test.each(WALLETS)('%s, answer lost: processing, then completed, charged once', async (wallet) => {
     const shop = shopOf('test');
     const transaction = await walletTransaction(shop, wallet);
-    await shop.trouble({ kind: 'lost_answer', operation: 'sale', vault_token: transaction.payment_method_details.vault_token, times: 1 });
+    await shop.trouble({
+      kind: 'lost_answer',
+      operation: 'sale',
+      vault_token: transaction.payment_method_details.vault_token,
+      times: 1,
+    });
     const order = await shop.createOrder({ transactions: [transaction] });
     expect(story(order)).toBe('processing: processing');
     expect(story(await shop.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
     expect(await charges(order.id)).toHaveLength(1);
   });
 
-  test.each(WALLETS)('%s is refused where the project has it not active, or the token is of another project', async (wallet) => {
-    const transaction = await walletTransaction(shopOf('test'), wallet);
-    const refusal = async (shop: Merchant) => {
-      const { status, body } = await shop.send<{ error: Refusal }>('POST', '/v1/orders/', {
-        body: { currency: 'EUR', amount: 700, transactions: [transaction] },
-      });
-      return [status, body.error.type, body.error.property_path];
-    };
-    expect(await refusal((await aProject()).shop)).toEqual([400, 'ValidationError', 'transactions.0.payment_method']);
-    expect(await refusal((await aProject({ payment_methods: [wallet] })).shop)).toEqual([
-      400,
-      'ValidationError',
-      'transactions.0.payment_method_details.vault_token',
-    ]);
-  });
+  test.each(WALLETS)(
+    '%s is refused where the project has it not active, or the token is of another project',
+    async (wallet) => {
+      const transaction = await walletTransaction(shopOf('test'), wallet);
+      const refusal = async (shop: Merchant) => {
+        const { status, body } = await shop.send<{ error: Refusal }>('POST', '/v1/orders/', {
+          body: { currency: 'EUR', amount: 700, transactions: [transaction] },
+        });
+        return [status, body.error.type, body.error.property_path];
+      };
+      expect(await refusal((await aProject()).shop)).toEqual([400, 'ValidationError', 'transactions.0.payment_method']);
+      expect(await refusal((await aProject({ payment_methods: [wallet] })).shop)).toEqual([
+        400,
+        'ValidationError',
+        'transactions.0.payment_method_details.vault_token',
+      ]);
+    },
+  );
 });
 
 describe('on the hosted page', () => {
@@ -101,18 +119,23 @@ describe('on the hosted page', () => {
     expect(await charges(id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
   });
 
-  test.each(WALLETS)('%s, announced without a token: its payment_url offers that wallet alone, and pays that transaction', async (wallet) => {
-    const shop = shopOf('test');
-    const announced = await shop.createOrder({ transactions: [{ payment_method: wallet }] });
-    const [transaction] = announced.transactions ?? [];
-    const { page } = await aVisitor(browser);
-    await page.goto(transaction!.payment_url!);
-    expect([await page.locator('form[data-pay]').count(), await page.locator(PAY).count()]).toEqual([1, 0]);
-    await page.click(walletButton(wallet));
-    await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
-    await page.context().close();
-    expect((await shop.getOrder(announced.id)).transactions).toMatchObject([{ id: transaction!.id, ...expected(wallet) }]);
-  });
+  test.each(WALLETS)(
+    '%s, announced without a token: its payment_url offers that wallet alone, and pays that transaction',
+    async (wallet) => {
+      const shop = shopOf('test');
+      const announced = await shop.createOrder({ transactions: [{ payment_method: wallet }] });
+      const [transaction] = announced.transactions ?? [];
+      const { page } = await aVisitor(browser);
+      await page.goto(transaction!.payment_url!);
+      expect([await page.locator('form[data-pay]').count(), await page.locator(PAY).count()]).toEqual([1, 0]);
+      await page.click(walletButton(wallet));
+      await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
+      await page.context().close();
+      expect((await shop.getOrder(announced.id)).transactions).toMatchObject([
+        { id: transaction!.id, ...expected(wallet) },
+      ]);
+    },
+  );
 
   test('a token that a wallet has left pays the next order without the customer', async () => {
     const shop = shopOf('test');
@@ -123,7 +146,9 @@ describe('on the hosted page', () => {
     await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
     await page.context().close();
     const vault_token = (await shop.getOrder(id)).transactions?.[0]?.payment_method_details?.vault_token;
-    const next = await shop.createOrder({ transactions: [{ payment_method: 'apple-pay', payment_method_details: { vault_token: vault_token! } }] });
+    const next = await shop.createOrder({
+      transactions: [{ payment_method: 'apple-pay', payment_method_details: { vault_token: vault_token! } }],
+    });
     expect(next).toMatchObject({ status: 'completed', transactions: [expected('apple-pay')] });
   });
 });

@@ -33,7 +33,11 @@ async function anotherOrderIsTold(): Promise<string> {
 test('a sale approved at once sends exactly one, to the URL of the project', async () => {
   const { id } = await project.shop.paidOrder('approved');
   await receiver.waitFor(1);
-  expect(webhookOf(receiver.received[0]!.body)).toEqual({ event: 'status_changed', order_id: id, project_id: project.id });
+  expect(webhookOf(receiver.received[0]!.body)).toEqual({
+    event: 'status_changed',
+    order_id: id,
+    project_id: project.id,
+  });
   const other = await anotherOrderIsTold();
   expect(told()).toEqual([
     { path: '/hook', order_id: id },
@@ -73,14 +77,23 @@ test('it is signed with the secret of the project, over the bytes that arrive', 
 test('every change of the status is told, each under an id of its own: declined, then paid', async () => {
   const order = await project.shop.createOrder();
   const customer = new Client();
-  await customer.post(`/pay/${order.id}/`, { ...CARD, number: CARDS.do_not_honor.number, ...(await customer.open(order)) });
+  await customer.post(`/pay/${order.id}/`, {
+    ...CARD,
+    number: CARDS.do_not_honor.number,
+    ...(await customer.open(order)),
+  });
   await customer.post(`/pay/${order.id}/`, { ...CARD, number: CARDS.stolen.number, ...(await customer.open(order)) });
   await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
   await receiver.waitFor(2);
   await anotherOrderIsTold();
   // new → processing at the first decline, no change at the second, processing → completed.
-  const ids = receiver.received.filter(({ body }) => webhookOf(body).order_id === order.id).map(({ headers }) => headers['webhook-id']);
-  expect(ids.map(String).toSorted((a, b) => a.localeCompare(b))).toEqual([`webhook:${order.id}:1`, `webhook:${order.id}:2`]);
+  const ids = receiver.received
+    .filter(({ body }) => webhookOf(body).order_id === order.id)
+    .map(({ headers }) => headers['webhook-id']);
+  expect(ids.map(String).toSorted((a, b) => a.localeCompare(b))).toEqual([
+    `webhook:${order.id}:1`,
+    `webhook:${order.id}:2`,
+  ]);
 });
 
 test('cancelled and expired orders are told too', async () => {

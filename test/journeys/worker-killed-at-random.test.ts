@@ -2,7 +2,15 @@ import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cancelOrder, captureTransactionAmount, createOrder, refundOrder, voidTransaction, type Order, type OrderRequest } from '../../src/client';
+import {
+  cancelOrder,
+  captureTransactionAmount,
+  createOrder,
+  refundOrder,
+  voidTransaction,
+  type Order,
+  type OrderRequest,
+} from '../../src/client';
 import { connect, rows } from '../../src/db/connection';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS, type CardName } from '../support/cards';
@@ -46,12 +54,18 @@ function orderOf({ status, body }: Answer<Order>): Order {
 
 async function create(fields: Partial<OrderRequest> = {}): Promise<Order> {
   const idempotencyKey = aKey();
-  return orderOf(await insist(() => createOrder({ idempotencyKey, orderRequest: { currency: 'EUR', amount: AMOUNT, ...fields } }, shop.project)));
+  return orderOf(
+    await insist(() =>
+      createOrder({ idempotencyKey, orderRequest: { currency: 'EUR', amount: AMOUNT, ...fields } }, shop.project),
+    ),
+  );
 }
 
 /** Charged at once; the answer may come before the outcome. */
 async function paid(over: Record<string, unknown> = {}): Promise<Order> {
-  const { id } = await create({ transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token: token }, ...over }] });
+  const { id } = await create({
+    transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token: token }, ...over }],
+  });
   return await shop.untilStatus(id, 'completed', WITHIN_MS);
 }
 
@@ -59,23 +73,35 @@ async function paid(over: Record<string, unknown> = {}): Promise<Order> {
 async function payOnPage(id: string, card: CardName): Promise<void> {
   const customer = new Client(shop.place.api_url);
   const form = { ...CARD, number: CARDS[card].number, ...(await customer.open({ id })) };
-  await until('the page answers', async () => (await customer.post(`/pay/${id}/`, form)).status !== 503 || (await sleep(1_000)), WITHIN_MS);
+  await until(
+    'the page answers',
+    async () => (await customer.post(`/pay/${id}/`, form)).status !== 503 || (await sleep(1_000)),
+    WITHIN_MS,
+  );
 }
 
 async function follow(
-  call: (idempotencyKey: string) => ReturnType<typeof refundOrder | typeof captureTransactionAmount | typeof voidTransaction>,
+  call: (
+    idempotencyKey: string,
+  ) => ReturnType<typeof refundOrder | typeof captureTransactionAmount | typeof voidTransaction>,
 ): Promise<void> {
   const idempotencyKey = aKey();
   const { id } = orderOf(await insist(() => call(idempotencyKey)));
   await shop.untilStatus(id, 'completed', WITHIN_MS);
 }
-const refund = (orderId: string, amount: number) => follow((idempotencyKey) => refundOrder({ orderId, idempotencyKey, body: { amount } }, shop.project));
+const refund = (orderId: string, amount: number) =>
+  follow((idempotencyKey) => refundOrder({ orderId, idempotencyKey, body: { amount } }, shop.project));
 const capture = ({ id, transactions }: Order, amount: number) =>
   follow((idempotencyKey) =>
-    captureTransactionAmount({ orderId: id, transactionId: transactions![0]!.id!, idempotencyKey, body: { amount, description: 'a parcel' } }, shop.project),
+    captureTransactionAmount(
+      { orderId: id, transactionId: transactions![0]!.id!, idempotencyKey, body: { amount, description: 'a parcel' } },
+      shop.project,
+    ),
   );
 const voidRest = ({ id, transactions }: Order) =>
-  follow((idempotencyKey) => voidTransaction({ orderId: id, transactionId: transactions![0]!.id!, idempotencyKey }, shop.project));
+  follow((idempotencyKey) =>
+    voidTransaction({ orderId: id, transactionId: transactions![0]!.id!, idempotencyKey }, shop.project),
+  );
 
 /** What is done with an order, how it ends, and everything the processor may have done for it. */
 const STORIES: [title: string, act: () => Promise<string>, ends: string, ledger: string[]][] = [
@@ -107,7 +133,11 @@ const STORIES: [title: string, act: () => Promise<string>, ends: string, ledger:
     async () => {
       const { id } = await create();
       await payOnPage(id, 'do_not_honor');
-      await until('the decline is known', async () => story(await shop.getOrder(id)) === 'processing: error', WITHIN_MS);
+      await until(
+        'the decline is known',
+        async () => story(await shop.getOrder(id)) === 'processing: error',
+        WITHIN_MS,
+      );
       await payOnPage(id, 'approved');
       return id;
     },
@@ -152,7 +182,11 @@ const STORIES: [title: string, act: () => Promise<string>, ends: string, ledger:
     async () => {
       const { id } = await create({ transactions: [{ payment_method: 'credit-card' }] });
       // An order that does not answer in time is shown as it is: the merchant asks again.
-      await until('cancelled', async () => orderOf(await insist(() => cancelOrder({ orderId: id }, shop.project))).status === 'cancelled', WITHIN_MS);
+      await until(
+        'cancelled',
+        async () => orderOf(await insist(() => cancelOrder({ orderId: id }, shop.project))).status === 'cancelled',
+        WITHIN_MS,
+      );
       return id;
     },
     'cancelled: cancelled',
@@ -189,7 +223,9 @@ async function recordOf(order_id: string): Promise<MoneyRow | undefined> {
 
 /** The sum of what the processor approved of these operations. */
 const sumOf = (ledger: Awaited<ReturnType<Merchant['ledger']>>, ...operations: string[]) =>
-  ledger.filter(({ operation, result }) => operations.includes(operation) && result === 'approved').reduce((sum, { amount }) => sum + amount, 0);
+  ledger
+    .filter(({ operation, result }) => operations.includes(operation) && result === 'approved')
+    .reduce((sum, { amount }) => sum + amount, 0);
 
 const TIMES = 6;
 const LANES = 9;
@@ -212,7 +248,9 @@ test(`${STORIES.length * TIMES} orders or more while the worker is killed at ran
   };
   const acting = Promise.all(Array.from({ length: LANES }, lane));
   // A slow one is killed less often in that time.
-  const enough = sleep(KILLING_MS).then(() => until('the worker is killed often enough', () => kills.length >= KILLS, WITHIN_MS));
+  const enough = sleep(KILLING_MS).then(() =>
+    until('the worker is killed often enough', () => kills.length >= KILLS, WITHIN_MS),
+  );
   enough.catch(() => undefined);
   await Promise.race([acting, enough]);
   await stop();
@@ -227,16 +265,26 @@ test(`${STORIES.length * TIMES} orders or more while the worker is killed at ran
   } of acted) {
     await until(`${title}: ${ends}`, async () => story(await shop.getOrder(id)) === ends, WITHIN_MS);
     // What the service does by itself at the end of a window may still be to come: the status of a payment does not tell.
-    await until(`${title}: the processor was asked for everything`, async () => (await shop.ledger(id)).length >= expected.length, WITHIN_MS);
+    await until(
+      `${title}: the processor was asked for everything`,
+      async () => (await shop.ledger(id)).length >= expected.length,
+      WITHIN_MS,
+    );
     const { ledger, record } = await until(
       `${title}: nothing is under way`,
       async () => {
         const found = await recordOf(id);
-        return (found?.pending ?? 0) === 0 && !/ (new|processing) /.test(found?.follow_ups ?? '') && { ledger: await shop.ledger(id), record: found };
+        return (
+          (found?.pending ?? 0) === 0 &&
+          !/ (new|processing) /.test(found?.follow_ups ?? '') && { ledger: await shop.ledger(id), record: found }
+        );
       },
       WITHIN_MS,
     );
-    expect([title, ledger.map(({ operation, result, amount }) => `${operation} ${result} ${amount}`).toSorted()]).toEqual([title, expected]);
+    expect([
+      title,
+      ledger.map(({ operation, result, amount }) => `${operation} ${result} ${amount}`).toSorted(),
+    ]).toEqual([title, expected]);
     const followed = ledger
       .filter(({ operation }) => !['sale', 'authorize'].includes(operation))
       .map(({ operation, amount }) => `${operation} completed ${amount}`);

@@ -3,7 +3,12 @@ import { configSchema, parseConfig, required } from '../../src/config';
 
 test('an empty environment is a whole configuration', () => {
   const config = parseConfig({});
-  expect(config).toMatchObject({ API_PORT: 3000, API_DEADLINE_MS: 12_000, WEBHOOK_PRIVATE_ADDRESSES: false, TEMPORAL_NAMESPACE: 'payments' });
+  expect(config).toMatchObject({
+    API_PORT: 3000,
+    API_DEADLINE_MS: 12_000,
+    WEBHOOK_PRIVATE_ADDRESSES: false,
+    TEMPORAL_NAMESPACE: 'payments',
+  });
   expect([config.DATA_DIR, config.TOOLS_DIR].every((folder) => path.isAbsolute(folder))).toBe(true);
 });
 

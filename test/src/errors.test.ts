@@ -17,9 +17,15 @@ test.each([
 });
 
 test('422 is for the named types only', () => {
-  expect(NAMES.filter((name) => Number(ERRORS[name].status) === 422)).toEqual(expect.arrayContaining(['MissingInformationToCreateTransaction']));
+  expect(NAMES.filter((name) => Number(ERRORS[name].status) === 422)).toEqual(
+    expect.arrayContaining(['MissingInformationToCreateTransaction']),
+  );
   expect(
-    NAMES.filter((name) => Number(ERRORS[name].status) === 422 && !['MissingInformationToCreateTransaction', 'IdempotencyKeyReused'].includes(name)),
+    NAMES.filter(
+      (name) =>
+        Number(ERRORS[name].status) === 422 &&
+        !['MissingInformationToCreateTransaction', 'IdempotencyKeyReused'].includes(name),
+    ),
   ).toEqual([]);
 });
 
@@ -33,7 +39,9 @@ test('a late answer is a ServerError on the wire, at 503', () => {
 
 test('sending it again helps exactly where the fault is ours or the processor’s', () => {
   for (const name of NAMES) {
-    if (Number(ERRORS[name].status) !== 429) expect([name, ERRORS[name].retryable]).toEqual([name, ERRORS[name].status >= 500]);
+    if (Number(ERRORS[name].status) !== 429) {
+      expect([name, ERRORS[name].retryable]).toEqual([name, ERRORS[name].status >= 500]);
+    }
   }
 });
 

@@ -30,7 +30,10 @@ test('every line is one JSON value with its process, whatever field held the sec
   const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
   try {
     const log = createLog({ process: 'api', level: 'info' });
-    log.info({ deep: { pan: '4111111111111111' }, error: { message: `wrong key ${API_KEY}` } }, 'card 4111111111111111\nsecond line');
+    log.info(
+      { deep: { pan: '4111111111111111' }, error: { message: `wrong key ${API_KEY}` } },
+      'card 4111111111111111\nsecond line',
+    );
     log.debug('not at this level');
   } finally {
     write.mockRestore();

@@ -26,21 +26,29 @@ export async function launchBrowser(): Promise<Browser> {
     return await chromium.launch({ executablePath, chromiumSandbox: false });
   } catch (error) {
     const why = /error while loading shared libraries: (\S+):/.exec(String(error))?.[1] ?? firstLine(error);
-    throw new Error(`The page tests need a browser, and ${executablePath} does not start (${why}): install libnss3 and libnspr4, or ${REMEDY}.`, {
-      cause: error,
-    });
+    throw new Error(
+      `The page tests need a browser, and ${executablePath} does not start (${why}): install libnss3 and libnspr4, or ${REMEDY}.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
 /** A customer with a browser of their own: no cookies of anybody else. */
-export async function aVisitor(browser: Browser, options: BrowserContextOptions & { size?: keyof typeof SIZES } = {}): Promise<Visitor> {
+export async function aVisitor(
+  browser: Browser,
+  options: BrowserContextOptions & { size?: keyof typeof SIZES } = {},
+): Promise<Visitor> {
   const { size = 'desktop', ...context } = options;
   const page = await (await browser.newContext({ viewport: SIZES[size], locale: 'en-GB', ...context })).newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     // A page that answers 4xx is told as an error too; that is no complaint.
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) complaints.push(message.text());
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+      complaints.push(message.text());
+    }
   });
   return { page, complaints };
 }
@@ -50,20 +58,30 @@ export async function aVisitor(browser: Browser, options: BrowserContextOptions 
  * says, and moved into place whole: two test files may want it at the same time.
  */
 async function unpacked(): Promise<string> {
-  if (process.platform !== 'linux' || process.arch !== 'x64') throw new Error(`The page tests need a browser, and this platform has none: ${REMEDY}.`);
-  const { devDependencies } = JSON.parse(readFileSync(path.join(repositoryRoot(), 'package.json'), 'utf8')) as { devDependencies: Record<string, string> };
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    throw new Error(`The page tests need a browser, and this platform has none: ${REMEDY}.`);
+  }
+  const { devDependencies } = JSON.parse(readFileSync(path.join(repositoryRoot(), 'package.json'), 'utf8')) as {
+    devDependencies: Record<string, string>;
+  };
   const folder = path.join(tmpdir(), `payments-chromium-${devDependencies['@sparticuz/chromium']}-${userInfo().uid}`);
   const program = path.join(folder, 'chromium');
   if (existsSync(program)) return program;
   const making = mkdtempSync(`${folder}-`);
   try {
     const unpack = "require('@sparticuz/chromium').executablePath()";
-    await promisify(execFile)(process.execPath, ['-e', unpack], { cwd: repositoryRoot(), env: { ...process.env, TMPDIR: making } });
+    await promisify(execFile)(process.execPath, ['-e', unpack], {
+      cwd: repositoryRoot(),
+      env: { ...process.env, TMPDIR: making },
+    });
     renameSync(making, folder);
   } catch (error) {
     // Another test file was first.
     if (!existsSync(program)) {
-      throw new Error(`The page tests need a browser, and that of @sparticuz/chromium does not unpack (${firstLine(error)}): ${REMEDY}.`, { cause: error });
+      throw new Error(
+        `The page tests need a browser, and that of @sparticuz/chromium does not unpack (${firstLine(error)}): ${REMEDY}.`,
+        { cause: error },
+      );
     }
   } finally {
     rmSync(making, { recursive: true, force: true });

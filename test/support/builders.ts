@@ -29,7 +29,10 @@ export const aTransaction = (order_id: string, over: Partial<NewTransaction> = {
 });
 
 /** Writes an order that ends half an hour after NOW, with one transaction unless told otherwise. */
-export async function aStoredOrder(db: Database, over: Partial<NewOrder> & { transaction?: Partial<NewTransaction> | false } = {}): Promise<OrderRecord> {
+export async function aStoredOrder(
+  db: Database,
+  over: Partial<NewOrder> & { transaction?: Partial<NewTransaction> | false } = {},
+): Promise<OrderRecord> {
   const { transaction = {}, ...fields } = over;
   const order = anOrder(fields);
   const end = NOW + 30 * MINUTE;
@@ -53,6 +56,11 @@ export function aCharge(
     is_test: true,
     charge: true,
     ...over,
-    transaction: { ...aTransaction(order.id), payment_method_details: details, payment_method_brand: 'visa', period: 30 * MINUTE },
+    transaction: {
+      ...aTransaction(order.id),
+      payment_method_details: details,
+      payment_method_brand: 'visa',
+      period: 30 * MINUTE,
+    },
   };
 }

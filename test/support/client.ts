@@ -24,7 +24,13 @@ export interface Request {
 type Fields = Partial<client.OrderRequest>;
 
 /** Cards whose outcome comes late on purpose: that it is not known is their answer. */
-const COMES_LATE: ReadonlySet<CardName> = new Set(['no_answer', 'lost_answer', 'error_then_fine', 'processing_approved', 'processing_declined']);
+const COMES_LATE: ReadonlySet<CardName> = new Set([
+  'no_answer',
+  'lost_answer',
+  'error_then_fine',
+  'processing_approved',
+  'processing_declined',
+]);
 
 interface Payment {
   transactions?: { events?: { event: string; source: string }[] | undefined }[] | undefined;
@@ -54,7 +60,11 @@ export class Merchant {
   }
 
   /** What no client would send, as it stands; refusals are answers. */
-  async send<Body = unknown>(method: string, path: string, { body, headers = {} }: Request = {}): Promise<Answer<Body>> {
+  async send<Body = unknown>(
+    method: string,
+    path: string,
+    { body, headers = {} }: Request = {},
+  ): Promise<Answer<Body>> {
     const authorization = `Basic ${Buffer.from(`${this.api_key}:`).toString('base64')}`;
     const response = await fetch(this.place.api_url + path, {
       method,
@@ -114,14 +124,23 @@ export class Merchant {
     );
   }
 
-  async cardTransaction(card: CardName): Promise<{ payment_method: string; payment_method_details: { vault_token: string } }> {
-    return { payment_method: 'credit-card', payment_method_details: { vault_token: await this.vaultToken(CARDS[card].number) } };
+  async cardTransaction(
+    card: CardName,
+  ): Promise<{ payment_method: string; payment_method_details: { vault_token: string } }> {
+    return {
+      payment_method: 'credit-card',
+      payment_method_details: { vault_token: await this.vaultToken(CARDS[card].number) },
+    };
   }
 
   /** A token of the card in this project, as an earlier payment on the hosted page leaves one. */
   async vaultToken(number: string): Promise<string> {
     const project = await this.getProject();
-    const processor = createProcessor({ url: this.place.simulator_url, key: this.place.processor_key, timeout_ms: 30_000 });
+    const processor = createProcessor({
+      url: this.place.simulator_url,
+      key: this.place.processor_key,
+      timeout_ms: 30_000,
+    });
     try {
       const card = await processor.vaultCard({
         project_id: project.id,
@@ -140,14 +159,20 @@ export class Merchant {
 
   /** Everything the processor did for the order, or for anybody. */
   async ledger(order_id?: string): Promise<LedgerEntry[]> {
-    const response = await fetch(`${this.place.simulator_url}/ledger/?limit=10000${order_id === undefined ? '' : `&order_id=${order_id}`}`);
+    const response = await fetch(
+      `${this.place.simulator_url}/ledger/?limit=10000${order_id === undefined ? '' : `&order_id=${order_id}`}`,
+    );
     return (await response.json()) as LedgerEntry[];
   }
 
   /** Trouble at the processor; `hit` resolves once all of its `times` have hit. Nobody looks before it is asked for: most tests never do. */
   async trouble(fault: Fault): Promise<{ hit: Promise<void> }> {
     const faults = `${this.place.simulator_url}/control/faults/`;
-    await fetch(faults, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(fault) });
+    await fetch(faults, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(fault),
+    });
     const isOver = async () => {
       const left = (await (await fetch(faults)).json()) as Fault[];
       return !left.some((one) => ABOUT.every((fact) => one[fact] === fault[fact]));
@@ -166,8 +191,8 @@ export class Merchant {
   /** Ends what `trouble` has begun, and leaves alone what other tests have. */
   async endTrouble(): Promise<void> {
     for (const { order_id, transaction_id, vault_token, project_id, idempotency_key } of this.troubles.splice(0)) {
-      const facts = Object.entries({ order_id, transaction_id, vault_token, project_id, idempotency_key }).flatMap(([fact, value]) =>
-        value === undefined ? [] : [[fact, value]],
+      const facts = Object.entries({ order_id, transaction_id, vault_token, project_id, idempotency_key }).flatMap(
+        ([fact, value]) => (value === undefined ? [] : [[fact, value]]),
       );
       await fetch(`${this.place.simulator_url}/control/faults/?${new URLSearchParams(facts)}`, { method: 'DELETE' });
     }
@@ -175,7 +200,15 @@ export class Merchant {
 }
 
 /** What tells one fault from another. */
-const ABOUT = ['kind', 'operation', 'order_id', 'transaction_id', 'project_id', 'vault_token', 'idempotency_key'] as const satisfies (keyof Fault)[];
+const ABOUT = [
+  'kind',
+  'operation',
+  'order_id',
+  'transaction_id',
+  'project_id',
+  'vault_token',
+  'idempotency_key',
+] as const satisfies (keyof Fault)[];
 
 /** A 304 has no data. */
 type Called<Data = unknown> = { status: number; headers: Headers; data?: Data };
@@ -196,7 +229,13 @@ export async function answerOf<Body = unknown>(call: Promise<Called>): Promise<A
 }
 
 /** Statuses of the order and its transactions, as `completed: error accepted`. */
-export function story({ status, transactions = [] }: { status: string; transactions?: { status: string }[] | undefined }): string {
+export function story({
+  status,
+  transactions = [],
+}: {
+  status: string;
+  transactions?: { status: string }[] | undefined;
+}): string {
   return [`${status}:`, ...transactions.map((transaction) => transaction.status)].join(' ');
 }
 

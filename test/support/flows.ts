@@ -1,11 +1,29 @@
 import { v7 as uuidv7 } from 'uuid';
 import { insertOrder } from '../../src/db/insert-order';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
-import { ORDER_WORKFLOW, TASK_QUEUE, deliveryWorkflowId, orderWorkflowId, processorAnswered, type FollowUpInput } from '../../workflows/messages';
+import {
+  ORDER_WORKFLOW,
+  TASK_QUEUE,
+  deliveryWorkflowId,
+  orderWorkflowId,
+  processorAnswered,
+  type FollowUpInput,
+} from '../../workflows/messages';
 import { CARDS, type CardName } from './cards';
 import { PROJECT } from './database';
 import { Merchant } from './client';
-import { MINUTE, atTheIssuer, carryOut, createAnOrder, followUpOf, storyOf, tellNews, transactionIdOf, vaultToken, type TestOrder } from './orders';
+import {
+  MINUTE,
+  atTheIssuer,
+  carryOut,
+  createAnOrder,
+  followUpOf,
+  storyOf,
+  tellNews,
+  transactionIdOf,
+  vaultToken,
+  type TestOrder,
+} from './orders';
 import type { Receiver } from './receiver';
 import { stack } from './stack';
 import type { World } from './temporal';
@@ -82,7 +100,9 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
   },
   async 'order-came-too-late'(world) {
     const id = uuidv7();
-    await createAnOrder(world, { id, card_number: CARDS.approved.number, input: { not_after: Date.now() - 1 } }).catch(() => undefined);
+    await createAnOrder(world, { id, card_number: CARDS.approved.number, input: { not_after: Date.now() - 1 } }).catch(
+      () => undefined,
+    );
     return await over(world, orderWorkflowId(id));
   },
   /** The request died with the servers after its order was written: the record is all there is. */
@@ -97,7 +117,14 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
       expiration_period: 'PT30M',
     };
     const end = now + 30 * MINUTE;
-    const fields = { id, project_id: PROJECT.id, currency: 'EUR', amount: 500, expiration_period: 'PT30M', attempts_max: 1 };
+    const fields = {
+      id,
+      project_id: PROJECT.id,
+      currency: 'EUR',
+      amount: 500,
+      expiration_period: 'PT30M',
+      attempts_max: 1,
+    };
     await insertOrder(world.database.db, fields, transaction, { created: now, order_end: end, transaction_end: end });
     await startAlone(world, id);
     return await over(world, orderWorkflowId(id));
@@ -181,7 +208,10 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
   async 'refund-later'(world) {
     const order = await paid(world);
     const input = followUpOf(order.id, 'refund', { amount: 200 });
-    return await answer(world, await unanswered(order, 'refund', async () => (await carryOut(world, input), input.order_id)));
+    return await answer(
+      world,
+      await unanswered(order, 'refund', async () => (await carryOut(world, input), input.order_id)),
+    );
   },
   async chargeback(world) {
     return await toldOf(world, await ofTheProcessor(await paid(world), 'chargeback', 200));
@@ -196,7 +226,11 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
     const processor_key = `${transactionIdOf(id, 1)}:forged`;
     return await toldOf(
       world,
-      followUpOf(id, 'chargeback', { order_id: processorOrderId(transactionIdOf(id, 1), processor_key), requested_by: 'processor', processor_key }),
+      followUpOf(id, 'chargeback', {
+        order_id: processorOrderId(transactionIdOf(id, 1), processor_key),
+        requested_by: 'processor',
+        processor_key,
+      }),
     );
   },
   async 'reversal-of-chargeback'(world) {
@@ -216,7 +250,10 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
   async 'reversal-of-late-approval-later'(world) {
     const order = await cancelledAtTheIssuer(world, '0101');
     const input = reversalOf(order);
-    return await answer(world, await unanswered(order, 'reversal', async () => (await tellNews(world, input), input.order_id)));
+    return await answer(
+      world,
+      await unanswered(order, 'reversal', async () => (await tellNews(world, input), input.order_id)),
+    );
   },
   async 'reversal-of-nothing'(world) {
     return await toldOf(world, reversalOf(await cancelledAtTheIssuer(world, '3333')));
@@ -233,13 +270,21 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
 };
 
 async function startAlone({ env }: World, order_id: string): Promise<void> {
-  await env.client.workflow.start(ORDER_WORKFLOW, { workflowId: orderWorkflowId(order_id), taskQueue: TASK_QUEUE, args: [{ order_id }] });
+  await env.client.workflow.start(ORDER_WORKFLOW, {
+    workflowId: orderWorkflowId(order_id),
+    taskQueue: TASK_QUEUE,
+    args: [{ order_id }],
+  });
 }
 
 const paid = (world: World, card: CardName = 'approved') => createAnOrder(world, { card_number: CARDS[card].number });
 
-const authorize = (world: World, capture_mode: 'manual' | 'delayed' = 'manual', card: CardName = 'approved', capture_period = 'PT1H') =>
-  createAnOrder(world, { card_number: CARDS[card].number, capture_mode, capture_period });
+const authorize = (
+  world: World,
+  capture_mode: 'manual' | 'delayed' = 'manual',
+  card: CardName = 'approved',
+  capture_period = 'PT1H',
+) => createAnOrder(world, { card_number: CARDS[card].number, capture_mode, capture_period });
 
 /** An order that was cancelled while its customer was at the issuer, who then enters this code. */
 async function cancelledAtTheIssuer(world: World, code: string): Promise<TestOrder> {
@@ -249,10 +294,15 @@ async function cancelledAtTheIssuer(world: World, code: string): Promise<TestOrd
   return order;
 }
 
-const reversalOf = ({ id }: TestOrder) => followUpOf(id, 'reversal', { order_id: reversalOrderId(transactionIdOf(id, 1)), requested_by: 'service' });
+const reversalOf = ({ id }: TestOrder) =>
+  followUpOf(id, 'reversal', { order_id: reversalOrderId(transactionIdOf(id, 1)), requested_by: 'service' });
 
 /** The processor's own doing, as its notification tells it: what is to be recorded. */
-async function ofTheProcessor({ id }: TestOrder, operation: 'chargeback' | 'chargeback_reversal', amount: number): Promise<FollowUpInput> {
+async function ofTheProcessor(
+  { id }: TestOrder,
+  operation: 'chargeback' | 'chargeback_reversal',
+  amount: number,
+): Promise<FollowUpInput> {
   const transaction_id = transactionIdOf(id, 1);
   const headers = { 'content-type': 'application/json' };
   const response = await fetch(`${stack().simulator_url}/control/chargebacks/`, {
@@ -262,7 +312,11 @@ async function ofTheProcessor({ id }: TestOrder, operation: 'chargeback' | 'char
   });
   const { idempotency_key: processor_key } = (await response.json()) as { idempotency_key: string };
   const order_id = processorOrderId(transaction_id, processor_key);
-  return followUpOf(id, operation === 'chargeback' ? 'chargeback' : 'reversal', { order_id, requested_by: 'processor', processor_key });
+  return followUpOf(id, operation === 'chargeback' ? 'chargeback' : 'reversal', {
+    order_id,
+    requested_by: 'processor',
+    processor_key,
+  });
 }
 
 /** Starts a follow-up order's workflow, which may refuse it, and waits until it is over. */
@@ -281,7 +335,11 @@ async function toldOf(world: World, input: FollowUpInput): Promise<string> {
 let shop: Merchant | undefined;
 
 /** Asks for it while the processor is away. */
-async function unanswered(order: TestOrder, operation: 'capture' | 'void' | 'refund' | 'reversal', ask: () => Promise<string>): Promise<string> {
+async function unanswered(
+  order: TestOrder,
+  operation: 'capture' | 'void' | 'refund' | 'reversal',
+  ask: () => Promise<string>,
+): Promise<string> {
   shop ??= new Merchant();
   await shop.trouble({ kind: 'outage', operation, order_id: order.id });
   return await ask();

@@ -27,12 +27,16 @@ export default async function globalSetup(): Promise<void> {
   try {
     const config = parseConfig(process.env);
     const tools = { tools_dir: config.TOOLS_DIR, progress: createProgress(), signal: new AbortController().signal };
-    const [test_server, facts] = await Promise.all([findTool(timeSkippingTool(config.TEMPORAL_TEST_SERVER_PATH), tools), launched.ready]);
+    const [test_server, facts] = await Promise.all([
+      findTool(timeSkippingTool(config.TEMPORAL_TEST_SERVER_PATH), tools),
+      launched.ready,
+    ]);
     await withoutDisk(facts);
     process.env['TEMPORAL_TEST_SERVER_PATH'] = test_server;
     process.env[DATA_DIR_OF_RUN] = data_dir;
     const seed = killingSeed();
-    const onKill = (seconds: number) => void process.stdout.write(`KILL_WORKER_SEED=${seed}: worker killed at ${seconds} s\n`);
+    const onKill = (seconds: number) =>
+      void process.stdout.write(`KILL_WORKER_SEED=${seed}: worker killed at ${seconds} s\n`);
     const killer = isKillingRun() ? killWorkerAtRandom({ data_dir, seed, onKill }) : undefined;
     (globalThis as { discardTestStack?: () => Promise<void> }).discardTestStack = async () => {
       await killer?.stop();

@@ -14,7 +14,9 @@ export default async function globalTeardown(): Promise<void> {
     if (data_dir === undefined) return;
     const differences = await ledgerDifferences(stackIn(data_dir));
     if (differences.length > 0) {
-      fail(`The processor's ledger and the record differ:\n${differences.slice(0, SHOWN_MAX).join('\n')}\n(${differences.length} in all)`);
+      fail(
+        `The processor's ledger and the record differ:\n${differences.slice(0, SHOWN_MAX).join('\n')}\n(${differences.length} in all)`,
+      );
     }
   } catch (error) {
     fail(`The processor's ledger and the record could not be compared: ${String(error)}`);

@@ -14,7 +14,9 @@ const UNANSWERED = [502, 503, 504];
  * Idempotency-Key, after the seconds of Retry-After; so does what the processor's vault did not answer it (502, 504), as nothing was
  * stored then. Any other answer is the answer.
  */
-export async function insist<Body = unknown>(call: () => Called): Promise<{ status: number; headers: Headers; body: Body }> {
+export async function insist<Body = unknown>(
+  call: () => Called,
+): Promise<{ status: number; headers: Headers; body: Body }> {
   const give_up = performance.now() + PATIENCE_MS;
   for (;;) {
     const answer = await call().catch((error: unknown) => {
@@ -50,7 +52,13 @@ interface KillerOptions {
 }
 
 /** Kills the stack's worker with kill -9 again and again, each a random time after its start. The supervisor starts another each time. */
-export function killWorkerAtRandom({ data_dir, seed, least_ms = 3_000, most_ms = 10_000, onKill }: KillerOptions): Killer {
+export function killWorkerAtRandom({
+  data_dir,
+  seed,
+  least_ms = 3_000,
+  most_ms = 10_000,
+  onKill,
+}: KillerOptions): Killer {
   const random = randomFrom(seed);
   const over = new AbortController();
   const began = performance.now();

@@ -47,14 +47,21 @@ const ASKED = ['capture', 'void', 'refund', 'reversal'];
  * Waits until nothing is open, and answers what differs then, in words. What waits for its time at the processor happens now, and
  * its trouble is over.
  */
-export async function ledgerDifferences(place: Pick<RunningStack, 'postgres_url' | 'simulator_url'>, within_ms = 180_000): Promise<string[]> {
+export async function ledgerDifferences(
+  place: Pick<RunningStack, 'postgres_url' | 'simulator_url'>,
+  within_ms = 180_000,
+): Promise<string[]> {
   const record = connect(place.postgres_url, { pool_max: 1 });
   const books = connect(place.postgres_url.replace(/\/[^/]+$/, '/simulator'), { pool_max: 1 });
   const give_up = Date.now() + within_ms;
   try {
     await fetch(`${place.simulator_url}/control/faults/`, { method: 'DELETE' });
     for (;;) {
-      await fetch(`${place.simulator_url}/control/due/`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
+      await fetch(`${place.simulator_url}/control/due/`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+      });
       const differences = await compare(record, books);
       if (differences.length === 0 || Date.now() > give_up) return differences;
       await new Promise((resolve) => setTimeout(resolve, 500));
@@ -100,7 +107,11 @@ function ofPayments(payments: Recorded[], booked: Booked[]): string[] {
     const key = `${transaction_id} ${operation}`;
     sums.set(key, (sums.get(key) ?? 0) + amount);
   }
-  const charged = new Set(booked.filter((one) => isApproved(one) && ['sale', 'authorize'].includes(one.operation)).map(({ transaction_id }) => transaction_id));
+  const charged = new Set(
+    booked
+      .filter((one) => isApproved(one) && ['sale', 'authorize'].includes(one.operation))
+      .map(({ transaction_id }) => transaction_id),
+  );
   return payments.flatMap((payment) => {
     const { transaction_id, capture_mode, status, amount, reversed_amount } = payment;
     const sum = (operation: string) => sums.get(`${transaction_id} ${operation}`) ?? 0;
@@ -119,22 +130,35 @@ function ofPayments(payments: Recorded[], booked: Booked[]): string[] {
     ];
     const wrong = expected
       .filter(([, recorded, ledger]) => recorded !== ledger)
-      .map(([what, recorded, ledger]) => `transaction ${transaction_id} (${status}): ${what} ${recorded}, in the ledger ${ledger}`);
+      .map(
+        ([what, recorded, ledger]) =>
+          `transaction ${transaction_id} (${status}): ${what} ${recorded}, in the ledger ${ledger}`,
+      );
     return charged.has(transaction_id) === (was_accepted || late)
       ? wrong
-      : [...wrong, `transaction ${transaction_id} is ${status}, in the ledger ${charged.has(transaction_id) ? 'approved' : 'not approved'}`];
+      : [
+          ...wrong,
+          `transaction ${transaction_id} is ${status}, in the ledger ${charged.has(transaction_id) ? 'approved' : 'not approved'}`,
+        ];
   });
 }
 
 /** Every follow-up order is over, and is what the processor says of it. */
 function ofFollowUps(follow_ups: FollowUp[], booked: Booked[]): string[] {
-  const by_order = new Map(booked.filter(({ follow_up_order_id }) => follow_up_order_id !== null).map((one) => [one.follow_up_order_id!, one]));
+  const by_order = new Map(
+    booked.filter(({ follow_up_order_id }) => follow_up_order_id !== null).map((one) => [one.follow_up_order_id!, one]),
+  );
   return follow_ups.flatMap(({ id, kind, status, amount, requested_by }) => {
     if (OPEN.includes(status)) return [`${kind} order ${id} is still ${status}`];
     if (requested_by === 'processor') return [];
     const entry = by_order.get(id);
-    const told = entry === undefined ? 'nothing' : `${entry.operation} ${entry.result === 'approved' ? 'completed' : 'error'} ${entry.amount}`;
-    return told === `${kind} ${status} ${amount}` ? [] : [`${kind} order ${id} is ${status} with ${amount}, in the ledger ${told}`];
+    const told =
+      entry === undefined
+        ? 'nothing'
+        : `${entry.operation} ${entry.result === 'approved' ? 'completed' : 'error'} ${entry.amount}`;
+    return told === `${kind} ${status} ${amount}`
+      ? []
+      : [`${kind} order ${id} is ${status} with ${amount}, in the ledger ${told}`];
   });
 }
 
@@ -142,11 +166,15 @@ function ofFollowUps(follow_ups: FollowUp[], booked: Booked[]): string[] {
 function ofBooks(payments: Recorded[], follow_ups: FollowUp[], booked: Booked[]): string[] {
   const transactions = new Set(payments.map(({ transaction_id }) => transaction_id));
   const orders = new Map(follow_ups.map((one) => [one.id, one]));
-  return booked.filter(isApproved).flatMap(({ idempotency_key, operation, transaction_id, follow_up_order_id, amount }) => {
-    if (!transactions.has(transaction_id)) return [`${operation} of ${amount} (${idempotency_key}) is of no transaction in the record`];
-    if (!ASKED.includes(operation)) return [];
-    return orders.get(follow_up_order_id ?? '')?.original_transaction_id === transaction_id
-      ? []
-      : [`${operation} of ${amount} (${idempotency_key}) is of no order in the record`];
-  });
+  return booked
+    .filter(isApproved)
+    .flatMap(({ idempotency_key, operation, transaction_id, follow_up_order_id, amount }) => {
+      if (!transactions.has(transaction_id)) {
+        return [`${operation} of ${amount} (${idempotency_key}) is of no transaction in the record`];
+      }
+      if (!ASKED.includes(operation)) return [];
+      return orders.get(follow_up_order_id ?? '')?.original_transaction_id === transaction_id
+        ? []
+        : [`${operation} of ${amount} (${idempotency_key}) is of no order in the record`];
+    });
 }

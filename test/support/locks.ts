@@ -6,7 +6,11 @@ import { until } from './until';
 const PATIENCE_MS = 300;
 
 /** Runs a statement while another transaction holds what `lock` takes, and lets go once `not_after` has passed. */
-export async function heldUpPast<T>(db: Database, lock: string, statement: (not_after: number) => Promise<T>): Promise<T> {
+export async function heldUpPast<T>(
+  db: Database,
+  lock: string,
+  statement: (not_after: number) => Promise<T>,
+): Promise<T> {
   const holder = await db.transaction();
   await holder.raw(lock);
   const not_after = Date.now() + PATIENCE_MS;

@@ -30,7 +30,9 @@ export interface ModelPayment {
 export type Result = number | string;
 
 const total = ({ ledger }: ModelPayment, kind: LedgerKind, ...statuses: LedgerStatus[]) =>
-  ledger.filter((entry) => entry.kind === kind && statuses.includes(entry.status)).reduce((sum, { amount }) => sum + amount, 0);
+  ledger
+    .filter((entry) => entry.kind === kind && statuses.includes(entry.status))
+    .reduce((sum, { amount }) => sum + amount, 0);
 const done = (payment: ModelPayment, kind: LedgerKind) => total(payment, kind, 'completed');
 const open = (payment: ModelPayment, kind: LedgerKind) => total(payment, kind, 'new', 'processing');
 const captured = (payment: ModelPayment) => (payment.mode === 'sale' ? payment.amount : done(payment, 'capture'));
@@ -39,7 +41,9 @@ const closings = ({ ledger }: ModelPayment) => ledger.filter(({ by }) => by === 
 /** What is reserved and nobody has asked for. */
 function rest(payment: ModelPayment): number {
   if (payment.mode === 'sale') return 0;
-  return payment.amount - done(payment, 'capture') - done(payment, 'void') - open(payment, 'capture') - open(payment, 'void');
+  return (
+    payment.amount - done(payment, 'capture') - done(payment, 'void') - open(payment, 'capture') - open(payment, 'void')
+  );
 }
 
 /** Never below 0, and never above what is captured and not given back, whichever news come first. */
@@ -51,7 +55,9 @@ function refundable(payment: ModelPayment): number {
 /** Voided in full it is cancelled; when the service released a part of it, expired; with anything captured it stays. */
 function status(payment: ModelPayment): 'accepted' | 'cancelled' | 'expired' {
   if (payment.mode === 'sale' || captured(payment) > 0 || done(payment, 'void') < payment.amount) return 'accepted';
-  return closings(payment).some((entry) => entry.kind === 'void' && entry.status === 'completed') ? 'expired' : 'cancelled';
+  return closings(payment).some((entry) => entry.kind === 'void' && entry.status === 'completed')
+    ? 'expired'
+    : 'cancelled';
 }
 
 /** Everything that can be seen of a payment. */
@@ -81,7 +87,14 @@ export function seen(payment: ModelPayment, now: number) {
     held: rest(payment),
     unanswered: open(payment, 'capture') + open(payment, 'void'),
     ledger: payment.ledger
-      .map(({ name, kind, by, amount, status: stands, flagged }) => ({ name, kind, by, amount, status: stands, flagged }))
+      .map(({ name, kind, by, amount, status: stands, flagged }) => ({
+        name,
+        kind,
+        by,
+        amount,
+        status: stands,
+        flagged,
+      }))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   };
 }
@@ -98,8 +111,14 @@ interface Asked {
 }
 
 function refusal(payment: ModelPayment, { kind, amount, now }: Asked): string | undefined {
-  if (kind === 'refund') return refundable(payment) === 0 || amount === 0 || (amount ?? 0) > refundable(payment) ? 'RefundError' : undefined;
-  const closed = payment.mode === 'sale' || now >= payment.end || rest(payment) === 0 || (kind === 'capture' && payment.mode === 'delayed');
+  if (kind === 'refund') {
+    return refundable(payment) === 0 || amount === 0 || (amount ?? 0) > refundable(payment) ? 'RefundError' : undefined;
+  }
+  const closed =
+    payment.mode === 'sale' ||
+    now >= payment.end ||
+    rest(payment) === 0 ||
+    (kind === 'capture' && payment.mode === 'delayed');
   if (closed) return kind === 'capture' ? 'Conflict' : 'CanNotCancelTransaction';
   return (amount ?? 0) > rest(payment) ? 'ValidationError on amount' : undefined;
 }
@@ -112,25 +131,34 @@ export function ask(payment: ModelPayment, asked: Asked): [ModelPayment, Result]
   const refused = by === 'merchant' ? refusal(payment, asked) : undefined;
   if (refused !== undefined) return [payment, refused];
   const amount = asked.amount ?? (kind === 'refund' ? refundable(payment) : rest(payment));
-  return [{ ...payment, ledger: [...payment.ledger, { name, kind, by, amount, status: 'new', flagged: false, late: false }] }, amount];
+  return [
+    { ...payment, ledger: [...payment.ledger, { name, kind, by, amount, status: 'new', flagged: false, late: false }] },
+    amount,
+  ];
 }
 
 /**
  * It is answered: what is final stays. A sum over what was captured is flagged on the order that makes it so, a refusal of what the
  * service releases on that.
  */
-export function answer(payment: ModelPayment, { name, to, now }: { name: string; to: LedgerStatus; now: number }): [ModelPayment, Result] {
+export function answer(
+  payment: ModelPayment,
+  { name, to, now }: { name: string; to: LedgerStatus; now: number },
+): [ModelPayment, Result] {
   const entry = payment.ledger.find((one) => one.name === name);
   if (entry === undefined) throw new Error(`${name} was never asked for`);
   if (entry.status === 'completed' || entry.status === 'error') return [payment, entry.status];
   const become = (flagged: boolean): ModelPayment => ({
     ...payment,
-    ledger: payment.ledger.map((one) => (one === entry ? { ...one, status: to, flagged, late: to === 'error' && now >= payment.end } : one)),
+    ledger: payment.ledger.map((one) =>
+      one === entry ? { ...one, status: to, flagged, late: to === 'error' && now >= payment.end } : one,
+    ),
   });
   const after = become(false);
   const given_back = done(after, 'refund') + done(after, 'chargeback') - done(after, 'reversal');
   const stuck = to === 'error' && entry.by === 'service' && entry.kind === 'void';
-  const overdrawn = to === 'completed' && (entry.kind === 'refund' || entry.kind === 'chargeback') && given_back > captured(after);
+  const overdrawn =
+    to === 'completed' && (entry.kind === 'refund' || entry.kind === 'chargeback') && given_back > captured(after);
   return [become(stuck || overdrawn), to];
 }
 
@@ -138,12 +166,21 @@ export function answer(payment: ModelPayment, { name, to, now }: { name: string;
  * What the service does with what is left once the window is over: a delayed authorization is captured, first and once, less what
  * refusals have freed since; all else is released; a release that was refused is not tried again.
  */
-export function closing(payment: ModelPayment, now: number): { name: string; kind: 'capture' | 'void'; amount: number } | undefined {
+export function closing(
+  payment: ModelPayment,
+  now: number,
+): { name: string; kind: 'capture' | 'void'; amount: number } | undefined {
   const before = closings(payment);
   const left = rest(payment);
   if (payment.mode === 'sale' || now < payment.end || left === 0) return undefined;
   const name = `closing:${before.length + 1}`;
-  const freed = payment.ledger.filter(({ kind, by, late }) => kind === 'void' && by === 'merchant' && late).reduce((sum, { amount }) => sum + amount, 0);
-  if (payment.mode === 'delayed' && before.length === 0 && left > freed) return { name, kind: 'capture', amount: left - freed };
-  return before.some((entry) => entry.kind === 'void' && entry.status === 'error') ? undefined : { name, kind: 'void', amount: left };
+  const freed = payment.ledger
+    .filter(({ kind, by, late }) => kind === 'void' && by === 'merchant' && late)
+    .reduce((sum, { amount }) => sum + amount, 0);
+  if (payment.mode === 'delayed' && before.length === 0 && left > freed) {
+    return { name, kind: 'capture', amount: left - freed };
+  }
+  return before.some((entry) => entry.kind === 'void' && entry.status === 'error')
+    ? undefined
+    : { name, kind: 'void', amount: left };
 }

@@ -2,7 +2,10 @@ import type { OrderRecord } from '../../src/domain/order-record';
 import type { TransactionStatus } from '../../src/domain/transitions';
 
 /** An order with attempts of these statuses, as decisions need it; each attempt ends at 800, the order at 1,000. */
-export const anOrderRecord = (transactions: TransactionStatus[] = [], fields: Partial<OrderRecord> = {}): OrderRecord => ({
+export const anOrderRecord = (
+  transactions: TransactionStatus[] = [],
+  fields: Partial<OrderRecord> = {},
+): OrderRecord => ({
   order_id: 'o',
   status: 'new',
   version: 3,

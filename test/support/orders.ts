@@ -42,7 +42,13 @@ export interface TestOrder {
 export const transactionIdOf = (order_id: string, attempt: number) => uuidv5(`transaction:${attempt}`, order_id);
 
 export async function vaultToken(world: World, number: string): Promise<string> {
-  const card = await world.processor.vaultCard({ project_id: PROJECT.id, is_test: true, number, card_expiry: '122034', security_code: '123' });
+  const card = await world.processor.vaultCard({
+    project_id: PROJECT.id,
+    is_test: true,
+    number,
+    card_expiry: '122034',
+    security_code: '123',
+  });
   if (!card.usable) throw new Error(card.reason);
   return card.vault_token;
 }
@@ -142,7 +148,10 @@ export async function createAnOrder(world: World, options: TestOrderOptions = {}
     },
     async follow(kind, amount, over = {}) {
       const input = { ...followUpOf(id, kind, { amount, ...over }), kind } satisfies CaptureOrVoidInput;
-      const startWorkflowOperation = new WithStartWorkflowOperation(ORDER_WORKFLOW, orderRestart({ order_id: id, project_id: PROJECT.id }));
+      const startWorkflowOperation = new WithStartWorkflowOperation(
+        ORDER_WORKFLOW,
+        orderRestart({ order_id: id, project_id: PROJECT.id }),
+      );
       await client.workflow.executeUpdateWithStart(captureOrVoid, { startWorkflowOperation, args: [input] });
       await awaitFirstAnswer(world, input.order_id);
       return input.order_id;
@@ -162,7 +171,15 @@ export async function sleepUntil({ env, now }: World, instant: number): Promise<
  */
 export async function inTheLastSecond<Subject, Answer>(
   world: World,
-  { create, end, act }: { create: () => Promise<Subject>; end: (subject: Subject) => Promise<number>; act: (subject: Subject) => Promise<Answer> },
+  {
+    create,
+    end,
+    act,
+  }: {
+    create: () => Promise<Subject>;
+    end: (subject: Subject) => Promise<number>;
+    act: (subject: Subject) => Promise<Answer>;
+  },
 ): Promise<{ subject: Subject; end: number; answer: Answer }> {
   for (let tries = 1; tries <= 10; tries += 1) {
     const subject = await create();
@@ -177,7 +194,11 @@ export async function inTheLastSecond<Subject, Answer>(
 }
 
 /** What a follow-up order of a payment is asked for with. */
-export function followUpOf(original_order_id: string, kind: FollowUpKind, over: Partial<FollowUpInput> = {}): FollowUpInput {
+export function followUpOf(
+  original_order_id: string,
+  kind: FollowUpKind,
+  over: Partial<FollowUpInput> = {},
+): FollowUpInput {
   return {
     order_id: uuidv7(),
     project_id: PROJECT.id,
@@ -218,13 +239,27 @@ async function awaitFirstAnswer({ env }: World, order_id: string): Promise<void>
   }
 }
 
-const AMOUNTS = ['captured', 'voided', 'refunded', 'charged_back', 'won_back', 'capture_pending', 'void_pending', 'refund_pending'] as const;
+const AMOUNTS = [
+  'captured',
+  'voided',
+  'refunded',
+  'charged_back',
+  'won_back',
+  'capture_pending',
+  'void_pending',
+  'refund_pending',
+] as const;
 
 /** What became of the payment's money, by its first transaction, and of its follow-up orders, oldest first: `300 captured, 200 voided: capture completed, void completed`. */
 export async function moneyStory(order: TestOrder): Promise<string> {
   const { transactions, follow_ups } = await order.view();
-  const amounts = AMOUNTS.map((name) => ({ name, value: transactions[0]?.[`${name}_amount`] ?? 0 })).filter(({ value }) => value !== 0);
-  const [moved, asked] = [amounts.map(({ name, value }) => `${value} ${name}`), follow_ups.map(({ kind, status }) => `${kind} ${status}`)];
+  const amounts = AMOUNTS.map((name) => ({ name, value: transactions[0]?.[`${name}_amount`] ?? 0 })).filter(
+    ({ value }) => value !== 0,
+  );
+  const [moved, asked] = [
+    amounts.map(({ name, value }) => `${value} ${name}`),
+    follow_ups.map(({ kind, status }) => `${kind} ${status}`),
+  ];
   return [moved.join(', ') || 'nothing', ...(asked.length === 0 ? [] : [asked.join(', ')])].join(': ');
 }
 
@@ -243,5 +278,9 @@ export async function story(order: TestOrder): Promise<string> {
 /** What the customer does on the issuer's page: `code`, or `action: cancel`. */
 export async function atTheIssuer(order: TestOrder, form: Record<string, string>): Promise<void> {
   const [transaction] = (await order.view()).transactions.slice(-1);
-  await fetch(transaction?.challenge_url ?? '', { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
+  await fetch(transaction?.challenge_url ?? '', {
+    method: 'POST',
+    body: new URLSearchParams(form),
+    redirect: 'manual',
+  });
 }

@@ -10,7 +10,8 @@ if (process.env['KILL_WORKER'] === 'true') {
   globalThis.fetch = async (input, init) => {
     for (;;) {
       const answer = await fetch(input, init);
-      const again = answer.status === 503 && answer.headers.has('retry-after') && answer.url.startsWith(stack().api_url);
+      const again =
+        answer.status === 503 && answer.headers.has('retry-after') && answer.url.startsWith(stack().api_url);
       if (!again) return answer;
       await sleep(1_000 * Number(answer.headers.get('retry-after')));
     }

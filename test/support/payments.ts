@@ -14,7 +14,10 @@ export const CAPTURE_END = NOW + CAPTURE_PERIOD;
 export type PaymentMode = 'sale' | 'manual' | 'delayed';
 
 /** A payment that was approved at NOW: a sale captured whole, or an authorization that holds all of it for five days. */
-export async function anAcceptedPayment(db: Database, { mode = 'sale', amount = 100 }: { mode?: PaymentMode; amount?: number } = {}): Promise<OrderRecord> {
+export async function anAcceptedPayment(
+  db: Database,
+  { mode = 'sale', amount = 100 }: { mode?: PaymentMode; amount?: number } = {},
+): Promise<OrderRecord> {
   const sale = mode === 'sale';
   const details = {
     vault_token: 'tok',
@@ -44,7 +47,10 @@ export async function anAcceptedPayment(db: Database, { mode = 'sale', amount = 
   );
 }
 
-export const paymentOf = (order: OrderRecord) => ({ original_order_id: order.order_id, original_transaction_id: order.transactions[0]!.transaction_id });
+export const paymentOf = (order: OrderRecord) => ({
+  original_order_id: order.order_id,
+  original_transaction_id: order.transactions[0]!.transaction_id,
+});
 
 const ASKED_BY: Record<FollowUpKind, RequestedBy> = {
   capture: 'merchant',
@@ -54,9 +60,19 @@ const ASKED_BY: Record<FollowUpKind, RequestedBy> = {
   reversal: 'processor',
 };
 
-export function aFollowUp(payment: OrderRecord, request: Partial<NewFollowUp> & Pick<FollowUpRequest, 'kind'>): NewFollowUp {
+export function aFollowUp(
+  payment: OrderRecord,
+  request: Partial<NewFollowUp> & Pick<FollowUpRequest, 'kind'>,
+): NewFollowUp {
   const id = request.id ?? uuidv7();
-  return { ...paymentOf(payment), id, transaction_id: transactionId(id, 1), requested_by: ASKED_BY[request.kind], now: NOW, ...request };
+  return {
+    ...paymentOf(payment),
+    id,
+    transaction_id: transactionId(id, 1),
+    requested_by: ASKED_BY[request.kind],
+    now: NOW,
+    ...request,
+  };
 }
 
 /** What the processor answered; `processing`: nothing yet. */
@@ -64,11 +80,21 @@ export type ProcessorAnswer = 'approved' | 'refused' | 'processing';
 const MOVES = { approved: 'accepted', refused: 'error', processing: 'processing' } as const;
 
 /** Writes what became of a follow-up order, as its workflow does. `asked`: the order as it was when it was asked for. */
-export async function answerFollowUp(db: Database, follow_up: NewFollowUp, asked: OrderRecord, answer: ProcessorAnswer, now = NOW): Promise<OrderRecord> {
+export async function answerFollowUp(
+  db: Database,
+  follow_up: NewFollowUp,
+  asked: OrderRecord,
+  answer: ProcessorAnswer,
+  now = NOW,
+): Promise<OrderRecord> {
   const details =
     answer === 'processing'
       ? { source: 'service' as const, now }
-      : { source: 'processor' as const, now, result: answer === 'approved' ? ('approved' as const) : ('failed' as const) };
+      : {
+          source: 'processor' as const,
+          now,
+          result: answer === 'approved' ? ('approved' as const) : ('failed' as const),
+        };
   return await recordFollowUpOutcome(db, asked, { ...follow_up, amount: asked.amount }, MOVES[answer], details);
 }
 

@@ -57,7 +57,13 @@ type Options = Partial<Omit<AppDependencies, 'operations' | 'config' | 'log'>> &
 export async function servePlumbing(options: Options = {}): Promise<Plumbing> {
   const calls: Call[] = [];
   const lines: string[] = [];
-  const config = { API_DEADLINE_MS: 5_000, API_KEY_CACHE_MS: 0, RATE_LIMIT_PER_SECOND: 0, TRUSTED_PROXY: '', ...options.config };
+  const config = {
+    API_DEADLINE_MS: 5_000,
+    API_KEY_CACHE_MS: 0,
+    RATE_LIMIT_PER_SECOND: 0,
+    TRUSTED_PROXY: '',
+    ...options.config,
+  };
   const app = createApp({
     findProject: async (api_key) => (api_key === API_KEY ? PROJECT : undefined),
     keys: keysInMemory(),
@@ -78,13 +84,18 @@ export async function servePlumbing(options: Options = {}): Promise<Plumbing> {
     ...options.listen,
   });
   const send = (path: string, init: RequestInit = {}) =>
-    fetch(server.url + path, { redirect: 'manual', ...init, headers: { authorization: AUTHORIZATION, ...(init.headers as Record<string, string>) } });
+    fetch(server.url + path, {
+      redirect: 'manual',
+      ...init,
+      headers: { authorization: AUTHORIZATION, ...(init.headers as Record<string, string>) },
+    });
   return {
     ...server,
     calls,
     lines,
     send,
-    post: (path, body) => send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    post: (path, body) =>
+      send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   };
 }
 

@@ -19,9 +19,16 @@ export async function aProject(fields: Partial<NewProject> = {}): Promise<TestPr
     const { is_test = true } = fields;
     const api_key = newApiKey({ is_test });
     await insertMerchant(db, { id: merchant_id, name: 'Another merchant', now });
-    await upsertProject(db, merchant_id, { name: 'Another project', payment_methods: ['credit-card'], currencies: ['EUR'], ...fields, id, is_test }, now);
+    await upsertProject(
+      db,
+      merchant_id,
+      { name: 'Another project', payment_methods: ['credit-card'], currencies: ['EUR'], ...fields, id, is_test },
+      now,
+    );
     await insertApiKey(db, id, api_key, now);
-    const [row] = await rows<{ webhook_secret: string }>(db, 'select webhook_secret from projects where id = :id', { id });
+    const [row] = await rows<{ webhook_secret: string }>(db, 'select webhook_secret from projects where id = :id', {
+      id,
+    });
     return { id, shop: new Merchant(stack(), api_key), webhook_secret: row!.webhook_secret };
   } finally {
     await db.destroy();

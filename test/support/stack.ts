@@ -56,11 +56,27 @@ const PORT_TAKEN = /EADDRINUSE|address already in use|could not create any TCP\/
  * Starts `dist/src/main/start.js` on a folder of its own and on free ports; it stops when this process ends. A port that was free
  * when it was chosen may be taken seconds later, when its server starts: then all is started once more, on others.
  */
-export function launchStack(data_dir: string, options: { env?: Record<string, string>; onLine?: (line: string) => void } = {}): LaunchedStack {
+export function launchStack(
+  data_dir: string,
+  options: { env?: Record<string, string>; onLine?: (line: string) => void } = {},
+): LaunchedStack {
   const entry = path.join(repositoryRoot(), 'dist/src/main/start.js');
   if (!existsSync(entry)) throw new Error('dist is missing: npm run build');
-  const ports = Object.fromEntries(['API', 'SIMULATOR', 'POSTGRES', 'TEMPORAL', 'TEMPORAL_UI', 'CODEC', 'MEILISEARCH'].map((name) => [`${name}_PORT`, '0']));
-  const env = { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'warn', RATE_LIMIT_PER_SECOND: '0', ...ports, ...options.env, DATA_DIR: data_dir };
+  const ports = Object.fromEntries(
+    ['API', 'SIMULATOR', 'POSTGRES', 'TEMPORAL', 'TEMPORAL_UI', 'CODEC', 'MEILISEARCH'].map((name) => [
+      `${name}_PORT`,
+      '0',
+    ]),
+  );
+  const env = {
+    ...process.env,
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'warn',
+    RATE_LIMIT_PER_SECOND: '0',
+    ...ports,
+    ...options.env,
+    DATA_DIR: data_dir,
+  };
   const lines: string[] = [];
   let child: ChildProcess;
   let is_told = false;

@@ -3,6 +3,8 @@ import { connectTemporal } from '../../src/temporal/connect';
 import { stack, type RunningStack } from './stack';
 
 /** A connection to the Temporal of a stack, as an operator has one. Close it with `connection.close()`. */
-export function temporalOf({ temporal_address: address, temporal_namespace: namespace, payload_keys }: RunningStack = stack()): Client {
+export function temporalOf(
+  { temporal_address: address, temporal_namespace: namespace, payload_keys }: RunningStack = stack(),
+): Client {
   return connectTemporal({ address, namespace, payload_keys });
 }

@@ -1,4 +1,11 @@
-import { DefaultLogger, type NativeConnection, Runtime, Worker, makeTelemetryFilterString, type WorkerOptions } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  type NativeConnection,
+  Runtime,
+  Worker,
+  makeTelemetryFilterString,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities';
 import type { Services } from '../../activities/services';
@@ -30,7 +37,9 @@ export function quietRuntime(): void {
   if (runtime) return;
   Runtime.install({
     logger: new DefaultLogger('ERROR'),
-    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }), forward: {} } },
+    telemetryOptions: {
+      logging: { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }), forward: {} },
+    },
   });
   runtime = true;
 }
@@ -47,7 +56,9 @@ async function startServer(tries = 3): Promise<TestWorkflowEnvironment> {
   }
 }
 
-export async function aWorld(options: { services?: Partial<Services>; worker?: Partial<WorkerOptions>; webhook_url?: string } = {}): Promise<World> {
+export async function aWorld(
+  options: { services?: Partial<Services>; worker?: Partial<WorkerOptions>; webhook_url?: string } = {},
+): Promise<World> {
   quietRuntime();
   const env = await startServer();
   await env.connection.operatorService.addSearchAttributes({
@@ -71,7 +82,9 @@ export async function aWorld(options: { services?: Partial<Services>; worker?: P
     }),
     ...options.worker,
   };
-  const workers = await Promise.all([TASK_QUEUE, WEBHOOK_TASK_QUEUE].map((taskQueue) => Worker.create({ ...shared, taskQueue })));
+  const workers = await Promise.all(
+    [TASK_QUEUE, WEBHOOK_TASK_QUEUE].map((taskQueue) => Worker.create({ ...shared, taskQueue })),
+  );
   const running = Promise.all(workers.map((worker) => worker.run()));
   return {
     env,

@@ -69,10 +69,14 @@ afterAll(async () => {
 type AskedFor = 'capture' | 'void' | 'refund' | 'reversal';
 
 const refusalOf = (error: unknown) => {
-  const cause = error instanceof WorkflowUpdateFailedError ? (error.cause as { type?: string; cause?: { type?: string } }) : undefined;
+  const cause =
+    error instanceof WorkflowUpdateFailedError
+      ? (error.cause as { type?: string; cause?: { type?: string } })
+      : undefined;
   return cause?.type ?? cause?.cause?.type ?? String(error);
 };
-const ledger = async (order: TestOrder) => (await shop.ledger(order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
+const ledger = async (order: TestOrder) =>
+  (await shop.ledger(order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
 const becomes = (order_id: string, expected: string) =>
   until(`the follow-up order becomes ${expected}`, async () => (await storyOf(world, order_id)) === expected);
 const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
@@ -90,14 +94,19 @@ async function cancelledAtTheIssuer(): Promise<TestOrder> {
   return order;
 }
 
-const reversalOf = ({ id }: TestOrder) => followUpOf(id, 'reversal', { order_id: reversalOrderId(transactionIdOf(id, 1)), requested_by: 'service' });
+const reversalOf = ({ id }: TestOrder) =>
+  followUpOf(id, 'reversal', { order_id: reversalOrderId(transactionIdOf(id, 1)), requested_by: 'service' });
 
 async function reverse(order: TestOrder): Promise<unknown> {
   return await (await tellNews(world, reversalOf(order))).result();
 }
 
 /** The processor's own doing, as its notification tells it: what is to be recorded. */
-async function ofTheProcessor({ id }: TestOrder, operation: 'chargeback' | 'chargeback_reversal', amount?: number): Promise<FollowUpInput> {
+async function ofTheProcessor(
+  { id }: TestOrder,
+  operation: 'chargeback' | 'chargeback_reversal',
+  amount?: number,
+): Promise<FollowUpInput> {
   const original_transaction_id = transactionIdOf(id, 1);
   const response = await fetch(`${stack().simulator_url}/control/chargebacks/`, {
     method: 'POST',
@@ -110,7 +119,11 @@ async function ofTheProcessor({ id }: TestOrder, operation: 'chargeback' | 'char
 
 function toldOf(id: string, operation: 'chargeback' | 'chargeback_reversal', processor_key: string): FollowUpInput {
   const kind = operation === 'chargeback' ? 'chargeback' : 'reversal';
-  return followUpOf(id, kind, { order_id: processorOrderId(transactionIdOf(id, 1), processor_key), requested_by: 'processor', processor_key });
+  return followUpOf(id, kind, {
+    order_id: processorOrderId(transactionIdOf(id, 1), processor_key),
+    requested_by: 'processor',
+    processor_key,
+  });
 }
 
 /** A payment of which this kind of order may be asked, and how it is. */
@@ -139,7 +152,12 @@ const unaskable = ({ id }: TestOrder, kind: AskedFor, order_id: string): Fault =
 });
 
 const KINDS: AskedFor[] = ['capture', 'void', 'refund', 'reversal'];
-const MOVED = { capture: '200 captured', void: '200 voided', refund: '500 captured, 200 refunded', reversal: 'nothing' };
+const MOVED = {
+  capture: '200 captured',
+  void: '200 voided',
+  refund: '500 captured, 200 refunded',
+  reversal: 'nothing',
+};
 const ASKED = { capture: 200, void: 200, refund: 200, reversal: 500 };
 
 describe('every kind that the service asks for', () => {
@@ -154,15 +172,31 @@ describe('every kind that the service asks for', () => {
     const shown = presentOrder((await findOrderView(world.database.db, order_id))!, 'http://shop.test');
     expect(orderSchema.parse(shown)).toEqual(shown);
     const { flag, of, credit_debit } = FOLLOW_UPS[kind];
-    expect(shown).toMatchObject({ status: 'completed', amount: ASKED[kind], [of]: order.id, related_order_id: order.id, flags: ['is-test', flag] });
+    expect(shown).toMatchObject({
+      status: 'completed',
+      amount: ASKED[kind],
+      [of]: order.id,
+      related_order_id: order.id,
+      flags: ['is-test', flag],
+    });
     expect(shown.transactions).toMatchObject([
-      { transaction_type: kind, credit_debit, status: 'accepted', payment_method: kind === 'refund' ? 'credit-card-refund' : 'credit-card' },
+      {
+        transaction_type: kind,
+        credit_debit,
+        status: 'accepted',
+        payment_method: kind === 'refund' ? 'credit-card-refund' : 'credit-card',
+      },
     ]);
     for (const absent of ['order_url', 'expiration_period', 'customer']) expect(shown).not.toHaveProperty(absent);
-    expect(presentOrder(await order.view(), 'http://shop.test').flags).toEqual(['is-test', FOLLOW_UPS[kind].original_flag]);
+    expect(presentOrder(await order.view(), 'http://shop.test').flags).toEqual([
+      'is-test',
+      FOLLOW_UPS[kind].original_flag,
+    ]);
 
     await until('its webhook came', () => webhooksOf(order_id) === 1);
-    expect(receiver.received.find(({ body }) => body.includes(order_id))?.headers['webhook-id']).toBe(deliveryWorkflowId({ order_id, n: 1 }));
+    expect(receiver.received.find(({ body }) => body.includes(order_id))?.headers['webhook-id']).toBe(
+      deliveryWorkflowId({ order_id, n: 1 }),
+    );
     if (kind === 'capture' || kind === 'void') await order.follow('void');
   });
 
@@ -212,7 +246,9 @@ describe('what the processor answers', () => {
     await carryOut(world, input);
     expect(await storyOf(world, input.order_id)).toBe('processing: processing');
     expect(await moneyStory(order)).toBe('500 captured, 300 refund_pending: refund processing');
-    await expect(carryOut(world, followUpOf(order.id, 'refund', { amount: 201 })).catch(refusalOf)).resolves.toBe('RefundError');
+    await expect(carryOut(world, followUpOf(order.id, 'refund', { amount: 201 })).catch(refusalOf)).resolves.toBe(
+      'RefundError',
+    );
     await fetch(`${stack().simulator_url}/control/due/`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -229,7 +265,10 @@ describe('what the processor answers', () => {
     ['refund', 'refund_refused', '500 captured: refund error'],
     ['capture', 'capture_refused', 'nothing: capture error'],
   ] as const)('no (%s): error, and the money is free again', async (kind, card, expected) => {
-    const order = await createAnOrder(world, { card_number: CARDS[card].number, ...(kind === 'capture' && { capture_mode: 'manual' }) });
+    const order = await createAnOrder(world, {
+      card_number: CARDS[card].number,
+      ...(kind === 'capture' && { capture_mode: 'manual' }),
+    });
     const input = followUpOf(order.id, kind, { amount: 500 });
     if (kind === 'capture') await order.follow('capture', 500, input);
     else expect(await (await carryOut(world, input)).result()).toBe('error');
@@ -284,9 +323,21 @@ describe('refused before anything is stored', () => {
   test.each<[string, (order: TestOrder) => FollowUpInput, string]>([
     ['a refund of more than is left', ({ id }) => followUpOf(id, 'refund', { amount: 501 }), 'RefundError'],
     ['a refund of 0', ({ id }) => followUpOf(id, 'refund', { amount: 0 }), 'RefundError'],
-    ['of a transaction that is not there', ({ id }) => followUpOf(id, 'refund', { original_transaction_id: uuidv7() }), 'NotFound'],
-    ['of an order that is not there', ({ id }) => followUpOf(uuidv7(), 'refund', { original_transaction_id: transactionIdOf(id, 1) }), 'NotFound'],
-    ['too late', ({ id }) => followUpOf(id, 'refund', { amount: 100, not_after: Date.now() - 1 }), 'ServiceUnavailable'],
+    [
+      'of a transaction that is not there',
+      ({ id }) => followUpOf(id, 'refund', { original_transaction_id: uuidv7() }),
+      'NotFound',
+    ],
+    [
+      'of an order that is not there',
+      ({ id }) => followUpOf(uuidv7(), 'refund', { original_transaction_id: transactionIdOf(id, 1) }),
+      'NotFound',
+    ],
+    [
+      'too late',
+      ({ id }) => followUpOf(id, 'refund', { amount: 100, not_after: Date.now() - 1 }),
+      'ServiceUnavailable',
+    ],
     ['at another version', ({ id }) => followUpOf(id, 'refund', { amount: 100, versions: [99] }), 'PreconditionFailed'],
   ])('%s: the update fails with the type, the workflow ends', async (_title, inputOf, type) => {
     const order = await paid();
@@ -301,7 +352,9 @@ describe('refused before anything is stored', () => {
   test('refused once, it may be asked for again under the same name', async () => {
     const order = await paid();
     const input = followUpOf(order.id, 'refund', { amount: 100 });
-    await expect(carryOut(world, { ...input, not_after: Date.now() - 1 }).catch(refusalOf)).resolves.toBe('ServiceUnavailable');
+    await expect(carryOut(world, { ...input, not_after: Date.now() - 1 }).catch(refusalOf)).resolves.toBe(
+      'ServiceUnavailable',
+    );
     expect(await handleOf(input.order_id).result()).toBe('refused');
     await carryOut(world, input);
     expect(await moneyStory(order)).toBe('500 captured, 100 refunded: refund completed');
@@ -318,7 +371,9 @@ describe('what the processor did of itself', () => {
     expect(await moneyStory(order)).toBe('500 captured, 200 charged_back: chargeback completed');
     const shown = presentOrder((await findOrderView(world.database.db, input.order_id))!, 'http://shop.test');
     expect(shown).toMatchObject({ amount: 200, chargeback_of_order_id: order.id, flags: ['is-test', 'is-chargeback'] });
-    expect(shown.transactions).toMatchObject([{ transaction_type: 'chargeback', credit_debit: 'debit', status: 'accepted' }]);
+    expect(shown.transactions).toMatchObject([
+      { transaction_type: 'chargeback', credit_debit: 'debit', status: 'accepted' },
+    ]);
     expect(shown.transactions![0]!.events).toMatchObject([
       { event: 'new', source: 'processor' },
       { event: 'accepted', source: 'processor' },
@@ -335,21 +390,40 @@ describe('what the processor did of itself', () => {
   test('won back: a reversal of the payment, which brings the money back', async () => {
     const order = await paid();
     await tellNews(world, await ofTheProcessor(order, 'chargeback'));
-    await expect(carryOut(world, followUpOf(order.id, 'refund', { amount: 1 })).catch(refusalOf)).resolves.toBe('RefundError');
+    await expect(carryOut(world, followUpOf(order.id, 'refund', { amount: 1 })).catch(refusalOf)).resolves.toBe(
+      'RefundError',
+    );
     const won = await ofTheProcessor(order, 'chargeback_reversal');
     await tellNews(world, won);
-    expect(await moneyStory(order)).toBe('500 captured, 500 charged_back, 500 won_back: chargeback completed, reversal completed');
+    expect(await moneyStory(order)).toBe(
+      '500 captured, 500 charged_back, 500 won_back: chargeback completed, reversal completed',
+    );
     const shown = presentOrder((await findOrderView(world.database.db, won.order_id))!, 'http://shop.test');
-    expect(shown).toMatchObject({ reversal_of_order_id: order.id, transactions: [{ transaction_type: 'reversal', credit_debit: 'credit' }] });
+    expect(shown).toMatchObject({
+      reversal_of_order_id: order.id,
+      transactions: [{ transaction_type: 'reversal', credit_debit: 'credit' }],
+    });
     await carryOut(world, followUpOf(order.id, 'refund', { amount: 500 }));
     expect(await ledger(order)).toContain('refund 500 approved');
   });
 
   test.each<[string, (order: TestOrder) => Promise<FollowUpInput>]>([
-    ['a key it never saw', ({ id }) => Promise.resolve(toldOf(id, 'chargeback', `${transactionIdOf(id, 1)}:charge:chargeback`))],
-    ['the key of the charge itself', ({ id }) => Promise.resolve(toldOf(id, 'chargeback', `${transactionIdOf(id, 1)}:charge`))],
-    ['a chargeback told as one that was won', async (order) => ({ ...(await ofTheProcessor(order, 'chargeback')), kind: 'reversal' })],
-    ['a chargeback of another payment', async ({ id }) => toldOf(id, 'chargeback', (await ofTheProcessor(await paid(), 'chargeback')).processor_key!)],
+    [
+      'a key it never saw',
+      ({ id }) => Promise.resolve(toldOf(id, 'chargeback', `${transactionIdOf(id, 1)}:charge:chargeback`)),
+    ],
+    [
+      'the key of the charge itself',
+      ({ id }) => Promise.resolve(toldOf(id, 'chargeback', `${transactionIdOf(id, 1)}:charge`)),
+    ],
+    [
+      'a chargeback told as one that was won',
+      async (order) => ({ ...(await ofTheProcessor(order, 'chargeback')), kind: 'reversal' }),
+    ],
+    [
+      'a chargeback of another payment',
+      async ({ id }) => toldOf(id, 'chargeback', (await ofTheProcessor(await paid(), 'chargeback')).processor_key!),
+    ],
   ])('forged news record nothing: %s', async (_title, forge) => {
     const order = await paid();
     const input = await forge(order);
@@ -398,7 +472,10 @@ describe('a payment that was approved after its end', () => {
     await world.env.sleep(14 * MINUTE);
     expect(await ledger(order)).toEqual(['sale 500 approved']);
     await world.env.sleep(2 * MINUTE);
-    await until('it is given back', async () => (await storyOf(world, reversalOf(order).order_id)) === 'completed: accepted');
+    await until(
+      'it is given back',
+      async () => (await storyOf(world, reversalOf(order).order_id)) === 'completed: accepted',
+    );
     expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
   });
 
@@ -433,29 +510,40 @@ describe('a payment that was approved after its end', () => {
 
 describe('what an operator sees in the Web UI', () => {
   const details = async (order_id: string) =>
-    ((await handleOf(order_id).query('__temporal_workflow_metadata')) as { currentDetails?: string }).currentDetails ?? '';
+    ((await handleOf(order_id).query('__temporal_workflow_metadata')) as { currentDetails?: string }).currentDetails ??
+    '';
 
   test('whose it is, what it follows, its status and what it waits for; nothing personal', async () => {
     const order = await paid();
-    const input = followUpOf(order.id, 'refund', { amount: 200, description: 'For Ada Lovelace', extra: { email: 'ada@example.com' } });
+    const input = followUpOf(order.id, 'refund', {
+      amount: 200,
+      description: 'For Ada Lovelace',
+      extra: { email: 'ada@example.com' },
+    });
     await shop.trouble({ kind: 'outage', operation: 'refund', order_id: order.id });
     const handle = await carryOut(world, input);
     const { typedSearchAttributes } = await handle.describe();
-    expect([ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, ATTENTION].map((key) => typedSearchAttributes.get(key))).toEqual([
-      'processing',
-      PROJECT.id,
-      order.id,
-      undefined,
-    ]);
+    expect(
+      [ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, ATTENTION].map((key) => typedSearchAttributes.get(key)),
+    ).toEqual(['processing', PROJECT.id, order.id, undefined]);
     const waiting = await details(input.order_id);
-    for (const part of ['**processing**', '200 EUR', "Waits for the processor's outcome", orderWorkflowId(order.id), 'wanted by the merchant']) {
+    for (const part of [
+      '**processing**',
+      '200 EUR',
+      "Waits for the processor's outcome",
+      orderWorkflowId(order.id),
+      'wanted by the merchant',
+    ]) {
       expect(waiting).toContain(part);
     }
     expect(waiting).not.toMatch(/Ada|example\.com|4111|vt_/);
     await shop.endTrouble();
     await tell(input.order_id);
     await becomes(input.order_id, 'completed: accepted');
-    await until('it is over', async () => (await handle.describe()).typedSearchAttributes.get(ORDER_STATUS) === 'completed');
+    await until(
+      'it is over',
+      async () => (await handle.describe()).typedSearchAttributes.get(ORDER_STATUS) === 'completed',
+    );
     expect(await details(input.order_id)).toContain('Nothing is awaited: completed is final.');
   });
 
@@ -466,6 +554,8 @@ describe('what an operator sees in the Web UI', () => {
     const handle = await carryOut(world, input);
     expect((await handle.describe()).typedSearchAttributes.get(ATTENTION)).toContain('beyond what was captured');
     expect(await details(input.order_id)).toContain('**Attention: ');
-    expect(await moneyStory(order)).toBe('500 captured, 500 refunded, 500 charged_back: refund completed, chargeback completed');
+    expect(await moneyStory(order)).toBe(
+      '500 captured, 500 refunded, 500 charged_back: refund completed, chargeback completed',
+    );
   });
 });

@@ -2,9 +2,15 @@ import { ApplicationFailure } from '@temporalio/common';
 import { orRefused } from '../../workflows/interceptors';
 
 test('a plain Error in a handler refuses that update instead of wedging the workflow', async () => {
-  const failure = await orRefused(() => Promise.reject(new TypeError('x is undefined'))).catch((error: unknown) => error);
+  const failure = await orRefused(() => Promise.reject(new TypeError('x is undefined'))).catch(
+    (error: unknown) => error,
+  );
   expect(failure).toBeInstanceOf(ApplicationFailure);
-  expect(failure).toMatchObject({ type: 'ServerError', nonRetryable: true, message: 'Unexpected error inside the service.' });
+  expect(failure).toMatchObject({
+    type: 'ServerError',
+    nonRetryable: true,
+    message: 'Unexpected error inside the service.',
+  });
 });
 
 test('a refusal passes as it is', async () => {

@@ -9,7 +9,11 @@ test('work begins when the work before it has ended, in the order it came', asyn
     log.push(`${name} ends`);
     return name;
   };
-  expect(await Promise.all([inTurn(work('a', 9)), inTurn(work('b', 1)), inTurn(work('c', 4))])).toEqual(['a', 'b', 'c']);
+  expect(await Promise.all([inTurn(work('a', 9)), inTurn(work('b', 1)), inTurn(work('c', 4))])).toEqual([
+    'a',
+    'b',
+    'c',
+  ]);
   expect(log).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
 });
 

@@ -12,7 +12,12 @@ const anOrder = (status: OrderStatus, transactions: TransactionStatus[] = [], at
   currency: 'EUR',
   attempts_max,
   order_end: Date.UTC(2026, 0, 15, 12, 30),
-  transactions: transactions.map((one, i) => ({ transaction_id: `t${i}`, attempt: i + 1, status: one, end: Date.UTC(2026, 0, 15, 12, 10) })),
+  transactions: transactions.map((one, i) => ({
+    transaction_id: `t${i}`,
+    attempt: i + 1,
+    status: one,
+    end: Date.UTC(2026, 0, 15, 12, 10),
+  })),
   deliveries: [],
 });
 
@@ -21,7 +26,10 @@ test.each<[OrderRecord, string]>([
   [anOrder('new', ['new']), 'Waits for the customer to pay, until 2026-01-15T12:10:00.000Z.'],
   [anOrder('processing', ['pending']), 'Waits for the customer to finish 3-D Secure, until 2026-01-15T12:10:00.000Z.'],
   [anOrder('processing', ['error']), 'Waits for the customer to try again, until 2026-01-15T12:30:00.000Z.'],
-  [anOrder('processing', ['processing']), "Waits for the processor's outcome of attempt 1; it is asked again and again."],
+  [
+    anOrder('processing', ['processing']),
+    "Waits for the processor's outcome of attempt 1; it is asked again and again.",
+  ],
   [anOrder('completed', ['accepted']), 'Nothing is awaited: completed is final.'],
 ])('an operator reads what an order waits for, and until when: %j', (order, words) => {
   expect(inWords(order)).toBe(words);
@@ -29,7 +37,14 @@ test.each<[OrderRecord, string]>([
 
 test('the details name status, amount and every attempt', () => {
   const text = inDetail(anOrder('see-transactions', ['error', 'pending']), 'payments');
-  for (const part of ['**see-transactions**', '1250 EUR (minor units)', 'attempt 1 of 5: error', 'attempt 2 of 5: pending']) expect(text).toContain(part);
+  for (const part of [
+    '**see-transactions**',
+    '1250 EUR (minor units)',
+    'attempt 1 of 5: error',
+    'attempt 2 of 5: pending',
+  ]) {
+    expect(text).toContain(part);
+  }
 });
 
 describe('an authorization', () => {
@@ -39,7 +54,10 @@ describe('an authorization', () => {
     return { ...order, transactions: order.transactions.map((one) => ({ ...one, capture })) };
   };
   test.each<[OrderRecord, string]>([
-    [held('manual', 1250), 'Holds 1250, which the merchant captures or voids until 2026-01-15T13:00:00.000Z; then it is released.'],
+    [
+      held('manual', 1250),
+      'Holds 1250, which the merchant captures or voids until 2026-01-15T13:00:00.000Z; then it is released.',
+    ],
     [held('delayed', 1250), 'Holds 1250, which is captured at 2026-01-15T13:00:00.000Z unless it is voided.'],
     [
       held('manual', 250, 1000),
@@ -51,8 +69,13 @@ describe('an authorization', () => {
   });
 
   test('what the service did at the end of the window has a link', () => {
-    const text = inDetail({ ...anOrder('completed', ['expired']), closings: [{ order_id: 'v', kind: 'void', status: 'completed' }] }, 'default');
-    expect(text).toContain('void at the end of the window, [order:v](/namespaces/default/workflows/order:v): completed');
+    const text = inDetail(
+      { ...anOrder('completed', ['expired']), closings: [{ order_id: 'v', kind: 'void', status: 'completed' }] },
+      'default',
+    );
+    expect(text).toContain(
+      'void at the end of the window, [order:v](/namespaces/default/workflows/order:v): completed',
+    );
   });
 });
 
@@ -81,7 +104,12 @@ describe('a follow-up order', () => {
       { ...anOrder('completed', ['accepted'], 1), attention: 'look here' },
       'default',
     );
-    for (const part of ['**Attention: look here.**', 'Nothing is awaited: completed is final.', 'A chargeback of', 'wanted by the processor']) {
+    for (const part of [
+      '**Attention: look here.**',
+      'Nothing is awaited: completed is final.',
+      'A chargeback of',
+      'wanted by the processor',
+    ]) {
       expect(text).toContain(part);
     }
   });

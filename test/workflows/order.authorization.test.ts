@@ -33,23 +33,31 @@ afterAll(async () => {
 });
 
 const refusalOf = (error: unknown) => {
-  const cause = error instanceof WorkflowUpdateFailedError ? (error.cause as { type?: string; cause?: { type?: string } }) : undefined;
+  const cause =
+    error instanceof WorkflowUpdateFailedError
+      ? (error.cause as { type?: string; cause?: { type?: string } })
+      : undefined;
   return cause?.type ?? cause?.cause?.type ?? String(error);
 };
 
 /** Lets workflow time pass; what is due meanwhile happens. */
 const pass = (milliseconds: number) => world.env.sleep(milliseconds);
 
-const authorize = (capture_mode: 'manual' | 'delayed' = 'manual', card: CardName = 'approved', over: { amount?: number; capture_period?: string } = {}) =>
-  createAnOrder(world, { card_number: CARDS[card].number, capture_mode, ...over });
+const authorize = (
+  capture_mode: 'manual' | 'delayed' = 'manual',
+  card: CardName = 'approved',
+  over: { amount?: number; capture_period?: string } = {},
+) => createAnOrder(world, { card_number: CARDS[card].number, capture_mode, ...over });
 
 const windowEnd = async (order: TestOrder) => Date.parse((await order.view()).transactions[0]?.capture_ends_at ?? '');
 const isRunning = async ({ handle }: TestOrder) => (await handle.describe()).status.name === 'RUNNING';
 /** Everything that became of the payment: `completed: accepted; 300 captured: capture completed`. */
 const all = async (order: TestOrder) => `${await story(order)}; ${await moneyStory(order)}`;
 /** Waits in real time, while workflow time stands still. */
-const becomes = (order: TestOrder, expected: string) => until(`the payment becomes ${expected}`, async () => (await all(order)) === expected);
-const ledger = async (order: TestOrder) => (await shop.ledger(order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
+const becomes = (order: TestOrder, expected: string) =>
+  until(`the payment becomes ${expected}`, async () => (await all(order)) === expected);
+const ledger = async (order: TestOrder) =>
+  (await shop.ledger(order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
 const isOver = (order: TestOrder) => until('its workflow is over', async () => !(await isRunning(order)));
 
 describe('while the window lasts', () => {
@@ -83,8 +91,18 @@ describe('while the window lasts', () => {
   });
 
   test.each<[string, ((order: TestOrder) => Promise<unknown>)[], string, string[]]>([
-    ['captured in full', [(order) => order.follow('capture')], 'completed: accepted; 500 captured: capture completed', ['capture 500 approved']],
-    ['voided in full', [(order) => order.follow('void')], 'completed: cancelled; 500 voided: void completed', ['void 500 approved']],
+    [
+      'captured in full',
+      [(order) => order.follow('capture')],
+      'completed: accepted; 500 captured: capture completed',
+      ['capture 500 approved'],
+    ],
+    [
+      'voided in full',
+      [(order) => order.follow('void')],
+      'completed: cancelled; 500 voided: void completed',
+      ['void 500 approved'],
+    ],
     [
       'captured in part, the rest voided',
       [(order) => order.follow('capture', 300), (order) => order.follow('void')],
@@ -181,7 +199,9 @@ describe('an order that Temporal has lost', () => {
   test('one that never was is refused', async () => {
     const order = await authorize();
     await order.follow('void');
-    await expect(order.follow('capture', 1, { original_order_id: uuidv7() }).catch(refusalOf)).resolves.toBe('NotFound');
+    await expect(order.follow('capture', 1, { original_order_id: uuidv7() }).catch(refusalOf)).resolves.toBe(
+      'NotFound',
+    );
   });
 });
 
@@ -221,7 +241,10 @@ describe('refused by the payment locked in the database', () => {
 
   test('of two captures at once that want the same money one wins', async () => {
     const order = await authorize();
-    const answers = await Promise.all([order.follow('capture', 300).catch(refusalOf), order.follow('capture', 300).catch(refusalOf)]);
+    const answers = await Promise.all([
+      order.follow('capture', 300).catch(refusalOf),
+      order.follow('capture', 300).catch(refusalOf),
+    ]);
     expect(answers.filter((answer) => answer === 'ValidationError')).toHaveLength(1);
     await becomes(order, 'completed: accepted; 300 captured: capture completed');
     await order.follow('void');
@@ -229,7 +252,10 @@ describe('refused by the payment locked in the database', () => {
 
   test('of a capture and a void of everything at once one wins', async () => {
     const order = await authorize();
-    const [captured, voided] = await Promise.all([order.follow('capture').catch(refusalOf), order.follow('void').catch(refusalOf)]);
+    const [captured, voided] = await Promise.all([
+      order.follow('capture').catch(refusalOf),
+      order.follow('void').catch(refusalOf),
+    ]);
     expect([captured === 'Conflict', voided === 'CanNotCancelTransaction'].filter(Boolean)).toHaveLength(1);
     expect(await ledger(order)).toHaveLength(2);
   });
@@ -247,7 +273,14 @@ describe('refused by the payment locked in the database', () => {
 
 describe('at the end of the window', () => {
   test.each<[string, 'manual' | 'delayed', CardName, ['capture' | 'void', number][], string, string[]]>([
-    ['manual, nothing captured: released', 'manual', 'approved', [], 'completed: expired; 500 voided: void completed', ['void 500 approved']],
+    [
+      'manual, nothing captured: released',
+      'manual',
+      'approved',
+      [],
+      'completed: expired; 500 voided: void completed',
+      ['void 500 approved'],
+    ],
     [
       'manual, captured in part: the rest is released',
       'manual',
@@ -264,7 +297,14 @@ describe('at the end of the window', () => {
       'completed: expired; 500 voided: void completed, void completed',
       ['void 200 approved', 'void 300 approved'],
     ],
-    ['delayed: captured', 'delayed', 'approved', [], 'completed: accepted; 500 captured: capture completed', ['capture 500 approved']],
+    [
+      'delayed: captured',
+      'delayed',
+      'approved',
+      [],
+      'completed: accepted; 500 captured: capture completed',
+      ['capture 500 approved'],
+    ],
     [
       'delayed, voided in part: the rest is captured',
       'delayed',
@@ -295,7 +335,9 @@ describe('at the end of the window', () => {
       expect([id, own.requested_by]).toEqual([closingOrderId(transactionIdOf(order.id, 1), i + 1), 'service']);
       expect(Math.abs(Date.parse(own.created) - end)).toBeLessThan(5_000);
     }
-    if (expected.includes('expired')) expect(transactions[0]?.events.at(-1)).toMatchObject({ event: 'expired', source: 'service' });
+    if (expected.includes('expired')) {
+      expect(transactions[0]?.events.at(-1)).toMatchObject({ event: 'expired', source: 'service' });
+    }
   });
 
   test('what is asked for and not answered is not released; what its refusal frees, is', async () => {
@@ -310,7 +352,12 @@ describe('at the end of the window', () => {
     await shop.endTrouble();
     await world.env.client.workflow.getHandle(orderWorkflowId(capture)).signal(processorAnswered);
     await becomes(order, 'completed: expired; 500 voided: capture error, void completed, void completed');
-    expect((await ledger(order)).toSorted()).toEqual(['authorize 500 approved', 'capture 300 refused', 'void 200 approved', 'void 300 approved']);
+    expect((await ledger(order)).toSorted()).toEqual([
+      'authorize 500 approved',
+      'capture 300 refused',
+      'void 200 approved',
+      'void 300 approved',
+    ]);
     await isOver(order);
   });
 
@@ -342,7 +389,12 @@ describe('at the end of the window', () => {
     const { db } = world.database;
     const { order_id, ...capture } = followUpOf(order.id, 'capture', { amount: 300 });
     const now = await world.now();
-    const written = await insertFollowUp(db, { ...capture, id: order_id, transaction_id: transactionId(order_id, 1), now });
+    const written = await insertFollowUp(db, {
+      ...capture,
+      id: order_id,
+      transaction_id: transactionId(order_id, 1),
+      now,
+    });
     await recordFollowUpOutcome(db, written, { ...capture, amount: 300 }, 'accepted', { source: 'processor', now });
     expect(await order.handle.result()).toBe('completed');
     expect(await moneyStory(order)).toMatch(/^300 captured, 200 void/);
@@ -357,7 +409,11 @@ describe('one second before, exactly at and one second after', () => {
       await one.follow('capture', 100);
       return await all(one);
     };
-    const { subject: order, end, answer } = await inTheLastSecond(world, { create: () => authorize(), end: windowEnd, act });
+    const {
+      subject: order,
+      end,
+      answer,
+    } = await inTheLastSecond(world, { create: () => authorize(), end: windowEnd, act });
     expect(answer).toBe('completed: accepted; 100 captured: capture completed');
     await sleepUntil(world, end);
     await expect(order.follow('capture', 100).catch(refusalOf)).resolves.toMatch(atTheEnd);
@@ -366,7 +422,11 @@ describe('one second before, exactly at and one second after', () => {
   });
 
   test('a void at the end of the window', async () => {
-    const { subject: order, end } = await inTheLastSecond(world, { create: () => authorize(), end: windowEnd, act: (one) => one.follow('void', 100) });
+    const { subject: order, end } = await inTheLastSecond(world, {
+      create: () => authorize(),
+      end: windowEnd,
+      act: (one) => one.follow('void', 100),
+    });
     await sleepUntil(world, end);
     await expect(order.follow('void', 100).catch(refusalOf)).resolves.toMatch(atTheEnd);
     await sleepUntil(world, end + 1_000);
@@ -379,7 +439,11 @@ describe('one second before, exactly at and one second after', () => {
       await one.follow('void', 100);
       return before;
     };
-    const { subject: order, end, answer } = await inTheLastSecond(world, { create: () => authorize('delayed'), end: windowEnd, act });
+    const {
+      subject: order,
+      end,
+      answer,
+    } = await inTheLastSecond(world, { create: () => authorize('delayed'), end: windowEnd, act });
     expect(answer).toBe('completed: accepted; nothing');
     await sleepUntil(world, end);
     await expect(order.follow('void', 100).catch(refusalOf)).resolves.toMatch(atTheEnd);
@@ -391,8 +455,10 @@ describe('one second before, exactly at and one second after', () => {
     ['the transaction', {}, 10 * MINUTE],
     ['the order', {}, undefined],
   ])('the time for paying %s', async (_title, input, transaction_period) => {
-    const create = () => createAnOrder(world, { input, ...(transaction_period !== undefined && { transaction_period }) });
-    const endOf = async (order: TestOrder) => Date.parse((await order.view()).transactions[0]?.expires_at ?? (await order.view()).expires_at ?? '');
+    const create = () =>
+      createAnOrder(world, { input, ...(transaction_period !== undefined && { transaction_period }) });
+    const endOf = async (order: TestOrder) =>
+      Date.parse((await order.view()).transactions[0]?.expires_at ?? (await order.view()).expires_at ?? '');
     const open = transaction_period === undefined ? 'new:' : 'new: new';
     const token = await vaultToken(world, CARDS.approved.number);
     const {
@@ -410,7 +476,9 @@ describe('one second before, exactly at and one second after', () => {
     expect(answer).toBe(open);
     expect(await story(paid)).toBe('completed: accepted');
     await sleepUntil(world, await endOf(late));
-    await expect(late.pay(CARDS.approved.number, 1, token).catch(refusalOf)).resolves.toMatch(/TransactionAlreadyStarted|WorkflowNotFoundError/);
+    await expect(late.pay(CARDS.approved.number, 1, token).catch(refusalOf)).resolves.toMatch(
+      /TransactionAlreadyStarted|WorkflowNotFoundError/,
+    );
     await sleepUntil(world, (await endOf(late)) + 1_000);
     await until('it has expired', async () => (await story(late)) === open.replaceAll('new', 'expired'));
   });

@@ -9,7 +9,17 @@ import { aTransaction } from '../support/builders';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { PROJECT } from '../support/database';
-import { MINUTE, atTheIssuer, createAnOrder, inTheLastSecond, sleepUntil, story, transactionIdOf, vaultToken, type TestOrder } from '../support/orders';
+import {
+  MINUTE,
+  atTheIssuer,
+  createAnOrder,
+  inTheLastSecond,
+  sleepUntil,
+  story,
+  transactionIdOf,
+  vaultToken,
+  type TestOrder,
+} from '../support/orders';
 import { stack } from '../support/stack';
 import { aWorld, type World } from '../support/temporal';
 import { until } from '../support/until';
@@ -24,13 +34,15 @@ afterAll(async () => {
   await world?.close();
 });
 
-const refusalOf = (error: unknown) => (error instanceof WorkflowUpdateFailedError ? (error.cause as { type?: string }).type : String(error));
+const refusalOf = (error: unknown) =>
+  error instanceof WorkflowUpdateFailedError ? (error.cause as { type?: string }).type : String(error);
 
 /** Lets workflow time pass; what is due meanwhile happens. */
 const pass = (milliseconds: number) => world.env.sleep(milliseconds);
 
 /** Waits in real time, while workflow time stands still: for what needs no timer but an activity. */
-const becomes = (order: TestOrder, expected: string) => until(`the order becomes ${expected}`, async () => (await story(order)) === expected);
+const becomes = (order: TestOrder, expected: string) =>
+  until(`the order becomes ${expected}`, async () => (await story(order)) === expected);
 
 const endOf = async (order: TestOrder) => Date.parse((await order.view()).expires_at ?? '');
 
@@ -54,7 +66,11 @@ describe('the life of an order', () => {
     expect(await order.handle.result()).toBe('error');
     const [transaction] = (await order.view()).transactions;
     expect(transaction).toMatchObject({ response_code: '05', response_code_description: 'Do not honor' });
-    expect(transaction?.events.at(-1)).toMatchObject({ event: 'error', result: 'declined', authorization_iso_response_code: '05' });
+    expect(transaction?.events.at(-1)).toMatchObject({
+      event: 'error',
+      result: 'declined',
+      authorization_iso_response_code: '05',
+    });
   });
 
   test('declined on the page, tried again, paid', async () => {
@@ -146,7 +162,9 @@ describe('expiry by durable timers', () => {
     const token = await vaultToken(world, CARDS.approved.number);
     await sleepUntil(world, await endOf(order));
     // Refused by the handler, or by Temporal as the workflow has ended meanwhile.
-    await expect(order.pay(CARDS.approved.number, 1, token).catch(refusalOf)).resolves.toMatch(/TransactionAlreadyStarted|WorkflowNotFoundError/);
+    await expect(order.pay(CARDS.approved.number, 1, token).catch(refusalOf)).resolves.toMatch(
+      /TransactionAlreadyStarted|WorkflowNotFoundError/,
+    );
     expect(await order.handle.result()).toBe('expired');
     expect(await story(order)).toBe('expired:');
   });
@@ -185,7 +203,10 @@ describe('3-D Secure', () => {
   test('frictionless: accepted at once, with the liability shifted', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.frictionless.number });
     expect(await story(order)).toBe('completed: accepted');
-    expect((await order.view()).transactions[0]).toMatchObject({ received_3ds_result: 'authenticated', liability_shift: true });
+    expect((await order.view()).transactions[0]).toMatchObject({
+      received_3ds_result: 'authenticated',
+      liability_shift: true,
+    });
   });
 
   test('challenge passed: pending, then accepted once the processor says so', async () => {
@@ -197,7 +218,11 @@ describe('3-D Secure', () => {
     await atTheIssuer(order, { code: '0101' });
     await order.handle.signal(processorAnswered);
     await becomes(order, 'completed: accepted');
-    expect((await order.view()).transactions[0]).toMatchObject({ status: 'accepted', received_3ds_result: 'authenticated', response_code: '00' });
+    expect((await order.view()).transactions[0]).toMatchObject({
+      status: 'accepted',
+      received_3ds_result: 'authenticated',
+      response_code: '00',
+    });
   });
 
   test('challenge failed: error without an outcome of the issuer, and the customer may try again', async () => {
@@ -233,7 +258,8 @@ describe('3-D Secure', () => {
 });
 
 describe('what the processor approved all the same is given back', () => {
-  const given = async (order: TestOrder) => (await order.view()).follow_ups.map(({ kind, status }) => `${kind} ${status}`);
+  const given = async (order: TestOrder) =>
+    (await order.view()).follow_ups.map(({ kind, status }) => `${kind} ${status}`);
 
   test('cancelled in the record alone, as when worker and server were killed, and passed at the issuer', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
@@ -252,7 +278,10 @@ describe('what the processor approved all the same is given back', () => {
     const record = await loadOrder(world.database.db, order.id);
     const id = transactionIdOf(order.id, 2);
     const end = await endOf(order);
-    await insertTransaction(world.database.db, record, aTransaction(order.id, { id, attempt: 2 }), { created: await world.now(), end });
+    await insertTransaction(world.database.db, record, aTransaction(order.id, { id, attempt: 2 }), {
+      created: await world.now(),
+      end,
+    });
     await sleepUntil(world, end);
     // No waiting for a result here: time would go on to the question it is about.
     await becomes(order, 'expired: error expired');

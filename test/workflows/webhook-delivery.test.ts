@@ -31,18 +31,26 @@ interface Attempt {
 /** A paid order whose delivery came to its end; its attempts in order. */
 async function delivered(): Promise<{ order_id: string; status: unknown; attempts: Attempt[] }> {
   const { id } = await createAnOrder(world, { card_number: CARDS.approved.number });
-  const status: unknown = await world.env.client.workflow.getHandle(deliveryWorkflowId({ order_id: id, n: 1 })).result();
-  const attempts = (await world.database.db('webhook_attempts').where({ order_id: id }).orderBy('attempt')) as Attempt[];
+  const status: unknown = await world.env.client.workflow
+    .getHandle(deliveryWorkflowId({ order_id: id, n: 1 }))
+    .result();
+  const attempts = (await world.database
+    .db('webhook_attempts')
+    .where({ order_id: id })
+    .orderBy('attempt')) as Attempt[];
   return { order_id: id, status, attempts };
 }
 
-const gaps = (attempts: Attempt[]) => attempts.slice(1).map((attempt, i) => Date.parse(attempt.started) - Date.parse(attempts[i]!.started));
+const gaps = (attempts: Attempt[]) =>
+  attempts.slice(1).map((attempt, i) => Date.parse(attempt.started) - Date.parse(attempts[i]!.started));
 
 test('rule 1: the body is event, order_id and project_id, and nothing else', async () => {
   const { order_id, status, attempts } = await delivered();
   expect(status).toBe('delivered');
   expect(JSON.parse(receiver.received[0]!.body)).toEqual({ event: 'status_changed', order_id, project_id: PROJECT.id });
-  expect(attempts).toEqual([expect.objectContaining({ attempt: 1, status_code: 200, failure: null, time_limit_ms: 4_000 })]);
+  expect(attempts).toEqual([
+    expect.objectContaining({ attempt: 1, status_code: 200, failure: null, time_limit_ms: 4_000 }),
+  ]);
   expect(receiver.received).toHaveLength(1);
 });
 
@@ -71,7 +79,9 @@ test('success on the third attempt ends it', async () => {
 });
 
 test('a redirect is a failure and is not followed', async () => {
-  receiver.answer((response, n) => (n === 1 ? response.writeHead(302, { location: receiver.url }).end() : response.writeHead(200).end()));
+  receiver.answer((response, n) =>
+    n === 1 ? response.writeHead(302, { location: receiver.url }).end() : response.writeHead(200).end(),
+  );
   const { attempts } = await delivered();
   expect(attempts.map(({ status_code, failure }) => [status_code, failure])).toEqual([
     [302, 'answered 302'],
@@ -82,7 +92,9 @@ test('a redirect is a failure and is not followed', async () => {
 test('every attempt of one notification carries the same webhook-id', async () => {
   receiver.answer((response, n) => response.writeHead(n < 3 ? 500 : 200).end());
   const { order_id } = await delivered();
-  expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([`webhook:${order_id}:1`]));
+  expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(
+    new Set([`webhook:${order_id}:1`]),
+  );
 });
 
 test('creating an order is no change and sends nothing', async () => {

@@ -22,7 +22,8 @@ export const DE: Texts = {
   wallet_heading: 'Mit Wallet bezahlen',
   pay_with: (wallet) => `Mit ${wallet} bezahlen`,
   simulated: 'Simuliert',
-  simulated_detail: 'Es öffnet sich kein Wallet und keine Ihrer Karten wird verwendet: Die Schaltfläche bezahlt mit einer erfundenen Karte.',
+  simulated_detail:
+    'Es öffnet sich kein Wallet und keine Ihrer Karten wird verwendet: Die Schaltfläche bezahlt mit einer erfundenen Karte.',
   wallet_card: (wallet, card) => `${wallet}, ${card}`,
 
   card_heading: 'Mit Karte bezahlen',
@@ -34,10 +35,12 @@ export const DE: Texts = {
   name: 'Name auf der Karte',
   pay: (amount) => `${amount} bezahlen`,
   paying: 'Wird bezahlt …',
-  card_promise: (merchant) => `Ihre Kartennummer geht direkt an den Zahlungsdienstleister. ${merchant} bekommt sie nicht zu sehen.`,
+  card_promise: (merchant) =>
+    `Ihre Kartennummer geht direkt an den Zahlungsdienstleister. ${merchant} bekommt sie nicht zu sehen.`,
   cancel: 'Abbrechen und nicht bezahlen',
   no_method: 'Hier ist keine Zahlung möglich',
-  no_method_detail: (merchant) => `Diese Zahlung kann auf dieser Seite nicht ausgeführt werden. Bitte fragen Sie ${merchant} nach einer anderen Zahlungsart.`,
+  no_method_detail: (merchant) =>
+    `Diese Zahlung kann auf dieser Seite nicht ausgeführt werden. Bitte fragen Sie ${merchant} nach einer anderen Zahlungsart.`,
 
   check_fields: 'Bitte prüfen Sie Ihre Kartendaten',
   errors: {
@@ -50,11 +53,13 @@ export const DE: Texts = {
     code_wrong: (digits) => `Geben Sie die Prüfnummer ein: ${digits} Ziffern`,
     name_missing: 'Geben Sie den Namen auf Ihrer Karte ein',
     name_wrong: 'Geben Sie den Namen so ein, wie er auf Ihrer Karte steht, ohne Ziffern der Kartennummer',
-    number_unusable: 'Diese Karte kann hier nicht verwendet werden: Prüfen Sie die Nummer oder verwenden Sie eine andere Karte',
+    number_unusable:
+      'Diese Karte kann hier nicht verwendet werden: Prüfen Sie die Nummer oder verwenden Sie eine andere Karte',
   },
 
   declined: 'Ihre Karte wurde abgelehnt',
-  declined_detail: 'Es wurde nichts abgebucht. Prüfen Sie Ihre Kartendaten, verwenden Sie eine andere Karte oder fragen Sie Ihre Bank.',
+  declined_detail:
+    'Es wurde nichts abgebucht. Prüfen Sie Ihre Kartendaten, verwenden Sie eine andere Karte oder fragen Sie Ihre Bank.',
   wallet_declined_detail: 'Es wurde nichts abgebucht. Wählen Sie eine andere Zahlungsart oder fragen Sie Ihre Bank.',
   declined_by_code: {
     '14': 'Es wurde nichts abgebucht. Die Kartennummer wurde nicht angenommen: Prüfen Sie sie oder verwenden Sie eine andere Karte.',
@@ -63,31 +68,39 @@ export const DE: Texts = {
   },
   failed: 'Die Zahlung ist fehlgeschlagen',
   failed_detail: 'Es wurde nichts abgebucht. Bitte versuchen Sie es noch einmal oder verwenden Sie eine andere Karte.',
-  attempts_left: (left) => (left === 1 ? 'Sie können es noch einmal versuchen.' : `Sie können es noch ${left}-mal versuchen.`),
+  attempts_left: (left) =>
+    left === 1 ? 'Sie können es noch einmal versuchen.' : `Sie können es noch ${left}-mal versuchen.`,
   try_again: 'Es wurde nichts abgebucht',
   try_again_detail: 'Der Zahlungsdienstleister war nicht erreichbar. Bitte versuchen Sie es gleich noch einmal.',
   not_cancelled: 'Noch nicht abgebrochen',
   not_cancelled_detail: 'Wir konnten die Zahlung gerade nicht abbrechen. Bitte versuchen Sie es gleich noch einmal.',
 
   waiting: 'Ihre Zahlung wird bearbeitet',
-  waiting_detail: 'Ihre Bank hat noch nicht geantwortet. Das kann einige Minuten dauern. Diese Seite geht von selbst weiter; es wird nicht doppelt abgebucht.',
+  waiting_detail:
+    'Ihre Bank hat noch nicht geantwortet. Das kann einige Minuten dauern. Diese Seite geht von selbst weiter; es wird nicht doppelt abgebucht.',
   issuer: 'Ihre Bank möchte sichergehen, dass Sie es sind',
   to_issuer: 'Weiter zu Ihrer Bank',
   issuer_detail: 'Bitte bestätigen Sie die Zahlung bei Ihrer Bank. Diese Seite geht von selbst weiter.',
   late: 'Wir haben noch keine Antwort',
-  late_detail: 'Ihre Zahlung kann noch ausgeführt werden. Es wird nicht doppelt abgebucht, auch wenn Sie es noch einmal versuchen.',
+  late_detail:
+    'Ihre Zahlung kann noch ausgeführt werden. Es wird nicht doppelt abgebucht, auch wenn Sie es noch einmal versuchen.',
   check_now: 'Jetzt nachsehen',
 
   ended: {
-    completed: { heading: 'Zahlung erfolgreich', detail: (merchant) => `Vielen Dank. ${merchant} hat Ihre Zahlung erhalten.` },
+    completed: {
+      heading: 'Zahlung erfolgreich',
+      detail: (merchant) => `Vielen Dank. ${merchant} hat Ihre Zahlung erhalten.`,
+    },
     cancelled: { heading: 'Zahlung abgebrochen', detail: () => 'Es wurde nichts abgebucht.' },
     expired: {
       heading: 'Die Zeit für diese Zahlung ist abgelaufen',
-      detail: (merchant) => `Es wurde nichts abgebucht. Wenn Sie noch bezahlen möchten, beginnen Sie bei ${merchant} noch einmal.`,
+      detail: (merchant) =>
+        `Es wurde nichts abgebucht. Wenn Sie noch bezahlen möchten, beginnen Sie bei ${merchant} noch einmal.`,
     },
     error: {
       heading: 'Die Zahlung ist fehlgeschlagen',
-      detail: (merchant) => `Es wurde nichts abgebucht. Wenn Sie noch bezahlen möchten, beginnen Sie bei ${merchant} noch einmal.`,
+      detail: (merchant) =>
+        `Es wurde nichts abgebucht. Wenn Sie noch bezahlen möchten, beginnen Sie bei ${merchant} noch einmal.`,
     },
   },
   last_declined: 'Ihre Karte wurde abgelehnt, weitere Versuche sind nicht möglich.',
@@ -104,7 +117,10 @@ export const DE: Texts = {
   test_name: 'Test Kunde',
 
   problems: {
-    400: { heading: 'Diese Anfrage ist nicht lesbar', detail: 'Bitte gehen Sie zurück und versuchen Sie es noch einmal.' },
+    400: {
+      heading: 'Diese Anfrage ist nicht lesbar',
+      detail: 'Bitte gehen Sie zurück und versuchen Sie es noch einmal.',
+    },
     403: {
       heading: 'Dieses Formular ist nicht mehr gültig',
       detail:
@@ -112,12 +128,19 @@ export const DE: Texts = {
     },
     404: {
       heading: 'Seite nicht gefunden',
-      detail: 'Unter dieser Adresse gibt es keine Zahlung. Bitte prüfen Sie den Link oder bitten Sie den Händler um einen neuen.',
+      detail:
+        'Unter dieser Adresse gibt es keine Zahlung. Bitte prüfen Sie den Link oder bitten Sie den Händler um einen neuen.',
     },
     405: { heading: 'Das geht hier nicht', detail: 'Bitte öffnen Sie die Bezahlseite noch einmal.' },
     413: { heading: 'Dieses Formular ist zu groß', detail: 'Bitte öffnen Sie die Bezahlseite noch einmal.' },
-    500: { heading: 'Bei uns ist etwas schiefgegangen', detail: 'Bitte öffnen Sie die Bezahlseite gleich noch einmal. Es wird nicht doppelt abgebucht.' },
-    503: { heading: 'Wir können gerade nicht antworten', detail: 'Bitte öffnen Sie die Bezahlseite gleich noch einmal. Es wird nicht doppelt abgebucht.' },
+    500: {
+      heading: 'Bei uns ist etwas schiefgegangen',
+      detail: 'Bitte öffnen Sie die Bezahlseite gleich noch einmal. Es wird nicht doppelt abgebucht.',
+    },
+    503: {
+      heading: 'Wir können gerade nicht antworten',
+      detail: 'Bitte öffnen Sie die Bezahlseite gleich noch einmal. Es wird nicht doppelt abgebucht.',
+    },
   },
   open_again: 'Bezahlseite noch einmal öffnen',
 };

@@ -33,10 +33,12 @@ export const EN = {
   name: 'Name on card',
   pay: (amount: string) => `Pay ${amount}`,
   paying: 'Paying…',
-  card_promise: (merchant: string) => `Your card number goes straight to the card processor. ${merchant} never sees it.`,
+  card_promise: (merchant: string) =>
+    `Your card number goes straight to the card processor. ${merchant} never sees it.`,
   cancel: 'Cancel and do not pay',
   no_method: 'There is no way to pay here',
-  no_method_detail: (merchant: string) => `This payment cannot be made on this page. Please ask ${merchant} for another way to pay.`,
+  no_method_detail: (merchant: string) =>
+    `This payment cannot be made on this page. Please ask ${merchant} for another way to pay.`,
 
   check_fields: 'Please check your card details',
   errors: {
@@ -69,7 +71,8 @@ export const EN = {
   not_cancelled_detail: 'We could not cancel the payment just now. Please try again in a moment.',
 
   waiting: 'Your payment is being processed',
-  waiting_detail: 'Your bank has not answered yet. That can take some minutes. This page goes on by itself; you will not be charged twice.',
+  waiting_detail:
+    'Your bank has not answered yet. That can take some minutes. This page goes on by itself; you will not be charged twice.',
   issuer: 'Your bank wants to make sure that it is you',
   to_issuer: 'Continue to your bank',
   issuer_detail: 'Please confirm the payment with your bank. This page goes on by itself.',
@@ -78,7 +81,10 @@ export const EN = {
   check_now: 'Check now',
 
   ended: {
-    completed: { heading: 'Payment completed', detail: (merchant: string) => `Thank you. ${merchant} has received your payment.` },
+    completed: {
+      heading: 'Payment completed',
+      detail: (merchant: string) => `Thank you. ${merchant} has received your payment.`,
+    },
     cancelled: { heading: 'Payment cancelled', detail: () => 'Nothing was charged.' },
     expired: {
       heading: 'This payment has expired',
@@ -106,13 +112,23 @@ export const EN = {
     400: { heading: 'This request cannot be read', detail: 'Please go back and try again.' },
     403: {
       heading: 'This form is no longer valid',
-      detail: 'Nothing was charged. Cookies may be switched off, or the page was open for too long. Please open the payment page again.',
+      detail:
+        'Nothing was charged. Cookies may be switched off, or the page was open for too long. Please open the payment page again.',
     },
-    404: { heading: 'Page not found', detail: 'There is no payment at this address. Please check the link, or ask the merchant for a new one.' },
+    404: {
+      heading: 'Page not found',
+      detail: 'There is no payment at this address. Please check the link, or ask the merchant for a new one.',
+    },
     405: { heading: 'This does not work here', detail: 'Please open the payment page again.' },
     413: { heading: 'This form is too large', detail: 'Please open the payment page again.' },
-    500: { heading: 'Something went wrong on our side', detail: 'Please open the payment page again in a moment. You will not be charged twice.' },
-    503: { heading: 'We cannot answer right now', detail: 'Please open the payment page again in a moment. You will not be charged twice.' },
+    500: {
+      heading: 'Something went wrong on our side',
+      detail: 'Please open the payment page again in a moment. You will not be charged twice.',
+    },
+    503: {
+      heading: 'We cannot answer right now',
+      detail: 'Please open the payment page again in a moment. You will not be charged twice.',
+    },
   },
   open_again: 'Open the payment page again',
 };

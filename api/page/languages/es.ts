@@ -22,7 +22,8 @@ export const ES: Texts = {
   wallet_heading: 'Pagar con una cartera digital',
   pay_with: (wallet) => `Pagar con ${wallet}`,
   simulated: 'Simulado',
-  simulated_detail: 'No se abre ninguna cartera ni se usa ninguna de tus tarjetas: el botón paga con una tarjeta ficticia.',
+  simulated_detail:
+    'No se abre ninguna cartera ni se usa ninguna de tus tarjetas: el botón paga con una tarjeta ficticia.',
   wallet_card: (wallet, card) => `${wallet}, ${card}`,
 
   card_heading: 'Pagar con tarjeta',
@@ -34,7 +35,8 @@ export const ES: Texts = {
   name: 'Nombre en la tarjeta',
   pay: (amount) => `Pagar ${amount}`,
   paying: 'Pagando…',
-  card_promise: (merchant) => `El número de tu tarjeta va directamente al procesador de pagos. ${merchant} nunca lo ve.`,
+  card_promise: (merchant) =>
+    `El número de tu tarjeta va directamente al procesador de pagos. ${merchant} nunca lo ve.`,
   cancel: 'Cancelar y no pagar',
   no_method: 'Aquí no se puede pagar',
   no_method_detail: (merchant) => `Este pago no se puede hacer en esta página. Pide a ${merchant} otro método de pago.`,
@@ -70,7 +72,8 @@ export const ES: Texts = {
   not_cancelled_detail: 'No hemos podido cancelar el pago ahora mismo. Inténtalo de nuevo en un momento.',
 
   waiting: 'Tu pago se está procesando',
-  waiting_detail: 'Tu banco aún no ha respondido. Puede tardar unos minutos. Esta página continúa sola; no se te cobrará dos veces.',
+  waiting_detail:
+    'Tu banco aún no ha respondido. Puede tardar unos minutos. Esta página continúa sola; no se te cobrará dos veces.',
   issuer: 'Tu banco quiere asegurarse de que eres tú',
   to_issuer: 'Continuar a tu banco',
   issuer_detail: 'Confirma el pago con tu banco. Esta página continúa sola.',
@@ -81,7 +84,10 @@ export const ES: Texts = {
   ended: {
     completed: { heading: 'Pago realizado', detail: (merchant) => `Gracias. ${merchant} ha recibido tu pago.` },
     cancelled: { heading: 'Pago cancelado', detail: () => 'No se ha cobrado nada.' },
-    expired: { heading: 'Este pago ha caducado', detail: (merchant) => `No se ha cobrado nada. Si aún quieres pagar, empieza de nuevo en ${merchant}.` },
+    expired: {
+      heading: 'Este pago ha caducado',
+      detail: (merchant) => `No se ha cobrado nada. Si aún quieres pagar, empieza de nuevo en ${merchant}.`,
+    },
     error: {
       heading: 'No se ha podido realizar el pago',
       detail: (merchant) => `No se ha cobrado nada. Si aún quieres pagar, empieza de nuevo en ${merchant}.`,
@@ -92,7 +98,8 @@ export const ES: Texts = {
   may_close: 'Ya puedes cerrar esta página.',
 
   cards_heading: 'Tarjetas de prueba',
-  cards_detail: 'Elige una para rellenar el formulario. Sirven cualquier fecha de caducidad futura y cualquier código CVV.',
+  cards_detail:
+    'Elige una para rellenar el formulario. Sirven cualquier fecha de caducidad futura y cualquier código CVV.',
   cards_card: 'Tarjeta',
   cards_number: 'Número',
   cards_meaning: 'Qué ocurre',
@@ -107,11 +114,20 @@ export const ES: Texts = {
       detail:
         'No se ha cobrado nada. Puede que las cookies estén desactivadas o que la página haya estado abierta demasiado tiempo. Abre de nuevo la página de pago.',
     },
-    404: { heading: 'Página no encontrada', detail: 'No hay ningún pago en esta dirección. Revisa el enlace o pide uno nuevo al comercio.' },
+    404: {
+      heading: 'Página no encontrada',
+      detail: 'No hay ningún pago en esta dirección. Revisa el enlace o pide uno nuevo al comercio.',
+    },
     405: { heading: 'Esto no es posible aquí', detail: 'Abre de nuevo la página de pago.' },
     413: { heading: 'Este formulario es demasiado grande', detail: 'Abre de nuevo la página de pago.' },
-    500: { heading: 'Algo ha fallado por nuestra parte', detail: 'Abre de nuevo la página de pago en un momento. No se te cobrará dos veces.' },
-    503: { heading: 'No podemos responder ahora mismo', detail: 'Abre de nuevo la página de pago en un momento. No se te cobrará dos veces.' },
+    500: {
+      heading: 'Algo ha fallado por nuestra parte',
+      detail: 'Abre de nuevo la página de pago en un momento. No se te cobrará dos veces.',
+    },
+    503: {
+      heading: 'No podemos responder ahora mismo',
+      detail: 'Abre de nuevo la página de pago en un momento. No se te cobrará dos veces.',
+    },
   },
   open_again: 'Abrir de nuevo la página de pago',
 };

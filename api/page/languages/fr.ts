@@ -22,7 +22,8 @@ export const FR: Texts = {
   wallet_heading: 'Payer avec un portefeuille mobile',
   pay_with: (wallet) => `Payer avec ${wallet}`,
   simulated: 'Simulé',
-  simulated_detail: 'Aucun portefeuille ne s’ouvre et aucune de vos cartes n’est utilisée\u00a0: le bouton paie avec une carte fictive.',
+  simulated_detail:
+    'Aucun portefeuille ne s’ouvre et aucune de vos cartes n’est utilisée\u00a0: le bouton paie avec une carte fictive.',
   wallet_card: (wallet, card) => `${wallet}, ${card}`,
 
   card_heading: 'Payer par carte',
@@ -34,10 +35,12 @@ export const FR: Texts = {
   name: 'Nom sur la carte',
   pay: (amount) => `Payer ${amount}`,
   paying: 'Paiement en cours…',
-  card_promise: (merchant) => `Votre numéro de carte est transmis directement au prestataire de paiement. ${merchant} ne le voit jamais.`,
+  card_promise: (merchant) =>
+    `Votre numéro de carte est transmis directement au prestataire de paiement. ${merchant} ne le voit jamais.`,
   cancel: 'Annuler et ne pas payer',
   no_method: 'Aucun moyen de paiement n’est disponible',
-  no_method_detail: (merchant) => `Ce paiement ne peut pas être effectué sur cette page. Demandez un autre moyen de paiement à ${merchant}.`,
+  no_method_detail: (merchant) =>
+    `Ce paiement ne peut pas être effectué sur cette page. Demandez un autre moyen de paiement à ${merchant}.`,
 
   check_fields: 'Vérifiez les informations de votre carte',
   errors: {
@@ -54,8 +57,10 @@ export const FR: Texts = {
   },
 
   declined: 'Votre carte a été refusée',
-  declined_detail: 'Vous n’avez pas été débité. Vérifiez les informations de votre carte, utilisez une autre carte ou contactez votre banque.',
-  wallet_declined_detail: 'Vous n’avez pas été débité. Choisissez un autre moyen de paiement ou contactez votre banque.',
+  declined_detail:
+    'Vous n’avez pas été débité. Vérifiez les informations de votre carte, utilisez une autre carte ou contactez votre banque.',
+  wallet_declined_detail:
+    'Vous n’avez pas été débité. Choisissez un autre moyen de paiement ou contactez votre banque.',
   declined_by_code: {
     '14': 'Vous n’avez pas été débité. Le numéro de carte n’a pas été accepté\u00a0: vérifiez-le ou utilisez une autre carte.',
     '51': 'Vous n’avez pas été débité. La provision de cette carte est insuffisante\u00a0: utilisez-en une autre.',
@@ -84,11 +89,13 @@ export const FR: Texts = {
     cancelled: { heading: 'Paiement annulé', detail: () => 'Vous n’avez pas été débité.' },
     expired: {
       heading: 'Ce paiement a expiré',
-      detail: (merchant) => `Vous n’avez pas été débité. Si vous souhaitez toujours payer, recommencez chez ${merchant}.`,
+      detail: (merchant) =>
+        `Vous n’avez pas été débité. Si vous souhaitez toujours payer, recommencez chez ${merchant}.`,
     },
     error: {
       heading: 'Le paiement a échoué',
-      detail: (merchant) => `Vous n’avez pas été débité. Si vous souhaitez toujours payer, recommencez chez ${merchant}.`,
+      detail: (merchant) =>
+        `Vous n’avez pas été débité. Si vous souhaitez toujours payer, recommencez chez ${merchant}.`,
     },
   },
   last_declined: 'Votre carte a été refusée et il ne vous reste plus d’essai.',
@@ -96,7 +103,8 @@ export const FR: Texts = {
   may_close: 'Vous pouvez maintenant fermer cette page.',
 
   cards_heading: 'Cartes de test',
-  cards_detail: 'Choisissez-en une pour remplir le formulaire. Toute date d’expiration à venir et tout code de sécurité conviennent.',
+  cards_detail:
+    'Choisissez-en une pour remplir le formulaire. Toute date d’expiration à venir et tout code de sécurité conviennent.',
   cards_card: 'Carte',
   cards_number: 'Numéro',
   cards_meaning: 'Ce qui se passe',
@@ -111,7 +119,10 @@ export const FR: Texts = {
       detail:
         'Vous n’avez pas été débité. Les cookies sont peut-être désactivés, ou la page est restée ouverte trop longtemps. Ouvrez à nouveau la page de paiement.',
     },
-    404: { heading: 'Page introuvable', detail: 'Il n’y a pas de paiement à cette adresse. Vérifiez le lien ou demandez-en un nouveau au commerçant.' },
+    404: {
+      heading: 'Page introuvable',
+      detail: 'Il n’y a pas de paiement à cette adresse. Vérifiez le lien ou demandez-en un nouveau au commerçant.',
+    },
     405: { heading: 'Cela n’est pas possible ici', detail: 'Ouvrez à nouveau la page de paiement.' },
     413: { heading: 'Ce formulaire est trop volumineux', detail: 'Ouvrez à nouveau la page de paiement.' },
     500: {

@@ -22,7 +22,8 @@ export const NL: Texts = {
   wallet_heading: 'Betalen met een wallet',
   pay_with: (wallet) => `Betalen met ${wallet}`,
   simulated: 'Gesimuleerd',
-  simulated_detail: 'Er opent geen wallet en er wordt geen kaart van jou gebruikt: de knop betaalt met een verzonnen kaart.',
+  simulated_detail:
+    'Er opent geen wallet en er wordt geen kaart van jou gebruikt: de knop betaalt met een verzonnen kaart.',
   wallet_card: (wallet, card) => `${wallet}, ${card}`,
 
   card_heading: 'Betalen met kaart',
@@ -34,10 +35,12 @@ export const NL: Texts = {
   name: 'Naam op de kaart',
   pay: (amount) => `${amount} betalen`,
   paying: 'Bezig met betalen…',
-  card_promise: (merchant) => `Je kaartnummer gaat rechtstreeks naar de betaalverwerker. ${merchant} krijgt het niet te zien.`,
+  card_promise: (merchant) =>
+    `Je kaartnummer gaat rechtstreeks naar de betaalverwerker. ${merchant} krijgt het niet te zien.`,
   cancel: 'Annuleren en niet betalen',
   no_method: 'Hier kan niet worden betaald',
-  no_method_detail: (merchant) => `Deze betaling kan niet op deze pagina worden gedaan. Vraag ${merchant} om een andere betaalmethode.`,
+  no_method_detail: (merchant) =>
+    `Deze betaling kan niet op deze pagina worden gedaan. Vraag ${merchant} om een andere betaalmethode.`,
 
   check_fields: 'Controleer je kaartgegevens',
   errors: {
@@ -54,7 +57,8 @@ export const NL: Texts = {
   },
 
   declined: 'Je kaart is geweigerd',
-  declined_detail: 'Er is niets afgeschreven. Controleer je kaartgegevens, gebruik een andere kaart of vraag het je bank.',
+  declined_detail:
+    'Er is niets afgeschreven. Controleer je kaartgegevens, gebruik een andere kaart of vraag het je bank.',
   wallet_declined_detail: 'Er is niets afgeschreven. Kies een andere betaalmethode of vraag het je bank.',
   declined_by_code: {
     '14': 'Er is niets afgeschreven. Het kaartnummer is niet geaccepteerd: controleer het of gebruik een andere kaart.',
@@ -63,33 +67,46 @@ export const NL: Texts = {
   },
   failed: 'De betaling is niet gelukt',
   failed_detail: 'Er is niets afgeschreven. Probeer het opnieuw of gebruik een andere kaart.',
-  attempts_left: (left) => (left === 1 ? 'Je kunt het nog één keer proberen.' : `Je kunt het nog ${left} keer proberen.`),
+  attempts_left: (left) =>
+    left === 1 ? 'Je kunt het nog één keer proberen.' : `Je kunt het nog ${left} keer proberen.`,
   try_again: 'Er is niets afgeschreven',
   try_again_detail: 'De betaalverwerker was niet bereikbaar. Probeer het zo meteen opnieuw.',
   not_cancelled: 'Nog niet geannuleerd',
   not_cancelled_detail: 'We konden de betaling nu niet annuleren. Probeer het zo meteen opnieuw.',
 
   waiting: 'Je betaling wordt verwerkt',
-  waiting_detail: 'Je bank heeft nog niet geantwoord. Dat kan een paar minuten duren. Deze pagina gaat vanzelf verder; er wordt niet twee keer afgeschreven.',
+  waiting_detail:
+    'Je bank heeft nog niet geantwoord. Dat kan een paar minuten duren. Deze pagina gaat vanzelf verder; er wordt niet twee keer afgeschreven.',
   issuer: 'Je bank wil zeker weten dat jij het bent',
   to_issuer: 'Verder naar je bank',
   issuer_detail: 'Bevestig de betaling bij je bank. Deze pagina gaat vanzelf verder.',
   late: 'We hebben nog geen antwoord',
-  late_detail: 'Je betaling kan nog doorgaan. Er wordt niet twee keer afgeschreven, ook niet als je het opnieuw probeert.',
+  late_detail:
+    'Je betaling kan nog doorgaan. Er wordt niet twee keer afgeschreven, ook niet als je het opnieuw probeert.',
   check_now: 'Nu controleren',
 
   ended: {
-    completed: { heading: 'Betaling gelukt', detail: (merchant) => `Bedankt. ${merchant} heeft je betaling ontvangen.` },
+    completed: {
+      heading: 'Betaling gelukt',
+      detail: (merchant) => `Bedankt. ${merchant} heeft je betaling ontvangen.`,
+    },
     cancelled: { heading: 'Betaling geannuleerd', detail: () => 'Er is niets afgeschreven.' },
-    expired: { heading: 'Deze betaling is verlopen', detail: (merchant) => `Er is niets afgeschreven. Wil je nog betalen, begin dan opnieuw bij ${merchant}.` },
-    error: { heading: 'De betaling is niet gelukt', detail: (merchant) => `Er is niets afgeschreven. Wil je nog betalen, begin dan opnieuw bij ${merchant}.` },
+    expired: {
+      heading: 'Deze betaling is verlopen',
+      detail: (merchant) => `Er is niets afgeschreven. Wil je nog betalen, begin dan opnieuw bij ${merchant}.`,
+    },
+    error: {
+      heading: 'De betaling is niet gelukt',
+      detail: (merchant) => `Er is niets afgeschreven. Wil je nog betalen, begin dan opnieuw bij ${merchant}.`,
+    },
   },
   last_declined: 'Je kaart is geweigerd en je kunt het niet nog een keer proberen.',
   back_to: (merchant) => `Terug naar ${merchant}`,
   may_close: 'Je kunt deze pagina nu sluiten.',
 
   cards_heading: 'Testkaarten',
-  cards_detail: 'Kies er een om het formulier in te vullen. Elke vervaldatum in de toekomst en elke beveiligingscode werken.',
+  cards_detail:
+    'Kies er een om het formulier in te vullen. Elke vervaldatum in de toekomst en elke beveiligingscode werken.',
   cards_card: 'Kaart',
   cards_number: 'Nummer',
   cards_meaning: 'Wat er gebeurt',
@@ -101,13 +118,23 @@ export const NL: Texts = {
     400: { heading: 'Dit verzoek is niet leesbaar', detail: 'Ga terug en probeer het opnieuw.' },
     403: {
       heading: 'Dit formulier is niet meer geldig',
-      detail: 'Er is niets afgeschreven. Misschien staan cookies uit of was de pagina te lang open. Open de betaalpagina opnieuw.',
+      detail:
+        'Er is niets afgeschreven. Misschien staan cookies uit of was de pagina te lang open. Open de betaalpagina opnieuw.',
     },
-    404: { heading: 'Pagina niet gevonden', detail: 'Op dit adres is geen betaling. Controleer de link of vraag het bedrijf om een nieuwe.' },
+    404: {
+      heading: 'Pagina niet gevonden',
+      detail: 'Op dit adres is geen betaling. Controleer de link of vraag het bedrijf om een nieuwe.',
+    },
     405: { heading: 'Dat kan hier niet', detail: 'Open de betaalpagina opnieuw.' },
     413: { heading: 'Dit formulier is te groot', detail: 'Open de betaalpagina opnieuw.' },
-    500: { heading: 'Er is bij ons iets misgegaan', detail: 'Open de betaalpagina zo meteen opnieuw. Er wordt niet twee keer afgeschreven.' },
-    503: { heading: 'We kunnen nu niet antwoorden', detail: 'Open de betaalpagina zo meteen opnieuw. Er wordt niet twee keer afgeschreven.' },
+    500: {
+      heading: 'Er is bij ons iets misgegaan',
+      detail: 'Open de betaalpagina zo meteen opnieuw. Er wordt niet twee keer afgeschreven.',
+    },
+    503: {
+      heading: 'We kunnen nu niet antwoorden',
+      detail: 'Open de betaalpagina zo meteen opnieuw. Er wordt niet twee keer afgeschreven.',
+    },
   },
   open_again: 'Betaalpagina opnieuw openen',
 };

@@ -27,9 +27,33 @@ export function CardForm({ reader, action, token, attempt, errors, values, amoun
       <input type="hidden" name={TOKEN_FIELD} value={token} />
       <input type="hidden" name="attempt" value={attempt} />
       <div class="fields">
-        <Field {...shared} name="number" label={texts.number} autocomplete="cc-number" inputmode="numeric" maxlength={23} wide />
-        <Field {...shared} name="card_expiry" label={texts.expiry} hint={texts.expiry_hint} autocomplete="cc-exp" inputmode="numeric" maxlength={9} />
-        <Field {...shared} name="security_code" label={texts.code} hint={texts.code_hint} autocomplete="cc-csc" inputmode="numeric" maxlength={4} />
+        <Field
+          {...shared}
+          name="number"
+          label={texts.number}
+          autocomplete="cc-number"
+          inputmode="numeric"
+          maxlength={23}
+          wide
+        />
+        <Field
+          {...shared}
+          name="card_expiry"
+          label={texts.expiry}
+          hint={texts.expiry_hint}
+          autocomplete="cc-exp"
+          inputmode="numeric"
+          maxlength={9}
+        />
+        <Field
+          {...shared}
+          name="security_code"
+          label={texts.code}
+          hint={texts.code_hint}
+          autocomplete="cc-csc"
+          inputmode="numeric"
+          maxlength={4}
+        />
         <Field {...shared} name="cardholder_name" label={texts.name} autocomplete="cc-name" maxlength={255} wide />
       </div>
       <div class="actions">

@@ -1,6 +1,12 @@
 /** Icons beside words that say the same, so hidden from screen readers. */
 
-const outline = { fill: 'none', stroke: 'currentColor', 'stroke-width': '2', 'stroke-linecap': 'round', 'stroke-linejoin': 'round' } as const;
+const outline = {
+  fill: 'none',
+  stroke: 'currentColor',
+  'stroke-width': '2',
+  'stroke-linecap': 'round',
+  'stroke-linejoin': 'round',
+} as const;
 
 export function LockIcon() {
   return (

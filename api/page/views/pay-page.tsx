@@ -43,7 +43,10 @@ export function PayPage(props: PayPageProps) {
   const wallets = methods.filter(isWallet);
   const by_card = methods.includes(CREDIT_CARD);
   // A test card was chosen: earlier errors are over.
-  const told = values.number === undefined ? toldFirst(texts, { errors, trouble, setback: step.setback, attempts_left: step.attempts_left }) : undefined;
+  const told =
+    values.number === undefined
+      ? toldFirst(texts, { errors, trouble, setback: step.setback, attempts_left: step.attempts_left })
+      : undefined;
   return (
     <Layout {...props} title={told ? told.title(title) : title}>
       <div class="sheet checkout">
@@ -115,7 +118,13 @@ function Summary({ order, step, page, reader, amount, now }: PayPageProps & { am
         <ClockIcon />
         <span>
           <span data-left-label={texts.time_left}>{texts.pay_before}</span>{' '}
-          <time role="timer" datetime={new Date(step.end).toISOString()} data-milliseconds-left={step.end - now} data-days={texts.days} data-page={page}>
+          <time
+            role="timer"
+            datetime={new Date(step.end).toISOString()}
+            data-milliseconds-left={step.end - now}
+            data-days={texts.days}
+            data-page={page}
+          >
             {reader.instant(step.end)}
           </time>
         </span>

@@ -6,7 +6,15 @@ import { grouped } from '../test-cards';
  * The table of test cards: a form whose buttons load the page with that card filled in. Explicit roles, because the rows are blocks
  * on a phone and browsers would forget that it is a table. The cards' texts come from the processor, in English.
  */
-export function TestCards({ reader: { texts }, cards, action }: { reader: Reader; cards: readonly TestCard[]; action: string }) {
+export function TestCards({
+  reader: { texts },
+  cards,
+  action,
+}: {
+  reader: Reader;
+  cards: readonly TestCard[];
+  action: string;
+}) {
   return (
     <section class="sheet cards" aria-labelledby="cards-heading">
       <h2 id="cards-heading">{texts.cards_heading}</h2>
@@ -40,7 +48,13 @@ export function TestCards({ reader: { texts }, cards, action }: { reader: Reader
                   {meaning}
                 </td>
                 <td role="cell">
-                  <button class="button small" type="submit" name="card" value={name} aria-label={texts.cards_use_named(title)}>
+                  <button
+                    class="button small"
+                    type="submit"
+                    name="card"
+                    value={name}
+                    aria-label={texts.cards_use_named(title)}
+                  >
                     {texts.cards_use}
                   </button>
                 </td>

@@ -22,7 +22,8 @@ export function WalletForms({ texts, wallets, page, token, attempt }: WalletForm
           <input type="hidden" name="payment_method" value={wallet} />
           <button class="button wallet" type="submit" aria-describedby="simulated">
             <DeviceIcon />
-            <span data-busy={texts.paying}>{texts.pay_with(WALLET_NAMES[wallet])}</span> <span class="tag">{texts.simulated}</span>
+            <span data-busy={texts.paying}>{texts.pay_with(WALLET_NAMES[wallet])}</span>{' '}
+            <span class="tag">{texts.simulated}</span>
           </button>
         </form>
       ))}

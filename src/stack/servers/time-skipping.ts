@@ -22,7 +22,8 @@ export function timeSkippingTool(given: string | undefined): Tool {
     sources: [
       {
         text: 'downloading it',
-        make: (draft, signal) => downloadOfficial({ artifact: 'temporal-test-server', version: `v${VERSION}` }, draft, signal),
+        make: (draft, signal) =>
+          downloadOfficial({ artifact: 'temporal-test-server', version: `v${VERSION}` }, draft, signal),
       },
       { text: 'bringing its jars from Maven (about 10 seconds, once)', make: bringJars },
     ],
@@ -44,9 +45,16 @@ async function bringJars(draft: string, signal: AbortSignal): Promise<void> {
   try {
     mkdirSync(project, { recursive: true });
     // A copy: Maven may write beside the file it is given.
-    cpSync(path.join(repositoryRoot(), 'src', 'stack', 'servers', 'time-skipping-server', 'pom.xml'), path.join(project, 'pom.xml'));
+    cpSync(
+      path.join(repositoryRoot(), 'src', 'stack', 'servers', 'time-skipping-server', 'pom.xml'),
+      path.join(project, 'pom.xml'),
+    );
     const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
-    await run('mvn', ['-q', '-B', '-f', path.join(project, 'pom.xml'), goal, '-DincludeScope=runtime', '-DoutputDirectory=jars'], { signal });
+    await run(
+      'mvn',
+      ['-q', '-B', '-f', path.join(project, 'pom.xml'), goal, '-DincludeScope=runtime', '-DoutputDirectory=jars'],
+      { signal },
+    );
     rmSync(jars, { recursive: true, force: true });
     renameSync(path.join(project, 'jars'), jars);
   } finally {

@@ -20,9 +20,20 @@ export interface Download {
 }
 
 /** Brings one of Temporal's official builds for this platform to `target`. Throws an Error that says why it cannot. */
-export async function downloadOfficial({ artifact, version, from = OFFICIAL }: Download, target: string, signal: AbortSignal): Promise<void> {
-  const question = new URLSearchParams({ arch: ARCHITECTURES[process.arch] ?? process.arch, platform: process.platform, format: 'tar.gz' });
-  const asked = await get(`${from}/${artifact}/${version}?${question}`, AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]));
+export async function downloadOfficial(
+  { artifact, version, from = OFFICIAL }: Download,
+  target: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const question = new URLSearchParams({
+    arch: ARCHITECTURES[process.arch] ?? process.arch,
+    platform: process.platform,
+    format: 'tar.gz',
+  });
+  const asked = await get(
+    `${from}/${artifact}/${version}?${question}`,
+    AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]),
+  );
   const info = (await asked.json()) as { archiveUrl: string; fileToExtract: string };
   const answer = await get(info.archiveUrl, AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]));
   const folder = mkdtempSync(`${target}-`);

@@ -50,7 +50,9 @@ export interface Tools {
 export async function findTool(tool: Tool, { tools_dir, progress, signal }: Tools): Promise<string> {
   if (tool.given !== undefined) {
     if (await answers(tool.serves, tool.given)) return tool.given;
-    throw new StackFailure(`${tool.variable} is ${tool.given}, which is no ${tool.title} or too old: correct it, or leave it out.`);
+    throw new StackFailure(
+      `${tool.variable} is ${tool.given}, which is no ${tool.title} or too old: correct it, or leave it out.`,
+    );
   }
   const found = onPath(tool.name_on_path);
   if (found !== undefined) {
@@ -61,7 +63,8 @@ export async function findTool(tool: Tool, { tools_dir, progress, signal }: Tool
   if (await answers(tool.isOurs, target)) return target;
 
   mkdirSync(tools_dir, { recursive: true });
-  const onWait = ({ held_by }: { held_by: number }) => progress.say(tool.title, `process ${held_by} is making it; waiting`);
+  const onWait = ({ held_by }: { held_by: number }) =>
+    progress.say(tool.title, `process ${held_by} is making it; waiting`);
   const lock = await waitForLock(`${target}.lock`, onWait, signal);
   try {
     if (await answers(tool.isOurs, target)) return target;

@@ -23,7 +23,9 @@ test('openapi.json is the document, to the letter', async () => {
 test('the page loads nothing: no scripts, no addresses, its style by digest', () => {
   expect(page).not.toMatch(/<script|<link|<img|@import|url\(|\bsrc=/);
   const style = /<style>([^]*?)<\/style>/.exec(page)?.[1] ?? '';
-  expect(headers.get('content-security-policy')).toContain(`default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+  expect(headers.get('content-security-policy')).toContain(
+    `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+  );
 });
 
 test('every link leads to a place on the page, each place is there once', () => {
@@ -38,7 +40,9 @@ test('every operation has a call to copy, every error what to do about it', () =
   for (const [path, methods] of Object.entries(openApi().paths)) {
     for (const operation of Object.values(methods)) expect(text).toContain(operation.summary);
     expect(text).toContain(`curl -u "$API_KEY:"`);
-    expect(text).toContain(`"$API_URL${path.replace('{order_id}', '$ORDER_ID').replace('{transaction_id}', '$TRANSACTION_ID')}"`);
+    expect(text).toContain(
+      `"$API_URL${path.replace('{order_id}', '$ORDER_ID').replace('{transaction_id}', '$TRANSACTION_ID')}"`,
+    );
   }
   for (const name of Object.keys(ERRORS) as ErrorName[]) {
     expect(text).toContain(`id="error-${typeOf(name)}-${ERRORS[name].status}"`);
@@ -47,7 +51,9 @@ test('every operation has a call to copy, every error what to do about it', () =
 });
 
 test('what webhooks are is said as in the document', () => {
-  const { post } = openApi().webhooks['status_changed'] as { post: { description: string; parameters: { name: string }[] } };
+  const { post } = openApi().webhooks['status_changed'] as {
+    post: { description: string; parameters: { name: string }[] };
+  };
   const section = /<section id="webhooks">[^]*?<\/section>/.exec(page)?.[0] ?? '';
   expect(section).toContain(post.description);
   expect(post.parameters.filter(({ name }) => !section.includes(`<code class="name">${name}</code>`))).toEqual([]);

@@ -6,7 +6,11 @@ import { Merchant, story, type Answer, type Refusal } from '../../support/client
 import { stack } from '../../support/stack';
 
 /** As merchants do: what the service could not answer in time is sent again. */
-async function cancel(merchant: Merchant, id: string, headers: Record<string, string> = {}): Promise<Answer<Order & { error: Refusal }>> {
+async function cancel(
+  merchant: Merchant,
+  id: string,
+  headers: Record<string, string> = {},
+): Promise<Answer<Order & { error: Refusal }>> {
   for (let tries = 1; ; tries += 1) {
     const answer = await merchant.send<Order & { error: Refusal }>('DELETE', `/v1/orders/${id}/`, { headers });
     if (answer.status !== 503 || tries === 5) return answer;
@@ -18,18 +22,23 @@ test('an order that waits for its customer is cancelled together with its transa
   const merchant = new Merchant();
   const order = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
   const answers = [await cancel(merchant, order.id), await cancel(merchant, order.id)];
-  expect(answers.map(({ status, body }) => [status, story(body)])).toEqual(Array(2).fill([200, 'cancelled: cancelled']));
+  expect(answers.map(({ status, body }) => [status, story(body)])).toEqual(
+    Array(2).fill([200, 'cancelled: cancelled']),
+  );
   expect(answers[1]!.body).toEqual(answers[0]!.body);
   expect(await merchant.getOrder(order.id)).toEqual(answers[0]!.body);
 });
 
-test.each(['approved', 'do_not_honor'] as const)('an order that is final by another way (%s): CanNotCancelTransaction', async (card) => {
-  const merchant = new Merchant();
-  const order = await merchant.paidOrder(card);
-  const { status, body } = await cancel(merchant, order.id);
-  expect([status, body.error.type]).toEqual([409, 'CanNotCancelTransaction']);
-  expect(await merchant.getOrder(order.id)).toEqual(order);
-});
+test.each(['approved', 'do_not_honor'] as const)(
+  'an order that is final by another way (%s): CanNotCancelTransaction',
+  async (card) => {
+    const merchant = new Merchant();
+    const order = await merchant.paidOrder(card);
+    const { status, body } = await cancel(merchant, order.id);
+    expect([status, body.error.type]).toEqual([409, 'CanNotCancelTransaction']);
+    expect(await merchant.getOrder(order.id)).toEqual(order);
+  },
+);
 
 test('many at once: all are told that it is cancelled', async () => {
   const merchant = new Merchant();
@@ -46,10 +55,17 @@ test('while the customer pays, or cancels too: cancelled, or CanNotCancelTransac
     const order = await merchant.createOrder();
     const customer = new Client();
     const form = await customer.open(order);
-    const paying = round % 2 === 0 ? customer.post(`/pay/${order.id}/`, { ...CARD, ...form }) : customer.post(`/pay/${order.id}/cancel`, form);
-    const answers = await Promise.all(Array.from({ length: 6 }, (_, n) => sleep(n * 15).then(() => cancel(merchant, order.id))));
+    const paying =
+      round % 2 === 0
+        ? customer.post(`/pay/${order.id}/`, { ...CARD, ...form })
+        : customer.post(`/pay/${order.id}/cancel`, form);
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => sleep(n * 15).then(() => cancel(merchant, order.id))),
+    );
     expect((await paying).status).not.toBe(403);
-    const told = new Set(answers.map(({ status, body }) => (status === 200 ? body.status : `${status} ${body.error.type}`)));
+    const told = new Set(
+      answers.map(({ status, body }) => (status === 200 ? body.status : `${status} ${body.error.type}`)),
+    );
     const { status } = await merchant.getOrder(order.id);
     expect([...told].filter((one) => one !== 'cancelled' && one !== '409 CanNotCancelTransaction')).toEqual([]);
     expect(told.has('cancelled')).toBe(status === 'cancelled');
@@ -68,7 +84,11 @@ test('If-Match cancels only what was read', async () => {
   const read = (await merchant.send('GET', `/v1/orders/${id}/`)).headers.get('etag')!;
   await merchant.send('PUT', `/v1/orders/${id}/`, { body: { description: 'changed since' } });
   const late = await cancel(merchant, id, { 'if-match': read });
-  expect([late.status, late.body.error.type, (await merchant.getOrder(id)).status]).toEqual([412, 'PreconditionFailed', 'new']);
+  expect([late.status, late.body.error.type, (await merchant.getOrder(id)).status]).toEqual([
+    412,
+    'PreconditionFailed',
+    'new',
+  ]);
   const now = (await merchant.send('GET', `/v1/orders/${id}/`)).headers.get('etag')!;
   const cancelled = await cancel(merchant, id, { 'if-match': now });
   expect([cancelled.status, cancelled.body.status]).toEqual([200, 'cancelled']);

@@ -7,7 +7,12 @@ const shop = new Merchant();
 test('takes the amount and answers the capture order with its description', async () => {
   const order = await authorized(shop, { amount: 420, description: 'of the order' });
   const { status, body } = await capturePart(shop, order, { amount: 20, description: 'of the part' });
-  expect([status, body.amount, body.description, body.transactions![0]!.transaction_type]).toEqual([200, 20, 'of the part', 'capture']);
+  expect([status, body.amount, body.description, body.transactions![0]!.transaction_type]).toEqual([
+    200,
+    20,
+    'of the part',
+    'capture',
+  ]);
   expect(await books(shop, order)).toEqual(['authorize approved 420', 'capture approved 20']);
 });
 

@@ -13,11 +13,17 @@ const shop = new Merchant();
 
 test('what the request leaves open comes from the project', async () => {
   const order = orderSchema.parse(await shop.createOrder({ transactions: [{ payment_method: 'credit-card' }] }));
-  const { body: project } = await shop.send<{ id: string; merchant_id: string; expiration_period: string; transaction_expiration_period: string }>(
-    'GET',
-    '/v1/merchants/self/projects/self/',
-  );
-  expect(order).toMatchObject({ project_id: project.id, merchant_id: project.merchant_id, expiration_period: project.expiration_period });
+  const { body: project } = await shop.send<{
+    id: string;
+    merchant_id: string;
+    expiration_period: string;
+    transaction_expiration_period: string;
+  }>('GET', '/v1/merchants/self/projects/self/');
+  expect(order).toMatchObject({
+    project_id: project.id,
+    merchant_id: project.merchant_id,
+    expiration_period: project.expiration_period,
+  });
   expect(order.transactions![0]!.expiration_period).toBe(project.transaction_expiration_period);
 });
 
@@ -35,7 +41,9 @@ test('the id of attempt n is derived from the order: whoever asks for it means t
 });
 
 test('without an Idempotency-Key ids grow with time, so that orders lie in the order they came', async () => {
-  const create = async () => (await insisted(() => shop.send<{ id: string }>('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1 } }))).body.id;
+  const create = async () =>
+    (await insisted(() => shop.send<{ id: string }>('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1 } })))
+      .body.id;
   const ids: string[] = [];
   for (let n = 0; n < 8; n++) ids.push(await create());
   expect(ids).toEqual(ids.toSorted());
@@ -43,7 +51,10 @@ test('without an Idempotency-Key ids grow with time, so that orders lie in the o
 
 test('with an Idempotency-Key the id cannot be guessed from the key and the project, which are no secrets', async () => {
   const key = `guess-${process.pid}`;
-  const answer = await shop.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1 }, headers: { 'idempotency-key': key } });
+  const answer = await shop.send('POST', '/v1/orders/', {
+    body: { currency: 'EUR', amount: 1 },
+    headers: { 'idempotency-key': key },
+  });
   const { id, project_id } = orderSchema.parse(answer.body);
   const db = connect(stack().postgres_url, { pool_max: 1 });
   const projects = await rows<{ id: string; id_namespace: string }>(db, 'select id, id_namespace from projects', {});
@@ -61,22 +72,32 @@ test('a token is the only attempt: after a decline there is no page to try again
 test.each([
   ['garbage', 502, 'FailedToFetchTransactionInformation'],
   ['no_answer', 504, 'ServerError'],
-] as const)('the processor answers for the token with %s: %i, nothing is stored or charged', async (kind, expected, type) => {
-  const { id: project_id, shop: own } = await aProject();
-  const transaction = await own.cardTransaction('approved');
-  await own.trouble({ operation: 'vault', project_id, kind, times: 1 });
-  const request = { body: { currency: 'EUR', amount: 1, transactions: [transaction] } };
-  const { status, body } = await own.send<{ error: { type: string } }>('POST', '/v1/orders/', request);
-  expect([status, body.error.type]).toEqual([expected, type]);
-  expect((await own.send('GET', '/v1/orders/')).body).toEqual([]);
-  // It passes, and the same request is good.
-  expect((await own.send('POST', '/v1/orders/', request)).status).toBe(200);
-});
+] as const)(
+  'the processor answers for the token with %s: %i, nothing is stored or charged',
+  async (kind, expected, type) => {
+    const { id: project_id, shop: own } = await aProject();
+    const transaction = await own.cardTransaction('approved');
+    await own.trouble({ operation: 'vault', project_id, kind, times: 1 });
+    const request = { body: { currency: 'EUR', amount: 1, transactions: [transaction] } };
+    const { status, body } = await own.send<{ error: { type: string } }>('POST', '/v1/orders/', request);
+    expect([status, body.error.type]).toEqual([expected, type]);
+    expect((await own.send('GET', '/v1/orders/')).body).toEqual([]);
+    // It passes, and the same request is good.
+    expect((await own.send('POST', '/v1/orders/', request)).status).toBe(200);
+  },
+);
 
 test('rule 9: the processor does not answer for the charge: 200, processing, and its outcome follows', async () => {
   const transaction = await shop.cardTransaction('approved');
-  await shop.trouble({ operation: 'sale', vault_token: transaction.payment_method_details.vault_token, kind: 'garbage', times: 1 });
-  const answer = await shop.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 70, transactions: [transaction] } });
+  await shop.trouble({
+    operation: 'sale',
+    vault_token: transaction.payment_method_details.vault_token,
+    kind: 'garbage',
+    times: 1,
+  });
+  const answer = await shop.send('POST', '/v1/orders/', {
+    body: { currency: 'EUR', amount: 70, transactions: [transaction] },
+  });
   const order = orderSchema.parse(answer.body);
   expect([answer.status, story(order)]).toEqual([200, 'processing: processing']);
   expect(order.transactions![0]!.outcomes).toBeUndefined();
@@ -97,28 +118,49 @@ test.each([
     { capture_mode: 'delayed', expiration_period: 'P2D' },
     { capture_mode: 'delayed', transaction_type: 'authorization', expiration_period: 'P2D' },
   ],
-] as const)('windows: an authorization (%s) shows the value sent, or the time for paying, until it is accepted', async (_what, fields, expected) => {
-  const order = orderSchema.parse(await shop.createOrder({ transactions: [{ payment_method: 'credit-card', ...fields }] }));
-  expect([order.status, order.transactions![0]!.is_capturable]).toEqual(['new', false]);
-  expect(order.transactions![0]).toMatchObject(expected);
-});
+] as const)(
+  'windows: an authorization (%s) shows the value sent, or the time for paying, until it is accepted',
+  async (_what, fields, expected) => {
+    const order = orderSchema.parse(
+      await shop.createOrder({ transactions: [{ payment_method: 'credit-card', ...fields }] }),
+    );
+    expect([order.status, order.transactions![0]!.is_capturable]).toEqual(['new', false]);
+    expect(order.transactions![0]).toMatchObject(expected);
+  },
+);
 
-test.each(['P5DT1S', 'P6D', 'PT121H'])('windows: an authorization of %s is longer than an issuer keeps one', async (expiration_period) => {
-  const { shop: own } = await aProject();
-  for (const capture_mode of ['manual', 'delayed']) {
-    const answer = await own.send<{ error: { type: string; property_path?: string } }>('POST', '/v1/orders/', {
-      body: { currency: 'EUR', amount: 1, transactions: [{ payment_method: 'credit-card', capture_mode, expiration_period }] },
-    });
-    expect([answer.status, answer.body.error.type, answer.body.error.property_path]).toEqual([400, 'ValidationError', 'transactions.0.expiration_period']);
-  }
-  expect((await own.send<unknown[]>('GET', '/v1/orders/')).body).toEqual([]);
-});
+test.each(['P5DT1S', 'P6D', 'PT121H'])(
+  'windows: an authorization of %s is longer than an issuer keeps one',
+  async (expiration_period) => {
+    const { shop: own } = await aProject();
+    for (const capture_mode of ['manual', 'delayed']) {
+      const answer = await own.send<{ error: { type: string; property_path?: string } }>('POST', '/v1/orders/', {
+        body: {
+          currency: 'EUR',
+          amount: 1,
+          transactions: [{ payment_method: 'credit-card', capture_mode, expiration_period }],
+        },
+      });
+      expect([answer.status, answer.body.error.type, answer.body.error.property_path]).toEqual([
+        400,
+        'ValidationError',
+        'transactions.0.expiration_period',
+      ]);
+    }
+    expect((await own.send<unknown[]>('GET', '/v1/orders/')).body).toEqual([]);
+  },
+);
 
 test('account funding: the processor does not answer for the account: 502, nothing is stored', async () => {
   const { id: project_id, shop: own } = await aProject({ account_funding: true });
   await own.trouble({ operation: 'vault', project_id, kind: 'garbage', times: 1 });
   const request = {
-    body: { currency: 'EUR', amount: 1, customer: CUSTOMER, transactions: [{ payment_method: 'credit-card', payment_method_details: RECEIVER }] },
+    body: {
+      currency: 'EUR',
+      amount: 1,
+      customer: CUSTOMER,
+      transactions: [{ payment_method: 'credit-card', payment_method_details: RECEIVER }],
+    },
   };
   const { status, body } = await own.send<{ error: { type: string } }>('POST', '/v1/orders/', request);
   expect([status, body.error.type]).toEqual([502, 'FailedToFetchTransactionInformation']);

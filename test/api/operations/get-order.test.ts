@@ -9,7 +9,11 @@ const get = (merchant: Merchant, id: string, query = '', headers: Record<string,
 
 test('an order of another project: 401; one that does not exist: 404; no uuid: 400', async () => {
   const { id } = await new Merchant().createOrder();
-  const answers = [await get(new Merchant(stack(), stack().live_api_key), id), await get(new Merchant(), uuidv7()), await get(new Merchant(), 'x')];
+  const answers = [
+    await get(new Merchant(stack(), stack().live_api_key), id),
+    await get(new Merchant(), uuidv7()),
+    await get(new Merchant(), 'x'),
+  ];
   expect(answers.map(({ status, body }) => [status, body.error.type])).toEqual([
     [401, 'Unauthorized'],
     [404, 'NotFound'],

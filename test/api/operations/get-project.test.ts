@@ -3,7 +3,8 @@ import { Merchant } from '../../support/client';
 import { aProject } from '../../support/projects';
 import { stack } from '../../support/stack';
 
-const get = async (shop: Merchant) => projectSchema.parse((await shop.send('GET', '/v1/merchants/self/projects/self/')).body);
+const get = async (shop: Merchant) =>
+  projectSchema.parse((await shop.send('GET', '/v1/merchants/self/projects/self/')).body);
 
 test('is the project of the key: the test project with its key, the live one with the other', async () => {
   const [test, live] = [await get(new Merchant()), await get(new Merchant(stack(), stack().live_api_key))];

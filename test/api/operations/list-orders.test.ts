@@ -13,13 +13,23 @@ const DAY = 24 * 60 * 60 * 1_000;
 
 describe('over HTTP', () => {
   const list = (merchant: Merchant, query: Record<string, string> | string = '') =>
-    merchant.send<Order[] & { error: Refusal }>('GET', `/v1/orders/?${typeof query === 'string' ? query : new URLSearchParams(query).toString()}`);
+    merchant.send<Order[] & { error: Refusal }>(
+      'GET',
+      `/v1/orders/?${typeof query === 'string' ? query : new URLSearchParams(query).toString()}`,
+    );
 
   test('a bare array of whole orders, newest first, both ends included', async () => {
     const merchant = new Merchant();
-    const orders = [await merchant.createOrder(), await merchant.paidOrder('approved'), await merchant.createOrder({ extra: { a: 1 } })];
+    const orders = [
+      await merchant.createOrder(),
+      await merchant.paidOrder('approved'),
+      await merchant.createOrder({ extra: { a: 1 } }),
+    ];
     const [oldest, , newest] = orders;
-    const { status, headers, body } = await list(merchant, { created_since: oldest!.created, created_until: newest!.created });
+    const { status, headers, body } = await list(merchant, {
+      created_since: oldest!.created,
+      created_until: newest!.created,
+    });
     expect([status, headers.get('content-type'), headers.get('etag')]).toEqual([200, 'application/json', null]);
     // Other tests use the project too.
     const mine = (body: Order[]) => body.filter(({ id }) => orders.some((order) => order.id === id));
@@ -51,13 +61,19 @@ describe('over HTTP', () => {
   });
 
   test('a parameter that comes twice: ValidationError', async () => {
-    const { status, body } = await list(new Merchant(), 'created_since=2026-01-01T00:00:00Z&created_since=2026-01-02T00:00:00Z');
+    const { status, body } = await list(
+      new Merchant(),
+      'created_since=2026-01-01T00:00:00Z&created_since=2026-01-02T00:00:00Z',
+    );
     expect([status, body.error.property_path]).toEqual([400, 'created_since']);
   });
 
-  test.each(['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-23:59', '1969-12-31T23:59:59+23:59'])('no orders around %s', async (instant) => {
-    expect((await list(new Merchant(), { created_since: instant, created_until: instant })).body).toEqual([]);
-  });
+  test.each(['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-23:59', '1969-12-31T23:59:59+23:59'])(
+    'no orders around %s',
+    async (instant) => {
+      expect((await list(new Merchant(), { created_since: instant, created_until: instant })).body).toEqual([]);
+    },
+  );
 });
 
 describe('many orders', () => {
@@ -70,7 +86,10 @@ describe('many orders', () => {
   afterAll(() => database.close());
 
   const listed = (query: { created_since?: string; created_until?: string } = {}) =>
-    createOperations({ db: database.db, public_url: 'http://127.0.0.1:1' } as Services).listOrders({ project } as Context, { query });
+    createOperations({ db: database.db, public_url: 'http://127.0.0.1:1' } as Services).listOrders(
+      { project } as Context,
+      { query },
+    );
 
   test(`the newest ${LIST_ORDERS_MAX.toLocaleString('en')}, in one statement; created of the last one leads to the rest`, async () => {
     const start = Date.now() - DAY;
@@ -90,7 +109,11 @@ describe('many orders', () => {
     database.forget();
     const orders = await listed();
     expect(database.statements).toHaveLength(1);
-    expect([orders.length, orders[0]!.amount, orders.at(-1)!.amount]).toEqual([LIST_ORDERS_MAX, LIST_ORDERS_MAX + 4, 5]);
+    expect([orders.length, orders[0]!.amount, orders.at(-1)!.amount]).toEqual([
+      LIST_ORDERS_MAX,
+      LIST_ORDERS_MAX + 4,
+      5,
+    ]);
     const rest = await listed({ created_until: orders.at(-1)!.created });
     expect(rest.map(({ amount }) => amount)).toEqual([5, 4, 3, 2, 1, 0]);
   });

@@ -13,7 +13,10 @@ test('gives the amount back and answers the refund order', async () => {
     credit_debit: 'debit',
     refund_of_transaction_id: order.transactions![0]!.id,
   });
-  expect([(await read(shop, order)).refunded_amount, await books(shop, order)]).toEqual([20, ['sale approved 420', 'refund approved 20']]);
+  expect([(await read(shop, order)).refunded_amount, await books(shop, order)]).toEqual([
+    20,
+    ['sale approved 420', 'refund approved 20'],
+  ]);
 });
 
 test('throws RefundError for more than is left, and says how much that is', async () => {

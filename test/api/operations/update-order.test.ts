@@ -7,7 +7,12 @@ import { stack } from '../../support/stack';
 
 const shop = () => new Merchant();
 
-async function put(shop: Merchant, id: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer<Order & { error?: Refusal }>> {
+async function put(
+  shop: Merchant,
+  id: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer<Order & { error?: Refusal }>> {
   return await shop.send('PUT', `/v1/orders/${id}/`, { body, headers });
 }
 
@@ -35,8 +40,18 @@ describe('what changes', () => {
   test('a field that is not sent stays; extra and customer are replaced as a whole', async () => {
     const merchant = shop();
     const order = await merchant.createOrder(FIELDS);
-    const { body } = await put(merchant, order.id, { description: '', extra: { only: 'this' }, customer: { last_name: 'Lovelace' } });
-    expect(body).toEqual({ ...order, description: '', extra: { only: 'this' }, customer: { last_name: 'Lovelace' }, modified: body.modified });
+    const { body } = await put(merchant, order.id, {
+      description: '',
+      extra: { only: 'this' },
+      customer: { last_name: 'Lovelace' },
+    });
+    expect(body).toEqual({
+      ...order,
+      description: '',
+      extra: { only: 'this' },
+      customer: { last_name: 'Lovelace' },
+      modified: body.modified,
+    });
   });
 
   test('nothing sent, nothing changed', async () => {
@@ -81,7 +96,11 @@ describe('refusals', () => {
     ['completed', async (merchant: Merchant) => await merchant.paidOrder('approved')],
     ['error', async (merchant: Merchant) => await merchant.paidOrder('do_not_honor')],
     ['cancelled', async (merchant: Merchant) => await merchant.cancelOrder((await merchant.createOrder()).id)],
-    ['expired', async (merchant: Merchant) => await merchant.untilStatus((await merchant.createOrder({ expiration_period: 'PT1S' })).id, 'expired')],
+    [
+      'expired',
+      async (merchant: Merchant) =>
+        await merchant.untilStatus((await merchant.createOrder({ expiration_period: 'PT1S' })).id, 'expired'),
+    ],
   ])('an order that is %s: Conflict', async (status, make) => {
     const merchant = shop();
     const order = await make(merchant);
@@ -126,16 +145,23 @@ describe('If-Match', () => {
     const late = await put(merchant, id, { description: 'two' }, { 'if-match': first });
     expect([late.status, late.body.error?.type]).toEqual([412, 'PreconditionFailed']);
     expect((await put(merchant, id, { description: 'two' }, { 'if-match': '*' })).status).toBe(200);
-    expect((await put(merchant, id, { description: 'three' }, { 'if-match': `"none", ${await read()}` })).status).toBe(200);
+    expect((await put(merchant, id, { description: 'three' }, { 'if-match': `"none", ${await read()}` })).status).toBe(
+      200,
+    );
     expect((await merchant.getOrder(id)).description).toBe('three');
   });
 
   test('of 20 at once with one tag, exactly one changes the order', async () => {
     const merchant = shop();
     const { id } = await merchant.createOrder();
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => put(merchant, id, { description: `${n}` }, { 'if-match': '"0"' })));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => put(merchant, id, { description: `${n}` }, { 'if-match': '"0"' })),
+    );
     const changed = answers.filter(({ status }) => status === 200);
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array<number>(19).fill(412)]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      200,
+      ...Array<number>(19).fill(412),
+    ]);
     expect((await merchant.getOrder(id)).description).toBe(changed[0]!.body.description);
   });
 });
@@ -175,8 +201,13 @@ describe('the order goes on from its new version', () => {
 
   test('it can be cancelled, and expires', async () => {
     const merchant = shop();
-    const [cancelled, expiring] = [await merchant.createOrder(), await merchant.createOrder({ expiration_period: 'PT8S' })];
-    for (const { id } of [cancelled, expiring]) expect((await put(merchant, id, { description: 'x' })).status).toBe(200);
+    const [cancelled, expiring] = [
+      await merchant.createOrder(),
+      await merchant.createOrder({ expiration_period: 'PT8S' }),
+    ];
+    for (const { id } of [cancelled, expiring]) {
+      expect((await put(merchant, id, { description: 'x' })).status).toBe(200);
+    }
     expect((await merchant.cancelOrder(cancelled.id)).status).toBe('cancelled');
     await merchant.untilStatus(expiring.id, 'expired');
   });

@@ -7,7 +7,12 @@ const shop = new Merchant();
 test('releases the amount and answers the void order with its description', async () => {
   const order = await authorized(shop, { amount: 420, description: 'of the order' });
   const { status, body } = await voidPart(shop, order, { amount: 20, description: 'of the part' });
-  expect([status, body.amount, body.description, body.transactions![0]!.transaction_type]).toEqual([200, 20, 'of the part', 'void']);
+  expect([status, body.amount, body.description, body.transactions![0]!.transaction_type]).toEqual([
+    200,
+    20,
+    'of the part',
+    'void',
+  ]);
   expect(await books(shop, order)).toEqual(['authorize approved 420', 'void approved 20']);
 });
 
@@ -26,5 +31,7 @@ test('throws ValidationError on amount for more than is left, and says how much 
 test('throws CanNotCancelTransaction where nothing is left, whatever the amount', async () => {
   const order = await authorized(shop, { amount: 420 });
   await voidPart(shop, order, part(420));
-  for (const amount of [1, 421]) expect(said(await voidPart(shop, order, part(amount)))).toEqual([409, 'CanNotCancelTransaction']);
+  for (const amount of [1, 421]) {
+    expect(said(await voidPart(shop, order, part(amount)))).toEqual([409, 'CanNotCancelTransaction']);
+  }
 });

@@ -8,14 +8,22 @@ test('releases all that is left and answers the void order', async () => {
   const order = await authorized(shop, { amount: 420 });
   await voidPart(shop, order, part(20));
   const { status, body } = await voidAll(shop, order);
-  expect([status, body.amount, body.flags, body.void_of_order_id]).toEqual([200, 400, ['is-test', 'is-void'], order.id]);
+  expect([status, body.amount, body.flags, body.void_of_order_id]).toEqual([
+    200,
+    400,
+    ['is-test', 'is-void'],
+    order.id,
+  ]);
   expect(await books(shop, order)).toEqual(['authorize approved 420', 'void approved 20', 'void approved 400']);
 });
 
 test('nothing is to be said: what is said is ignored, but for an amount, which is refused', async () => {
   const order = await authorized(shop, { amount: 420 });
   const refused = await voidAll(shop, order, {}, { amount: 1 });
-  expect([said(refused), refused.body]).toMatchObject([[400, 'ValidationError'], { error: { property_path: 'amount' } }]);
+  expect([said(refused), refused.body]).toMatchObject([
+    [400, 'ValidationError'],
+    { error: { property_path: 'amount' } },
+  ]);
   expect(await books(shop, order)).toEqual(['authorize approved 420']);
   expect((await voidAll(shop, order, {}, { description: 'ignored' })).body).toMatchObject({ amount: 420 });
 });

@@ -17,7 +17,9 @@ const visitors: Visitor[] = [];
 beforeAll(async () => {
   browser = await launchBrowser();
   shop = await aReceiver();
-  shop.answer((response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Shop</title><h1>Welcome back</h1>'));
+  shop.answer((response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Shop</title><h1>Welcome back</h1>'),
+  );
 });
 afterAll(async () => {
   await shop?.close();
@@ -49,7 +51,9 @@ const alerted = (page: Page, text: string | RegExp) => page.getByRole('alert').f
 
 type Looks = (typeof LOOKS)[number];
 const LOOKS = (['desktop', 'phone'] as const).flatMap((size) =>
-  (['light', 'dark'] as const).flatMap((colorScheme) => [true, false].map((javaScriptEnabled) => ({ size, colorScheme, javaScriptEnabled }))),
+  (['light', 'dark'] as const).flatMap((colorScheme) =>
+    [true, false].map((javaScriptEnabled) => ({ size, colorScheme, javaScriptEnabled })),
+  ),
 );
 
 async function payByWallet(looks: Looks, wallet: Wallet): Promise<void> {
@@ -91,14 +95,24 @@ const FLOWS: Record<string, (looks: Looks) => Promise<void>> = {
     await page.goto(order.order_url);
     await page.getByRole('button', { name: 'Use test card: Approved, Mastercard' }).click();
     // Without a script the page comes anew.
-    await until('the form is filled in', async () => (await page.inputValue('[autocomplete="cc-number"]')) === '5544 3300 0000 0037');
+    await until(
+      'the form is filled in',
+      async () => (await page.inputValue('[autocomplete="cc-number"]')) === '5544 3300 0000 0037',
+    );
     await page.click(PAY);
     await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
     await fits(page);
-    expect((await getOrder(order.id)).transactions?.[0]?.payment_method_details).toMatchObject({ truncated_pan: '554433******0037' });
+    expect((await getOrder(order.id)).transactions?.[0]?.payment_method_details).toMatchObject({
+      truncated_pan: '554433******0037',
+    });
   },
 
-  ...Object.fromEntries(WALLETS.map((wallet) => [`the button of ${wallet} pays, and back to the shop`, (looks: Looks) => payByWallet(looks, wallet)])),
+  ...Object.fromEntries(
+    WALLETS.map((wallet) => [
+      `the button of ${wallet} pays, and back to the shop`,
+      (looks: Looks) => payByWallet(looks, wallet),
+    ]),
+  ),
 
   async 'cancel leads to the failure address'(looks) {
     const page = await visit(looks);
@@ -122,7 +136,9 @@ test.each(LOOKS)('paid, declined, cancelled: $size, $colorScheme, script: $javaS
     ),
   );
   const failed = failures.filter((failure) => failure !== undefined);
-  if (failed.length > 0) throw new AggregateError(failed, failed.map(({ message, cause }) => `${message}: ${String(cause)}`).join('\n'));
+  if (failed.length > 0) {
+    throw new AggregateError(failed, failed.map(({ message, cause }) => `${message}: ${String(cause)}`).join('\n'));
+  }
 });
 
 interface Box {
@@ -133,9 +149,13 @@ interface Box {
 /** A page without scripts cannot be asked, and is measured from outside, part by part. */
 async function boxesOf(page: Page): Promise<(Box | null)[]> {
   const parts = page.locator('main *:visible');
-  if (scriptless.has(page)) return await Promise.all((await parts.all()).slice(0, 60).map((element) => element.boundingBox()));
+  if (scriptless.has(page)) {
+    return await Promise.all((await parts.all()).slice(0, 60).map((element) => element.boundingBox()));
+  }
   return await parts.evaluateAll((all) =>
-    (all as unknown as { getBoundingClientRect(): Box }[]).map((one) => one.getBoundingClientRect()).map(({ x, width }) => ({ x, width })),
+    (all as unknown as { getBoundingClientRect(): Box }[])
+      .map((one) => one.getBoundingClientRect())
+      .map(({ x, width }) => ({ x, width })),
   );
 }
 
@@ -230,13 +250,20 @@ test('on a touch screen whatever can be pressed is 44 px high', async () => {
 test('the buttons of all wallets are of one height on a phone', async () => {
   const page = await visit({ viewport: { width: 375, height: 800 } });
   await page.goto((await createOrder()).order_url);
-  const heights = await Promise.all(WALLETS.map(async (wallet) => (await page.locator(walletButton(wallet)).boundingBox())?.height));
+  const heights = await Promise.all(
+    WALLETS.map(async (wallet) => (await page.locator(walletButton(wallet)).boundingBox())?.height),
+  );
   expect(new Set(heights).size).toBe(1);
 });
 
 test('the longest texts and amounts fit on the narrowest phone', async () => {
   const page = await visit({ viewport: { width: 320, height: 640 } });
-  const order = await createOrder({ currency: 'KWD', amount: Number.MAX_SAFE_INTEGER, description: 'x'.repeat(4_096), merchant_order_id: 'R'.repeat(255) });
+  const order = await createOrder({
+    currency: 'KWD',
+    amount: Number.MAX_SAFE_INTEGER,
+    description: 'x'.repeat(4_096),
+    merchant_order_id: 'R'.repeat(255),
+  });
   await page.goto(order.order_url);
   await fits(page);
   await page.click(CANCEL);
@@ -330,7 +357,9 @@ test('after the back button a wallet’s button has its words again', async () =
   const order = await createOrder({ return_url: shop.url, payment_methods: ['google-pay'] });
   await page.goto(order.order_url);
   const words = await page.locator(walletButton('google-pay')).innerText();
-  await page.evaluate(`document.querySelector('form[data-pay]').addEventListener('submit', (event) => event.preventDefault())`);
+  await page.evaluate(
+    `document.querySelector('form[data-pay]').addEventListener('submit', (event) => event.preventDefault())`,
+  );
   await page.click(walletButton('google-pay'));
   expect(await page.locator(walletButton('google-pay')).innerText()).toMatch(/^Paying…\s+Simulated$/);
   await page.evaluate(`window.dispatchEvent(new Event('pageshow'))`);
@@ -419,10 +448,14 @@ test('a page of ours has a language, one main part, one first heading, and a nam
   expect(await page.locator('html').getAttribute('lang')).toBe('en');
   expect([await page.locator('main').count(), await page.locator('h1').count()]).toEqual([1, 1]);
   const names = await Promise.all(
-    ['Card number', 'Expiry date', 'Security code', 'Name on card'].map((label) => page.getByLabel(label, { exact: true }).count()),
+    ['Card number', 'Expiry date', 'Security code', 'Name on card'].map((label) =>
+      page.getByLabel(label, { exact: true }).count(),
+    ),
   );
   expect(names).toEqual([1, 1, 1, 1]);
-  const buttons = await page.getByRole('button').evaluateAll((all) => all.map((one) => String((one as unknown as { textContent: string }).textContent)));
+  const buttons = await page
+    .getByRole('button')
+    .evaluateAll((all) => all.map((one) => String((one as unknown as { textContent: string }).textContent)));
   expect(buttons.filter((text) => text.trim() === '')).toEqual([]);
   expect(await page.locator(`${PAY}`).count()).toBe(1);
 });

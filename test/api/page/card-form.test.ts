@@ -2,7 +2,12 @@ import { readAttempt, readCard, refusalOf } from '../../../api/page/card-form';
 import { textsFor } from '../../../api/page/languages';
 
 const { errors: TEXTS } = textsFor(['en']).texts;
-const GOOD = { number: '4111 1111 1111 1111', card_expiry: '12 / 34', security_code: '123', cardholder_name: 'Ada Lovelace' };
+const GOOD = {
+  number: '4111 1111 1111 1111',
+  card_expiry: '12 / 34',
+  security_code: '123',
+  cardholder_name: 'Ada Lovelace',
+};
 const PUBLISHED = ['4111111111111105'];
 
 const read = (fields: Record<string, unknown>) => readCard({ ...GOOD, ...fields }, TEXTS, PUBLISHED);
@@ -35,7 +40,11 @@ test.each<[string, Record<string, unknown>, Record<string, string>]>([
   ['a month that was', { card_expiry: '01/20' }, { card_expiry: TEXTS.expiry_past }],
   ['no code', { security_code: '' }, { security_code: TEXTS.code_missing }],
   ['a code of another length', { security_code: '1234' }, { security_code: TEXTS.code_wrong(3) }],
-  ['the code of another brand', { number: '378282246310005', security_code: '123' }, { security_code: TEXTS.code_wrong(4) }],
+  [
+    'the code of another brand',
+    { number: '378282246310005', security_code: '123' },
+    { security_code: TEXTS.code_wrong(4) },
+  ],
   ['no name', { cardholder_name: '' }, { cardholder_name: TEXTS.name_missing }],
   ['the number as name', { cardholder_name: '4111 1111 1111 1111' }, { cardholder_name: TEXTS.name_wrong }],
   ['a character that no text holds', { cardholder_name: 'Ada\0Lovelace' }, { cardholder_name: TEXTS.name_wrong }],
@@ -45,7 +54,12 @@ test.each<[string, Record<string, unknown>, Record<string, string>]>([
 });
 
 test('a form without any field names all four', () => {
-  expect(Object.keys((readCard(undefined, TEXTS, []) as { errors: object }).errors)).toEqual(['number', 'card_expiry', 'security_code', 'cardholder_name']);
+  expect(Object.keys((readCard(undefined, TEXTS, []) as { errors: object }).errors)).toEqual([
+    'number',
+    'card_expiry',
+    'security_code',
+    'cardholder_name',
+  ]);
 });
 
 test('published test cards count whatever their check digit says, others do not', () => {

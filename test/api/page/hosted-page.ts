@@ -24,8 +24,15 @@ export interface OrderAnswer {
 
 const authorization = (api_key: string) => `Basic ${Buffer.from(`${api_key}:`).toString('base64')}`;
 
-export async function createOrder(fields: Record<string, unknown> = {}, api_key = stack().test_api_key): Promise<OrderAnswer> {
-  const headers = { authorization: authorization(api_key), 'content-type': 'application/json', 'idempotency-key': aKey() };
+export async function createOrder(
+  fields: Record<string, unknown> = {},
+  api_key = stack().test_api_key,
+): Promise<OrderAnswer> {
+  const headers = {
+    authorization: authorization(api_key),
+    'content-type': 'application/json',
+    'idempotency-key': aKey(),
+  };
   const { status, body } = await insist<OrderAnswer>(async () => {
     const response = await fetch(`${stack().api_url}/v1/orders/`, {
       method: 'POST',
@@ -39,7 +46,9 @@ export async function createOrder(fields: Record<string, unknown> = {}, api_key 
 }
 
 export async function getOrder(id: string): Promise<OrderAnswer> {
-  const response = await fetch(`${stack().api_url}/v1/orders/${id}/`, { headers: { authorization: authorization(stack().test_api_key) } });
+  const response = await fetch(`${stack().api_url}/v1/orders/${id}/`, {
+    headers: { authorization: authorization(stack().test_api_key) },
+  });
   return (await response.json()) as OrderAnswer;
 }
 
@@ -70,7 +79,12 @@ export const CANCEL = 'form[action$="/cancel/"] button';
 
 export const walletButton = (wallet: Wallet) => `form:has([name="payment_method"][value="${wallet}"]) button`;
 
-export const CARD = { number: '4111111111111111', card_expiry: '12 / 34', security_code: '123', cardholder_name: 'Ada Lovelace' };
+export const CARD = {
+  number: '4111111111111111',
+  card_expiry: '12 / 34',
+  security_code: '123',
+  cardholder_name: 'Ada Lovelace',
+};
 
 export async function fillIn(page: Page, card: Partial<typeof CARD> = {}): Promise<void> {
   const { number, card_expiry, security_code, cardholder_name } = { ...CARD, ...card };

@@ -33,14 +33,18 @@ async function openedAndOver(fields: Record<string, unknown> = {}) {
 }
 
 describe('a page', () => {
-  test.each(['/pay/', '/pay/nothing/', `/pay/${NOBODY}/`, `/pay/${NOBODY}`, `/pay/${NOBODY}/${NOBODY}/`, `/pay/${NOBODY}/a/b/`])(
-    '%s is a 404 page',
-    async (path) => {
-      const response = await new Client().send(path);
-      expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
-      expect(await response.text()).toContain('Page not found');
-    },
-  );
+  test.each([
+    '/pay/',
+    '/pay/nothing/',
+    `/pay/${NOBODY}/`,
+    `/pay/${NOBODY}`,
+    `/pay/${NOBODY}/${NOBODY}/`,
+    `/pay/${NOBODY}/a/b/`,
+  ])('%s is a 404 page', async (path) => {
+    const response = await new Client().send(path);
+    expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(await response.text()).toContain('Page not found');
+  });
 
   test('is there with and without trailing slash, by order and by transaction, in capitals too', async () => {
     const order = await createOrder({ transactions: [{ payment_method: 'credit-card' }] });
@@ -60,7 +64,10 @@ describe('a page', () => {
   });
 
   test('says by its headers that nothing may be kept, framed or loaded from elsewhere', async () => {
-    const order = await createOrder({ return_url: 'https://shop.example/done?a=1', failure_url: 'http://localhost:9/no' });
+    const order = await createOrder({
+      return_url: 'https://shop.example/done?a=1',
+      failure_url: 'http://localhost:9/no',
+    });
     const { headers } = await new Client().send(`/pay/${order.id}/`);
     expect(headers.get('content-security-policy')?.split(';')).toEqual([
       "default-src 'none'",
@@ -84,13 +91,19 @@ describe('a page', () => {
     expect(assets).toHaveLength(3);
     for (const asset of assets) {
       const response = await client.send(asset);
-      expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
+      expect([response.status, response.headers.get('cache-control')]).toEqual([
+        200,
+        'public, max-age=31536000, immutable',
+      ]);
     }
     expect(html).not.toMatch(/<style|\sstyle="|<script>|\son[a-z]+="/);
   });
 
   test('shows what merchants and customers wrote as text', async () => {
-    const { client, path } = await opened({ description: '<script>alert(1)</script>', merchant_order_id: '"><img src=x>' });
+    const { client, path } = await opened({
+      description: '<script>alert(1)</script>',
+      merchant_order_id: '"><img src=x>',
+    });
     const html = await (await client.send(path)).text();
     expect(html).toContain('&lt;script>alert(1)');
     expect(html).not.toMatch(/<script>|<img/);
@@ -100,7 +113,9 @@ describe('a page', () => {
     const ofOrder = await opened({ amount: 123450, locale: 'de-DE' });
     expect(await (await ofOrder.client.send(ofOrder.path)).text()).toMatch(/1\.234,50\s€/);
     const ofBrowser = await opened({ amount: 1050, currency: 'JPY' });
-    expect(await (await ofBrowser.client.send(ofBrowser.path, { headers: { 'accept-language': 'ja,en;q=0.5' } })).text()).toContain('￥1,050');
+    expect(
+      await (await ofBrowser.client.send(ofBrowser.path, { headers: { 'accept-language': 'ja,en;q=0.5' } })).text(),
+    ).toContain('￥1,050');
   });
 
   test.each([
@@ -108,13 +123,20 @@ describe('a page', () => {
     ['DELETE', 'cancel/', 'GET, HEAD, POST, OPTIONS'],
     ['PUT', 'wallet/', 'GET, HEAD, POST, OPTIONS'],
     ['POST', `${NOBODY}/`, 'GET, HEAD, OPTIONS'],
-  ])('answers %s on /pay/…/%s with a 405 page, OPTIONS with the methods there are: %s', async (method, rest, methods) => {
-    const path = `/pay/${NOBODY}/${rest}`;
-    const response = await new Client().send(path, { method });
-    expect([response.status, response.headers.get('content-type'), response.headers.get('allow')]).toEqual([405, 'text/html; charset=utf-8', methods]);
-    const options = await new Client().send(path, { method: 'OPTIONS' });
-    expect([options.status, options.headers.get('allow'), await options.text()]).toEqual([204, methods, '']);
-  });
+  ])(
+    'answers %s on /pay/…/%s with a 405 page, OPTIONS with the methods there are: %s',
+    async (method, rest, methods) => {
+      const path = `/pay/${NOBODY}/${rest}`;
+      const response = await new Client().send(path, { method });
+      expect([response.status, response.headers.get('content-type'), response.headers.get('allow')]).toEqual([
+        405,
+        'text/html; charset=utf-8',
+        methods,
+      ]);
+      const options = await new Client().send(path, { method: 'OPTIONS' });
+      expect([options.status, options.headers.get('allow'), await options.text()]).toEqual([204, methods, '']);
+    },
+  );
 });
 
 describe('the card form', () => {
@@ -122,7 +144,9 @@ describe('the card form', () => {
     const { order, client, path, form } = await opened({ return_url: 'https://shop.example/done?cart=7#top' });
     const response = await client.post(path, form);
     expect(response.status).toBe(303);
-    expect(response.headers.get('location')).toBe(`https://shop.example/done?cart=7&order_id=${order.id}&project_id=${order.project_id}#top`);
+    expect(response.headers.get('location')).toBe(
+      `https://shop.example/done?cart=7&order_id=${order.id}&project_id=${order.project_id}#top`,
+    );
     expect(await story(order.id)).toBe('completed: accepted');
     // The page of a paid order says so and offers the way back.
     const html = await (await client.send(path)).text();
@@ -147,18 +171,26 @@ describe('the card form', () => {
     expect(html).toContain('There is not enough money on this card');
     expect(html).toContain('You can try 4 more times.');
     expect(hidden(html, 'attempt')).toBe('2');
-    expect((await client.post(path, { ...form, attempt: '2' })).headers.get('location')).toMatch(/^https:\/\/shop\.example\/\?order_id=/);
+    expect((await client.post(path, { ...form, attempt: '2' })).headers.get('location')).toMatch(
+      /^https:\/\/shop\.example\/\?order_id=/,
+    );
     expect(await story(order.id)).toBe('completed: error accepted');
   });
 
   test('the fifth decline ends the order: on to the failure address', async () => {
-    const { order, client, path, form } = await opened({ return_url: 'https://shop.example/', failure_url: 'https://shop.example/failed' });
+    const { order, client, path, form } = await opened({
+      return_url: 'https://shop.example/',
+      failure_url: 'https://shop.example/failed',
+    });
     for (const attempt of ['1', '2', '3', '4']) {
       const response = await client.post(path, { ...form, attempt, number: CARDS.do_not_honor.number });
       expect([attempt, response.status]).toEqual([attempt, 200]);
     }
     const last = await client.post(path, { ...form, attempt: '5', number: CARDS.do_not_honor.number });
-    expect([last.status, last.headers.get('location')]).toEqual([303, `https://shop.example/failed?order_id=${order.id}&project_id=${order.project_id}`]);
+    expect([last.status, last.headers.get('location')]).toEqual([
+      303,
+      `https://shop.example/failed?order_id=${order.id}&project_id=${order.project_id}`,
+    ]);
     const html = await (await client.send(path)).text();
     expect(html).toContain('no further try is left');
     expect(html).not.toContain('cc-number');
@@ -194,7 +226,12 @@ describe('the card form', () => {
 
   test('wrong fields are told by the field, with the name kept and never number or code', async () => {
     const { order, client, path, form } = await opened();
-    const response = await client.post(path, { ...form, number: '5544330000000038', card_expiry: '01/20', security_code: '98765' });
+    const response = await client.post(path, {
+      ...form,
+      number: '5544330000000038',
+      card_expiry: '01/20',
+      security_code: '98765',
+    });
     const html = await response.text();
     expect(response.status).toBe(400);
     expect(html).toMatch(/<input id="number"[^>]* aria-invalid="true" aria-describedby="number-wrong"/);
@@ -233,7 +270,9 @@ describe('the card form', () => {
 
 /** What of the page's ways to pay is in its HTML, in their order. */
 const waysIn = (html: string) =>
-  [...html.matchAll(/name="payment_method" value="([^"]+)"|autocomplete="(cc-number)"/g)].map(([, wallet, card]) => wallet ?? (card && 'credit-card'));
+  [...html.matchAll(/name="payment_method" value="([^"]+)"|autocomplete="(cc-number)"/g)].map(
+    ([, wallet, card]) => wallet ?? (card && 'credit-card'),
+  );
 const methodsOf = async (id: string) => (await getOrder(id)).transactions?.map(({ payment_method }) => payment_method);
 
 describe('the ways to pay', () => {
@@ -278,23 +317,39 @@ describe('the ways to pay', () => {
     expect(waysIn(html)).toEqual(['apple-pay', 'google-pay', 'credit-card']);
     const paid = await client.post(`${path}wallet/`, { ...form, attempt: '2', payment_method: 'google-pay' });
     expect(await paid.text()).toContain('Google Pay, Mastercard ending in');
-    expect([await story(order.id), await methodsOf(order.id)]).toEqual(['completed: error accepted', ['credit-card', 'google-pay']]);
+    expect([await story(order.id), await methodsOf(order.id)]).toEqual([
+      'completed: error accepted',
+      ['credit-card', 'google-pay'],
+    ]);
   });
 
   test('after a decline are the announced one alone where there was one', async () => {
     const { order, client, path, form } = await opened({ transactions: [{ payment_method: 'credit-card' }] });
     const html = await (await client.post(path, { ...form, number: CARDS.do_not_honor.number })).text();
     expect(waysIn(html)).toEqual(['credit-card']);
-    expect(await (await client.post(`${path}wallet/`, { ...form, attempt: '2', payment_method: 'apple-pay' })).text()).toContain('You can try 4 more times');
+    expect(
+      await (await client.post(`${path}wallet/`, { ...form, attempt: '2', payment_method: 'apple-pay' })).text(),
+    ).toContain('You can try 4 more times');
     expect(await story(order.id)).toBe('processing: error');
     await client.post(path, { ...form, attempt: '2' });
-    expect([await story(order.id), await methodsOf(order.id)]).toEqual(['completed: error accepted', ['credit-card', 'credit-card']]);
+    expect([await story(order.id), await methodsOf(order.id)]).toEqual([
+      'completed: error accepted',
+      ['credit-card', 'credit-card'],
+    ]);
   });
 });
 
 describe.each(WALLETS)('the button of %s', (payment_method) => {
-  const press = (opened: { client: Client; path: string; form: Record<string, string> }, fields: Record<string, string> = {}) =>
-    opened.client.post(`${opened.path}wallet/`, { token: opened.form['token']!, attempt: opened.form['attempt']!, payment_method, ...fields });
+  const press = (
+    opened: { client: Client; path: string; form: Record<string, string> },
+    fields: Record<string, string> = {},
+  ) =>
+    opened.client.post(`${opened.path}wallet/`, {
+      token: opened.form['token']!,
+      attempt: opened.form['attempt']!,
+      payment_method,
+      ...fields,
+    });
   const NAMES: Record<Wallet, string> = { 'apple-pay': 'Apple Pay, Visa', 'google-pay': 'Google Pay, Mastercard' };
   const BRANDS: Record<Wallet, string> = { 'apple-pay': 'visa', 'google-pay': 'mastercard' };
 
@@ -312,7 +367,10 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
           status: 'accepted',
           payment_method,
           payment_method_brand: BRANDS[payment_method],
-          payment_method_details: { vault_token: expect.stringMatching(/^vt_/), truncated_pan: expect.stringContaining('******') },
+          payment_method_details: {
+            vault_token: expect.stringMatching(/^vt_/),
+            truncated_pan: expect.stringContaining('******'),
+          },
         },
       ],
     });
@@ -331,7 +389,10 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
     const page = await opened({ transactions: [{ payment_method }] });
     await press(page);
     const { status, transactions } = await getOrder(page.order.id);
-    expect([status, transactions]).toMatchObject(['completed', [{ id: page.order.transactions![0]!.id, payment_method }]]);
+    expect([status, transactions]).toMatchObject([
+      'completed',
+      [{ id: page.order.transactions![0]!.id, payment_method }],
+    ]);
   });
 
   test('reserves the money where the announced transaction is an authorization', async () => {
@@ -385,7 +446,9 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
     const paid = await opened();
     await paid.client.post(paid.path, paid.form);
     expect(await (await press(paid)).text()).toContain('Payment completed');
-    expect((await Promise.all([cancelled, expired, paid].map(({ order }) => charges(order.id)))).map(({ length }) => length)).toEqual([0, 0, 1]);
+    expect(
+      (await Promise.all([cancelled, expired, paid].map(({ order }) => charges(order.id)))).map(({ length }) => length),
+    ).toEqual([0, 0, 1]);
   });
 
   test('an answer of the processor that got lost is waited for, and it is paid once', async () => {
@@ -420,8 +483,13 @@ test('the card form charges nothing where the order is paid by wallet only', asy
 describe('a program, which prefers JSON', () => {
   const PROGRAM = { accept: 'application/json' };
   const refusal = async (response: Response) => {
-    expect([response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual(['application/json', 'no-store']);
-    const { error } = (await response.json()) as { error: { status: number; type: string; value: string; property_path?: string } };
+    expect([response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual([
+      'application/json',
+      'no-store',
+    ]);
+    const { error } = (await response.json()) as {
+      error: { status: number; type: string; value: string; property_path?: string };
+    };
     expect(error.status).toBe(response.status);
     return [response.status, error.type, error.property_path];
   };
@@ -435,18 +503,32 @@ describe('a program, which prefers JSON', () => {
   ])('is whoever accepts %s: %p', async (accept, is_program) => {
     const { client, path, form } = await opened();
     const response = await client.post(path, { ...form, number: '' }, { accept });
-    expect([response.status, response.headers.get('content-type')]).toEqual([400, is_program ? 'application/json' : 'text/html; charset=utf-8']);
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      400,
+      is_program ? 'application/json' : 'text/html; charset=utf-8',
+    ]);
   });
 
   test('that pays is led on as a browser is, without a return address to the page; nothing of the order is told', async () => {
     const one = await opened({ return_url: 'https://shop.example/' });
     const back = await one.client.post(one.path, one.form, PROGRAM);
-    expect([back.status, back.headers.get('location')]).toEqual([303, `https://shop.example/?order_id=${one.order.id}&project_id=${one.order.project_id}`]);
+    expect([back.status, back.headers.get('location')]).toEqual([
+      303,
+      `https://shop.example/?order_id=${one.order.id}&project_id=${one.order.project_id}`,
+    ]);
     const stays = await opened();
-    const wallet = await stays.client.post(`${stays.path}wallet/`, { ...stays.form, payment_method: 'apple-pay' }, PROGRAM);
+    const wallet = await stays.client.post(
+      `${stays.path}wallet/`,
+      { ...stays.form, payment_method: 'apple-pay' },
+      PROGRAM,
+    );
     expect([wallet.status, wallet.headers.get('location'), await wallet.text()]).toEqual([303, stays.path, '']);
     const declined = await opened({ return_url: 'https://shop.example/' });
-    const page = await declined.client.post(declined.path, { ...declined.form, number: CARDS.do_not_honor.number }, PROGRAM);
+    const page = await declined.client.post(
+      declined.path,
+      { ...declined.form, number: CARDS.do_not_honor.number },
+      PROGRAM,
+    );
     expect([page.status, page.headers.get('location')]).toEqual([303, declined.path]);
     expect(await Promise.all([one, stays, declined].map(({ order }) => story(order.id)))).toEqual([
       'completed: accepted',
@@ -459,7 +541,9 @@ describe('a program, which prefers JSON', () => {
     const page = await opened();
     const again = async () => [
       await refusal(await page.client.post(page.path, page.form, PROGRAM)),
-      await refusal(await page.client.post(`${page.path}wallet/`, { ...page.form, payment_method: 'apple-pay' }, PROGRAM)),
+      await refusal(
+        await page.client.post(`${page.path}wallet/`, { ...page.form, payment_method: 'apple-pay' }, PROGRAM),
+      ),
     ];
     const started = [409, 'TransactionAlreadyStarted', undefined];
     await page.client.post(page.path, { ...page.form, number: CARDS.do_not_honor.number }, PROGRAM);
@@ -486,11 +570,31 @@ describe('a program, which prefers JSON', () => {
 
   test('needs a form of ours as anybody, and is told in JSON what else is wrong', async () => {
     const { order, client, path, form } = await opened();
-    expect(await refusal(await client.post(path, { ...form, token: '' }, PROGRAM))).toEqual([403, 'Forbidden', undefined]);
-    expect(await refusal(await new Client().post(`/pay/${NOBODY}/`, form, PROGRAM))).toEqual([403, 'Forbidden', undefined]);
-    expect(await refusal(await new Client().send(`/pay/${NOBODY}/`, { headers: PROGRAM }))).toEqual([404, 'NotFound', undefined]);
-    expect(await refusal(await client.send(path, { method: 'PUT', headers: PROGRAM }))).toEqual([405, 'MethodNotAllowed', undefined]);
-    expect(await refusal(await client.post(path, { ...form, cardholder_name: 'x'.repeat(20_000) }, PROGRAM))).toEqual([413, 'PayloadTooLarge', undefined]);
+    expect(await refusal(await client.post(path, { ...form, token: '' }, PROGRAM))).toEqual([
+      403,
+      'Forbidden',
+      undefined,
+    ]);
+    expect(await refusal(await new Client().post(`/pay/${NOBODY}/`, form, PROGRAM))).toEqual([
+      403,
+      'Forbidden',
+      undefined,
+    ]);
+    expect(await refusal(await new Client().send(`/pay/${NOBODY}/`, { headers: PROGRAM }))).toEqual([
+      404,
+      'NotFound',
+      undefined,
+    ]);
+    expect(await refusal(await client.send(path, { method: 'PUT', headers: PROGRAM }))).toEqual([
+      405,
+      'MethodNotAllowed',
+      undefined,
+    ]);
+    expect(await refusal(await client.post(path, { ...form, cardholder_name: 'x'.repeat(20_000) }, PROGRAM))).toEqual([
+      413,
+      'PayloadTooLarge',
+      undefined,
+    ]);
     expect(await story(order.id)).toBe('new:');
   });
 });
@@ -499,7 +603,10 @@ describe('a forged form', () => {
   test.each<[string, (form: Record<string, string>) => [Client | undefined, Record<string, string>]]>([
     ['without token', (form) => [undefined, { ...form, token: '' }]],
     ['without cookie', (form) => [new Client(), form]],
-    ['with a token of one’s own making', (form) => [undefined, { ...form, token: form['token']!.replace(/^.{8}/, '00000000') }]],
+    [
+      'with a token of one’s own making',
+      (form) => [undefined, { ...form, token: form['token']!.replace(/^.{8}/, '00000000') }],
+    ],
   ])('%s is refused, and nothing happens', async (_title, forge) => {
     const { order, client, path, form } = await opened();
     const [other, fields] = forge(form);
@@ -517,7 +624,9 @@ describe('a forged form', () => {
     const one = await opened();
     const other = await createOrder();
     expect((await one.client.post(`/pay/${other.id}/`, one.form)).status).toBe(403);
-    expect((await one.client.post(`/pay/${other.id}/wallet/`, { ...one.form, payment_method: 'apple-pay' })).status).toBe(403);
+    expect(
+      (await one.client.post(`/pay/${other.id}/wallet/`, { ...one.form, payment_method: 'apple-pay' })).status,
+    ).toBe(403);
     expect(await story(other.id)).toBe('new:');
   });
 
@@ -536,7 +645,11 @@ describe('a forged form', () => {
 
   test('a body that is no form, or too large, is refused with a page', async () => {
     const { client, path, form } = await opened();
-    const json = await client.send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(form) });
+    const json = await client.send(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(form),
+    });
     expect(json.status).toBe(403);
     const large = await client.post(path, { ...form, cardholder_name: 'x'.repeat(20_000) });
     expect([large.status, large.headers.get('content-type')]).toEqual([413, 'text/html; charset=utf-8']);
@@ -554,10 +667,16 @@ describe('a forged form', () => {
 
 describe('the cancel form', () => {
   test('leads to the failure address, the second time too', async () => {
-    const { order, client, path, form } = await opened({ return_url: 'https://shop.example/', failure_url: 'https://shop.example/failed' });
+    const { order, client, path, form } = await opened({
+      return_url: 'https://shop.example/',
+      failure_url: 'https://shop.example/failed',
+    });
     for (const time of [1, 2]) {
       const response = await client.post(`${path}cancel/`, { token: form.token });
-      expect([time, response.headers.get('location')]).toEqual([time, `https://shop.example/failed?order_id=${order.id}&project_id=${order.project_id}`]);
+      expect([time, response.headers.get('location')]).toEqual([
+        time,
+        `https://shop.example/failed?order_id=${order.id}&project_id=${order.project_id}`,
+      ]);
     }
     expect(await story(order.id)).toBe('cancelled:');
     expect((await client.post(path, form)).headers.get('location')).toMatch(/^https:\/\/shop\.example\/failed\?/);
@@ -587,7 +706,9 @@ describe('the cancel form', () => {
 test('an order whose time is over cannot be paid', async () => {
   const { order, client, path, form } = await openedAndOver({ failure_url: 'https://shop.example/failed' });
   expect(await (await client.send(path)).text()).toContain('This payment has expired');
-  expect((await client.post(path, form)).headers.get('location')).toMatch(/^https:\/\/shop\.example\/failed\?order_id=/);
+  expect((await client.post(path, form)).headers.get('location')).toMatch(
+    /^https:\/\/shop\.example\/failed\?order_id=/,
+  );
   expect(await charges(order.id)).toEqual([]);
 });
 
@@ -619,7 +740,12 @@ describe('when a part of the service is away', () => {
   }): Promise<{ url: string; lines: string[] }> {
     const lines: string[] = [];
     const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
-    const processor = createProcessor({ url: options.processor_url ?? stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000, log });
+    const processor = createProcessor({
+      url: options.processor_url ?? stack().simulator_url,
+      key: stack().processor_key,
+      timeout_ms: 6_000,
+      log,
+    });
     const app = express();
     const { deadline_ms = 10_000, public_url = 'http://127.0.0.1' } = options;
     const orders = new Orders(client, db);
@@ -646,7 +772,13 @@ describe('when a part of the service is away', () => {
     if (number === undefined) return {};
     return {
       async vaultWallet({ project_id, is_test }) {
-        const vaulted = await processor.vaultCard({ project_id, is_test, number, card_expiry: '122034', security_code: '123' });
+        const vaulted = await processor.vaultCard({
+          project_id,
+          is_test,
+          number,
+          card_expiry: '122034',
+          security_code: '123',
+        });
         if (!vaulted.usable) throw new Error(vaulted.reason);
         const { usable: _, ...card } = vaulted;
         return card;
@@ -674,21 +806,29 @@ describe('when a part of the service is away', () => {
     const order = await createOrder();
     const { url } = await pages({ wallet_number: CARDS.challenge.number });
     const customer = new Client(url);
-    const html = await (await customer.post(`/pay/${order.id}/wallet/`, { ...(await customer.open(order)), payment_method: 'google-pay' })).text();
+    const html = await (
+      await customer.post(`/pay/${order.id}/wallet/`, { ...(await customer.open(order)), payment_method: 'google-pay' })
+    ).text();
     expect(html).toMatch(/<meta http-equiv="refresh" content="0;url=[^"]+\/challenge\//);
     expect(await story(order.id)).toBe('processing: pending');
   });
 
-  test.each(WALLETS)('without the processor a press on %s charges nothing and can be tried again', async (payment_method) => {
-    const order = await createOrder();
-    const { url } = await pages({ processor_url: 'http://127.0.0.1:9' });
-    const customer = new Client(url);
-    const response = await customer.post(`/pay/${order.id}/wallet/`, { ...(await customer.open(order)), payment_method });
-    const html = await response.text();
-    expect([response.status, hidden(html, 'attempt')]).toEqual([504, '1']);
-    expect(html).toContain('Nothing was charged');
-    expect(await story(order.id)).toBe('new:');
-  });
+  test.each(WALLETS)(
+    'without the processor a press on %s charges nothing and can be tried again',
+    async (payment_method) => {
+      const order = await createOrder();
+      const { url } = await pages({ processor_url: 'http://127.0.0.1:9' });
+      const customer = new Client(url);
+      const response = await customer.post(`/pay/${order.id}/wallet/`, {
+        ...(await customer.open(order)),
+        payment_method,
+      });
+      const html = await response.text();
+      expect([response.status, hidden(html, 'attempt')]).toEqual([504, '1']);
+      expect(html).toContain('Nothing was charged');
+      expect(await story(order.id)).toBe('new:');
+    },
+  );
 
   test('without the processor the page is there, without test cards, and paying can be tried again', async () => {
     const order = await createOrder();
@@ -701,8 +841,15 @@ describe('when a part of the service is away', () => {
     expect(html).toContain('value="Ada Lovelace"');
     expect(hidden(html, 'attempt')).toBe('1');
     expect(await story(order.id)).toBe('new:');
-    const told = await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) }, { accept: 'application/json' });
-    expect([told.status, ((await told.json()) as { error: { type: string } }).error.type]).toEqual([504, 'ServerError']);
+    const told = await customer.post(
+      `/pay/${order.id}/`,
+      { ...CARD, ...(await customer.open(order)) },
+      { accept: 'application/json' },
+    );
+    expect([told.status, ((await told.json()) as { error: { type: string } }).error.type]).toEqual([
+      504,
+      'ServerError',
+    ]);
     expect(lines.length).toBeGreaterThan(0);
     expect(`${html}${lines.join('')}`).not.toMatch(/4111|"123"/);
   });
@@ -716,15 +863,25 @@ describe('when a part of the service is away', () => {
     expect(response.status).toBe(503);
     expect(await response.text()).toContain('We have not heard back yet');
     const told = await customer.post(`/pay/${order.id}/`, form, { accept: 'application/json' });
-    expect([told.status, told.headers.get('retry-after'), ((await told.json()) as { error: { type: string } }).error.type]).toEqual([503, '1', 'ServerError']);
+    expect([
+      told.status,
+      told.headers.get('retry-after'),
+      ((await told.json()) as { error: { type: string } }).error.type,
+    ]).toEqual([503, '1', 'ServerError']);
   });
 
   test('behind https and a path the cookie is secure and every address begins with the path', async () => {
     const order = await createOrder();
     const { url } = await pages({ public_url: 'https://pay.example/eu' });
     const response = await new Client(url).send(`/pay/${order.id}/`);
-    expect(response.headers.get('set-cookie')).toMatch(new RegExp(`^__Secure-pay=[^;]+; Path=/eu/pay/${order.id}; HttpOnly; Secure; SameSite=Lax$`));
+    expect(response.headers.get('set-cookie')).toMatch(
+      new RegExp(`^__Secure-pay=[^;]+; Path=/eu/pay/${order.id}; HttpOnly; Secure; SameSite=Lax$`),
+    );
     const html = await response.text();
-    expect([...html.matchAll(/(?:action|href|src)="([^#"]+)"/g)].map(([, address]) => address!).filter((address) => !address.startsWith('/eu/'))).toEqual([]);
+    expect(
+      [...html.matchAll(/(?:action|href|src)="([^#"]+)"/g)]
+        .map(([, address]) => address!)
+        .filter((address) => !address.startsWith('/eu/')),
+    ).toEqual([]);
   });
 });

@@ -12,7 +12,13 @@ async function answerTo(thrown: unknown, accept = 'text/html') {
   pages.use('/pay', () => {
     throw thrown;
   });
-  pages.use('/pay', onPageError(pino({ level: 'debug', serializers: SERIALIZERS }, { write: (line: string) => void lines.push(line) }), ''));
+  pages.use(
+    '/pay',
+    onPageError(
+      pino({ level: 'debug', serializers: SERIALIZERS }, { write: (line: string) => void lines.push(line) }),
+      '',
+    ),
+  );
   const api = await servePlumbing({ pages });
   const response = await api.send('/pay/', { headers: { accept } });
   const text = await response.text();
@@ -29,7 +35,12 @@ test.each<[string, unknown, number, string]>([
   ['a path that is no text', new URIError('malformed'), 400, 'This request cannot be read'],
   ['a form that is too long', parserError('entity.too.large', 413), 413, 'This form is too large'],
   ['a form with too many fields', parserError('parameters.too.many', 413), 413, 'This form is too large'],
-  ['a form in a charset that is not known', parserError('charset.unsupported', 415), 415, 'This request cannot be read'],
+  [
+    'a form in a charset that is not known',
+    parserError('charset.unsupported', 415),
+    415,
+    'This request cannot be read',
+  ],
 ])('%s is a page, and no line of the log', async (_title, thrown, status, words) => {
   const { response, text, log } = await answerTo(thrown);
   expect([response.status, response.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8']);
@@ -47,16 +58,30 @@ test.each([
   );
   expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
   expect(text).toContain(words);
-  expect(log).toMatchObject([{ level: 40, msg: 'the database does not answer', request_id: response.headers.get('x-request-id'), err: { code: '57014' } }]);
+  expect(log).toMatchObject([
+    {
+      level: 40,
+      msg: 'the database does not answer',
+      request_id: response.headers.get('x-request-id'),
+      err: { code: '57014' },
+    },
+  ]);
 });
 
 test('an error nobody declared is a page that says nothing of it, and an error of the log without its body', async () => {
-  const { response, text, log } = await answerTo(Object.assign(new TypeError('at secret place'), { body: 'number=4111111111111111' }));
+  const { response, text, log } = await answerTo(
+    Object.assign(new TypeError('at secret place'), { body: 'number=4111111111111111' }),
+  );
   expect(response.status).toBe(500);
   expect(text).toContain('Something went wrong on our side');
   expect(text).not.toContain('secret');
   expect(log).toMatchObject([
-    { level: 50, msg: 'request failed', request_id: response.headers.get('x-request-id'), err: { type: 'TypeError', message: 'at secret place' } },
+    {
+      level: 50,
+      msg: 'request failed',
+      request_id: response.headers.get('x-request-id'),
+      err: { type: 'TypeError', message: 'at secret place' },
+    },
   ]);
   expect(JSON.stringify(log)).not.toContain('4111');
 });

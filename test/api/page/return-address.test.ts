@@ -8,7 +8,10 @@ test.each([
   ['https://shop.example/done?cart=7', 'https://shop.example/done?cart=7&order_id=o-1&project_id=p-1'],
   ['https://shop.example/done?', 'https://shop.example/done?order_id=o-1&project_id=p-1'],
   ['https://shop.example/done#thanks', 'https://shop.example/done?order_id=o-1&project_id=p-1#thanks'],
-  ['https://shop.example/done?a=x%20y+z&a=%26#/app?tab=1', 'https://shop.example/done?a=x%20y+z&a=%26&order_id=o-1&project_id=p-1#/app?tab=1'],
+  [
+    'https://shop.example/done?a=x%20y+z&a=%26#/app?tab=1',
+    'https://shop.example/done?a=x%20y+z&a=%26&order_id=o-1&project_id=p-1#/app?tab=1',
+  ],
 ])('%s gets order_id and project_id, and keeps what is there', (return_url, expected) => {
   expect(returnAddress({ ...order, return_url }, 'completed')).toBe(expected);
 });

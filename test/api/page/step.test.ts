@@ -5,19 +5,32 @@ import type { OrderStatus, TransactionStatus } from '../../../src/domain/transit
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const END = '2026-03-01T12:30:00.000000+00:00';
 
-function transaction(status: TransactionStatus, attempt: number, fields: Partial<TransactionView> = {}): TransactionView {
+function transaction(
+  status: TransactionStatus,
+  attempt: number,
+  fields: Partial<TransactionView> = {},
+): TransactionView {
   return { status, attempt, expires_at: END, response_code: null, events: [], ...fields } as unknown as TransactionView;
 }
 
-function anOrder(status: OrderStatus, transactions: TransactionView[] = [], fields: Partial<OrderView> = {}): OrderView {
+function anOrder(
+  status: OrderStatus,
+  transactions: TransactionView[] = [],
+  fields: Partial<OrderView> = {},
+): OrderView {
   return { status, transactions, attempts_max: 5, expires_at: END, ...fields } as unknown as OrderView;
 }
 
 const declined = (attempt: number) =>
-  transaction('error', attempt, { response_code: '05', events: [{ event: 'error', result: 'declined' }] as unknown as TransactionView['events'] });
+  transaction('error', attempt, {
+    response_code: '05',
+    events: [{ event: 'error', result: 'declined' }] as unknown as TransactionView['events'],
+  });
 
 function inWords(step: CustomerStep): string {
-  if (step.kind === 'pay') return `pay ${step.attempt}, ${step.attempts_left} left${step.setback ? (step.setback.declined ? ', declined' : ', failed') : ''}`;
+  if (step.kind === 'pay') {
+    return `pay ${step.attempt}, ${step.attempts_left} left${step.setback ? (step.setback.declined ? ', declined' : ', failed') : ''}`;
+  }
   if (step.kind === 'wait') return `wait for ${step.for}${step.may_cancel ? ', may cancel' : ''}`;
   return step.as;
 }
@@ -35,10 +48,26 @@ test.each<[string, OrderView, string]>([
     'wait for outcome',
   ],
   ['an issuer asks', anOrder('processing', [transaction('pending', 1)]), 'wait for issuer, may cancel'],
-  ['a charge by token is not the customer’s', anOrder('new', [transaction('new', 1)], { attempts_max: 1 }), 'wait for outcome'],
-  ['the order’s time is over, its timer has not fired', anOrder('new', [], { expires_at: '2026-03-01T12:00:00Z' }), 'expired'],
-  ['the transaction’s time is over before the order’s', anOrder('new', [transaction('new', 1, { expires_at: '2026-03-01T11:59:59Z' })]), 'expired'],
-  ['a declined transaction’s time does not count', anOrder('processing', [{ ...declined(1), expires_at: '2026-03-01T11:00:00Z' }]), 'pay 2, 4 left, declined'],
+  [
+    'a charge by token is not the customer’s',
+    anOrder('new', [transaction('new', 1)], { attempts_max: 1 }),
+    'wait for outcome',
+  ],
+  [
+    'the order’s time is over, its timer has not fired',
+    anOrder('new', [], { expires_at: '2026-03-01T12:00:00Z' }),
+    'expired',
+  ],
+  [
+    'the transaction’s time is over before the order’s',
+    anOrder('new', [transaction('new', 1, { expires_at: '2026-03-01T11:59:59Z' })]),
+    'expired',
+  ],
+  [
+    'a declined transaction’s time does not count',
+    anOrder('processing', [{ ...declined(1), expires_at: '2026-03-01T11:00:00Z' }]),
+    'pay 2, 4 left, declined',
+  ],
   ['completed', anOrder('completed', [transaction('accepted', 1)]), 'completed'],
   ['cancelled', anOrder('cancelled'), 'cancelled'],
   ['expired', anOrder('expired'), 'expired'],

@@ -6,7 +6,10 @@ import { API_KEY, servePlumbing, type Plumbing } from '../../support/plumbing';
 import { stack } from '../../support/stack';
 
 /** As the generator spells what a request is made of. */
-const camel = (name: string) => name.replace(/^[A-Z]/, (first) => first.toLowerCase()).replace(/[-_](\w)/g, (_, letter: string) => letter.toUpperCase());
+const camel = (name: string) =>
+  name
+    .replace(/^[A-Z]/, (first) => first.toLowerCase())
+    .replace(/[-_](\w)/g, (_, letter: string) => letter.toUpperCase());
 
 type Call = (...args: unknown[]) => Promise<{ status: number; data: unknown }>;
 // An operation that the client lacks is a type error here.
@@ -15,7 +18,8 @@ const OPERATIONS = client satisfies Record<OperationId, unknown> as unknown as R
 /** The documentation's example of a request, as the client takes it. */
 function argumentsOf(id: OperationId, route: Route): Record<string, unknown> {
   const { params = {}, body }: { params?: Record<string, string>; body?: unknown } = EXAMPLES[id] as object;
-  const { $ref = 'body' } = openApi().paths[route.path]?.[route.method]?.requestBody?.content['application/json'].schema ?? {};
+  const { $ref = 'body' } =
+    openApi().paths[route.path]?.[route.method]?.requestBody?.content['application/json'].schema ?? {};
   const named = Object.entries(params).map(([name, value]) => [camel(name), value]);
   return { ...Object.fromEntries(named), ...(body === undefined ? {} : { [camel($ref.split('/').at(-1)!)]: body }) };
 }
@@ -27,16 +31,21 @@ describe('every operation of the document', () => {
   });
   afterAll(() => api.close());
 
-  test.each(Object.entries(ROUTES) as [OperationId, Route][])('%s is called as the document says, and answers as it says', async (id, route) => {
-    api.calls.length = 0;
-    const operation = OPERATIONS[id];
-    const project = client.project({ url: api.url, api_key: API_KEY });
-    // Without anything to say there is the project alone.
-    const { status, data } = await (operation.length === 1 ? operation(project) : operation(argumentsOf(id, route), project));
-    expect([status, data]).toEqual([route.success, EXAMPLES[id].answer]);
-    expect(api.calls.map((call) => call.operation)).toEqual([id]);
-    expect(api.calls[0]!.input).toMatchObject('body' in EXAMPLES[id] ? { body: EXAMPLES[id].body } : {});
-  });
+  test.each(Object.entries(ROUTES) as [OperationId, Route][])(
+    '%s is called as the document says, and answers as it says',
+    async (id, route) => {
+      api.calls.length = 0;
+      const operation = OPERATIONS[id];
+      const project = client.project({ url: api.url, api_key: API_KEY });
+      // Without anything to say there is the project alone.
+      const { status, data } = await (operation.length === 1
+        ? operation(project)
+        : operation(argumentsOf(id, route), project));
+      expect([status, data]).toEqual([route.success, EXAMPLES[id].answer]);
+      expect(api.calls.map((call) => call.operation)).toEqual([id]);
+      expect(api.calls[0]!.input).toMatchObject('body' in EXAMPLES[id] ? { body: EXAMPLES[id].body } : {});
+    },
+  );
 });
 
 describe('on the running service', () => {
@@ -48,14 +57,24 @@ describe('on the running service', () => {
     const order = await client.ok(client.createOrder({ orderRequest }, shop));
     await client.ok(client.updateOrder({ orderId: order.id, orderUpdate: { description: 'Two tickets' } }, shop));
     const read = await client.ok(client.getOrder({ orderId: order.id, fieldsQuery: ['amount_details'] }, shop));
-    expect(read).toMatchObject({ ...orderRequest, description: 'Two tickets', status: 'new', amount_details: { refundable: 0 } });
-    expect((await client.ok(client.listOrders({ createdSince: order.created }, shop))).map(({ id }) => id)).toContain(order.id);
+    expect(read).toMatchObject({
+      ...orderRequest,
+      description: 'Two tickets',
+      status: 'new',
+      amount_details: { refundable: 0 },
+    });
+    expect((await client.ok(client.listOrders({ createdSince: order.created }, shop))).map(({ id }) => id)).toContain(
+      order.id,
+    );
     expect((await client.ok(client.cancelOrder({ orderId: order.id }, shop))).status).toBe('cancelled');
   });
 
   test('the same Idempotency-Key, the same order', async () => {
     const idempotencyKey = `client-${process.pid}`;
-    const [one, two] = [await client.createOrder({ idempotencyKey, orderRequest }, shop), await client.createOrder({ idempotencyKey, orderRequest }, shop)];
+    const [one, two] = [
+      await client.createOrder({ idempotencyKey, orderRequest }, shop),
+      await client.createOrder({ idempotencyKey, orderRequest }, shop),
+    ];
     expect([two.status, two.data]).toEqual([200, one.data]);
   });
 
@@ -66,7 +85,9 @@ describe('on the running service', () => {
   });
 
   test('ok throws a refusal with its status and body', async () => {
-    const refused = await client.ok(client.getProject(client.project({ url, api_key: 'wrong' }))).catch((error: unknown) => error);
+    const refused = await client
+      .ok(client.getProject(client.project({ url, api_key: 'wrong' })))
+      .catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(client.HttpError);
     expect(refused).toMatchObject({ status: 401, data: { error: { type: 'Unauthorized' } } });
   });

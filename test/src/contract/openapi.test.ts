@@ -13,7 +13,9 @@ const validate = (schema: object, value: unknown) => {
   const local = JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', '#/$defs/')) as object;
   const check = addFormats(new Ajv({ strict: true, strictTypes: false, allErrors: true })).compile({
     ...local,
-    $defs: JSON.parse(JSON.stringify(document.components.schemas).replaceAll('#/components/schemas/', '#/$defs/')) as object,
+    $defs: JSON.parse(
+      JSON.stringify(document.components.schemas).replaceAll('#/components/schemas/', '#/$defs/'),
+    ) as object,
   });
   check(value);
   return check.errors ?? [];
@@ -41,9 +43,15 @@ describe.each(ids)('%s', (id) => {
       const { status } = ERRORS[name];
       const { description, content } = operation.responses[status]!;
       expect(description.split(`${typeOf(name)}: `)).toHaveLength(2);
-      expect(validate(content!['application/json'].schema, content!['application/json'].examples![typeOf(name)]!.value)).toEqual([]);
+      expect(
+        validate(content!['application/json'].schema, content!['application/json'].examples![typeOf(name)]!.value),
+      ).toEqual([]);
     }
-    const statuses = new Set([route.success, ...(id === 'getOrder' ? [304] : []), ...errorsOf(route).map((name) => ERRORS[name].status)].map(String));
+    const statuses = new Set(
+      [route.success, ...(id === 'getOrder' ? [304] : []), ...errorsOf(route).map((name) => ERRORS[name].status)].map(
+        String,
+      ),
+    );
     expect(new Set(Object.keys(operation.responses))).toEqual(statuses);
   });
 
@@ -67,7 +75,8 @@ test('the published schemas refuse what the service refuses', () => {
 test('every reference leads somewhere, and schemas are no documents of their own', () => {
   const text = JSON.stringify(document);
   const references = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!.split('/'));
-  const target = (path: string[]) => path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document);
+  const target = (path: string[]) =>
+    path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document);
   expect(references.length).toBeGreaterThan(10);
   expect(references.filter((path) => target(path) === undefined)).toEqual([]);
   expect(text).not.toMatch(/"\$(id|schema)"/);

@@ -21,7 +21,10 @@ function refusalOf(work: () => unknown): ServiceError {
   throw new Error('was not refused');
 }
 const refusal = (body: unknown) => refusalOf(() => parse(body));
-const withTransaction = (transaction: object) => ({ ...ORDER, transactions: [{ payment_method: 'credit-card', ...transaction }] });
+const withTransaction = (transaction: object) => ({
+  ...ORDER,
+  transactions: [{ payment_method: 'credit-card', ...transaction }],
+});
 const withDetails = (payment_method_details: object) => withTransaction({ payment_method_details });
 
 describe('create an order', () => {
@@ -37,7 +40,11 @@ describe('create an order', () => {
           payment_method: 'credit-card',
           capture_mode: 'manual',
           expiration_period: 'P5D',
-          payment_method_details: { vault_token: 'tok', receiver_account_number: '12', receiver_account_number_type: 'card-account' },
+          payment_method_details: {
+            vault_token: 'tok',
+            receiver_account_number: '12',
+            receiver_account_number_type: 'card-account',
+          },
         },
       ],
       return_url: 'https://example.com/a?b=c#d',
@@ -67,12 +74,24 @@ describe('create an order', () => {
   });
 
   test('a field of the receiver that is misspelt comes through: it makes the transaction account funding', () => {
-    expect(parse(withDetails({ receiver_acount_number: '1' })).transactions![0]!.payment_method_details).toEqual({ receiver_acount_number: '1' });
+    expect(parse(withDetails({ receiver_acount_number: '1' })).transactions![0]!.payment_method_details).toEqual({
+      receiver_acount_number: '1',
+    });
   });
 
   test('unknown and read-only fields are ignored', () => {
     const transactions = [{ payment_method: 'credit-card', status: 'accepted', id: 7, amount: 'x' }];
-    expect(parse({ ...ORDER, id: 7, status: 'completed', flags: null, nonsense: {}, customer: { nonsense: 1 }, transactions })).toEqual({
+    expect(
+      parse({
+        ...ORDER,
+        id: 7,
+        status: 'completed',
+        flags: null,
+        nonsense: {},
+        customer: { nonsense: 1 },
+        transactions,
+      }),
+    ).toEqual({
       ...ORDER,
       customer: {},
       transactions: [{ payment_method: 'credit-card' }],
@@ -105,14 +124,30 @@ describe('create an order', () => {
     ['month as period', { ...ORDER, expiration_period: 'P1M' }, 'expiration_period'],
     ['period above P30D', { ...ORDER, expiration_period: 'P31D' }, 'expiration_period'],
     ['period of less than a second', { ...ORDER, expiration_period: 'PT0S' }, 'expiration_period'],
-    ['two transactions', { ...ORDER, transactions: [{ payment_method: 'a' }, { payment_method: 'a' }] }, 'transactions'],
+    [
+      'two transactions',
+      { ...ORDER, transactions: [{ payment_method: 'a' }, { payment_method: 'a' }] },
+      'transactions',
+    ],
     ['transactions as object', { ...ORDER, transactions: {} }, 'transactions'],
     ['transaction without method', { ...ORDER, transactions: [{}] }, 'transactions.0.payment_method'],
     ['unknown capture_mode', withTransaction({ capture_mode: 'later' }), 'transactions.0.capture_mode'],
-    ['authorization for longer than P5D', withTransaction({ capture_mode: 'manual', expiration_period: 'P6D' }), 'transactions.0.expiration_period'],
-    ['transaction for longer than P30D', withTransaction({ expiration_period: 'P31D' }), 'transactions.0.expiration_period'],
+    [
+      'authorization for longer than P5D',
+      withTransaction({ capture_mode: 'manual', expiration_period: 'P6D' }),
+      'transactions.0.expiration_period',
+    ],
+    [
+      'transaction for longer than P30D',
+      withTransaction({ expiration_period: 'P31D' }),
+      'transactions.0.expiration_period',
+    ],
     ['empty vault_token', withDetails({ vault_token: '' }), 'transactions.0.payment_method_details.vault_token'],
-    ['empty receiver_account_number', withDetails({ receiver_account_number: '' }), 'transactions.0.payment_method_details.receiver_account_number'],
+    [
+      'empty receiver_account_number',
+      withDetails({ receiver_account_number: '' }),
+      'transactions.0.payment_method_details.receiver_account_number',
+    ],
     [
       'receiver_account_number of 51',
       withDetails({ receiver_account_number: 'x'.repeat(51) }),
@@ -123,9 +158,17 @@ describe('create an order', () => {
     ['extra as list', { ...ORDER, extra: [1] }, 'extra'],
     ['extra as text', { ...ORDER, extra: 'x' }, 'extra'],
     ['extra above 16 KiB', { ...ORDER, extra: { x: 'x'.repeat(FREE_FORM_BYTES_MAX) } }, 'extra'],
-    ['extra above 16 KiB in bytes, not in characters', { ...ORDER, extra: { x: 'é'.repeat(FREE_FORM_BYTES_MAX / 2) } }, 'extra'],
+    [
+      'extra above 16 KiB in bytes, not in characters',
+      { ...ORDER, extra: { x: 'é'.repeat(FREE_FORM_BYTES_MAX / 2) } },
+      'extra',
+    ],
     ['client with a number that would change', { ...ORDER, client: { id: 2 ** 53 } }, 'client'],
-    ['order_lines above 128 KiB', { ...ORDER, order_lines: [{ x: 'x'.repeat(FREE_FORM_LIST_BYTES_MAX) }] }, 'order_lines'],
+    [
+      'order_lines above 128 KiB',
+      { ...ORDER, order_lines: [{ x: 'x'.repeat(FREE_FORM_LIST_BYTES_MAX) }] },
+      'order_lines',
+    ],
     ['order_lines of texts', { ...ORDER, order_lines: ['x'] }, 'order_lines'],
     ['character that Postgres cannot store', { ...ORDER, extra: { a: ['x\u0000'] } }, 'extra.a.0'],
     ['half a surrogate pair', { ...ORDER, description: 'x\ud800' }, 'description'],
@@ -135,12 +178,32 @@ describe('create an order', () => {
     ['card number as number', { ...ORDER, extra: { pan: 4111111111111111 } }, 'extra.pan'],
     ['card number as amount', { ...ORDER, amount: 4111111111111111 }, 'amount'],
     ['card number in a field that is ignored', { ...ORDER, card_number: CARD }, 'card_number'],
-    ['card number in a details field that is ignored', withDetails({ card_number: CARD }), 'transactions.0.payment_method_details.card_number'],
-    ['card number as receiver elsewhere', { ...ORDER, extra: { receiver_account_number: CARD } }, 'extra.receiver_account_number'],
+    [
+      'card number in a details field that is ignored',
+      withDetails({ card_number: CARD }),
+      'transactions.0.payment_method_details.card_number',
+    ],
+    [
+      'card number as receiver elsewhere',
+      { ...ORDER, extra: { receiver_account_number: CARD } },
+      'extra.receiver_account_number',
+    ],
     ['card number as a key', { ...ORDER, extra: { [CARD]: 'x' } }, 'extra'],
-    ['card number of 13 digits in the details', withDetails({ card_number: EAN }), 'transactions.0.payment_method_details.card_number'],
-    ['card number of 13 digits as a number in the details', withDetails({ pan: Number(EAN) }), 'transactions.0.payment_method_details.pan'],
-    ['card number of 13 digits as a key of the details', withDetails({ [EAN]: 'x' }), 'transactions.0.payment_method_details'],
+    [
+      'card number of 13 digits in the details',
+      withDetails({ card_number: EAN }),
+      'transactions.0.payment_method_details.card_number',
+    ],
+    [
+      'card number of 13 digits as a number in the details',
+      withDetails({ pan: Number(EAN) }),
+      'transactions.0.payment_method_details.pan',
+    ],
+    [
+      'card number of 13 digits as a key of the details',
+      withDetails({ [EAN]: 'x' }),
+      'transactions.0.payment_method_details',
+    ],
   ])('%s: ValidationError', (_title, body, property_path) => {
     const error = refusal(body);
     expect(error).toMatchObject({ error: 'ValidationError', property: { property_path } });
@@ -169,7 +232,10 @@ describe('create an order', () => {
     ['period P30D', { expiration_period: 'P30D' }],
     ['reference of 255', { merchant_order_id: 'x'.repeat(255) }],
     ['description of 4096', { description: 'x'.repeat(4096) }],
-    ['order_lines of exactly 128 KiB', { order_lines: [{ x: 'x'.repeat(FREE_FORM_LIST_BYTES_MAX - '[{"x":""}]'.length) }] }],
+    [
+      'order_lines of exactly 128 KiB',
+      { order_lines: [{ x: 'x'.repeat(FREE_FORM_LIST_BYTES_MAX - '[{"x":""}]'.length) }] },
+    ],
     ['extra of exactly 16 KiB', { extra: { x: 'x'.repeat(FREE_FORM_BYTES_MAX - '{"x":""}'.length) } }],
     ['emoji', { description: '🎟️' }],
     ['digits that are no card number', { merchant_order_id: '4111111111111112' }],
@@ -194,7 +260,9 @@ describe('create an order', () => {
     const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
     expect(() => parse({ ...ORDER, extra: nested(DEPTH_MAX - 1) })).not.toThrow();
     expect(refusal({ ...ORDER, extra: nested(DEPTH_MAX) }).value).toMatch('Nested deeper');
-    expect(refusal({ ...ORDER, other: JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as unknown }).value).toMatch('Nested deeper');
+    expect(
+      refusal({ ...ORDER, other: JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as unknown }).value,
+    ).toMatch('Nested deeper');
   });
 
   test('a long key does not come back whole', () => {
@@ -224,7 +292,8 @@ describe('create an order', () => {
 });
 
 describe('ids in a path', () => {
-  const get = (order_id: string) => parseRequest('getOrder', { params: { order_id }, query: {}, body: undefined }).params.order_id;
+  const get = (order_id: string) =>
+    parseRequest('getOrder', { params: { order_id }, query: {}, body: undefined }).params.order_id;
 
   test('are uuids of any version, in lower case from here on', () => {
     expect(get('1C3A9D52-6A2F-4D4B-9D5E-7A6C0F1E2B34')).toBe('1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34');
@@ -232,12 +301,17 @@ describe('ids in a path', () => {
   });
 
   test.each(['', 'x', '1', "1' or 1=1", '1c3a9d526a2f4d4b9d5e7a6c0f1e2b34'])('%j is refused', (id) => {
-    expect(refusalOf(() => get(id))).toMatchObject({ error: 'ValidationError', property: { property_path: 'order_id' } });
+    expect(refusalOf(() => get(id))).toMatchObject({
+      error: 'ValidationError',
+      property: { property_path: 'order_id' },
+    });
   });
 
   test('a card number in the query is refused, also where the operation reads no query', () => {
     const order_id = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
-    const error = refusalOf(() => parseRequest('getOrder', { params: { order_id }, query: { pan: CARD }, body: undefined }));
+    const error = refusalOf(() =>
+      parseRequest('getOrder', { params: { order_id }, query: { pan: CARD }, body: undefined }),
+    );
     expect(error.property.property_path).toBe('pan');
   });
 });
@@ -248,7 +322,10 @@ describe('Idempotency-Key', () => {
   });
 
   test.each(['', 'x'.repeat(256), 'a b', 'é', 'a\tb', CARD])('%j is refused', (key) => {
-    expect(refusalOf(() => parseIdempotencyKey(key))).toMatchObject({ error: 'ValidationError', property: { property_path: 'Idempotency-Key' } });
+    expect(refusalOf(() => parseIdempotencyKey(key))).toMatchObject({
+      error: 'ValidationError',
+      property: { property_path: 'Idempotency-Key' },
+    });
   });
 });
 
@@ -268,14 +345,20 @@ test('PHP writes an empty object as an empty array: it is read as an object wher
     transactions: [{ payment_method_details: {} }],
   });
   expect(() => parseRequest('createOrder', { params: {}, query: {}, body: { ...body, extra: [1] } })).toThrow('extra');
-  expect(parseRequest('createOrder', { params: {}, query: {}, body: { ...body, extra: { list: [] } } }).body.extra).toEqual({ list: [] });
+  expect(
+    parseRequest('createOrder', { params: {}, query: {}, body: { ...body, extra: { list: [] } } }).body.extra,
+  ).toEqual({ list: [] });
   expect(parseRequest('updateOrder', { params: { order_id: ORDER_ID }, query: {}, body: [] }).body).toEqual({});
-  expect(parseRequest('voidTransaction', { params: { order_id: ORDER_ID, transaction_id: ORDER_ID }, query: {}, body: [] }).body).toEqual({});
+  expect(
+    parseRequest('voidTransaction', { params: { order_id: ORDER_ID, transaction_id: ORDER_ID }, query: {}, body: [] })
+      .body,
+  ).toEqual({});
   expect(refusal([]).value).toBe('currency: This field is required.');
 });
 
 test('PHP numbers the values of a list', () => {
-  const fields = (query: object) => parseRequest('getOrder', { params: { order_id: ORDER_ID }, query, body: undefined }).query['fields[]'];
+  const fields = (query: object) =>
+    parseRequest('getOrder', { params: { order_id: ORDER_ID }, query, body: undefined }).query['fields[]'];
   expect(fields({ 'fields[0]': 'amount_details' })).toEqual(['amount_details']);
   expect(fields({ 'fields[0]': 'other', 'fields[1]': 'amount_details' })).toEqual(['amount_details']);
   expect(fields({ 'fields[]': 'amount_details', 'fields[7]': 'other' })).toEqual(['amount_details']);
@@ -284,7 +367,8 @@ test('PHP numbers the values of a list', () => {
 
 test('a capture or void of all that is left takes no amount', () => {
   for (const operation of ['captureTransaction', 'voidTransaction'] as const) {
-    const parse = (body: unknown) => parseRequest(operation, { params: { order_id: ORDER_ID, transaction_id: ORDER_ID }, query: {}, body });
+    const parse = (body: unknown) =>
+      parseRequest(operation, { params: { order_id: ORDER_ID, transaction_id: ORDER_ID }, query: {}, body });
     for (const amount of [100, 0, null]) {
       expect(refusalOf(() => parse({ amount }))).toMatchObject({
         error: 'ValidationError',
@@ -296,5 +380,7 @@ test('a capture or void of all that is left takes no amount', () => {
 });
 
 test('numbers of free-form data are values: how they were written is not kept', () => {
-  expect(JSON.stringify(parse({ ...ORDER, extra: JSON.parse('{"a":1.0,"b":1e2}') as object }).extra)).toBe('{"a":1,"b":100}');
+  expect(JSON.stringify(parse({ ...ORDER, extra: JSON.parse('{"a":1.0,"b":1e2}') as object }).extra)).toBe(
+    '{"a":1,"b":100}',
+  );
 });

@@ -16,14 +16,24 @@ test('a key finds its project; of the key itself nothing is kept that would give
   expect(await findProjectByApiKey(database.db, key)).toEqual(await getProject(database.db, PROJECT.id));
   const rows = (await database.db('api_keys').select()) as { id: string; secret_hash: Buffer }[];
   expect(rows).toHaveLength(1);
-  expect(JSON.stringify(rows) + rows[0]!.secret_hash.toString('latin1') + rows[0]!.secret_hash.toString('hex')).not.toContain(key.slice(-40));
+  expect(
+    JSON.stringify(rows) + rows[0]!.secret_hash.toString('latin1') + rows[0]!.secret_hash.toString('hex'),
+  ).not.toContain(key.slice(-40));
 });
 
 test('a key with one character changed, of another mode, half of it, or nothing like it finds nothing', async () => {
   const key = newApiKey({ is_test: true });
   await insertApiKey(database.db, PROJECT.id, key, NOW);
   const last = key.endsWith('0') ? '1' : '0';
-  for (const wrong of [key.slice(0, -1) + last, key.replace('test_', 'live_'), key.slice(0, -1), `${key}0`, key.toUpperCase(), '', "' or 1=1 --"]) {
+  for (const wrong of [
+    key.slice(0, -1) + last,
+    key.replace('test_', 'live_'),
+    key.slice(0, -1),
+    `${key}0`,
+    key.toUpperCase(),
+    '',
+    "' or 1=1 --",
+  ]) {
     expect([wrong, await findProjectByApiKey(database.db, wrong)]).toEqual([wrong, undefined]);
   }
 });

@@ -92,9 +92,11 @@ test('a server that falls silent: the connection is given up, and a new one answ
   expect(pairs).toHaveLength(2);
 });
 
-test.each([new Error('something else'), Object.assign(new Error('duplicate key'), { code: '23505' }), undefined, 'timeout expired'])(
-  '%s is not the database’s silence',
-  (error) => {
-    expect(isAway(error)).toBe(false);
-  },
-);
+test.each([
+  new Error('something else'),
+  Object.assign(new Error('duplicate key'), { code: '23505' }),
+  undefined,
+  'timeout expired',
+])('%s is not the database’s silence', (error) => {
+  expect(isAway(error)).toBe(false);
+});

@@ -14,7 +14,14 @@ async function aDelivery() {
   await moveOrder(database.db, order, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
   return { order_id: order.order_id, n: 1 };
 }
-const attempt = (n: number) => ({ attempt: n, time_limit_ms: 4_000, started: NOW, duration_ms: 12, status_code: 500, failure: 'answered 500' });
+const attempt = (n: number) => ({
+  attempt: n,
+  time_limit_ms: 4_000,
+  started: NOW,
+  duration_ms: 12,
+  status_code: 500,
+  failure: 'answered 500',
+});
 
 test('knows where it goes and what signs it', async () => {
   const id = await aDelivery();
@@ -35,7 +42,11 @@ test('an attempt that is recorded stays as it is; a final status is never left',
   await recordAttempt(database.db, id, { ...attempt(1), status_code: 200, failure: undefined }, 'delivered');
   await recordAttempt(database.db, id, attempt(2), 'failed');
   expect((await findDelivery(database.db, id))!.status).toBe('delivered');
-  const rows: unknown = await database.db('webhook_attempts').where({ order_id: id.order_id }).orderBy('attempt').select('attempt', 'status_code', 'failure');
+  const rows: unknown = await database
+    .db('webhook_attempts')
+    .where({ order_id: id.order_id })
+    .orderBy('attempt')
+    .select('attempt', 'status_code', 'failure');
   expect(rows).toEqual([
     { attempt: 1, status_code: 500, failure: 'answered 500' },
     { attempt: 2, status_code: 500, failure: 'answered 500' },

@@ -15,8 +15,26 @@ import { ServiceError } from '../../../src/errors';
 import { closingOrderId } from '../../../src/ids';
 import { NOW } from '../../support/builders';
 import { aDatabase, type TestDatabase } from '../../support/database';
-import { answer, ask, closing, seen, type Entry, type LedgerKind, type ModelPayment, type Result, type Seen } from '../../support/money-model';
-import { CAPTURE_END, aFollowUp, anAcceptedPayment, answerFollowUp, everythingOf, paymentOf, type ProcessorAnswer } from '../../support/payments';
+import {
+  answer,
+  ask,
+  closing,
+  seen,
+  type Entry,
+  type LedgerKind,
+  type ModelPayment,
+  type Result,
+  type Seen,
+} from '../../support/money-model';
+import {
+  CAPTURE_END,
+  aFollowUp,
+  anAcceptedPayment,
+  answerFollowUp,
+  everythingOf,
+  paymentOf,
+  type ProcessorAnswer,
+} from '../../support/payments';
 
 /** Another seed finds other stories; this one is what everybody runs. */
 const SEED = 20_300_115;
@@ -46,17 +64,34 @@ const anAnswer = fc.oneof(
   { weight: 1, arbitrary: fc.constant('processing' as const) },
 );
 /** Per cent of the payment, beyond it too. */
-const aPart = fc.oneof({ weight: 1, arbitrary: fc.constant('all' as const) }, { weight: 4, arbitrary: fc.integer({ min: 0, max: 110 }) });
+const aPart = fc.oneof(
+  { weight: 1, arbitrary: fc.constant('all' as const) },
+  { weight: 4, arbitrary: fc.integer({ min: 0, max: 110 }) },
+);
 const single = fc.oneof<fc.MaybeWeightedArbitrary<Single>[]>(
   {
     weight: 6,
     arbitrary: fc.record({
       do: fc.constant('ask' as const),
-      kind: oneOf<LedgerKind>('capture', 'capture', 'capture', 'void', 'void', 'refund', 'refund', 'refund', 'chargeback', 'reversal'),
+      kind: oneOf<LedgerKind>(
+        'capture',
+        'capture',
+        'capture',
+        'void',
+        'void',
+        'refund',
+        'refund',
+        'refund',
+        'chargeback',
+        'reversal',
+      ),
       part: aPart,
     }),
   },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('answer' as const), which, with: anAnswer, lost: fc.boolean() }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant('answer' as const), which, with: anAnswer, lost: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('answer again' as const), which, with: anAnswer }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('ask again' as const), which }) },
   { weight: 2, arbitrary: fc.constant({ do: 'close' as const }) },
@@ -65,9 +100,18 @@ const step = fc.oneof<fc.MaybeWeightedArbitrary<Step>[]>(
   { weight: 12, arbitrary: single },
   {
     weight: 1,
-    arbitrary: fc.record({ do: fc.constant('let time pass' as const), to: fc.constantFrom(CAPTURE_END - 1, CAPTURE_END, CAPTURE_END + 86_400_000) }),
+    arbitrary: fc.record({
+      do: fc.constant('let time pass' as const),
+      to: fc.constantFrom(CAPTURE_END - 1, CAPTURE_END, CAPTURE_END + 86_400_000),
+    }),
   },
-  { weight: 5, arbitrary: fc.record({ do: fc.constant('at once' as const), steps: fc.array(single, { minLength: 2, maxLength: 3 }) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('at once' as const),
+      steps: fc.array(single, { minLength: 2, maxLength: 3 }),
+    }),
+  },
 );
 const story = fc.record({
   mode: oneOf('manual', 'manual', 'delayed', 'sale'),
@@ -85,7 +129,9 @@ interface Action {
 
 /** Refused as the merchant hears it. */
 const refused = (error: unknown): Result => {
-  if (error instanceof ServiceError) return [error.error, error.property.property_path].filter((part) => part !== undefined).join(' on ');
+  if (error instanceof ServiceError) {
+    return [error.error, error.property.property_path].filter((part) => part !== undefined).join(' on ');
+  }
   throw error;
 };
 
@@ -179,7 +225,11 @@ class Subject {
         const entry = pick(this.model.ledger, step.which);
         const follow_up = entry && this.asks.get(entry.name)?.follow_up;
         if (follow_up === undefined) return undefined;
-        return { real: () => this.insert(entry!.name, { ...follow_up, now }), parts: [(before) => [before, entry!.amount]], repeated: true };
+        return {
+          real: () => this.insert(entry!.name, { ...follow_up, now }),
+          parts: [(before) => [before, entry!.amount]],
+          repeated: true,
+        };
       }
     }
   }
@@ -189,10 +239,21 @@ class Subject {
     const by = kind === 'chargeback' || kind === 'reversal' ? ('processor' as const) : ('merchant' as const);
     const share = part === 'all' ? undefined : Math.floor((this.model.amount * part) / 100);
     // A capture or void of 0 never comes this far, and the processor says what it has done.
-    const amount = kind === 'refund' || (share === undefined && by === 'merchant') ? share : Math.max(1, share ?? this.model.amount);
+    const amount =
+      kind === 'refund' || (share === undefined && by === 'merchant') ? share : Math.max(1, share ?? this.model.amount);
     const { now } = this;
-    const follow_up = aFollowUp(this.payment, { id: uuidv5(name, this.payment.order_id), kind, requested_by: by, amount, now });
-    return { real: () => this.insert(name, follow_up), parts: [(before) => ask(before, { name, kind, by, amount, now })], repeated: false };
+    const follow_up = aFollowUp(this.payment, {
+      id: uuidv5(name, this.payment.order_id),
+      kind,
+      requested_by: by,
+      amount,
+      now,
+    });
+    return {
+      real: () => this.insert(name, follow_up),
+      parts: [(before) => ask(before, { name, kind, by, amount, now })],
+      repeated: false,
+    };
   }
 
   private async insert(name: string, follow_up: NewFollowUp): Promise<Result> {
@@ -221,7 +282,10 @@ class Subject {
       },
       // Between the two of a lost answer another one may come, which is final then.
       parts: lost
-        ? [(before) => [answer(before, { name: entry.name, to, now })[0], undefined], (before) => answer(before, { name: entry.name, to, now })]
+        ? [
+            (before) => [answer(before, { name: entry.name, to, now })[0], undefined],
+            (before) => answer(before, { name: entry.name, to, now }),
+          ]
         : [(before) => answer(before, { name: entry.name, to, now })],
       repeated: entry.status === 'completed' || entry.status === 'error' || entry.status === to,
     };
@@ -232,7 +296,10 @@ class Subject {
     const known = this.asks.get(name);
     if (known?.order !== undefined) return { follow_up: known.follow_up, order: known.order };
     const id = this.closingId(name);
-    return { follow_up: aFollowUp(this.payment, { id, kind, requested_by: by, amount, now: this.now }), order: await loadOrder(database.db, id) };
+    return {
+      follow_up: aFollowUp(this.payment, { id, kind, requested_by: by, amount, now: this.now }),
+      order: await loadOrder(database.db, id),
+    };
   }
 
   private closingId(name: string): string {
@@ -273,7 +340,12 @@ class Subject {
     ]);
     const transaction = view!.transactions[0]!;
     const { capture } = record.transactions[0]!;
-    const amounts = Object.fromEntries(Object.keys(seen(this.model, this.now).amounts).map((column) => [column, transaction[column as 'captured_amount']]));
+    const amounts = Object.fromEntries(
+      Object.keys(seen(this.model, this.now).amounts).map((column) => [
+        column,
+        transaction[column as 'captured_amount'],
+      ]),
+    );
     return {
       order: view!.status,
       transaction: transaction.status as Seen['transaction'],

@@ -33,7 +33,8 @@ const everything = (payment: OrderRecord) => everythingOf(database.db, payment);
 const moneyIn = async (payment: OrderRecord) => (await view(payment.order_id)).transactions[0]!;
 const accepted = (mode: PaymentMode = 'sale', amount = 100) => anAcceptedPayment(database.db, { mode, amount });
 const request = (payment: OrderRecord, what: Request) => insertFollowUp(database.db, aFollowUp(payment, what));
-const settled = (payment: OrderRecord, what: Request, answer?: ProcessorAnswer) => aSettledFollowUp(database.db, payment, what, answer);
+const settled = (payment: OrderRecord, what: Request, answer?: ProcessorAnswer) =>
+  aSettledFollowUp(database.db, payment, what, answer);
 
 /** What is not 0, by the names of the columns without `_amount`. */
 function moved(transaction: TransactionView): Record<string, number> {
@@ -65,20 +66,39 @@ describe('insertFollowUp writes an order beside the payment order', () => {
     const follow_up = aFollowUp(payment, { kind, amount: 40, now: NOW + 1_000 });
     const record = await insertFollowUp(database.db, follow_up);
     expect(record).toEqual(await findOrder(database.db, follow_up.id));
-    expect(record).toMatchObject({ status: 'new', version: 0, moves: 0, amount: 40, currency: 'EUR', attempts_max: 1, deliveries: [] });
+    expect(record).toMatchObject({
+      status: 'new',
+      version: 0,
+      moves: 0,
+      amount: 40,
+      currency: 'EUR',
+      attempts_max: 1,
+      deliveries: [],
+    });
 
     const order = await view(follow_up.id);
-    expect(order).toMatchObject({ kind, related_order_id: payment.order_id, project_id: PROJECT.id, status: 'new', amount: 40, currency: 'EUR' });
+    expect(order).toMatchObject({
+      kind,
+      related_order_id: payment.order_id,
+      project_id: PROJECT.id,
+      status: 'new',
+      amount: 40,
+      currency: 'EUR',
+    });
     // They copy currency and webhook_url, and description and merchant_order_id when none is sent; nothing else.
-    expect(order).toMatchObject({ webhook_url: 'https://shop.example/orders', description: 'Two tickets', merchant_order_id: 'A-1' });
-    expect([order.customer, order.extra, order.return_url, order.failure_url, order.expiration_period, order.expires_at]).toEqual([
-      null,
-      null,
-      null,
-      null,
-      null,
-      null,
-    ]);
+    expect(order).toMatchObject({
+      webhook_url: 'https://shop.example/orders',
+      description: 'Two tickets',
+      merchant_order_id: 'A-1',
+    });
+    expect([
+      order.customer,
+      order.extra,
+      order.return_url,
+      order.failure_url,
+      order.expiration_period,
+      order.expires_at,
+    ]).toEqual([null, null, null, null, null, null]);
     expect(order.transactions).toHaveLength(1);
     const [transaction] = order.transactions;
     expect(transaction).toMatchObject({
@@ -98,17 +118,38 @@ describe('insertFollowUp writes an order beside the payment order', () => {
     expect(transaction!.events.map(({ event, source }) => [event, source])).toEqual([['new', follow_up.requested_by]]);
 
     const original = await view(payment.order_id);
-    expect(original).toMatchObject({ status: 'completed', version: payment.version + 1, follow_ups: [{ id: follow_up.id, kind, status: 'new' }] });
-    expect([order.created, order.modified, original.modified].map((at) => Date.parse(at))).toEqual([NOW + 1_000, NOW + 1_000, NOW + 1_000]);
+    expect(original).toMatchObject({
+      status: 'completed',
+      version: payment.version + 1,
+      follow_ups: [{ id: follow_up.id, kind, status: 'new' }],
+    });
+    expect([order.created, order.modified, original.modified].map((at) => Date.parse(at))).toEqual([
+      NOW + 1_000,
+      NOW + 1_000,
+      NOW + 1_000,
+    ]);
     const { pending } = FOLLOW_UPS[kind];
-    expect(moved(original.transactions[0]!)).toEqual({ ...(mode === 'sale' && { captured: 100 }), ...(pending && { [pending.replace('_amount', '')]: 40 }) });
+    expect(moved(original.transactions[0]!)).toEqual({
+      ...(mode === 'sale' && { captured: 100 }),
+      ...(pending && { [pending.replace('_amount', '')]: 40 }),
+    });
   });
 
   test('what the merchant sends is kept', async () => {
     const extra = JSON.parse('{"z":1,"a":[1e3]}') as object;
-    const { order_id } = await request(await accepted(), { kind: 'refund', amount: 1, merchant_order_id: 'R-1', description: 'One ticket returned', extra });
+    const { order_id } = await request(await accepted(), {
+      kind: 'refund',
+      amount: 1,
+      merchant_order_id: 'R-1',
+      description: 'One ticket returned',
+      extra,
+    });
     const order = await view(order_id);
-    expect([order.merchant_order_id, order.description, JSON.stringify(order.extra)]).toEqual(['R-1', 'One ticket returned', JSON.stringify(extra)]);
+    expect([order.merchant_order_id, order.description, JSON.stringify(order.extra)]).toEqual([
+      'R-1',
+      'One ticket returned',
+      JSON.stringify(extra),
+    ]);
   });
 
   test('no webhook for an order that is made, and none of the payment order', async () => {
@@ -161,7 +202,12 @@ describe('a refusal stores nothing', () => {
     ['refund of 0', 'sale', { kind: 'refund', amount: 0 }, 'RefundError'],
     ['refund of what is only reserved', 'manual', { kind: 'refund', amount: 1 }, 'RefundError'],
     ['a version the sender does not allow', 'sale', { kind: 'refund', versions: [0, 7] }, 'PreconditionFailed'],
-    ['the version before what is refused otherwise', 'sale', { kind: 'refund', amount: 101, versions: [] }, 'PreconditionFailed'],
+    [
+      'the version before what is refused otherwise',
+      'sale',
+      { kind: 'refund', amount: 101, versions: [] },
+      'PreconditionFailed',
+    ],
   ])('%s (%s)', async (_title, mode, what, error) => {
     const payment = await accepted(mode);
     const before = await everything(payment);
@@ -207,46 +253,52 @@ describe('recordFollowUpOutcome', () => {
     ['refund', 'sale', { captured: 100, refunded: 40 }, { captured: 100 }],
     ['chargeback', 'sale', { captured: 100, charged_back: 40 }, { captured: 100 }],
     ['reversal', 'sale', { captured: 100, won_back: 40 }, { captured: 100 }],
-  ])('%s: what the processor confirmed only grows, what was asked shrinks again', async (kind, mode, approved, refused) => {
-    for (const [answer, expected, status] of [
-      ['approved', approved, 'completed accepted'],
-      ['refused', refused, 'error error'],
-    ] as const) {
-      const payment = await accepted(mode);
-      const follow_up = aFollowUp(payment, { kind, amount: 40 });
-      const asked = await insertFollowUp(database.db, follow_up);
-      const waiting = await answerFollowUp(database.db, follow_up, asked, 'processing', NOW + 1);
-      const pending = moved(await moneyIn(payment));
-      const after = await answerFollowUp(database.db, follow_up, waiting, answer, NOW + 2);
-      expect(after).toEqual(await findOrder(database.db, follow_up.id));
-      const order = await view(follow_up.id);
-      expect([waiting.status, `${order.status} ${order.transactions[0]!.status}`]).toEqual(['processing', status]);
-      expect(order.transactions[0]!.events.map(({ event }) => event)).toEqual(['new', 'processing', status.split(' ')[1]]);
-      // Its own webhooks: one for each change of its status.
-      expect(after.deliveries).toEqual([1, 2]);
-      const { pending: column } = FOLLOW_UPS[kind];
-      expect(pending).toEqual({ ...refused, ...(column && { [column.replace('_amount', '')]: 40 }) });
-      expect(moved(await moneyIn(payment))).toEqual(expected);
-      // The payment order stays, but for its version: it shows how its follow-up orders stand.
-      const original = await loadOrder(database.db, payment.order_id);
-      expect([original.status, original.moves, original.version]).toEqual(['completed', 1, payment.version + 3]);
-    }
-  });
-
-  test.each(FOLLOW_UP_KINDS.flatMap((kind) => (['approved', 'refused'] as const).map((answer) => [kind, answer] as const)))(
-    '%s, %s: the second time, and any other answer, changes nothing',
-    async (kind, answer) => {
-      const payment = await accepted(kind === 'capture' || kind === 'void' ? 'manual' : 'sale');
-      const follow_up = aFollowUp(payment, { kind, amount: 100 });
-      const asked = await insertFollowUp(database.db, follow_up);
-      const first = await answerFollowUp(database.db, follow_up, asked, answer);
-      const before = await everything(payment);
-      for (const again of [answer, 'approved', 'refused', 'processing'] as const) {
-        expect(await answerFollowUp(database.db, follow_up, asked, again, NOW + 9)).toEqual(first);
+  ])(
+    '%s: what the processor confirmed only grows, what was asked shrinks again',
+    async (kind, mode, approved, refused) => {
+      for (const [answer, expected, status] of [
+        ['approved', approved, 'completed accepted'],
+        ['refused', refused, 'error error'],
+      ] as const) {
+        const payment = await accepted(mode);
+        const follow_up = aFollowUp(payment, { kind, amount: 40 });
+        const asked = await insertFollowUp(database.db, follow_up);
+        const waiting = await answerFollowUp(database.db, follow_up, asked, 'processing', NOW + 1);
+        const pending = moved(await moneyIn(payment));
+        const after = await answerFollowUp(database.db, follow_up, waiting, answer, NOW + 2);
+        expect(after).toEqual(await findOrder(database.db, follow_up.id));
+        const order = await view(follow_up.id);
+        expect([waiting.status, `${order.status} ${order.transactions[0]!.status}`]).toEqual(['processing', status]);
+        expect(order.transactions[0]!.events.map(({ event }) => event)).toEqual([
+          'new',
+          'processing',
+          status.split(' ')[1],
+        ]);
+        // Its own webhooks: one for each change of its status.
+        expect(after.deliveries).toEqual([1, 2]);
+        const { pending: column } = FOLLOW_UPS[kind];
+        expect(pending).toEqual({ ...refused, ...(column && { [column.replace('_amount', '')]: 40 }) });
+        expect(moved(await moneyIn(payment))).toEqual(expected);
+        // The payment order stays, but for its version: it shows how its follow-up orders stand.
+        const original = await loadOrder(database.db, payment.order_id);
+        expect([original.status, original.moves, original.version]).toEqual(['completed', 1, payment.version + 3]);
       }
-      expect(await everything(payment)).toEqual(before);
     },
   );
+
+  test.each(
+    FOLLOW_UP_KINDS.flatMap((kind) => (['approved', 'refused'] as const).map((answer) => [kind, answer] as const)),
+  )('%s, %s: the second time, and any other answer, changes nothing', async (kind, answer) => {
+    const payment = await accepted(kind === 'capture' || kind === 'void' ? 'manual' : 'sale');
+    const follow_up = aFollowUp(payment, { kind, amount: 100 });
+    const asked = await insertFollowUp(database.db, follow_up);
+    const first = await answerFollowUp(database.db, follow_up, asked, answer);
+    const before = await everything(payment);
+    for (const again of [answer, 'approved', 'refused', 'processing'] as const) {
+      expect(await answerFollowUp(database.db, follow_up, asked, again, NOW + 9)).toEqual(first);
+    }
+    expect(await everything(payment)).toEqual(before);
+  });
 
   test('of two answers at once one counts, and both are told which', async () => {
     for (let round = 0; round < 5; round += 1) {
@@ -258,7 +310,9 @@ describe('recordFollowUpOutcome', () => {
         answerFollowUp(database.db, follow_up, asked, 'refused'),
       ]);
       expect(one!.status).toBe(other!.status);
-      expect(moved(await moneyIn(payment))).toEqual(one!.status === 'completed' ? { captured: 100, refunded: 60 } : { captured: 100 });
+      expect(moved(await moneyIn(payment))).toEqual(
+        one!.status === 'completed' ? { captured: 100, refunded: 60 } : { captured: 100 },
+      );
     }
   });
 
@@ -297,7 +351,9 @@ describe('two at once, on connections of their own', () => {
       // The release takes whatever is left; a capture or void that comes second finds 40 or nothing.
       expect(refused.filter((outcome) => outcome === 'done').length).toBeLessThanOrEqual(2);
       expect(
-        refused.filter((outcome) => outcome !== 'done').every((outcome) => ['CanNotCancelTransaction', 'Conflict', 'ValidationError'].includes(outcome)),
+        refused
+          .filter((outcome) => outcome !== 'done')
+          .every((outcome) => ['CanNotCancelTransaction', 'Conflict', 'ValidationError'].includes(outcome)),
       ).toBe(true);
     }
   });
@@ -313,7 +369,10 @@ describe('two at once, on connections of their own', () => {
   test('of two that name the same version one wins', async () => {
     const payment = await accepted();
     const versions = [payment.version];
-    expect(await outcomes([1, 2].map(() => request(payment, { kind: 'refund', amount: 10, versions })))).toEqual(['PreconditionFailed', 'done']);
+    expect(await outcomes([1, 2].map(() => request(payment, { kind: 'refund', amount: 10, versions })))).toEqual([
+      'PreconditionFailed',
+      'done',
+    ]);
   });
 
   test('a void is answered while a chargeback is recorded and a refund asked for', async () => {
@@ -328,7 +387,9 @@ describe('two at once, on connections of their own', () => {
     ]);
     const money = await moneyIn(payment);
     expect(moved(money)).toMatchObject({ captured: 50, voided: 50, charged_back: 50 });
-    expect([told.includes('RefundError'), money.refund_pending_amount]).toEqual(money.refund_pending_amount === 0 ? [true, 0] : [false, 50]);
+    expect([told.includes('RefundError'), money.refund_pending_amount]).toEqual(
+      money.refund_pending_amount === 0 ? [true, 0] : [false, 50],
+    );
   });
 });
 
@@ -344,8 +405,14 @@ describe('chargebacks are always recorded', () => {
 
   test('while a refund is under way: the refund that takes it over is flagged, and one that is refused is not', async () => {
     const payment = await accepted();
-    const follow_up = [aFollowUp(payment, { kind: 'refund', amount: 40 }), aFollowUp(payment, { kind: 'refund', amount: 60 })] as const;
-    const asked = [await insertFollowUp(database.db, follow_up[0]), await insertFollowUp(database.db, follow_up[1])] as const;
+    const follow_up = [
+      aFollowUp(payment, { kind: 'refund', amount: 40 }),
+      aFollowUp(payment, { kind: 'refund', amount: 60 }),
+    ] as const;
+    const asked = [
+      await insertFollowUp(database.db, follow_up[0]),
+      await insertFollowUp(database.db, follow_up[1]),
+    ] as const;
     expect((await settled(payment, { kind: 'chargeback', amount: 100 })).attention).toBeUndefined();
     expect((await answerFollowUp(database.db, follow_up[0], asked[0], 'refused')).attention).toBeUndefined();
     const over = await answerFollowUp(database.db, follow_up[1], asked[1], 'approved');
@@ -402,10 +469,25 @@ describe('an authorization of which nothing is left ends, its order stays comple
     ['voided in part', 'manual', [[{ kind: 'void', amount: 60 }]], 'accepted'],
     ['captured in part, the rest voided', 'manual', [[{ kind: 'capture', amount: 1 }], [{ kind: 'void' }]], 'accepted'],
     ['captured in full', 'manual', [[{ kind: 'capture' }]], 'accepted'],
-    ['a refused capture, then voided', 'manual', [[{ kind: 'capture' }, 'refused'], [{ kind: 'void' }]], 'cancelled by merchant'],
+    [
+      'a refused capture, then voided',
+      'manual',
+      [[{ kind: 'capture' }, 'refused'], [{ kind: 'void' }]],
+      'cancelled by merchant',
+    ],
     ['released at the end of the window', 'manual', [[{ kind: 'void', ...at_end }]], 'expired by service'],
-    ['voided in part, the rest released', 'manual', [[{ kind: 'void', amount: 60 }], [{ kind: 'void', ...at_end }]], 'expired by service'],
-    ['captured in part, the rest released', 'manual', [[{ kind: 'capture', amount: 60 }], [{ kind: 'void', ...at_end }]], 'accepted'],
+    [
+      'voided in part, the rest released',
+      'manual',
+      [[{ kind: 'void', amount: 60 }], [{ kind: 'void', ...at_end }]],
+      'expired by service',
+    ],
+    [
+      'captured in part, the rest released',
+      'manual',
+      [[{ kind: 'capture', amount: 60 }], [{ kind: 'void', ...at_end }]],
+      'accepted',
+    ],
     ['a refused release', 'manual', [[{ kind: 'void', ...at_end }, 'refused']], 'accepted'],
     ['captured automatically', 'delayed', [[{ kind: 'capture', ...at_end }]], 'accepted'],
     [
@@ -445,11 +527,20 @@ test.each(['expired', 'cancelled'] as const)(
     const reversal = await settled(payment, { kind: 'reversal', requested_by: 'service' });
     expect([reversal.status, reversal.amount]).toEqual(['completed', 500]);
     const [original, shown] = [await view(payment.order_id), await view(reversal.order_id)];
-    expect([original.status, original.transactions[0]!.status, moved(original.transactions[0]!)]).toEqual([ended, ended, {}]);
+    expect([original.status, original.transactions[0]!.status, moved(original.transactions[0]!)]).toEqual([
+      ended,
+      ended,
+      {},
+    ]);
     expect(shown).toMatchObject({
       related_order_id: payment.order_id,
       transactions: [
-        { transaction_type: 'reversal', credit_debit: 'debit', status: 'accepted', original_transaction_id: order.transactions[0]!.transaction_id },
+        {
+          transaction_type: 'reversal',
+          credit_debit: 'debit',
+          status: 'accepted',
+          original_transaction_id: order.transactions[0]!.transaction_id,
+        },
       ],
     });
   },
@@ -462,7 +553,11 @@ test('openFollowUps: the captures and voids of a payment that are not final, old
   await request(payment, { kind: 'refund', amount: 5 });
   await request(other, { kind: 'capture' });
   const capture = await request(payment, { kind: 'capture', amount: 20, now: NOW + 2 });
-  const release = await settled(payment, { kind: 'void', amount: 30, now: NOW + 1, requested_by: 'service' }, 'processing');
+  const release = await settled(
+    payment,
+    { kind: 'void', amount: 30, now: NOW + 1, requested_by: 'service' },
+    'processing',
+  );
   const shared = { project_id: PROJECT.id, ...paymentOf(payment) };
   expect(await openFollowUps(database.db, payment.order_id)).toEqual([
     { ...shared, order_id: release.order_id, kind: 'void', requested_by: 'service', amount: 30 },
@@ -487,14 +582,14 @@ describe('the schema holds what must hold whatever the code does', () => {
     ['an authorization without its window', 'manual', 'capture_ends_at = null'],
     ['an authorization without its period', 'manual', 'capture_period = null'],
     ['a mode nobody knows', 'manual', "capture_mode = 'never'"],
-    ...['voided', 'refunded', 'charged_back', 'won_back', 'capture_pending', 'void_pending', 'refund_pending'].map((name): [string, PaymentMode, string] => [
-      `${name} below 0`,
-      'manual',
-      `${name}_amount = -1`,
-    ]),
+    ...['voided', 'refunded', 'charged_back', 'won_back', 'capture_pending', 'void_pending', 'refund_pending'].map(
+      (name): [string, PaymentMode, string] => [`${name} below 0`, 'manual', `${name}_amount = -1`],
+    ),
   ])('%s (%s)', async (_title, mode, changes) => {
     const { order_id } = await accepted(mode);
-    await expect(database.db.raw(`update transactions set ${changes} where order_id = '${order_id}'`)).rejects.toThrow(/violates check constraint/);
+    await expect(database.db.raw(`update transactions set ${changes} where order_id = '${order_id}'`)).rejects.toThrow(
+      /violates check constraint/,
+    );
   });
 
   test.each([
@@ -504,13 +599,17 @@ describe('the schema holds what must hold whatever the code does', () => {
     ['a follow-up order of nothing', 'related_order_id = null'],
   ])('%s', async (_title, changes) => {
     const { order_id } = await request(await accepted(), { kind: 'refund' });
-    await expect(database.db.raw(`update orders set ${changes} where id = '${order_id}'`)).rejects.toThrow(/violates check constraint/);
+    await expect(database.db.raw(`update orders set ${changes} where id = '${order_id}'`)).rejects.toThrow(
+      /violates check constraint/,
+    );
   });
 
   test('chargebacks are in no CHECK', async () => {
     const { order_id } = await accepted();
     await expect(
-      database.db.raw(`update transactions set refunded_amount = 100, charged_back_amount = 1000 where order_id = '${order_id}'`),
+      database.db.raw(
+        `update transactions set refunded_amount = 100, charged_back_amount = 1000 where order_id = '${order_id}'`,
+      ),
     ).resolves.toBeDefined();
   });
 });
@@ -520,7 +619,9 @@ describe('surface 10: past not_after nothing is written', () => {
     const payment = await accepted(kind === 'capture' || kind === 'void' ? 'manual' : 'sale');
     const follow_up = aFollowUp(payment, { kind, amount: 40 });
     const before = await everything(payment);
-    await expect(insertFollowUp(database.db, { ...follow_up, not_after: Date.now() - 1 })).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+    await expect(insertFollowUp(database.db, { ...follow_up, not_after: Date.now() - 1 })).rejects.toMatchObject({
+      error: 'ServiceUnavailable',
+    });
     expect(await everything(payment)).toEqual(before);
     const record = await insertFollowUp(database.db, { ...follow_up, not_after: Date.now() + 10_000 });
     expect(await insertFollowUp(database.db, { ...follow_up, not_after: Date.now() - 1 })).toEqual(record);
@@ -531,7 +632,9 @@ describe('surface 10: past not_after nothing is written', () => {
     const before = await everything(payment);
     const column = table === 'orders' ? 'id' : 'order_id';
     const lock = `select 1 from ${table} where ${column} = '${payment.order_id}' for update`;
-    const held = heldUpPast(database.db, lock, (not_after) => request(payment, { kind: 'refund', amount: 40, not_after }));
+    const held = heldUpPast(database.db, lock, (not_after) =>
+      request(payment, { kind: 'refund', amount: 40, not_after }),
+    );
     await expect(held).rejects.toMatchObject({ error: 'ServiceUnavailable' });
     expect(await everything(payment)).toEqual(before);
   });

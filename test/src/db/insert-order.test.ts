@@ -31,7 +31,12 @@ describe('insertOrder', () => {
 
   test('free-form data comes back exactly: order of keys, numbers, unicode, __proto__', async () => {
     const extra = JSON.parse('{"z":1,"a":{"__proto__":{"x":null}},"2":1.50,"1":[1e3,"\\ud83d\\ude00",""]}') as object;
-    const { order_id } = await aStoredOrder(database.db, { extra, client: {}, order_lines: [{ b: 1, a: 2 }], amount: Number.MAX_SAFE_INTEGER });
+    const { order_id } = await aStoredOrder(database.db, {
+      extra,
+      client: {},
+      order_lines: [{ b: 1, a: 2 }],
+      amount: Number.MAX_SAFE_INTEGER,
+    });
     const stored = await view(order_id);
     expect(JSON.stringify(stored.extra)).toBe(JSON.stringify(extra));
     expect([stored.client, stored.order_lines, stored.amount]).toEqual([{}, [{ b: 1, a: 2 }], Number.MAX_SAFE_INTEGER]);
@@ -47,7 +52,9 @@ describe('insertTransaction', () => {
     const records = await Promise.all([1, 2, 3].map(() => insertTransaction(database.db, order, attempt, times)));
     expect(new Set(records.map(({ version }) => version))).toEqual(new Set([1]));
     const { transactions } = await view(order.order_id);
-    expect(transactions.map(({ events }) => events.map(({ event, source }) => [event, source]))).toEqual([[['new', 'customer']]]);
+    expect(transactions.map(({ events }) => events.map(({ event, source }) => [event, source]))).toEqual([
+      [['new', 'customer']],
+    ]);
   });
 
   test('not to an order that changed meanwhile', async () => {
@@ -61,16 +68,24 @@ describe('insertTransaction', () => {
 describe('surface 10: past not_after nothing is written', () => {
   const times = { created: NOW, order_end: NOW + 1, transaction_end: NOW + 1 };
   const tooLate = { error: 'ServiceUnavailable' };
-  const insert = (order: ReturnType<typeof anOrder>, not_after?: number) => insertOrder(database.db, order, aTransaction(order.id), { ...times, not_after });
+  const insert = (order: ReturnType<typeof anOrder>, not_after?: number) =>
+    insertOrder(database.db, order, aTransaction(order.id), { ...times, not_after });
   const attempt = (order: OrderRecord, not_after?: number, n = 1) =>
-    insertTransaction(database.db, order, aTransaction(order.order_id, { attempt: n }), { created: NOW, end: NOW + 1, not_after });
+    insertTransaction(database.db, order, aTransaction(order.order_id, { attempt: n }), {
+      created: NOW,
+      end: NOW + 1,
+      not_after,
+    });
   const counts = async (order_id: string) => {
     const of = (table: string, column: string) =>
       database
         .db(table)
         .where({ [column]: order_id })
         .count({ n: '*' });
-    const [[orders], [transactions]] = (await Promise.all([of('orders', 'id'), of('transactions', 'order_id')])) as [[{ n: number }], [{ n: number }]];
+    const [[orders], [transactions]] = (await Promise.all([of('orders', 'id'), of('transactions', 'order_id')])) as [
+      [{ n: number }],
+      [{ n: number }],
+    ];
     return [orders.n, transactions.n];
   };
 
@@ -85,7 +100,9 @@ describe('surface 10: past not_after nothing is written', () => {
 
   test('an order whose statement was held up until then', async () => {
     const order = anOrder();
-    await expect(heldUpPast(database.db, 'lock table orders', (not_after) => insert(order, not_after))).rejects.toMatchObject(tooLate);
+    await expect(
+      heldUpPast(database.db, 'lock table orders', (not_after) => insert(order, not_after)),
+    ).rejects.toMatchObject(tooLate);
     expect(await counts(order.id)).toEqual([0, 0]);
   });
 
@@ -103,7 +120,9 @@ describe('surface 10: past not_after nothing is written', () => {
     ['the row of its order', 'select 1 from orders where id = :id for update'],
   ])('an attempt whose statement waited for %s until then', async (_title, lock) => {
     const order = await aStoredOrder(database.db, { transaction: false });
-    const held = heldUpPast(database.db, lock.replace(':id', `'${order.order_id}'`), (not_after) => attempt(order, not_after));
+    const held = heldUpPast(database.db, lock.replace(':id', `'${order.order_id}'`), (not_after) =>
+      attempt(order, not_after),
+    );
     await expect(held).rejects.toMatchObject(tooLate);
     expect(await findOrder(database.db, order.order_id)).toEqual(order);
   });

@@ -40,7 +40,11 @@ test('a server that is not there is an error, at once', async () => {
 
 test('amounts are numbers, instants are texts in UTC that keep their microseconds', async () => {
   const db = connect(stack().postgres_url, { pool_max: 1 });
-  const [row] = await rows<object>(db, `select 9007199254740991::bigint as amount, '2026-01-15 12:00:05.433502+02'::timestamptz as at`, {});
+  const [row] = await rows<object>(
+    db,
+    `select 9007199254740991::bigint as amount, '2026-01-15 12:00:05.433502+02'::timestamptz as at`,
+    {},
+  );
   await ping(db);
   await db.destroy();
   expect(row).toEqual({ amount: 9_007_199_254_740_991, at: '2026-01-15 10:00:05.433502+00' });
@@ -74,7 +78,11 @@ describe('003-follow-ups on a database that has been used', () => {
   }
 
   const recordOf = async (db: Database) =>
-    await rows<object>(db, `select to_jsonb(o) as o, to_jsonb(t) as t from orders o join transactions t on t.order_id = o.id order by o.id`, {});
+    await rows<object>(
+      db,
+      `select to_jsonb(o) as o, to_jsonb(t) as t from orders o join transactions t on t.order_id = o.id order by o.id`,
+      {},
+    );
 
   test('up: what is there stays as it was and is what it was; a reversal was the service’s', async () => {
     const db = await used();
@@ -99,7 +107,15 @@ describe('003-follow-ups on a database that has been used', () => {
     );
     // And what came before can be followed up now.
     const payment = { original_order_id: id(1), original_transaction_id: id(11) };
-    const refund = await insertFollowUp(db, { ...payment, id: id(4), transaction_id: id(14), kind: 'refund', requested_by: 'merchant', amount: 500, now: 0 });
+    const refund = await insertFollowUp(db, {
+      ...payment,
+      id: id(4),
+      transaction_id: id(14),
+      kind: 'refund',
+      requested_by: 'merchant',
+      amount: 500,
+      now: 0,
+    });
     await db.destroy();
     expect([refund.status, refund.amount]).toEqual(['new', 500]);
   });

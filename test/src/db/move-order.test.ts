@@ -3,7 +3,13 @@ import { moveOrder } from '../../../src/db/move-order';
 import { findOrder } from '../../../src/db/order-record';
 import { findOrderView } from '../../../src/db/order-view';
 import type { OrderRecord } from '../../../src/domain/order-record';
-import { ORDER_MOVES, TRANSACTION_MOVES, mayMove, TRANSACTION_STATUSES, type TransactionStatus } from '../../../src/domain/transitions';
+import {
+  ORDER_MOVES,
+  TRANSACTION_MOVES,
+  mayMove,
+  TRANSACTION_STATUSES,
+  type TransactionStatus,
+} from '../../../src/domain/transitions';
 import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
 import { aDatabase, type TestDatabase } from '../../support/database';
 
@@ -44,7 +50,10 @@ describe('moveOrder: the one function that moves', () => {
     ['at an instant nobody told', undefined, NOW],
   ])('what happened at the processor %s', async (_title, occurred, expected) => {
     const order = await aStoredOrder(database.db);
-    await moveOrder(database.db, order, accept(order), { ...by, ...(occurred !== undefined && { occurred: new Date(occurred).toISOString() }) });
+    await moveOrder(database.db, order, accept(order), {
+      ...by,
+      ...(occurred !== undefined && { occurred: new Date(occurred).toISOString() }),
+    });
     const [event] = (await view(order.order_id)).transactions[0]!.events.slice(-1);
     expect([event!.occurred, event!.noticed].map((instant) => Date.parse(instant))).toEqual([expected, NOW]);
   });
@@ -75,11 +84,21 @@ describe('moveOrder: the one function that moves', () => {
 
   test('a webhook is written when the order’s status changes, and only then', async () => {
     const order = await aStoredOrder(database.db);
-    const declined = await moveOrder(database.db, order, { transaction_id: order.transactions[0]!.transaction_id, to: 'error' }, by);
+    const declined = await moveOrder(
+      database.db,
+      order,
+      { transaction_id: order.transactions[0]!.transaction_id, to: 'error' },
+      by,
+    );
     expect([declined.status, declined.deliveries]).toEqual(['processing', [1]]);
     const times = { created: NOW, end: NOW + 1 };
     const again = await insertTransaction(database.db, declined, aTransaction(order.order_id, { attempt: 2 }), times);
-    const declinedAgain = await moveOrder(database.db, again, { transaction_id: again.transactions[1]!.transaction_id, to: 'error' }, by);
+    const declinedAgain = await moveOrder(
+      database.db,
+      again,
+      { transaction_id: again.transactions[1]!.transaction_id, to: 'error' },
+      by,
+    );
     expect([declinedAgain.status, declinedAgain.moves, declinedAgain.deliveries]).toEqual(['processing', 1, [1]]);
   });
 
@@ -88,7 +107,13 @@ describe('moveOrder: the one function that moves', () => {
     for (const webhook_url of ['https://order.example/', undefined]) {
       const order = await aStoredOrder(database.db, { webhook_url });
       await moveOrder(database.db, order, { ended: 'cancelled' }, by);
-      urls.push(...((await database.db('webhook_deliveries').where({ order_id: order.order_id }).select('url')) as { url: string }[]).map(({ url }) => url));
+      urls.push(
+        ...(
+          (await database.db('webhook_deliveries').where({ order_id: order.order_id }).select('url')) as {
+            url: string;
+          }[]
+        ).map(({ url }) => url),
+      );
     }
     const order = await aStoredOrder(database.db);
     await database.db('projects').update({ webhook_url: null });
@@ -101,19 +126,26 @@ describe('moveOrder: the one function that moves', () => {
     const order = await aStoredOrder(database.db);
     const id = order.transactions[0]!.transaction_id;
     const accepted = await moveOrder(database.db, order, accept(order), by);
-    for (const to of TRANSACTION_STATUSES.filter((status) => !mayMove(TRANSACTION_MOVES, 'accepted' as TransactionStatus, status) && status !== 'accepted')) {
-      await expect(moveOrder(database.db, accepted, { transaction_id: id, to }, by)).rejects.toThrow(/transaction accepted →/);
+    for (const to of TRANSACTION_STATUSES.filter(
+      (status) => !mayMove(TRANSACTION_MOVES, 'accepted' as TransactionStatus, status) && status !== 'accepted',
+    )) {
+      await expect(moveOrder(database.db, accepted, { transaction_id: id, to }, by)).rejects.toThrow(
+        /transaction accepted →/,
+      );
     }
     // A caller whose idea of the order is wrong altogether.
     const forged = { ...accepted, status: 'new', transactions: order.transactions } as typeof order;
-    await expect(moveOrder(database.db, forged, { transaction_id: id, to: 'error' }, by)).rejects.toThrow('the guard refused');
+    await expect(moveOrder(database.db, forged, { transaction_id: id, to: 'error' }, by)).rejects.toThrow(
+      'the guard refused',
+    );
     expect(mayMove(ORDER_MOVES, 'completed', 'processing')).toBe(false);
     expect((await view(order.order_id)).status).toBe('completed');
   });
 });
 
 describe('moveOrder from the versions its sender allows', () => {
-  const cancel = (order: OrderRecord, versions?: number[]) => moveOrder(database.db, order, { ended: 'cancelled' }, { ...by, source: 'merchant', versions });
+  const cancel = (order: OrderRecord, versions?: number[]) =>
+    moveOrder(database.db, order, { ended: 'cancelled' }, { ...by, source: 'merchant', versions });
 
   test('somebody was first: PreconditionFailed, and nothing moves', async () => {
     const order = await aStoredOrder(database.db);

@@ -32,7 +32,8 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const by = { source: 'service', now: NOW } as const;
-const pairsOf = <S extends string>(statuses: readonly S[]) => statuses.flatMap((from) => statuses.map((to): [S, S] => [from, to]));
+const pairsOf = <S extends string>(statuses: readonly S[]) =>
+  statuses.flatMap((from) => statuses.map((to): [S, S] => [from, to]));
 const REFUSED = 'the guard refused';
 
 /** What the domain plans; `undefined` when it refuses, or when the order is there already. */
@@ -64,10 +65,15 @@ type Step = TransactionStatus | 'next attempt' | `order ${Ending}`;
 async function take(order: OrderRecord, step: Step): Promise<OrderRecord> {
   const { order_id } = order;
   if (step === 'next attempt') {
-    return await insertTransaction(database.db, order, aTransaction(order_id, { attempt: order.transactions.length + 1 }), {
-      created: NOW,
-      end: order.order_end,
-    });
+    return await insertTransaction(
+      database.db,
+      order,
+      aTransaction(order_id, { attempt: order.transactions.length + 1 }),
+      {
+        created: NOW,
+        end: order.order_end,
+      },
+    );
   }
   if (step === 'order cancelled' || step === 'order expired') {
     return await moveOrder(database.db, order, { ended: step === 'order cancelled' ? 'cancelled' : 'expired' }, by);
@@ -84,7 +90,9 @@ async function anOrderAfter(steps: readonly Step[], attempts_max = 5): Promise<O
 /** The shortest way of moves from `new`, without it. */
 function wayTo<S extends string>(moves: { readonly [From in S]: readonly S[] }, to: S, from: S): S[] {
   const ways = new Map<S, S[]>([[from, []]]);
-  for (const [status, way] of ways) for (const next of moves[status]) if (!ways.has(next)) ways.set(next, [...way, next]);
+  for (const [status, way] of ways) {
+    for (const next of moves[status]) if (!ways.has(next)) ways.set(next, [...way, next]);
+  }
   return ways.get(to)!;
 }
 
@@ -112,7 +120,10 @@ describe('a transaction', () => {
     // From an order that stands in nobody's way, so that the transaction's own guard decides.
     test('is written by SQL where the table has it, whatever is believed of the transaction', async () => {
       const { order_id } = await at(from);
-      await database.db('orders').where({ id: order_id }).update({ status: 'processing', completed: null, ended: null });
+      await database
+        .db('orders')
+        .where({ id: order_id })
+        .update({ status: 'processing', completed: null, ended: null });
       const { ended: _, ...order } = await loadOrder(database.db, order_id);
       const [believed] = sourcesOf(TRANSACTION_MOVES, to);
       // Nothing leads back to `new`: there is no move to write.
@@ -135,7 +146,10 @@ describe('an order', () => {
   };
 
   /** An order whose row has the status, however it came to it, and the change that would make it `to`. */
-  async function aimedAt(from: OrderStatus, to: Exclude<OrderStatus, 'new'>): Promise<{ order: OrderRecord; change: Change }> {
+  async function aimedAt(
+    from: OrderStatus,
+    to: Exclude<OrderStatus, 'new'>,
+  ): Promise<{ order: OrderRecord; change: Change }> {
     const { before = [], attempts_max, step } = MADE_BY[to];
     const { order_id } = await anOrderAfter(before, attempts_max);
     const ended = from === 'cancelled' || from === 'expired' ? from : null;
@@ -151,14 +165,18 @@ describe('an order', () => {
     return { order, change };
   }
 
-  describe.each(pairsOf(ORDER_STATUSES).filter((pair): pair is [OrderStatus, Exclude<OrderStatus, 'new'>] => pair[1] !== 'new'))('%s → %s', (from, to) => {
+  describe.each(
+    pairsOf(ORDER_STATUSES).filter((pair): pair is [OrderStatus, Exclude<OrderStatus, 'new'>] => pair[1] !== 'new'),
+  )('%s → %s', (from, to) => {
     const allowed = mayMove(ORDER_MOVES, from, to);
 
     test('is planned and written where the table has it, else the order stays', async () => {
       const { order, change } = await aimedAt(from, to);
       const plan = planned(order, change);
       expect(plan?.status_changed === true && plan.order_to === to).toBe(allowed);
-      await moveOrder(database.db, order, change, by).catch((error: unknown) => expect(error).toBeInstanceOf(ForbiddenMove));
+      await moveOrder(database.db, order, change, by).catch((error: unknown) =>
+        expect(error).toBeInstanceOf(ForbiddenMove),
+      );
       expect((await loadOrder(database.db, order.order_id)).status).toBe(allowed ? to : from);
     });
 
@@ -167,7 +185,9 @@ describe('an order', () => {
       const { order, change } = await aimedAt(from, to);
       const { ended: _, ...idea } = {
         ...order,
-        status: sourcesOf(ORDER_MOVES, to).find((status) => planned({ ...order, ended: undefined, status } as never, change)?.order_to === to)!,
+        status: sourcesOf(ORDER_MOVES, to).find(
+          (status) => planned({ ...order, ended: undefined, status } as never, change)?.order_to === to,
+        )!,
       };
       expect(planned(idea, change)).toMatchObject({ status_changed: true, order_to: to });
       expect(await isWritten(idea, change)).toBe(allowed);
@@ -225,7 +245,9 @@ describe('the API: cancelling and voiding are refused where the table has no way
   async function onPage(cards: CardName[], fields: Parameters<Merchant['createOrder']>[0] = {}): Promise<string> {
     const { id } = await shop.createOrder(fields);
     const customer = new Client();
-    for (const card of cards) await customer.post(`/pay/${id}/`, { ...CARD, number: CARDS[card].number, ...(await customer.open({ id })) });
+    for (const card of cards) {
+      await customer.post(`/pay/${id}/`, { ...CARD, number: CARDS[card].number, ...(await customer.open({ id })) });
+    }
     return id;
   }
   const byToken = async (card: CardName, fields: Record<string, unknown> = {}) =>
@@ -267,24 +289,35 @@ describe('the API: cancelling and voiding are refused where the table has no way
     expect(story(order)).toBe(words);
     const { id, status: transaction } = order.transactions!.at(-1)!;
     // Only an authorization can be voided; what is accepted here was a sale.
-    const voided = await answerOf<{ error: Refusal }>(voidTransaction({ orderId: order.id, transactionId: id }, shop.project));
+    const voided = await answerOf<{ error: Refusal }>(
+      voidTransaction({ orderId: order.id, transactionId: id }, shop.project),
+    );
     expect([voided.status, voided.body.error.type]).toEqual([409, 'CanNotCancelTransaction']);
 
     const answer = await answerOf<{ status: string; error: Refusal }>(cancelOrder({ orderId: order.id }, shop.project));
     // A declined attempt stays as it is; an open one goes along. Where it is cancelled already, nothing moves.
     const allowed =
-      mayMove(ORDER_MOVES, order.status, 'cancelled') && (transaction === 'error' || mayMove(TRANSACTION_MOVES, transaction as TransactionStatus, 'cancelled'));
-    if (allowed || order.status === 'cancelled') expect([answer.status, answer.body.status]).toEqual([200, 'cancelled']);
-    else expect([answer.status, answer.body.error.type]).toEqual([409, 'CanNotCancelTransaction']);
+      mayMove(ORDER_MOVES, order.status, 'cancelled') &&
+      (transaction === 'error' || mayMove(TRANSACTION_MOVES, transaction as TransactionStatus, 'cancelled'));
+    if (allowed || order.status === 'cancelled') {
+      expect([answer.status, answer.body.status]).toEqual([200, 'cancelled']);
+    } else expect([answer.status, answer.body.error.type]).toEqual([409, 'CanNotCancelTransaction']);
     const after = await shop.getOrder(order.id);
     if (!allowed) expect(after).toEqual(order);
-    else expect(story(after).replace(/error (?=.)/, '')).toBe(transaction === 'error' ? 'cancelled: error' : 'cancelled: cancelled');
+    else {
+      expect(story(after).replace(/error (?=.)/, '')).toBe(
+        transaction === 'error' ? 'cancelled: error' : 'cancelled: cancelled',
+      );
+    }
   });
 
   test('accepted, an authorization: voided in full it is cancelled, its order stays completed; a second void is refused', async () => {
     const id = await byToken('approved', { capture_mode: 'manual' });
     const { transactions } = await shop.getOrder(id);
-    const voidIt = () => answerOf<{ status: string; error: Refusal }>(voidTransaction({ orderId: id, transactionId: transactions![0]!.id }, shop.project));
+    const voidIt = () =>
+      answerOf<{ status: string; error: Refusal }>(
+        voidTransaction({ orderId: id, transactionId: transactions![0]!.id }, shop.project),
+      );
     expect((await voidIt()).body.status).toBe('completed');
     expect(story(await shop.getOrder(id))).toBe('completed: cancelled');
     expect((await voidIt()).body.error.type).toBe('CanNotCancelTransaction');

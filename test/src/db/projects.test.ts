@@ -10,13 +10,25 @@ afterAll(() => database.close());
 const NOW = new Date(0);
 
 test('a project that is there keeps its name and secret; its webhook address, methods and account funding follow', async () => {
-  const project = { id: randomUUID(), name: 'One', is_test: true, payment_methods: ['credit-card'], currencies: ['EUR'] };
+  const project = {
+    id: randomUUID(),
+    name: 'One',
+    is_test: true,
+    payment_methods: ['credit-card'],
+    currencies: ['EUR'],
+  };
   await upsertProject(database.db, PROJECT.merchant_id, project, NOW);
   const secret = await database.db('projects').where({ id: project.id }).first('webhook_secret');
   await upsertProject(
     database.db,
     PROJECT.merchant_id,
-    { ...project, name: 'Two', webhook_url: 'https://shop.example/', payment_methods: ['apple-pay'], account_funding: true },
+    {
+      ...project,
+      name: 'Two',
+      webhook_url: 'https://shop.example/',
+      payment_methods: ['apple-pay'],
+      account_funding: true,
+    },
     NOW,
   );
   expect(await getProject(database.db, project.id)).toMatchObject({

@@ -28,7 +28,10 @@ describe('the schema holds what must hold whatever the code does', () => {
       { transaction_id: order.transactions[0]!.transaction_id, to: 'error' },
       { source: 'processor', now: NOW },
     );
-    await insertTransaction(database.db, declined, aTransaction(order.order_id, { attempt: 2 }), { created: NOW, end: NOW + 1 });
+    await insertTransaction(database.db, declined, aTransaction(order.order_id, { attempt: 2 }), {
+      created: NOW,
+      end: NOW + 1,
+    });
     await database
       .db('webhook_attempts')
       .insert({ order_id: order.order_id, n: 1, attempt: 1, time_limit_ms: 1, started: new Date(NOW), duration_ms: 1 })

@@ -26,22 +26,38 @@ test('nothing of one test is there in the next: no table that orders lead to is 
   await anAcceptedPayment(database.db, { mode: 'manual' });
   const kept = ['knex_migrations', 'knex_migrations_lock', 'merchants', 'projects'];
   await database.db.raw('truncate orders cascade');
-  const tables = await rows<{ name: string }>(database.db, `select tablename as name from pg_tables where schemaname = 'public'`, {});
+  const tables = await rows<{ name: string }>(
+    database.db,
+    `select tablename as name from pg_tables where schemaname = 'public'`,
+    {},
+  );
   const left: string[] = [];
-  for (const { name } of tables) if ((await rows(database.db, `select 1 from "${name}" limit 1`, {})).length > 0) left.push(name);
+  for (const { name } of tables) {
+    if ((await rows(database.db, `select 1 from "${name}" limit 1`, {})).length > 0) left.push(name);
+  }
   expect(left.toSorted()).toEqual(kept.toSorted());
 });
 
 const LATER = NOW + 1;
-const followUps = async (before = LATER) => (await unfinishedFollowUps(database.db, before)).map(({ order_id }) => order_id);
-const orders = async (before = LATER, since = 0) => (await unfinishedOrders(database.db, { since, before })).map(({ order_id }) => order_id);
-const deliveries = async (before = LATER) => (await unsentDeliveries(database.db, before)).map(({ order_id, n }) => `${order_id} ${n}`);
+const followUps = async (before = LATER) =>
+  (await unfinishedFollowUps(database.db, before)).map(({ order_id }) => order_id);
+const orders = async (before = LATER, since = 0) =>
+  (await unfinishedOrders(database.db, { since, before })).map(({ order_id }) => order_id);
+const deliveries = async (before = LATER) =>
+  (await unsentDeliveries(database.db, before)).map(({ order_id, n }) => `${order_id} ${n}`);
 
 const by = { source: 'processor', now: NOW } as const;
 /** Moves the order's present attempt along these statuses. */
 async function along(order: OrderRecord, ...statuses: TransactionStatus[]): Promise<OrderRecord> {
   let present = order;
-  for (const to of statuses) present = await moveOrder(database.db, present, { transaction_id: present.transactions.at(-1)!.transaction_id, to }, by);
+  for (const to of statuses) {
+    present = await moveOrder(
+      database.db,
+      present,
+      { transaction_id: present.transactions.at(-1)!.transaction_id, to },
+      by,
+    );
+  }
   return present;
 }
 const attempted = async (...statuses: TransactionStatus[]) => await along(await aStoredOrder(database.db), ...statuses);
@@ -55,7 +71,10 @@ describe('unfinishedOrders', () => {
       'a further attempt after a decline',
       async () => {
         const declined = await attempted('error');
-        return await insertTransaction(database.db, declined, aTransaction(declined.order_id, { attempt: 2 }), { created: NOW, end: LATER });
+        return await insertTransaction(database.db, declined, aTransaction(declined.order_id, { attempt: 2 }), {
+          created: NOW,
+          end: LATER,
+        });
       },
     ],
     ['charged at once, and nobody knows what came of it', () => aStoredOrder(database.db, { attempts_max: 1 })],
@@ -88,19 +107,46 @@ describe('unfinishedOrders', () => {
     ['waits to be paid, with an announced transaction', () => aStoredOrder(database.db)],
     ['was paid', () => anAcceptedPayment(database.db)],
     ['was declined for good', async () => await along(await aStoredOrder(database.db, { attempts_max: 1 }), 'error')],
-    ['was cancelled', async () => await moveOrder(database.db, await aStoredOrder(database.db), { ended: 'cancelled' }, by)],
-    ['expired at the issuer', async () => await moveOrder(database.db, await attempted('pending'), { ended: 'expired' }, by)],
-    ['was captured', async () => await aSettledFollowUp(database.db, await anAcceptedPayment(database.db, { mode: 'manual' }), { kind: 'capture' })],
-    ['was voided', async () => await aSettledFollowUp(database.db, await anAcceptedPayment(database.db, { mode: 'manual' }), { kind: 'void' })],
-    ['a refund is open', async () => await insertFollowUp(database.db, aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund' }))],
+    [
+      'was cancelled',
+      async () => await moveOrder(database.db, await aStoredOrder(database.db), { ended: 'cancelled' }, by),
+    ],
+    [
+      'expired at the issuer',
+      async () => await moveOrder(database.db, await attempted('pending'), { ended: 'expired' }, by),
+    ],
+    [
+      'was captured',
+      async () =>
+        await aSettledFollowUp(database.db, await anAcceptedPayment(database.db, { mode: 'manual' }), {
+          kind: 'capture',
+        }),
+    ],
+    [
+      'was voided',
+      async () =>
+        await aSettledFollowUp(database.db, await anAcceptedPayment(database.db, { mode: 'manual' }), { kind: 'void' }),
+    ],
+    [
+      'a refund is open',
+      async () =>
+        await insertFollowUp(database.db, aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund' })),
+    ],
   ])('not one that %s', async (_title, make) => {
     await make();
     expect(await orders()).toEqual([]);
   });
 
   test('touched in the period: its beginning is inside, its end is not', async () => {
-    const ids = [(await attempted('pending')).order_id, (await anAcceptedPayment(database.db, { mode: 'manual' })).order_id].toSorted();
-    expect([await orders(NOW), await orders(LATER, LATER), (await orders(LATER, NOW)).toSorted()]).toEqual([[], [], ids]);
+    const ids = [
+      (await attempted('pending')).order_id,
+      (await anAcceptedPayment(database.db, { mode: 'manual' })).order_id,
+    ].toSorted();
+    expect([await orders(NOW), await orders(LATER, LATER), (await orders(LATER, NOW)).toSorted()]).toEqual([
+      [],
+      [],
+      ids,
+    ]);
   });
 
   test('whose outcome stays out: once an hour, as somebody may have taken its workflow away; not those at the issuer, whose time ends', async () => {
@@ -108,19 +154,29 @@ describe('unfinishedOrders', () => {
     await attempted('pending');
     const [minute, hour] = [60_000, 3_600_000];
     const found: number[] = [];
-    for (let at = NOW + minute; at < NOW + 3 * hour; at += minute) if ((await orders(at + minute, at)).includes(order_id)) found.push((at - NOW) / minute);
+    for (let at = NOW + minute; at < NOW + 3 * hour; at += minute) {
+      if ((await orders(at + minute, at)).includes(order_id)) found.push((at - NOW) / minute);
+    }
     // After 30 minutes the time for paying is over.
     expect(found).toEqual([30, 60, 120]);
     expect(await orders(NOW + 2 * minute, NOW + minute)).toEqual([]);
   });
 
   test.each<[string, () => Promise<OrderRecord>, (order: OrderRecord) => number]>([
-    ['that for paying, though nobody tried to', () => aStoredOrder(database.db, { transaction: false }), ({ order_end }) => order_end],
+    [
+      'that for paying, though nobody tried to',
+      () => aStoredOrder(database.db, { transaction: false }),
+      ({ order_end }) => order_end,
+    ],
     ['that for capturing', () => anAcceptedPayment(database.db, { mode: 'manual' }), () => CAPTURE_END],
   ])('whose time ended in the period, %s: once, whenever it was touched', async (_title, make, endOf) => {
     const order = await make();
     const end = endOf(order);
-    expect([await orders(end, LATER), await orders(end + 1, LATER), await orders(end + 2, end + 1)]).toEqual([[], [order.order_id], []]);
+    expect([await orders(end, LATER), await orders(end + 1, LATER), await orders(end + 2, end + 1)]).toEqual([
+      [],
+      [order.order_id],
+      [],
+    ]);
   });
 
   test('a window that ended long ago is nobody’s any more', async () => {
@@ -132,25 +188,47 @@ describe('unfinishedOrders', () => {
   test('no more than one round looks after, those touched first', async () => {
     await manyOrders(LIMIT + 10);
     const found = await unfinishedOrders(database.db, { since: 0, before: NOW + LIMIT * 2 });
-    expect([found.length, Date.parse(found[0]!.touched), Date.parse(found.at(-1)!.touched)]).toEqual([LIMIT, NOW + 1, NOW + LIMIT]);
+    expect([found.length, Date.parse(found[0]!.touched), Date.parse(found.at(-1)!.touched)]).toEqual([
+      LIMIT,
+      NOW + 1,
+      NOW + LIMIT,
+    ]);
   });
 });
 
 describe('unfinishedFollowUps', () => {
-  const payment = (kind: FollowUpKind) => anAcceptedPayment(database.db, { mode: kind === 'capture' || kind === 'void' ? 'manual' : 'sale' });
+  const payment = (kind: FollowUpKind) =>
+    anAcceptedPayment(database.db, { mode: kind === 'capture' || kind === 'void' ? 'manual' : 'sale' });
 
-  test.each(['capture', 'void', 'refund', 'reversal'] as const)('%s: while it is new or processing, with all that its workflow needs', async (kind) => {
-    const original = await payment(kind);
-    const follow_up = aFollowUp(original, { kind, amount: 40, requested_by: kind === 'reversal' ? 'service' : 'merchant' });
-    const order = await insertFollowUp(database.db, follow_up);
-    const { requested_by, original_order_id, original_transaction_id } = follow_up;
-    const expected = [{ order_id: follow_up.id, project_id: PROJECT.id, kind, requested_by, amount: 40, original_order_id, original_transaction_id }];
-    expect([await followUps(NOW), await unfinishedFollowUps(database.db, LATER)]).toEqual([[], expected]);
-    const asked = await answerFollowUp(database.db, follow_up, order, 'processing', NOW + 1_000);
-    expect([await followUps(NOW + 1_000), await followUps(NOW + 1_001)]).toEqual([[], [follow_up.id]]);
-    await answerFollowUp(database.db, follow_up, asked, 'approved', NOW + 2_000);
-    expect(await followUps(NOW + 9_000)).toEqual([]);
-  });
+  test.each(['capture', 'void', 'refund', 'reversal'] as const)(
+    '%s: while it is new or processing, with all that its workflow needs',
+    async (kind) => {
+      const original = await payment(kind);
+      const follow_up = aFollowUp(original, {
+        kind,
+        amount: 40,
+        requested_by: kind === 'reversal' ? 'service' : 'merchant',
+      });
+      const order = await insertFollowUp(database.db, follow_up);
+      const { requested_by, original_order_id, original_transaction_id } = follow_up;
+      const expected = [
+        {
+          order_id: follow_up.id,
+          project_id: PROJECT.id,
+          kind,
+          requested_by,
+          amount: 40,
+          original_order_id,
+          original_transaction_id,
+        },
+      ];
+      expect([await followUps(NOW), await unfinishedFollowUps(database.db, LATER)]).toEqual([[], expected]);
+      const asked = await answerFollowUp(database.db, follow_up, order, 'processing', NOW + 1_000);
+      expect([await followUps(NOW + 1_000), await followUps(NOW + 1_001)]).toEqual([[], [follow_up.id]]);
+      await answerFollowUp(database.db, follow_up, asked, 'approved', NOW + 2_000);
+      expect(await followUps(NOW + 9_000)).toEqual([]);
+    },
+  );
 
   test('not what the processor did of itself: its workflow records it, and was told durably', async () => {
     await insertFollowUp(database.db, aFollowUp(await payment('chargeback'), { kind: 'chargeback' }));
@@ -165,7 +243,9 @@ describe('unfinishedFollowUps', () => {
 
 describe('unsentDeliveries', () => {
   const attempt = (order_id: string, over: object = {}) =>
-    database.db('webhook_attempts').insert({ order_id, n: 1, attempt: 1, time_limit_ms: 1, started: new Date(NOW), duration_ms: 1, ...over });
+    database
+      .db('webhook_attempts')
+      .insert({ order_id, n: 1, attempt: 1, time_limit_ms: 1, started: new Date(NOW), duration_ms: 1, ...over });
 
   test('those that nobody has tried to send, each by its number', async () => {
     const { order_id } = await attempted('pending', 'accepted');

@@ -1,4 +1,9 @@
-import { STATES, isAccountFunding, requireFundingInformation, truncatedAccount } from '../../../src/domain/account-funding';
+import {
+  STATES,
+  isAccountFunding,
+  requireFundingInformation,
+  truncatedAccount,
+} from '../../../src/domain/account-funding';
 import { ServiceError } from '../../../src/errors';
 
 const RECEIVER = { receiver_account_number: 'NL02ABNA0123456789', receiver_account_number_type: 'bank-account' };
@@ -43,14 +48,21 @@ describe('rules 1 and 2: what account funding needs', () => {
   });
 
   test.each(['receiver_account_number', 'receiver_account_number_type'])('%s', (field) => {
-    expect(required({ ...RECEIVER, [field]: undefined })).toBe(`MissingInformationToCreateTransaction: transactions.0.payment_method_details.${field}`);
+    expect(required({ ...RECEIVER, [field]: undefined })).toBe(
+      `MissingInformationToCreateTransaction: transactions.0.payment_method_details.${field}`,
+    );
   });
 
-  test.each(['first_name', 'last_name', 'address_type', 'address', 'postal_code', 'city', 'country'])('%s: absent, empty or blank', (field) => {
-    for (const value of [undefined, '', ' \t']) {
-      expect(required(RECEIVER, { ...CUSTOMER, [field]: value })).toBe(`MissingInformationToCreateTransaction: customer.${field}`);
-    }
-  });
+  test.each(['first_name', 'last_name', 'address_type', 'address', 'postal_code', 'city', 'country'])(
+    '%s: absent, empty or blank',
+    (field) => {
+      for (const value of [undefined, '', ' \t']) {
+        expect(required(RECEIVER, { ...CUSTOMER, [field]: value })).toBe(
+          `MissingInformationToCreateTransaction: customer.${field}`,
+        );
+      }
+    },
+  );
 
   test('no customer at all: the first field is named', () => {
     expect(required(RECEIVER, {})).toBe('MissingInformationToCreateTransaction: customer.first_name');
@@ -58,7 +70,9 @@ describe('rules 1 and 2: what account funding needs', () => {
   });
 
   test('the address is the billing address', () => {
-    expect(required(RECEIVER, { ...CUSTOMER, address_type: 'shipping' })).toBe('ValidationError: customer.address_type');
+    expect(required(RECEIVER, { ...CUSTOMER, address_type: 'shipping' })).toBe(
+      'ValidationError: customer.address_type',
+    );
   });
 });
 
@@ -131,7 +145,9 @@ describe('rules 2, 6 and 7: states', () => {
 
   const LETTERS = Array.from({ length: 26 }, (_, i) => String.fromCodePoint(65 + i));
   test.each(['CA', 'US'] as const)('%s: of all pairs of letters exactly the listed ones pass', (country) => {
-    const passing = LETTERS.flatMap((a) => LETTERS.map((b) => a + b)).filter((state) => required(RECEIVER, { ...CUSTOMER, country, state }) === 'fine');
+    const passing = LETTERS.flatMap((a) => LETTERS.map((b) => a + b)).filter(
+      (state) => required(RECEIVER, { ...CUSTOMER, country, state }) === 'fine',
+    );
     expect(passing).toEqual(SPECIFIED[country]);
   });
 

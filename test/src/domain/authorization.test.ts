@@ -13,7 +13,9 @@ const aTransaction = (
   attempt,
   status,
   end: 800,
-  ...(capture !== 'sale' && { capture: { mode: 'manual', period: 'P5D', end: END, reserved: 100, unanswered: 0, ...capture } }),
+  ...(capture !== 'sale' && {
+    capture: { mode: 'manual', period: 'P5D', end: END, reserved: 100, unanswered: 0, ...capture },
+  }),
 });
 
 const anOrder = (...transactions: TransactionRecord[]): OrderRecord => ({
@@ -42,7 +44,11 @@ const anAuthorization = (over: Partial<Authorization> = {}): Authorization => ({
 
 /** Closings written as `capture error, void new`. */
 const closings = (text: string): Closing[] =>
-  text === '' ? [] : text.split(', ').map((one, i) => ({ order_id: `f${i + 1}`, kind: one.split(' ')[0], status: one.split(' ')[1] }) as Closing);
+  text === ''
+    ? []
+    : text
+        .split(', ')
+        .map((one, i) => ({ order_id: `f${i + 1}`, kind: one.split(' ')[0], status: one.split(' ')[1] }) as Closing);
 
 describe('what an order holds', () => {
   test.each<[string, OrderRecord, Partial<Authorization> | undefined]>([
@@ -56,7 +62,11 @@ describe('what an order holds', () => {
       anOrder(aTransaction('error', { reserved: 0 }, 1), aTransaction('accepted', { mode: 'delayed' }, 2)),
       { transaction_id: 't2', mode: 'delayed' },
     ],
-    ['money that is only awaited is held too', anOrder(aTransaction('accepted', { reserved: 0, unanswered: 40 })), { reserved: 0, unanswered: 40 }],
+    [
+      'money that is only awaited is held too',
+      anOrder(aTransaction('accepted', { reserved: 0, unanswered: 40 })),
+      { reserved: 0, unanswered: 40 },
+    ],
     ['nothing left', anOrder(aTransaction('accepted', { reserved: 0 })), undefined],
     ['a sale', anOrder(aTransaction('accepted', 'sale')), undefined],
     ['not accepted yet', anOrder(aTransaction('processing')), undefined],
@@ -75,15 +85,45 @@ describe('what an order holds', () => {
 });
 
 describe('rule 4 and DECISIONS, Money: what the service does at the end of the window', () => {
-  test.each<[rule: string, held: Partial<Authorization>, now: number, done: string, closing: string | undefined, closed: boolean]>([
+  test.each<
+    [
+      rule: string,
+      held: Partial<Authorization>,
+      now: number,
+      done: string,
+      closing: string | undefined,
+      closed: boolean,
+    ]
+  >([
     ['before its end nothing', {}, END - 1, '', undefined, false],
     ['manual: what is left is released, exactly at the end', {}, END, '', 'void 100', false],
     ['delayed: captured automatically at the end', { mode: 'delayed' }, END, '', 'capture 100', false],
     ['delayed, before its end nothing', { mode: 'delayed' }, END - 1, '', undefined, false],
-    ['less what is asked and not answered: that is waited for', { reserved: 0, unanswered: 40 }, END, '', undefined, false],
+    [
+      'less what is asked and not answered: that is waited for',
+      { reserved: 0, unanswered: 40 },
+      END,
+      '',
+      undefined,
+      false,
+    ],
     ['the rest is released while a capture is awaited', { reserved: 60, unanswered: 40 }, END, '', 'void 60', false],
-    ['what a later refusal frees is released the same way', { reserved: 40 }, END + 1, 'void completed', 'void 40', false],
-    ['a refused automatic capture: the rest is released', { mode: 'delayed' }, END + 1, 'capture error', 'void 100', false],
+    [
+      'what a later refusal frees is released the same way',
+      { reserved: 40 },
+      END + 1,
+      'void completed',
+      'void 40',
+      false,
+    ],
+    [
+      'a refused automatic capture: the rest is released',
+      { mode: 'delayed' },
+      END + 1,
+      'capture error',
+      'void 100',
+      false,
+    ],
     [
       'an automatic capture is asked for once, also when it is not answered',
       { mode: 'delayed', reserved: 40, unanswered: 60 },
@@ -92,10 +132,38 @@ describe('rule 4 and DECISIONS, Money: what the service does at the end of the w
       'void 40',
       false,
     ],
-    ['of a delayed one, what refusals have freed since is not captured', { mode: 'delayed', freed: 20 }, END + 1, '', 'capture 80', false],
-    ['and if that is all there is, it is released', { mode: 'delayed', reserved: 20, freed: 20 }, END + 1, '', 'void 20', false],
-    ['delayed, after a release nothing is captured any more', { mode: 'delayed' }, END + 1, 'void error', undefined, true],
-    ['a release that is not answered is waited for', { reserved: 0, unanswered: 100 }, END + 1, 'void processing', undefined, false],
+    [
+      'of a delayed one, what refusals have freed since is not captured',
+      { mode: 'delayed', freed: 20 },
+      END + 1,
+      '',
+      'capture 80',
+      false,
+    ],
+    [
+      'and if that is all there is, it is released',
+      { mode: 'delayed', reserved: 20, freed: 20 },
+      END + 1,
+      '',
+      'void 20',
+      false,
+    ],
+    [
+      'delayed, after a release nothing is captured any more',
+      { mode: 'delayed' },
+      END + 1,
+      'void error',
+      undefined,
+      true,
+    ],
+    [
+      'a release that is not answered is waited for',
+      { reserved: 0, unanswered: 100 },
+      END + 1,
+      'void processing',
+      undefined,
+      false,
+    ],
     ['a release that is refused is not asked for again', {}, END + 1, 'void error', undefined, true],
     ['nor after a refused capture', { mode: 'delayed' }, END + 1, 'capture error, void error', undefined, true],
     ['but what is unanswered is waited for', { reserved: 60, unanswered: 40 }, END + 1, 'void error', undefined, false],

@@ -43,9 +43,12 @@ test.each([
   expect(() => parseDuration(text)).toThrow('Expected an ISO 8601 duration');
 });
 
-test.each(['P1Y', 'P1M', 'P1Y2M3D', 'P0Y1D', 'P2MT1H'])('%s is refused: years and months have no fixed length', (text) => {
-  expect(() => parseDuration(text)).toThrow('Years and months');
-});
+test.each(['P1Y', 'P1M', 'P1Y2M3D', 'P0Y1D', 'P2MT1H'])(
+  '%s is refused: years and months have no fixed length',
+  (text) => {
+    expect(() => parseDuration(text)).toThrow('Years and months');
+  },
+);
 
 test.each(['PT0S', 'PT0.999S', 'P0D'])('%s is refused: PT1S at least', (text) => {
   expect(() => parseDuration(text)).toThrow('PT1S at least');

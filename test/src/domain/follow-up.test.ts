@@ -21,7 +21,12 @@ describe('one table of kinds', () => {
   test.each(Object.entries(FOLLOW_UPS))('%s: fields and flags are named after it', (kind, row) => {
     // Captures and voids appear in related_orders only (DECISIONS, Money).
     const array = kind === 'capture' || kind === 'void' ? null : `${kind}_orders`;
-    expect([row.flag, row.original_flag, row.of, row.orders]).toEqual([`is-${kind}`, `has-${kind}s`, `${kind}_of_order_id`, array]);
+    expect([row.flag, row.original_flag, row.of, row.orders]).toEqual([
+      `is-${kind}`,
+      `has-${kind}s`,
+      `${kind}_of_order_id`,
+      array,
+    ]);
   });
 
   test('a refund, capture, void, chargeback or reversal is itself an order linked to the original', () => {
@@ -56,7 +61,10 @@ describe('one table of kinds', () => {
 });
 
 /** The amount, or the refusal as `type: text`, with the field a ValidationError names. */
-function asked(money: TransactionMoney, request: { kind: FollowUpKind; requested_by?: RequestedBy; amount?: number; now?: number }): number | string {
+function asked(
+  money: TransactionMoney,
+  request: { kind: FollowUpKind; requested_by?: RequestedBy; amount?: number; now?: number },
+): number | string {
   try {
     return amountToMove(money, { requested_by: 'merchant', now: CAPTURE_END - 1, ...request });
   } catch (error) {
@@ -67,7 +75,14 @@ function asked(money: TransactionMoney, request: { kind: FollowUpKind; requested
 
 describe('refusals (DECISIONS, Money)', () => {
   const CAPTURED = anAuthorization({ captured_amount: 100 });
-  test.each<[rule: string, money: TransactionMoney, request: { kind: FollowUpKind; amount?: number; now?: number }, expected: number | string]>([
+  test.each<
+    [
+      rule: string,
+      money: TransactionMoney,
+      request: { kind: FollowUpKind; amount?: number; now?: number },
+      expected: number | string,
+    ]
+  >([
     ['capture all', anAuthorization(), { kind: 'capture' }, 100],
     ['capture a part', anAuthorization(), { kind: 'capture', amount: 30 }, 30],
     ['capture exactly what is left', anAuthorization({ captured_amount: 30 }), { kind: 'capture', amount: 70 }, 70],
@@ -77,41 +92,111 @@ describe('refusals (DECISIONS, Money)', () => {
       { kind: 'capture' },
       50,
     ],
-    ['capture of more than is left', anAuthorization({ captured_amount: 30 }), { kind: 'capture', amount: 71 }, 'ValidationError on amount'],
+    [
+      'capture of more than is left',
+      anAuthorization({ captured_amount: 30 }),
+      { kind: 'capture', amount: 71 },
+      'ValidationError on amount',
+    ],
     ['capture with nothing left', CAPTURED, { kind: 'capture' }, 'Conflict'],
     ['capture of more with nothing left', CAPTURED, { kind: 'capture', amount: 1 }, 'Conflict'],
-    ['capture of what somebody has asked for already', anAuthorization({ void_pending_amount: 100 }), { kind: 'capture' }, 'Conflict'],
+    [
+      'capture of what somebody has asked for already',
+      anAuthorization({ void_pending_amount: 100 }),
+      { kind: 'capture' },
+      'Conflict',
+    ],
     ['capture of a sale', aSale(), { kind: 'capture' }, 'Conflict'],
-    ['rule 4: delayed cannot be captured through the API', anAuthorization({ capture_mode: 'delayed' }), { kind: 'capture' }, 'Conflict'],
+    [
+      'rule 4: delayed cannot be captured through the API',
+      anAuthorization({ capture_mode: 'delayed' }),
+      { kind: 'capture' },
+      'Conflict',
+    ],
     ['a millisecond before the end of the window', anAuthorization(), { kind: 'capture', now: CAPTURE_END - 1 }, 100],
     ['rule 5: capture at the end of the window', anAuthorization(), { kind: 'capture', now: CAPTURE_END }, 'Conflict'],
-    ['capture before acceptance', anAuthorization({ status: 'pending', capture_end: null }), { kind: 'capture' }, 'Conflict'],
-    ['capture of one that was voided', anAuthorization({ status: 'cancelled', voided_amount: 100 }), { kind: 'capture' }, 'Conflict'],
+    [
+      'capture before acceptance',
+      anAuthorization({ status: 'pending', capture_end: null }),
+      { kind: 'capture' },
+      'Conflict',
+    ],
+    [
+      'capture of one that was voided',
+      anAuthorization({ status: 'cancelled', voided_amount: 100 }),
+      { kind: 'capture' },
+      'Conflict',
+    ],
     ['capture of a card check', anAuthorization({ amount: 0 }), { kind: 'capture' }, 'Conflict'],
 
     ['void all', anAuthorization(), { kind: 'void' }, 100],
     ['void a part', anAuthorization(), { kind: 'void', amount: 30 }, 30],
     ['after a partial capture the rest can be voided', anAuthorization({ captured_amount: 30 }), { kind: 'void' }, 70],
     ['delayed is voided like manual', anAuthorization({ capture_mode: 'delayed' }), { kind: 'void', amount: 100 }, 100],
-    ['void of more than is left', anAuthorization({ captured_amount: 30 }), { kind: 'void', amount: 71 }, 'ValidationError on amount'],
+    [
+      'void of more than is left',
+      anAuthorization({ captured_amount: 30 }),
+      { kind: 'void', amount: 71 },
+      'ValidationError on amount',
+    ],
     ['after a capture a refund is used', CAPTURED, { kind: 'void' }, 'CanNotCancelTransaction'],
-    ['void with nothing left, of more', anAuthorization({ status: 'cancelled', voided_amount: 100 }), { kind: 'void', amount: 1 }, 'CanNotCancelTransaction'],
-    ['void of what somebody has asked for already', anAuthorization({ capture_pending_amount: 100 }), { kind: 'void' }, 'CanNotCancelTransaction'],
+    [
+      'void with nothing left, of more',
+      anAuthorization({ status: 'cancelled', voided_amount: 100 }),
+      { kind: 'void', amount: 1 },
+      'CanNotCancelTransaction',
+    ],
+    [
+      'void of what somebody has asked for already',
+      anAuthorization({ capture_pending_amount: 100 }),
+      { kind: 'void' },
+      'CanNotCancelTransaction',
+    ],
     ['void of a sale', aSale(), { kind: 'void' }, 'CanNotCancelTransaction'],
     ['void at the end of the window', anAuthorization(), { kind: 'void', now: CAPTURE_END }, 'CanNotCancelTransaction'],
-    ['void before acceptance', anAuthorization({ status: 'processing', capture_end: null }), { kind: 'void' }, 'CanNotCancelTransaction'],
+    [
+      'void before acceptance',
+      anAuthorization({ status: 'processing', capture_end: null }),
+      { kind: 'void' },
+      'CanNotCancelTransaction',
+    ],
 
     ['refund all', aSale(), { kind: 'refund' }, 100],
-    ['refunds repeat while the total stays within the amount', aSale({ refunded_amount: 60 }), { kind: 'refund', amount: 40 }, 40],
+    [
+      'refunds repeat while the total stays within the amount',
+      aSale({ refunded_amount: 60 }),
+      { kind: 'refund', amount: 40 },
+      40,
+    ],
     ['exceeding it gives a RefundError', aSale({ refunded_amount: 60 }), { kind: 'refund', amount: 41 }, 'RefundError'],
-    ['a refund that is not answered counts', aSale({ refund_pending_amount: 60 }), { kind: 'refund', amount: 60 }, 'RefundError'],
+    [
+      'a refund that is not answered counts',
+      aSale({ refund_pending_amount: 60 }),
+      { kind: 'refund', amount: 60 },
+      'RefundError',
+    ],
     ['refund of 0', aSale(), { kind: 'refund', amount: 0 }, 'RefundError'],
     ['refund with nothing left', aSale({ refunded_amount: 100 }), { kind: 'refund' }, 'RefundError'],
     ['refund of an authorization', anAuthorization(), { kind: 'refund', amount: 1 }, 'RefundError'],
-    ['refund of what was captured of it, long after the window', anAuthorization({ captured_amount: 30 }), { kind: 'refund', now: CAPTURE_END * 10 }, 30],
-    ['refund of more than was captured of it', anAuthorization({ captured_amount: 30 }), { kind: 'refund', amount: 31 }, 'RefundError'],
+    [
+      'refund of what was captured of it, long after the window',
+      anAuthorization({ captured_amount: 30 }),
+      { kind: 'refund', now: CAPTURE_END * 10 },
+      30,
+    ],
+    [
+      'refund of more than was captured of it',
+      anAuthorization({ captured_amount: 30 }),
+      { kind: 'refund', amount: 31 },
+      'RefundError',
+    ],
     ['refund of a declined payment', aSale({ status: 'error', captured_amount: 0 }), { kind: 'refund' }, 'RefundError'],
-    ['refund of what was charged back', aSale({ charged_back_amount: 100 }), { kind: 'refund', amount: 1 }, 'RefundError'],
+    [
+      'refund of what was charged back',
+      aSale({ charged_back_amount: 100 }),
+      { kind: 'refund', amount: 1 },
+      'RefundError',
+    ],
     ['refund of what was won back', aSale({ charged_back_amount: 100, won_back_amount: 100 }), { kind: 'refund' }, 100],
   ])('%s', (_rule, money, request, expected) => {
     expect(asked(money, request)).toBe(expected);
@@ -127,15 +212,40 @@ describe('refusals (DECISIONS, Money)', () => {
       'A delayed transaction is captured by the service at the end of its expiration_period.',
     ],
     ['capture after the window', anAuthorization({ capture_end: 0 }), 'capture', 'The capture window has ended.'],
-    ['capture with nothing left', anAuthorization({ captured_amount: 100 }), 'capture', 'Nothing is left to be captured.'],
+    [
+      'capture with nothing left',
+      anAuthorization({ captured_amount: 100 }),
+      'capture',
+      'Nothing is left to be captured.',
+    ],
     ['void of a sale', aSale(), 'void', 'A sale cannot be voided: refund it.'],
     ['void of one that was voided', anAuthorization({ status: 'cancelled' }), 'void', 'The transaction is cancelled.'],
     ['void after the window', anAuthorization({ capture_end: 0 }), 'void', 'The capture window has ended.'],
-    ['void with nothing left', anAuthorization({ captured_amount: 100 }), 'void', 'Nothing is left to be voided: what was captured is refunded.'],
-    ['refund of an authorization', anAuthorization(), 'refund', 'Nothing has been captured yet: void the transaction instead.'],
-    ['refund of a declined payment', aSale({ status: 'error', captured_amount: 0 }), 'refund', 'Nothing was paid: the transaction is error.'],
+    [
+      'void with nothing left',
+      anAuthorization({ captured_amount: 100 }),
+      'void',
+      'Nothing is left to be voided: what was captured is refunded.',
+    ],
+    [
+      'refund of an authorization',
+      anAuthorization(),
+      'refund',
+      'Nothing has been captured yet: void the transaction instead.',
+    ],
+    [
+      'refund of a declined payment',
+      aSale({ status: 'error', captured_amount: 0 }),
+      'refund',
+      'Nothing was paid: the transaction is error.',
+    ],
     ['refund with nothing left', aSale({ refunded_amount: 100 }), 'refund', 'Nothing is left to be refunded.'],
-    ['refund of a card check', aSale({ amount: 0, captured_amount: 0 }), 'refund', 'Nothing was paid: an order of 0 checks the card.'],
+    [
+      'refund of a card check',
+      aSale({ amount: 0, captured_amount: 0 }),
+      'refund',
+      'Nothing was paid: an order of 0 checks the card.',
+    ],
   ] as const)('%s says why', (_title, money, kind, why) => {
     expect(() => amountToMove(money, { kind, requested_by: 'merchant', now: 1 })).toThrow(why);
   });
@@ -155,10 +265,30 @@ describe('what the service and the processor do is never refused', () => {
       { kind: 'void', requested_by: 'service' },
       40,
     ],
-    ['a chargeback after a full refund', aSale({ refunded_amount: 100 }), { kind: 'chargeback', requested_by: 'processor', amount: 100 }, 100],
-    ['a chargeback of more than was paid', aSale(), { kind: 'chargeback', requested_by: 'processor', amount: 250 }, 250],
-    ['a chargeback that was won', aSale({ charged_back_amount: 100 }), { kind: 'reversal', requested_by: 'processor', amount: 100 }, 100],
-    ['a late approval is given back whole', aSale({ status: 'expired', captured_amount: 0 }), { kind: 'reversal', requested_by: 'service' }, 100],
+    [
+      'a chargeback after a full refund',
+      aSale({ refunded_amount: 100 }),
+      { kind: 'chargeback', requested_by: 'processor', amount: 100 },
+      100,
+    ],
+    [
+      'a chargeback of more than was paid',
+      aSale(),
+      { kind: 'chargeback', requested_by: 'processor', amount: 250 },
+      250,
+    ],
+    [
+      'a chargeback that was won',
+      aSale({ charged_back_amount: 100 }),
+      { kind: 'reversal', requested_by: 'processor', amount: 100 },
+      100,
+    ],
+    [
+      'a late approval is given back whole',
+      aSale({ status: 'expired', captured_amount: 0 }),
+      { kind: 'reversal', requested_by: 'service' },
+      100,
+    ],
   ])('%s', (_title, money, request, expected) => {
     expect(asked(money, { ...request, now: CAPTURE_END })).toBe(expected);
   });
@@ -182,9 +312,14 @@ describe('what an outcome changes', () => {
     expect(amountChanges({ kind, credit_debit, amount: 40 }, to)).toEqual(expected);
   });
 
-  test.each(TRANSACTION_STATUSES.filter((status) => status !== 'accepted' && status !== 'error'))('%s is no outcome: nothing changes', (to) => {
-    expect(FOLLOW_UP_KINDS.map((kind) => amountChanges({ kind, credit_debit: 'debit', amount: 40 }, to))).toEqual(FOLLOW_UP_KINDS.map(() => ({})));
-  });
+  test.each(TRANSACTION_STATUSES.filter((status) => status !== 'accepted' && status !== 'error'))(
+    '%s is no outcome: nothing changes',
+    (to) => {
+      expect(FOLLOW_UP_KINDS.map((kind) => amountChanges({ kind, credit_debit: 'debit', amount: 40 }, to))).toEqual(
+        FOLLOW_UP_KINDS.map(() => ({})),
+      );
+    },
+  );
 });
 
 describe('what is flagged for the operator: a sum over captured, on the order that made it so, and what the service could not give back', () => {

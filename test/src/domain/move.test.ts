@@ -28,20 +28,36 @@ describe('planMove', () => {
   });
 
   test('an attempt that fails after the end expires the order', () => {
-    expect(planMove(anOrder(['processing'], { status: 'processing' }), { transaction_id: 't1', to: 'error', ended: 'expired' })).toMatchObject({
+    expect(
+      planMove(anOrder(['processing'], { status: 'processing' }), {
+        transaction_id: 't1',
+        to: 'error',
+        ended: 'expired',
+      }),
+    ).toMatchObject({
       order_to: 'expired',
     });
   });
 
   test('an approval after the end completes the order', () => {
-    expect(planMove(anOrder(['processing'], { status: 'processing' }), { transaction_id: 't1', to: 'accepted', ended: 'expired' })).toMatchObject({
+    expect(
+      planMove(anOrder(['processing'], { status: 'processing' }), {
+        transaction_id: 't1',
+        to: 'accepted',
+        ended: 'expired',
+      }),
+    ).toMatchObject({
       order_to: 'completed',
     });
   });
 
   test('where it already is, is no move', () => {
-    expect(planMove(anOrder(['accepted'], { status: 'completed' }), { transaction_id: 't1', to: 'accepted' })).toBeUndefined();
-    expect(planMove(anOrder(['expired'], { status: 'expired', ended: 'expired' }), { ended: 'expired' })).toBeUndefined();
+    expect(
+      planMove(anOrder(['accepted'], { status: 'completed' }), { transaction_id: 't1', to: 'accepted' }),
+    ).toBeUndefined();
+    expect(
+      planMove(anOrder(['expired'], { status: 'expired', ended: 'expired' }), { ended: 'expired' }),
+    ).toBeUndefined();
   });
 
   test.each<[TransactionStatus, TransactionStatus]>([
@@ -50,7 +66,9 @@ describe('planMove', () => {
     ['cancelled', 'accepted'],
     ['expired', 'error'],
   ])('refuses %s → %s', (from, to) => {
-    expect(() => planMove(anOrder([from], { status: 'processing' }), { transaction_id: 't1', to })).toThrow(ForbiddenMove);
+    expect(() => planMove(anOrder([from], { status: 'processing' }), { transaction_id: 't1', to })).toThrow(
+      ForbiddenMove,
+    );
   });
 
   test('refuses a transaction of another order', () => {
@@ -61,7 +79,13 @@ describe('planMove', () => {
 describe('an authorization (DECISIONS, Statuses)', () => {
   const authorized = (status: TransactionStatus, fields: Partial<OrderRecord> = {}): OrderRecord => {
     const order = anOrder([status], fields);
-    return { ...order, transactions: order.transactions.map((one) => ({ ...one, capture: { mode: 'manual', period: 'P5D', reserved: 0, unanswered: 0 } })) };
+    return {
+      ...order,
+      transactions: order.transactions.map((one) => ({
+        ...one,
+        capture: { mode: 'manual', period: 'P5D', reserved: 0, unanswered: 0 },
+      })),
+    };
   };
 
   test('its window begins with acceptance, and holds the whole amount', () => {
@@ -71,25 +95,43 @@ describe('an authorization (DECISIONS, Statuses)', () => {
     expect(afterMove(order, move, 1)).toMatchObject({
       status: 'completed',
       deliveries: [1],
-      transactions: [{ status: 'accepted', capture: { mode: 'manual', period: 'P5D', end: 9_000, reserved: 500, unanswered: 0 } }],
+      transactions: [
+        { status: 'accepted', capture: { mode: 'manual', period: 'P5D', end: 9_000, reserved: 500, unanswered: 0 } },
+      ],
     });
   });
 
   test('one that is declined holds nothing and has no window', () => {
     const order = authorized('new');
     const { transactions } = afterMove(order, planMove(order, { transaction_id: 't1', to: 'error' })!, undefined);
-    expect(transactions[0]).toMatchObject({ status: 'error', capture: { mode: 'manual', period: 'P5D', reserved: 0, unanswered: 0 } });
+    expect(transactions[0]).toMatchObject({
+      status: 'error',
+      capture: { mode: 'manual', period: 'P5D', reserved: 0, unanswered: 0 },
+    });
   });
 
   test('a sale has no window', () => {
-    expect(planMove(anOrder(['new']), { transaction_id: 't1', to: 'accepted' })?.transaction).toEqual({ transaction_id: 't1', to: 'accepted' });
+    expect(planMove(anOrder(['new']), { transaction_id: 't1', to: 'accepted' })?.transaction).toEqual({
+      transaction_id: 't1',
+      to: 'accepted',
+    });
   });
 
   test.each(['cancelled', 'expired'] as const)('the order stays completed when it is voided or lapses: %s', (to) => {
     const order = authorized('accepted', { status: 'completed', moves: 1 });
     const move = planMove(order, { transaction_id: 't1', to })!;
-    expect(move).toEqual({ transaction: { transaction_id: 't1', to }, order_to: 'completed', status_changed: false, completes: false });
-    expect(afterMove(order, move, undefined)).toMatchObject({ status: 'completed', moves: 1, version: 4, transactions: [{ status: to }] });
+    expect(move).toEqual({
+      transaction: { transaction_id: 't1', to },
+      order_to: 'completed',
+      status_changed: false,
+      completes: false,
+    });
+    expect(afterMove(order, move, undefined)).toMatchObject({
+      status: 'completed',
+      moves: 1,
+      version: 4,
+      transactions: [{ status: to }],
+    });
     expect(afterMove(order, move, undefined).ended).toBeUndefined();
   });
 
@@ -99,7 +141,9 @@ describe('an authorization (DECISIONS, Statuses)', () => {
     ['cancelled', 'expired'],
     ['expired', 'cancelled'],
   ])('refuses %s → %s', (from, to) => {
-    expect(() => planMove(authorized(from, { status: 'completed' }), { transaction_id: 't1', to })).toThrow(ForbiddenMove);
+    expect(() => planMove(authorized(from, { status: 'completed' }), { transaction_id: 't1', to })).toThrow(
+      ForbiddenMove,
+    );
   });
 });
 

@@ -12,7 +12,9 @@ const attempt = (status: TransactionStatus, over: Partial<TransactionRecord> = {
   end: END,
   ...over,
 });
-const held = (amount: number): Partial<TransactionRecord> => ({ capture: { mode: 'manual', period: 'P5D', end: WINDOW_END, reserved: amount, unanswered: 0 } });
+const held = (amount: number): Partial<TransactionRecord> => ({
+  capture: { mode: 'manual', period: 'P5D', end: WINDOW_END, reserved: amount, unanswered: 0 },
+});
 
 const anOrder = (over: Partial<OrderRecord>): OrderRecord => ({
   order_id: 'o',
@@ -29,31 +31,65 @@ const anOrder = (over: Partial<OrderRecord>): OrderRecord => ({
 });
 
 test.each<[what: string, order: Partial<OrderRecord>, now: number, step: Step]>([
-  ['a webhook is due, whatever else is', { status: 'completed', deliveries: [1], transactions: [attempt('accepted')] }, END, 'deliver'],
+  [
+    'a webhook is due, whatever else is',
+    { status: 'completed', deliveries: [1], transactions: [attempt('accepted')] },
+    END,
+    'deliver',
+  ],
   ['nobody has tried to pay', {}, END - 1, 'wait'],
   ['announced and not paid', { transactions: [attempt('new')] }, END - 1, 'wait'],
   ['declined, with attempts left', { status: 'processing', transactions: [attempt('error')] }, END - 1, 'wait'],
   ['the time is over, exactly at the end', {}, END, 'end'],
   ['declined, and the time is over', { status: 'processing', transactions: [attempt('error')] }, END, 'end'],
-  ["the transaction's own time is over before its order's", { transactions: [attempt('new', { end: END - 10 })] }, END - 10, 'end'],
+  [
+    "the transaction's own time is over before its order's",
+    { transactions: [attempt('new', { end: END - 10 })] },
+    END - 10,
+    'end',
+  ],
   ['at the issuer', { status: 'processing', transactions: [attempt('pending')] }, END - 1, 'ask'],
   ['at the issuer when the time is over', { status: 'processing', transactions: [attempt('pending')] }, END, 'end'],
   ['the outcome is not known', { status: 'processing', transactions: [attempt('processing')] }, END - 1, 'ask'],
-  ['the outcome is not known: expiry waits for it', { status: 'processing', transactions: [attempt('processing')] }, END + 1, 'ask'],
-  ['charged at once, and nobody wrote what came of it', { attempts_max: 1, transactions: [attempt('new')] }, END + 1, 'ask'],
+  [
+    'the outcome is not known: expiry waits for it',
+    { status: 'processing', transactions: [attempt('processing')] },
+    END + 1,
+    'ask',
+  ],
+  [
+    'charged at once, and nobody wrote what came of it',
+    { attempts_max: 1, transactions: [attempt('new')] },
+    END + 1,
+    'ask',
+  ],
   ['paid', { status: 'completed', transactions: [attempt('accepted')] }, 1, 'leave'],
   ['cancelled', { status: 'cancelled', ended: 'cancelled', transactions: [attempt('cancelled')] }, 1, 'leave'],
-  ['money is reserved', { status: 'completed', transactions: [attempt('accepted', held(100))] }, WINDOW_END - 1, 'keep'],
+  [
+    'money is reserved',
+    { status: 'completed', transactions: [attempt('accepted', held(100))] },
+    WINDOW_END - 1,
+    'keep',
+  ],
   [
     'money is reserved when its window ends: it has to be released',
     { status: 'completed', transactions: [attempt('accepted', held(100))] },
     WINDOW_END,
     'keep',
   ],
-  ['everything was captured', { status: 'completed', transactions: [attempt('accepted', held(0))] }, WINDOW_END - 1, 'leave'],
+  [
+    'everything was captured',
+    { status: 'completed', transactions: [attempt('accepted', held(0))] },
+    WINDOW_END - 1,
+    'leave',
+  ],
   [
     'what the processor refused to release is nobody’s to ask for',
-    { status: 'completed', transactions: [attempt('accepted', held(100))], closings: [{ order_id: 'v', kind: 'void', status: 'error' }] },
+    {
+      status: 'completed',
+      transactions: [attempt('accepted', held(100))],
+      closings: [{ order_id: 'v', kind: 'void', status: 'error' }],
+    },
     WINDOW_END,
     'leave',
   ],

@@ -1,4 +1,12 @@
-import { awaitsOutcome, isAtIssuer, isDue, isOutcomeOpen, lastTransaction, orderFacts, paymentEnd } from '../../../src/domain/order-record';
+import {
+  awaitsOutcome,
+  isAtIssuer,
+  isDue,
+  isOutcomeOpen,
+  lastTransaction,
+  orderFacts,
+  paymentEnd,
+} from '../../../src/domain/order-record';
 import type { TransactionStatus } from '../../../src/domain/transitions';
 import { anOrderRecord as anOrder } from '../../support/order-record';
 
@@ -29,10 +37,17 @@ test.each<[transactions: TransactionStatus[], attempts_max: number, awaited: boo
   [['pending'], 5, false, true],
   [['error'], 5, false, false],
   [[], 5, false, false],
-])('%j with %i attempts: its outcome is awaited %s, its customer is at the issuer %s', (transactions, attempts_max, awaited, at_issuer) => {
-  const order = anOrder(transactions, { attempts_max });
-  expect([awaitsOutcome(order), isAtIssuer(order), isOutcomeOpen(order)]).toEqual([awaited, at_issuer, awaited || at_issuer]);
-});
+])(
+  '%j with %i attempts: its outcome is awaited %s, its customer is at the issuer %s',
+  (transactions, attempts_max, awaited, at_issuer) => {
+    const order = anOrder(transactions, { attempts_max });
+    expect([awaitsOutcome(order), isAtIssuer(order), isOutcomeOpen(order)]).toEqual([
+      awaited,
+      at_issuer,
+      awaited || at_issuer,
+    ]);
+  },
+);
 
 test('the facts of its status: attempts oldest first, and whether one was accepted', () => {
   const order = anOrder(['error', 'accepted'], { status: 'completed' });

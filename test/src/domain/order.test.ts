@@ -4,33 +4,37 @@ import type { OrderStatus, TransactionStatus } from '../../../src/domain/transit
 const statuses = (text: string) => (text === '' ? [] : (text.split(' ') as TransactionStatus[]));
 
 describe('the status of an order is computed from its transactions', () => {
-  test.each<[string, OrderStatus, { ended?: 'cancelled' | 'expired'; attempts_max?: number; was_accepted?: boolean }?]>([
-    ['', 'new'],
-    ['new', 'new'],
-    ['pending', 'processing'],
-    ['processing', 'processing'],
-    ['accepted', 'completed'],
-    ['error', 'processing'],
-    ['error', 'error', { attempts_max: 1 }],
-    ['error new', 'processing'],
-    ['error pending', 'see-transactions'],
-    ['error processing', 'see-transactions'],
-    ['error accepted', 'completed'],
-    ['error error error error error', 'error'],
-    ['error error error error', 'processing'],
-    ['', 'cancelled', { ended: 'cancelled' }],
-    ['', 'expired', { ended: 'expired' }],
-    ['error', 'cancelled', { ended: 'cancelled' }],
-    ['error', 'expired', { ended: 'expired' }],
-    ['error', 'expired', { ended: 'expired', attempts_max: 1 }],
-    ['cancelled', 'cancelled'],
-    ['expired', 'expired'],
-    ['error expired', 'expired'],
-    ['processing', 'processing', { ended: 'expired' }],
-    ['cancelled', 'completed', { was_accepted: true }],
-    ['expired', 'completed', { was_accepted: true }],
-  ])('[%s] → %s %j', (transactions, expected, facts = {}) => {
-    expect(orderStatus({ transactions: statuses(transactions), was_accepted: false, attempts_max: ATTEMPTS_MAX, ...facts })).toBe(expected);
+  test.each<[string, OrderStatus, { ended?: 'cancelled' | 'expired'; attempts_max?: number; was_accepted?: boolean }?]>(
+    [
+      ['', 'new'],
+      ['new', 'new'],
+      ['pending', 'processing'],
+      ['processing', 'processing'],
+      ['accepted', 'completed'],
+      ['error', 'processing'],
+      ['error', 'error', { attempts_max: 1 }],
+      ['error new', 'processing'],
+      ['error pending', 'see-transactions'],
+      ['error processing', 'see-transactions'],
+      ['error accepted', 'completed'],
+      ['error error error error error', 'error'],
+      ['error error error error', 'processing'],
+      ['', 'cancelled', { ended: 'cancelled' }],
+      ['', 'expired', { ended: 'expired' }],
+      ['error', 'cancelled', { ended: 'cancelled' }],
+      ['error', 'expired', { ended: 'expired' }],
+      ['error', 'expired', { ended: 'expired', attempts_max: 1 }],
+      ['cancelled', 'cancelled'],
+      ['expired', 'expired'],
+      ['error expired', 'expired'],
+      ['processing', 'processing', { ended: 'expired' }],
+      ['cancelled', 'completed', { was_accepted: true }],
+      ['expired', 'completed', { was_accepted: true }],
+    ],
+  )('[%s] → %s %j', (transactions, expected, facts = {}) => {
+    expect(
+      orderStatus({ transactions: statuses(transactions), was_accepted: false, attempts_max: ATTEMPTS_MAX, ...facts }),
+    ).toBe(expected);
   });
 });
 

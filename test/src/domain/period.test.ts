@@ -2,7 +2,9 @@ import { listPeriod } from '../../../src/domain/period';
 
 const now = Date.parse('2026-03-15T12:00:00Z');
 const shown = (result: ReturnType<typeof listPeriod>) =>
-  'problem' in result ? `${result.parameter}: ${result.problem}` : `${new Date(result.since).toISOString()} to ${new Date(result.until).toISOString()}`;
+  'problem' in result
+    ? `${result.parameter}: ${result.problem}`
+    : `${new Date(result.since).toISOString()} to ${new Date(result.until).toISOString()}`;
 
 test.each([
   ['nothing', {}, '2026-02-12T12:00:00.000Z to 2026-03-15T12:00:00.000Z'],
@@ -18,16 +20,36 @@ test.each([
     { created_since: '2026-03-01T00:00:00Z', created_until: '2026-03-01T00:00:00Z' },
     '2026-03-01T00:00:00.000Z to 2026-03-01T00:00:00.000Z',
   ],
-  ['31 days', { created_since: '2026-01-01T00:00:00Z', created_until: '2026-02-01T00:00:00Z' }, '2026-01-01T00:00:00.000Z to 2026-02-01T00:00:00.000Z'],
+  [
+    '31 days',
+    { created_since: '2026-01-01T00:00:00Z', created_until: '2026-02-01T00:00:00Z' },
+    '2026-01-01T00:00:00.000Z to 2026-02-01T00:00:00.000Z',
+  ],
   [
     '31 days and a millisecond',
     { created_since: '2026-01-01T00:00:00Z', created_until: '2026-02-01T00:00:00.001Z' },
     'created_since: Lies more than 31 days before created_until.',
   ],
-  ['a start 31 days ago, a moment later', { created_since: '2026-02-12T11:59:59.999Z' }, '2026-02-12T11:59:59.999Z to 2026-03-15T11:59:59.999Z'],
-  ['a start long ago', { created_since: '2020-01-01T00:00:00Z' }, '2020-01-01T00:00:00.000Z to 2020-02-01T00:00:00.000Z'],
-  ['an end before the start', { created_since: '2026-02-01T00:00:00Z', created_until: '2026-01-31T00:00:00Z' }, 'created_until: Lies before created_since.'],
-  ['a start ahead of now: nothing', { created_since: '2026-03-15T12:00:00.001Z' }, '2026-03-15T12:00:00.001Z to 2026-03-15T12:00:00.000Z'],
+  [
+    'a start 31 days ago, a moment later',
+    { created_since: '2026-02-12T11:59:59.999Z' },
+    '2026-02-12T11:59:59.999Z to 2026-03-15T11:59:59.999Z',
+  ],
+  [
+    'a start long ago',
+    { created_since: '2020-01-01T00:00:00Z' },
+    '2020-01-01T00:00:00.000Z to 2020-02-01T00:00:00.000Z',
+  ],
+  [
+    'an end before the start',
+    { created_since: '2026-02-01T00:00:00Z', created_until: '2026-01-31T00:00:00Z' },
+    'created_until: Lies before created_since.',
+  ],
+  [
+    'a start ahead of now: nothing',
+    { created_since: '2026-03-15T12:00:00.001Z' },
+    '2026-03-15T12:00:00.001Z to 2026-03-15T12:00:00.000Z',
+  ],
   [
     'the first year there is',
     { created_since: '0000-01-01T00:00:00Z', created_until: '0000-01-02T00:00:00Z' },

@@ -1,4 +1,13 @@
-import { ORDER_MOVES, ORDER_STATUSES, TRANSACTION_MOVES, TRANSACTION_STATUSES, isFinal, mayMove, sourcesOf, toMermaid } from '../../../src/domain/transitions';
+import {
+  ORDER_MOVES,
+  ORDER_STATUSES,
+  TRANSACTION_MOVES,
+  TRANSACTION_STATUSES,
+  isFinal,
+  mayMove,
+  sourcesOf,
+  toMermaid,
+} from '../../../src/domain/transitions';
 
 /** DECISIONS, Statuses, written a second time by hand: x = allowed. */
 const TRANSACTION_TABLE = `
@@ -26,7 +35,9 @@ function pairsOf(table: string): [string, string, boolean][] {
     .trim()
     .split('\n')
     .map((line) => line.trim().split(/\s+/));
-  return lines.flatMap(([from = '', ...cells]) => cells.map((cell, i): [string, string, boolean] => [from, header[i] ?? '', cell === 'x']));
+  return lines.flatMap(([from = '', ...cells]) =>
+    cells.map((cell, i): [string, string, boolean] => [from, header[i] ?? '', cell === 'x']),
+  );
 }
 
 describe('the table of moves', () => {
@@ -47,15 +58,23 @@ describe('the table of moves', () => {
   test.each([
     ['transaction', TRANSACTION_MOVES],
     ['order', ORDER_MOVES],
-  ])('every status of a %s is reached from new, and new from none', (_name, moves: Record<string, readonly string[]>) => {
-    const reached = new Set(['new']);
-    for (const from of reached) for (const to of moves[from] ?? []) reached.add(to);
-    expect([...reached].toSorted()).toEqual(Object.keys(moves).toSorted());
-    expect(Object.values(moves).flat()).not.toContain('new');
-  });
+  ])(
+    'every status of a %s is reached from new, and new from none',
+    (_name, moves: Record<string, readonly string[]>) => {
+      const reached = new Set(['new']);
+      for (const from of reached) for (const to of moves[from] ?? []) reached.add(to);
+      expect([...reached].toSorted()).toEqual(Object.keys(moves).toSorted());
+      expect(Object.values(moves).flat()).not.toContain('new');
+    },
+  );
 
   test('completed, cancelled, expired and error are final for an order', () => {
-    expect(ORDER_STATUSES.filter((status) => isFinal(ORDER_MOVES, status))).toEqual(['completed', 'cancelled', 'expired', 'error']);
+    expect(ORDER_STATUSES.filter((status) => isFinal(ORDER_MOVES, status))).toEqual([
+      'completed',
+      'cancelled',
+      'expired',
+      'error',
+    ]);
   });
 
   test('the diagram draws every move once', () => {

@@ -19,7 +19,9 @@ const METHODS = ['credit-card', 'apple-pay', 'google-pay'];
 
 async function demo() {
   const keys = await createDemo({ postgres_url: database.url, data_dir });
-  const projects = await Promise.all([keys.test_api_key, keys.live_api_key].map((api_key) => findProjectByApiKey(database.db, api_key)));
+  const projects = await Promise.all(
+    [keys.test_api_key, keys.live_api_key].map((api_key) => findProjectByApiKey(database.db, api_key)),
+  );
   return { keys, projects };
 }
 

@@ -8,12 +8,16 @@ test('.env.example used as .env changes nothing', () => {
     generated('.env.example')
       .content('')
       .match(/^[A-Z_]+=.*$/gm) ?? [];
-  const env = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+  const env = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  );
   expect(parseConfig(env)).toEqual(parseConfig({}));
 });
 
 describe('README', () => {
-  const empty = ['operations', 'statuses', 'errors'].map((name) => `# ${name}\n\n<!-- generated:${name} -->\nold\n<!-- /generated -->\n\nby hand\n`).join('');
+  const empty = ['operations', 'statuses', 'errors']
+    .map((name) => `# ${name}\n\n<!-- generated:${name} -->\nold\n<!-- /generated -->\n\nby hand\n`)
+    .join('');
   const { content } = generated('README.md');
 
   test('keeps what is written by hand and fills what is not', () => {

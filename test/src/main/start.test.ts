@@ -80,7 +80,13 @@ describe('npm start', () => {
     expect(await isReady(facts.api_url)).toBe(true);
     expect((await fetch(facts.temporal_ui_url!)).status).toBe(200);
     const printed = launched.lines.join('\n');
-    for (const text of [facts.test_api_key, facts.live_api_key, `curl -u ${facts.test_api_key}: ${facts.api_url}/v1/orders/`]) expect(printed).toContain(text);
+    for (const text of [
+      facts.test_api_key,
+      facts.live_api_key,
+      `curl -u ${facts.test_api_key}: ${facts.api_url}/v1/orders/`,
+    ]) {
+      expect(printed).toContain(text);
+    }
     await query(facts.postgres_url, 'create table kept as select 42 as answer');
   });
 
@@ -88,7 +94,11 @@ describe('npm start', () => {
     const { pids } = readFacts(data_dir);
     const second = launchStack(data_dir);
     expect(await second.ended).toBe(1);
-    expect(second.lines).toEqual([expect.stringMatching(new RegExp(`^payments: it runs already with the data in .* \\(process ${pids['start']}\\)`))]);
+    expect(second.lines).toEqual([
+      expect.stringMatching(
+        new RegExp(`^payments: it runs already with the data in .* \\(process ${pids['start']}\\)`),
+      ),
+    ]);
     expect(Object.values(readFacts(data_dir).pids).every(lives)).toBe(true);
   });
 
@@ -97,14 +107,18 @@ describe('npm start', () => {
     const { port } = new URL(stack().api_url);
     const third = launchStack(other, { env: { API_PORT: port } });
     await third.ended;
-    expect(third.lines).toEqual([`payments: Port ${port} is taken: stop what listens there, or set API_PORT to another port (0 picks a free one).`]);
+    expect(third.lines).toEqual([
+      `payments: Port ${port} is taken: stop what listens there, or set API_PORT to another port (0 picks a free one).`,
+    ]);
     await discardStack(third, other);
   });
 
   test('kill -9 of any one process: it comes back at the same address, and stack.json follows', async () => {
     const before = readFacts(data_dir);
     for (const name of NAMES.slice(1)) process.kill(before.pids[name]!, 'SIGKILL');
-    await until('all have new pids', () => NAMES.slice(1).every((name) => readFacts(data_dir).pids[name] !== before.pids[name]));
+    await until('all have new pids', () =>
+      NAMES.slice(1).every((name) => readFacts(data_dir).pids[name] !== before.pids[name]),
+    );
     await until('the API is ready again', () => isReady(before.api_url));
     const { pids, ...rest } = readFacts(data_dir);
     expect({ ...rest, pids: before.pids }).toEqual(before);
@@ -116,7 +130,9 @@ describe('npm start', () => {
     const before = readFacts(data_dir);
     process.kill(before.pids['start']!, 'SIGKILL');
     await launched.ended;
-    await until('our processes leave', () => ['api', 'worker', 'simulator'].every((name) => !lives(before.pids[name]!)));
+    await until('our processes leave', () =>
+      ['api', 'worker', 'simulator'].every((name) => !lives(before.pids[name]!)),
+    );
     expect(SERVERS.every((name) => lives(before.pids[name]!))).toBe(true);
     const after = await start();
     expect(SERVERS.some((name) => lives(before.pids[name]!))).toBe(false);
@@ -143,8 +159,12 @@ describe('npm start', () => {
   });
 
   test('no secret is readable by others, and none is in a log', () => {
-    for (const name of ['secrets.json', 'demo-keys.json']) expect(statSync(path.join(data_dir, name)).mode & 0o077).toBe(0);
-    const secrets = Object.values(JSON.parse(readFileSync(path.join(data_dir, 'secrets.json'), 'utf8')) as Record<string, string>);
+    for (const name of ['secrets.json', 'demo-keys.json']) {
+      expect(statSync(path.join(data_dir, name)).mode & 0o077).toBe(0);
+    }
+    const secrets = Object.values(
+      JSON.parse(readFileSync(path.join(data_dir, 'secrets.json'), 'utf8')) as Record<string, string>,
+    );
     const logs = ['api', 'worker', 'simulator', 'postgres', 'temporal', 'meilisearch']
       .map((name) => readFileSync(path.join(data_dir, 'logs', `${name}.log`), 'utf8'))
       .join('');

@@ -16,7 +16,11 @@ beforeAll(async () => {
   bench = await startBench({}, 5_000);
   odd = createServer((_req, res) => answer(res));
   await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
-  stranger = createProcessor({ url: `http://127.0.0.1:${(odd.address() as AddressInfo).port}/`, key: KEY, timeout_ms: 5_000 });
+  stranger = createProcessor({
+    url: `http://127.0.0.1:${(odd.address() as AddressInfo).port}/`,
+    key: KEY,
+    timeout_ms: 5_000,
+  });
 });
 afterEach(async () => void (await fetch(`${bench.simulator.url}/control/faults/`, { method: 'DELETE' })));
 afterAll(async () => {
@@ -93,7 +97,9 @@ test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (what
   for (const error of await looks) {
     expect(error).toBeInstanceOf(ServiceError);
     // Nothing came back, or nothing of use did (DECISIONS, HTTP surface 9).
-    expect((error as ServiceError).error).toBe(SILENT.includes(what) ? 'GatewayTimeout' : 'FailedToFetchTransactionInformation');
+    expect((error as ServiceError).error).toBe(
+      SILENT.includes(what) ? 'GatewayTimeout' : 'FailedToFetchTransactionInformation',
+    );
   }
 });
 
@@ -189,7 +195,9 @@ test('a vault token gives what may be known, in its own project only', async () 
   const { vault_token } = vaulted as { vault_token: string };
   expect(await bench.processor.getVaultedCard(vault_token, bench.project_id)).toEqual(card);
   expect(await bench.processor.getVaultedCard(vault_token, randomUUID())).toBeUndefined();
-  for (const nobody of ['vt_nobody', '.', '..', '../accounts', '%2e']) expect(await bench.processor.getVaultedCard(nobody, bench.project_id)).toBeUndefined();
+  for (const nobody of ['vt_nobody', '.', '..', '../accounts', '%2e']) {
+    expect(await bench.processor.getVaultedCard(nobody, bench.project_id)).toBeUndefined();
+  }
 });
 
 test.each([
@@ -200,7 +208,13 @@ test.each([
   ['a short security code', { security_code: '12' }, 'security_code'],
   ['a security code of another brand', { security_code: '1234' }, 'security_code'],
 ])('an unusable card is a value: %s', async (_, over, field) => {
-  const answered = await bench.processor.vaultCard({ ...A_CARD, project_id: bench.project_id, is_test: true, number: CARDS.approved.number, ...over });
+  const answered = await bench.processor.vaultCard({
+    ...A_CARD,
+    project_id: bench.project_id,
+    is_test: true,
+    number: CARDS.approved.number,
+    ...over,
+  });
   expect(answered).toEqual({ usable: false, field, reason: expect.any(String) });
 });
 

@@ -33,7 +33,9 @@ test.each(TABLE)('%s: %s, asked %s, again %s', async (card, first, asked, again)
   expect(words(await bench.processor.operate(charge, key))).toBe(first);
   expect(words(await bench.processor.ask(key))).toBe(asked);
   expect(words(await bench.processor.operate(charge, key))).toBe(again);
-  expect(await bench.ledger(`?transaction_id=${charge.transaction_id}`)).toEqual([expect.objectContaining({ idempotency_key: key, requests: 2 })]);
+  expect(await bench.ledger(`?transaction_id=${charge.transaction_id}`)).toEqual([
+    expect.objectContaining({ idempotency_key: key, requests: 2 }),
+  ]);
 });
 
 test('the table above is the whole table', () => {
@@ -64,7 +66,10 @@ describe('two books', () => {
     ['another card in a test project', '4242424242424242', true, 'declined 14'],
   ])('%s', async (_, number, is_test, answer) => {
     const card = await bench.processor.vaultCard({ ...A_CARD, number, is_test, project_id: bench.project_id });
-    const charge = await bench.charge('approved', { is_test, vault_token: (card as { vault_token: string }).vault_token });
+    const charge = await bench.charge('approved', {
+      is_test,
+      vault_token: (card as { vault_token: string }).vault_token,
+    });
     expect(words(await bench.processor.operate(charge, charge.transaction_id))).toBe(answer);
   });
 });

@@ -7,7 +7,9 @@ afterAll(() => bench.close());
 const BACK = 'https://shop.example/pay/?order=7';
 
 /** A charge at the issuer's page: its key and the page's address. */
-async function atTheIssuer(over: Parameters<Bench['charge']>[1] = { return_url: BACK }): Promise<{ key: string; url: string }> {
+async function atTheIssuer(
+  over: Parameters<Bench['charge']>[1] = { return_url: BACK },
+): Promise<{ key: string; url: string }> {
   const charge = await bench.charge('challenge', over);
   const answer = await bench.processor.operate(charge, charge.transaction_id);
   if (typeof answer === 'string' || !answer.challenge_url) throw new Error('no challenge');
@@ -20,7 +22,11 @@ const submit = (url: string, form: Record<string, string>): Promise<Response> =>
 const FAILED = { result: 'error', three_ds: { result: 'failed', liability_shift: false } };
 
 test.each([
-  ['the right code', [{ code: '0101' }], { result: 'approved', response_code: '00', three_ds: { result: 'authenticated', liability_shift: true } }],
+  [
+    'the right code',
+    [{ code: '0101' }],
+    { result: 'approved', response_code: '00', three_ds: { result: 'authenticated', liability_shift: true } },
+  ],
   ['the code that fails', [{ code: '3333' }], FAILED],
   ['cancel', [{ action: 'cancel' }], FAILED],
   ['a wrong code, then the right one', [{ code: '1' }, { code: '0101' }], { result: 'approved' }],

@@ -48,5 +48,8 @@ test('pages hold everything once, oldest first, and the last one has no next', a
 
 test('a malformed query is refused', async () => {
   const answer = await fetch(`${bench.simulator.url}/ledger?transaction_id=x`);
-  expect({ status: answer.status, body: await answer.json() }).toEqual({ status: 400, body: { error: expect.any(String), field: 'transaction_id' } });
+  expect({ status: answer.status, body: await answer.json() }).toEqual({
+    status: 400,
+    body: { error: expect.any(String), field: 'transaction_id' },
+  });
 });

@@ -33,7 +33,9 @@ afterAll(async () => {
 });
 
 const about = (transaction_id: string): Notification['operation'][] =>
-  received.map(({ body }) => notificationSchema.parse(JSON.parse(body)).operation).filter((operation) => operation.transaction_id === transaction_id);
+  received
+    .map(({ body }) => notificationSchema.parse(JSON.parse(body)).operation)
+    .filter((operation) => operation.transaction_id === transaction_id);
 
 test('a late outcome is told, signed as Standard Webhooks, again until it is received', async () => {
   failures = 1;
@@ -44,7 +46,9 @@ test('a late outcome is told, signed as Standard Webhooks, again until it is rec
 
   const [first, second] = received;
   expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
-  for (const { headers, body } of received) expect(() => new Webhook(SECRET).verify(body, headers as Record<string, string>)).not.toThrow();
+  for (const { headers, body } of received) {
+    expect(() => new Webhook(SECRET).verify(body, headers as Record<string, string>)).not.toThrow();
+  }
   expect(about(charge.transaction_id)).toEqual(Array(2).fill(await bench.processor.ask(charge.transaction_id)));
   expect(bench.lines.join('')).toContain('notification was not received');
 });
@@ -55,7 +59,9 @@ test('a chargeback and its reversal are told and in the ledger, once each', asyn
   await Promise.all([bench.control('due', charge), bench.control('due', charge)]);
   await bench.control('due', charge);
   await bench.control('due', charge);
-  const told = await eventually(() => (about(charge.transaction_id).length === 2 ? about(charge.transaction_id) : undefined));
+  const told = await eventually(() =>
+    about(charge.transaction_id).length === 2 ? about(charge.transaction_id) : undefined,
+  );
   expect(told.map(({ operation }) => operation).sort()).toEqual(['chargeback', 'chargeback_reversal']);
   expect(await bench.ledger(`?order_id=${charge.order_id}`)).toMatchObject([
     { operation: 'sale', result: 'approved' },
@@ -81,7 +87,9 @@ test('the control API charges back any payment, beyond what is there too, and re
   const charge = await bench.charge('approved');
   await bench.processor.operate(charge, charge.transaction_id);
   await bench.control('chargebacks', { transaction_id: charge.transaction_id, amount: 1_500 });
-  const [told] = await eventually(() => (about(charge.transaction_id).length ? about(charge.transaction_id) : undefined));
+  const [told] = await eventually(() =>
+    about(charge.transaction_id).length ? about(charge.transaction_id) : undefined,
+  );
   expect(told).toMatchObject({ operation: 'chargeback', amount: 1_500 });
   await bench.control('notifications', { idempotency_key: told?.idempotency_key });
   await eventually(() => (about(charge.transaction_id).length === 2 ? true : undefined));

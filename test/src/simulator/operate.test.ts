@@ -15,7 +15,9 @@ const resultOf = async (operation: Operation, key: string = randomUUID()): Promi
 
 test('eight at once with one key: one row, requests 8, one answer', async () => {
   const charge = await bench.charge('approved');
-  const answers = await Promise.all(Array.from({ length: 8 }, () => bench.processor.operate(charge, charge.transaction_id)));
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => bench.processor.operate(charge, charge.transaction_id)),
+  );
   for (const answer of answers) expect(answer).toEqual(answers[0]);
   expect(await bench.ledger(`?order_id=${charge.order_id}`)).toEqual([
     {
@@ -37,21 +39,36 @@ test('eight at once with one key: a refund too', async () => {
   const charge = await bench.charge('approved');
   await resultOf(charge);
   const refund = followUp(charge, 'refund', 600);
-  const answers = await Promise.all(Array.from({ length: 8 }, () => bench.processor.operate(refund, `${charge.transaction_id}:refund`)));
-  for (const answer of answers) expect(answer).toMatchObject({ result: 'approved', follow_up_order_id: refund.follow_up_order_id });
-  expect(await bench.ledger(`?transaction_id=${charge.transaction_id}`)).toMatchObject([{ requests: 1 }, { operation: 'refund', requests: 8 }]);
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => bench.processor.operate(refund, `${charge.transaction_id}:refund`)),
+  );
+  for (const answer of answers) {
+    expect(answer).toMatchObject({ result: 'approved', follow_up_order_id: refund.follow_up_order_id });
+  }
+  expect(await bench.ledger(`?transaction_id=${charge.transaction_id}`)).toMatchObject([
+    { requests: 1 },
+    { operation: 'refund', requests: 8 },
+  ]);
 });
 
 test('a key that belongs to another request is refused and leaves the first as it was', async () => {
   const charge = await bench.charge('approved');
   const key = charge.transaction_id;
   await resultOf(charge, key);
-  expect(await post({ ...charge, amount: 2 }, key)).toEqual({ status: 409, body: { error: expect.any(String), field: 'Idempotency-Key' } });
+  expect(await post({ ...charge, amount: 2 }, key)).toEqual({
+    status: 409,
+    body: { error: expect.any(String), field: 'Idempotency-Key' },
+  });
   expect(await bench.ledger(`?transaction_id=${key}`)).toMatchObject([{ amount: 1_000, requests: 1 }]);
 });
 
 /** Steps on a payment of 100: what is asked → what is answered. */
-const STORIES: [title: string, card: CardName, first: 'sale' | 'authorize', steps: [Parameters<typeof followUp>[1], number, string][]][] = [
+const STORIES: [
+  title: string,
+  card: CardName,
+  first: 'sale' | 'authorize',
+  steps: [Parameters<typeof followUp>[1], number, string][],
+][] = [
   [
     'captures until nothing is left',
     'approved',
@@ -149,13 +166,17 @@ const STORIES: [title: string, card: CardName, first: 'sale' | 'authorize', step
 test.each(STORIES)('%s', async (_, card, operation, steps) => {
   const charge = await bench.charge(card, { operation, amount: 100 });
   await resultOf(charge);
-  for (const [what, amount, result] of steps) expect([what, amount, await resultOf(followUp(charge, what, amount))]).toEqual([what, amount, result]);
+  for (const [what, amount, result] of steps) {
+    expect([what, amount, await resultOf(followUp(charge, what, amount))]).toEqual([what, amount, result]);
+  }
 });
 
 test('of ten captures and voids of 30 of 100 at once three win', async () => {
   const charge = await bench.charge('approved', { operation: 'authorize', amount: 100 });
   await resultOf(charge);
-  const results = await Promise.all(Array.from({ length: 10 }, (_, i) => resultOf(followUp(charge, i % 2 ? 'capture' : 'void', 30))));
+  const results = await Promise.all(
+    Array.from({ length: 10 }, (_, i) => resultOf(followUp(charge, i % 2 ? 'capture' : 'void', 30))),
+  );
   expect(results.filter((result) => result === 'approved')).toHaveLength(3);
   expect(results.filter((result) => result === 'refused')).toHaveLength(7);
 });
@@ -170,11 +191,18 @@ describe('the receiver of account funding', () => {
     return (vaulted as { account_token: string }).account_token;
   };
 
-  test.each(['sale', 'authorize'] as const)('%s: an account of the project is paid, the second time with the first answer', async (operation) => {
-    const charge = await bench.charge('approved', { operation, receiver_account_token: await anAccount() });
-    for (const time of [1, 2]) expect([time, await resultOf(charge, charge.transaction_id)]).toEqual([time, 'approved']);
-    expect(await bench.ledger(`?transaction_id=${charge.transaction_id}`)).toMatchObject([{ operation, result: 'approved', requests: 2 }]);
-  });
+  test.each(['sale', 'authorize'] as const)(
+    '%s: an account of the project is paid, the second time with the first answer',
+    async (operation) => {
+      const charge = await bench.charge('approved', { operation, receiver_account_token: await anAccount() });
+      for (const time of [1, 2]) {
+        expect([time, await resultOf(charge, charge.transaction_id)]).toEqual([time, 'approved']);
+      }
+      expect(await bench.ledger(`?transaction_id=${charge.transaction_id}`)).toMatchObject([
+        { operation, result: 'approved', requests: 2 },
+      ]);
+    },
+  );
 
   test.each<[string, () => Promise<string>]>([
     ['of another project', () => anAccount(randomUUID())],
@@ -192,11 +220,15 @@ describe('the receiver of account funding', () => {
   test('a key that was used for one account is refused for another', async () => {
     const charge = await bench.charge('approved', { receiver_account_token: await anAccount() });
     await resultOf(charge, charge.transaction_id);
-    expect(await post({ ...charge, receiver_account_token: await anAccount() }, charge.transaction_id)).toMatchObject({ status: 409 });
+    expect(await post({ ...charge, receiver_account_token: await anAccount() }, charge.transaction_id)).toMatchObject({
+      status: 409,
+    });
   });
 
   test('a card that is declined is declined, whoever is to be paid', async () => {
-    expect(await resultOf(await bench.charge('do_not_honor', { receiver_account_token: await anAccount() }))).toBe('declined');
+    expect(await resultOf(await bench.charge('do_not_honor', { receiver_account_token: await anAccount() }))).toBe(
+      'declined',
+    );
   });
 });
 
@@ -208,9 +240,11 @@ test('another currency or another order is refused', async () => {
 });
 
 test('what is approved is settled: the amount less the fee; an authorization when it is captured', async () => {
-  expect(await bench.processor.operate(await bench.charge('approved', { amount: 10_000 }), randomUUID())).toMatchObject({
-    settlement: { settlement_currency: 'EUR', settlement_amount: 9_840, fee_currency: 'EUR', fee_amount: 160 },
-  });
+  expect(await bench.processor.operate(await bench.charge('approved', { amount: 10_000 }), randomUUID())).toMatchObject(
+    {
+      settlement: { settlement_currency: 'EUR', settlement_amount: 9_840, fee_currency: 'EUR', fee_amount: 160 },
+    },
+  );
   const charge = await bench.charge('approved', { operation: 'authorize', amount: Number.MAX_SAFE_INTEGER });
   expect(await bench.processor.operate(charge, randomUUID())).not.toHaveProperty('settlement');
   const captured = await bench.processor.operate(followUp(charge, 'capture', Number.MAX_SAFE_INTEGER), randomUUID());
@@ -241,13 +275,19 @@ test('no card number is in the database or in the log', async () => {
   const client = new Client({ connectionString: bench.postgres_url });
   await client.connect();
   const rows: unknown[] = [];
-  for (const table of ['cards', 'operations', 'arrivals', 'notifications']) rows.push(...(await client.query(`select * from ${table}`)).rows);
+  for (const table of ['cards', 'operations', 'arrivals', 'notifications']) {
+    rows.push(...(await client.query(`select * from ${table}`)).rows);
+  }
   await client.end();
   const everything = JSON.stringify([rows, bench.lines]);
   for (const { number } of Object.values(CARDS)) expect(everything).not.toContain(number);
 });
 
-async function post(body: unknown, key: string, authorization = 'Bearer sk_of_the_simulator_tests'): Promise<{ status: number; body: unknown }> {
+async function post(
+  body: unknown,
+  key: string,
+  authorization = 'Bearer sk_of_the_simulator_tests',
+): Promise<{ status: number; body: unknown }> {
   const answer = await fetch(`${bench.simulator.url}/v1/operations/`, {
     method: 'POST',
     headers: { authorization, 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) },

@@ -16,10 +16,19 @@ let processor: Processor;
 
 async function start(): Promise<void> {
   child = fork(MAIN, {
-    env: { ...process.env, SIMULATOR_POSTGRES_URL: postgres_url, SIMULATOR_PORT: String(port), PROCESSOR_KEY: KEY, LOG_LEVEL: 'silent' },
+    env: {
+      ...process.env,
+      SIMULATOR_POSTGRES_URL: postgres_url,
+      SIMULATOR_PORT: String(port),
+      PROCESSOR_KEY: KEY,
+      LOG_LEVEL: 'silent',
+    },
     execArgv: [],
   });
-  const [message] = (await Promise.race([once(child, 'message'), once(child, 'exit').then(() => ['it ended'])])) as unknown[];
+  const [message] = (await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(() => ['it ended']),
+  ])) as unknown[];
   expect(message).toEqual({ ready: true });
 }
 
@@ -36,12 +45,23 @@ afterAll(async () => {
   await dropDatabase(postgres_url);
 });
 
-const IDS = { order_id: '0b1b8c1e-54a4-4b7c-9a8e-0f4f2f7f3c11', project_id: '5d3b8f0a-7b7e-4a63-8a8f-2f5b7f1c9d22', is_test: true };
+const IDS = {
+  order_id: '0b1b8c1e-54a4-4b7c-9a8e-0f4f2f7f3c11',
+  project_id: '5d3b8f0a-7b7e-4a63-8a8f-2f5b7f1c9d22',
+  is_test: true,
+};
 
 async function charge(card: keyof typeof CARDS, n: number) {
   const vaulted = await processor.vaultCard({ ...A_CARD, ...IDS, number: CARDS[card].number });
   const transaction_id = `7f000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
-  return { ...IDS, operation: 'sale' as const, transaction_id, amount: 100, currency: 'EUR', vault_token: (vaulted as { vault_token: string }).vault_token };
+  return {
+    ...IDS,
+    operation: 'sale' as const,
+    transaction_id,
+    amount: 100,
+    currency: 'EUR',
+    vault_token: (vaulted as { vault_token: string }).vault_token,
+  };
 }
 
 test('kill -9 in the middle of charges: what was answered stays, what was not is found or never happened, and no key has two rows', async () => {
@@ -62,7 +82,9 @@ test('kill -9 in the middle of charges: what was answered stays, what was not is
     expect(again).toMatchObject({ idempotency_key: each.transaction_id });
     if (asked !== 'never_seen') expect(again).toEqual(asked);
   }
-  const ledger = (await (await fetch(`http://127.0.0.1:${port}/ledger/?order_id=${IDS.order_id}`)).json()) as { idempotency_key: string }[];
+  const ledger = (await (await fetch(`http://127.0.0.1:${port}/ledger/?order_id=${IDS.order_id}`)).json()) as {
+    idempotency_key: string;
+  }[];
   expect(ledger).toHaveLength(charges.length);
 });
 

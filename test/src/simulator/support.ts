@@ -33,7 +33,15 @@ export async function startBench(options: Partial<SimulatorOptions> = {}, timeou
   const lines: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
   const postgres_url = options.postgres_url ?? ownDatabase();
-  const simulator = await startSimulator({ host: '127.0.0.1', port: 0, key: KEY, notification_secret: SECRET, log, ...options, postgres_url });
+  const simulator = await startSimulator({
+    host: '127.0.0.1',
+    port: 0,
+    key: KEY,
+    notification_secret: SECRET,
+    log,
+    ...options,
+    postgres_url,
+  });
   const processor = createProcessor({ url: simulator.url, key: KEY, timeout_ms });
   const project_id = randomUUID();
 
@@ -80,9 +88,22 @@ export async function startBench(options: Partial<SimulatorOptions> = {}, timeou
 export const A_CARD = { card_expiry: '122039', security_code: '123' };
 
 /** The operation that follows a charge; its order is new. */
-export function followUp(charge: Operation, operation: 'capture' | 'void' | 'refund' | 'reversal', amount: number): Operation {
+export function followUp(
+  charge: Operation,
+  operation: 'capture' | 'void' | 'refund' | 'reversal',
+  amount: number,
+): Operation {
   const { order_id, transaction_id, project_id, is_test, currency } = charge;
-  return { operation, order_id, transaction_id, project_id, is_test, currency, amount, follow_up_order_id: randomUUID() };
+  return {
+    operation,
+    order_id,
+    transaction_id,
+    project_id,
+    is_test,
+    currency,
+    amount,
+    follow_up_order_id: randomUUID(),
+  };
 }
 
 /** The address of a database that does not exist yet, on the cluster of the test run. */

@@ -11,40 +11,56 @@ const BOOKS = WALLETS.flatMap((payment_method) => [true, false].map((is_test) =>
 
 async function charge(vault_token: string, fields: { is_test: boolean; project_id?: string }): Promise<string> {
   const operation = await bench.charge('approved', { ...fields, vault_token });
-  const { result, response_code } = (await bench.processor.operate(operation, operation.transaction_id)) as OperationResult;
+  const { result, response_code } = (await bench.processor.operate(
+    operation,
+    operation.transaction_id,
+  )) as OperationResult;
   return [result, response_code].join(' ').trim();
 }
 
 async function post(body: unknown, authorization = `Bearer ${KEY}`): Promise<{ status: number; field: unknown }> {
   const headers = { authorization, 'content-type': 'application/json' };
-  const answer = await fetch(`${bench.simulator.url}/v1/vault/wallets/`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const answer = await fetch(`${bench.simulator.url}/v1/vault/wallets/`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  });
   return { status: answer.status, field: ((await answer.json()) as { field?: unknown }).field };
 }
 
-test.each(BOOKS)('$payment_method, test: $is_test: a device card that is approved in that book and declined in the other', async (wallet) => {
-  const { project_id } = bench;
-  const card = await bench.processor.vaultWallet({ project_id, ...wallet });
-  expect(card).toEqual({
-    vault_token: expect.stringMatching(/^vt_/),
-    brand: BRANDS[wallet.payment_method],
-    truncated_pan: expect.stringMatching(/^\d{6}\*{6}\d{4}$/),
-    card_expiry: `12${new Date().getUTCFullYear() + 3}`,
-  });
-  expect(await bench.processor.getVaultedCard(card.vault_token, project_id)).toEqual(card);
-  expect(await charge(card.vault_token, { is_test: wallet.is_test })).toBe('approved 00');
-  expect(await charge(card.vault_token, { is_test: !wallet.is_test })).toBe('declined 14');
-});
+test.each(BOOKS)(
+  '$payment_method, test: $is_test: a device card that is approved in that book and declined in the other',
+  async (wallet) => {
+    const { project_id } = bench;
+    const card = await bench.processor.vaultWallet({ project_id, ...wallet });
+    expect(card).toEqual({
+      vault_token: expect.stringMatching(/^vt_/),
+      brand: BRANDS[wallet.payment_method],
+      truncated_pan: expect.stringMatching(/^\d{6}\*{6}\d{4}$/),
+      card_expiry: `12${new Date().getUTCFullYear() + 3}`,
+    });
+    expect(await bench.processor.getVaultedCard(card.vault_token, project_id)).toEqual(card);
+    expect(await charge(card.vault_token, { is_test: wallet.is_test })).toBe('approved 00');
+    expect(await charge(card.vault_token, { is_test: !wallet.is_test })).toBe('declined 14');
+  },
+);
 
 test('the second time gives another token of the same card; each is charged', async () => {
   const wallet = { project_id: bench.project_id, is_test: true, payment_method: 'apple-pay' } as const;
   const [first, second] = [await bench.processor.vaultWallet(wallet), await bench.processor.vaultWallet(wallet)];
   expect(first.vault_token).not.toBe(second.vault_token);
   expect({ ...first, vault_token: '' }).toEqual({ ...second, vault_token: '' });
-  for (const { vault_token } of [first, second, first]) expect(await charge(vault_token, { is_test: true })).toBe('approved 00');
+  for (const { vault_token } of [first, second, first]) {
+    expect(await charge(vault_token, { is_test: true })).toBe('approved 00');
+  }
 });
 
 test('a token of a wallet is good in its own project only', async () => {
-  const { vault_token } = await bench.processor.vaultWallet({ project_id: bench.project_id, is_test: true, payment_method: 'google-pay' });
+  const { vault_token } = await bench.processor.vaultWallet({
+    project_id: bench.project_id,
+    is_test: true,
+    payment_method: 'google-pay',
+  });
   const project_id = randomUUID();
   expect(await bench.processor.getVaultedCard(vault_token, project_id)).toBeUndefined();
   expect(await charge(vault_token, { is_test: true, project_id })).toBe('error');
@@ -56,9 +72,14 @@ test.each<[string, Record<string, unknown>, string]>([
   ['no project', { project_id: undefined }, 'project_id'],
   ['a book that is none', { is_test: 'yes' }, 'is_test'],
 ])('%s is refused by its field', async (_title, over, field) => {
-  expect(await post({ project_id: bench.project_id, is_test: true, payment_method: 'apple-pay', ...over })).toEqual({ status: 400, field });
+  expect(await post({ project_id: bench.project_id, is_test: true, payment_method: 'apple-pay', ...over })).toEqual({
+    status: 400,
+    field,
+  });
 });
 
 test('a forged key gets no token', async () => {
-  expect(await post({ project_id: bench.project_id, is_test: true, payment_method: 'apple-pay' }, 'Bearer forged')).toMatchObject({ status: 401 });
+  expect(
+    await post({ project_id: bench.project_id, is_test: true, payment_method: 'apple-pay' }, 'Bearer forged'),
+  ).toMatchObject({ status: 401 });
 });

@@ -34,7 +34,9 @@ test('two variables never share a port', async () => {
   const { port, close } = await taken();
   await close();
   const wanted = ['API_PORT', 'SIMULATOR_PORT'].map((variable) => ({ variable, host, port }));
-  await expect(choosePorts(wanted)).rejects.toThrow(`Port ${port} is taken: stop what listens there, or set SIMULATOR_PORT`);
+  await expect(choosePorts(wanted)).rejects.toThrow(
+    `Port ${port} is taken: stop what listens there, or set SIMULATOR_PORT`,
+  );
 });
 
 test('an address of the environment where nothing answers is named with its variable', async () => {
@@ -42,5 +44,7 @@ test('an address of the environment where nothing answers is named with its vari
   const address = new URL(`postgres://someone@${host}:${port}/payments`);
   await expect(reach('POSTGRES_URL', address, 5432)).resolves.toBeUndefined();
   await close();
-  await expect(reach('POSTGRES_URL', address, 5432)).rejects.toThrow(`POSTGRES_URL is set, but nothing answers at ${host}:${port}`);
+  await expect(reach('POSTGRES_URL', address, 5432)).rejects.toThrow(
+    `POSTGRES_URL is set, but nothing answers at ${host}:${port}`,
+  );
 });

@@ -8,19 +8,30 @@ const [first, second] = [key('k1'), key('k2')];
 const payload = defaultPayloadConverter.toPayload({ order_id: 'o', amount: 500 });
 const wire = (encrypted: Awaited<ReturnType<EncryptingCodec['encode']>>) => ({
   payloads: encrypted.map(({ metadata, data }) => ({
-    metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [name, Buffer.from(value).toString('base64')])),
+    metadata: Object.fromEntries(
+      Object.entries(metadata ?? {}).map(([name, value]) => [name, Buffer.from(value).toString('base64')]),
+    ),
     data: Buffer.from(data ?? []).toString('base64'),
   })),
 });
 
 let server: CodecServer;
 beforeAll(async () => {
-  server = await startCodecServer({ host: '127.0.0.1', port: 0, payload_keys: `${second},${first}`, ui_origin: 'http://ui.test' });
+  server = await startCodecServer({
+    host: '127.0.0.1',
+    port: 0,
+    payload_keys: `${second},${first}`,
+    ui_origin: 'http://ui.test',
+  });
 });
 afterAll(() => server.close());
 
 const decode = (body: unknown) =>
-  fetch(`${server.url}/decode`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+  fetch(`${server.url}/decode`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
 
 test('reads what an earlier key encrypted, for pages of the Web UI alone', async () => {
   const [encrypted] = await new EncryptingCodec(first).encode([payload]);

@@ -9,7 +9,10 @@ test('what is written is read again, and cannot be read in between', async () =>
   const codec = new EncryptingCodec(key('a'));
   const [kept] = await codec.encode([PAYLOAD]);
   expect(text(kept!.data)).not.toContain('vault_token');
-  expect([text(kept!.metadata!['encoding']), text(kept!.metadata!['encryption-key-id'])]).toEqual(['binary/encrypted', 'a']);
+  expect([text(kept!.metadata!['encoding']), text(kept!.metadata!['encryption-key-id'])]).toEqual([
+    'binary/encrypted',
+    'a',
+  ]);
   const [read] = await codec.decode([kept!]);
   expect([text(read!.data), text(read!.metadata!['encoding'])]).toEqual(['{"vault_token":"vt_1"}', 'json/plain']);
 });

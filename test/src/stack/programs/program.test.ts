@@ -23,7 +23,15 @@ afterEach(async () => {
 
 function keep(code: string, program: Partial<Program> = {}): Kept {
   const log_file = path.join(folder, 'it.log');
-  const base = { name: 'it', command: process.execPath, args: ['-e', code], env: baseEnvironment(), cwd: folder, log_file, stop_signal: 'SIGTERM' as const };
+  const base = {
+    name: 'it',
+    command: process.execPath,
+    args: ['-e', code],
+    env: baseEnvironment(),
+    cwd: folder,
+    log_file,
+    stop_signal: 'SIGTERM' as const,
+  };
   kept = keepRunning(
     { ...base, ...program },
     {
@@ -79,7 +87,9 @@ test('a first start that fails is one line with what it said', async () => {
 });
 
 test('a program that is not there is one line too', async () => {
-  await expect(keep('', { command: path.join(folder, 'nothing') }).ready).rejects.toThrow(/^it does not start: .*ENOENT/);
+  await expect(keep('', { command: path.join(folder, 'nothing') }).ready).rejects.toThrow(
+    /^it does not start: .*ENOENT/,
+  );
 });
 
 test('a failure that passes is waited out', async () => {

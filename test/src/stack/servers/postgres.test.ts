@@ -23,7 +23,13 @@ async function once(data_dir: string, sql: string): Promise<unknown[]> {
   const kept = keepRunning(await preparePostgres(server, silent), { started: () => undefined, ended: () => undefined });
   try {
     await kept.ready;
-    const client = new Client({ host: '127.0.0.1', port, user: 'postgres', password: 'a-test-only', database: 'postgres' });
+    const client = new Client({
+      host: '127.0.0.1',
+      port,
+      user: 'postgres',
+      password: 'a-test-only',
+      database: 'postgres',
+    });
     await client.connect();
     try {
       return (await client.query(sql)).rows as unknown[];
@@ -50,6 +56,8 @@ test('below a folder that only its owner can pass it starts too, and finds its d
   expect(await once(data_dir, 'select answer from kept')).toEqual([{ answer: 42 }]);
   if (elsewhere !== undefined) {
     rmSync(elsewhere, { recursive: true });
-    await expect(once(data_dir, 'select 1')).rejects.toThrow(/^PostgreSQL's data are gone: .*postgres\.path names \/var\/tmp\//);
+    await expect(once(data_dir, 'select 1')).rejects.toThrow(
+      /^PostgreSQL's data are gone: .*postgres\.path names \/var\/tmp\//,
+    );
   }
 });

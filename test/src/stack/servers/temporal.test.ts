@@ -7,7 +7,12 @@ import { parseConfig } from '../../../../src/config';
 import { choosePorts } from '../../../../src/stack/ports';
 import { keepRunning } from '../../../../src/stack/programs/program';
 import { silent } from '../../../../src/stack/progress';
-import { SEARCH_ATTRIBUTES, setUpNamespace, temporalProgram, temporalTool } from '../../../../src/stack/servers/temporal';
+import {
+  SEARCH_ATTRIBUTES,
+  setUpNamespace,
+  temporalProgram,
+  temporalTool,
+} from '../../../../src/stack/servers/temporal';
 import { findTool } from '../../../../src/stack/tools/find-tool';
 import * as attributes from '../../../../workflows/search-attributes';
 import { until } from '../../../support/until';
@@ -50,8 +55,11 @@ test.each([
   await inFolder(async (folder) => {
     aProgram(folder, 'go', said);
     process.env['PATH'] = `${folder}:${PATH}`;
-    const build = async () => temporalTool(undefined).sources.at(-1)?.make(path.join(folder, 'draft'), new AbortController().signal);
-    expect(await build().catch((error: Error) => error.message)).toEqual(refusal === undefined ? undefined : expect.stringContaining(refusal));
+    const build = async () =>
+      temporalTool(undefined).sources.at(-1)?.make(path.join(folder, 'draft'), new AbortController().signal);
+    expect(await build().catch((error: Error) => error.message)).toEqual(
+      refusal === undefined ? undefined : expect.stringContaining(refusal),
+    );
   }).finally(() => (process.env['PATH'] = PATH));
 });
 
@@ -70,19 +78,41 @@ async function inFolder(work: (folder: string) => Promise<void>): Promise<void> 
 test('a namespace that an earlier release has made gets the search attributes that came since, once', async () => {
   const data_dir = mkdtempSync(path.join(tmpdir(), 'temporal-'));
   const { TEMPORAL_CLI_PATH, TOOLS_DIR } = parseConfig(process.env);
-  const program = await findTool(temporalTool(TEMPORAL_CLI_PATH), { tools_dir: TOOLS_DIR, progress: silent, signal: new AbortController().signal });
+  const program = await findTool(temporalTool(TEMPORAL_CLI_PATH), {
+    tools_dir: TOOLS_DIR,
+    progress: silent,
+    signal: new AbortController().signal,
+  });
   const host = '127.0.0.1';
   const { port = 0, ui_port = 0 } = await choosePorts([
     { variable: 'port', host, port: 0 },
     { variable: 'ui_port', host, port: 0 },
   ]);
-  const server = { program, data_dir, log_file: path.join(data_dir, 'temporal.log'), port, ui_port, codec_url: 'http://127.0.0.1:1', namespace: 'payments' };
+  const server = {
+    program,
+    data_dir,
+    log_file: path.join(data_dir, 'temporal.log'),
+    port,
+    ui_port,
+    codec_url: 'http://127.0.0.1:1',
+    namespace: 'payments',
+  };
   const today = temporalProgram(server);
   const newest = new Set(SEARCH_ATTRIBUTES.slice(2).flatMap((name) => [`${name}=Keyword`]));
   const args = today.args.filter((arg, index) => !newest.has(arg) && !newest.has(today.args[index + 1] ?? ''));
   const kept = keepRunning({ ...today, args }, { started: () => undefined, ended: () => undefined });
   const registered = async () => {
-    const list = ['operator', 'search-attribute', 'list', '--namespace', 'payments', '--address', `${host}:${port}`, '--output', 'json'];
+    const list = [
+      'operator',
+      'search-attribute',
+      'list',
+      '--namespace',
+      'payments',
+      '--address',
+      `${host}:${port}`,
+      '--output',
+      'json',
+    ];
     const { stdout } = await promisify(execFile)(program, list);
     return names.filter((name) => stdout.includes(`"${name}"`));
   };

@@ -21,8 +21,9 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     asked.push(request.url ?? '');
     if (request.url === '/a.tar.gz') response.end(readFileSync(path.join(folder, 'a.tar.gz')));
-    else if (request.url?.startsWith('/cli/v1')) response.end(JSON.stringify({ archiveUrl: `${from}/a.tar.gz`, fileToExtract: 'server_1/server' }));
-    else response.writeHead(404).end();
+    else if (request.url?.startsWith('/cli/v1')) {
+      response.end(JSON.stringify({ archiveUrl: `${from}/a.tar.gz`, fileToExtract: 'server_1/server' }));
+    } else response.writeHead(404).end();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   from = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -43,8 +44,16 @@ test('asks for this platform, brings the program out of the archive, and leaves 
 });
 
 test.each([
-  ['a version that is not there', () => ({ artifact: 'cli' as const, version: 'v2', from }), /^127\.0\.0\.1:\d+ answers 404$/],
-  ['no way there', () => ({ artifact: 'cli' as const, version: 'v1', from: 'http://127.0.0.1:1' }), /^127\.0\.0\.1:1 cannot be reached$/],
+  [
+    'a version that is not there',
+    () => ({ artifact: 'cli' as const, version: 'v2', from }),
+    /^127\.0\.0\.1:\d+ answers 404$/,
+  ],
+  [
+    'no way there',
+    () => ({ artifact: 'cli' as const, version: 'v1', from: 'http://127.0.0.1:1' }),
+    /^127\.0\.0\.1:1 cannot be reached$/,
+  ],
 ])('%s is said in a few words', async (_, download, words) => {
   await expect(downloadOfficial(download(), path.join(folder, 'none'), signal)).rejects.toThrow(words);
 });

@@ -43,7 +43,11 @@ function find(tool: Partial<Tool> = {}): Promise<string> {
       remedy: 'Or set CLOCK_PATH.',
       ...tool,
     },
-    { tools_dir: path.join(folder, 'tools'), progress: createProgress((text) => (said += text)), signal: new AbortController().signal },
+    {
+      tools_dir: path.join(folder, 'tools'),
+      progress: createProgress((text) => (said += text)),
+      signal: new AbortController().signal,
+    },
   );
 }
 
@@ -61,7 +65,9 @@ test('found in this order: the variable, PATH, the tools folder, then made', asy
 
 test('a wrong variable is an error, a program too old on PATH is passed over', async () => {
   const old = aProgram(path.join(folder, 'bin', 'clock'), 'v1');
-  await expect(find({ given: old })).rejects.toThrow(`CLOCK_PATH is ${old}, which is no Clock or too old: correct it, or leave it out.`);
+  await expect(find({ given: old })).rejects.toThrow(
+    `CLOCK_PATH is ${old}, which is no Clock or too old: correct it, or leave it out.`,
+  );
   process.env['PATH'] = `${path.dirname(old)}:${PATH}`;
   expect(await find()).toBe(path.join(folder, 'tools', 'clock'));
   expect(said).toContain(`${old} is passed over`);
@@ -82,12 +88,18 @@ test('when nothing works one line says why and what to do, and nothing is left b
 });
 
 test('a program that was made but does not answer is not taken', async () => {
-  await expect(find({ sources: [source('building', (draft) => Promise.resolve(void aProgram(draft, 'v9')))] })).rejects.toThrow('does not answer as it should');
+  await expect(
+    find({ sources: [source('building', (draft) => Promise.resolve(void aProgram(draft, 'v9')))] }),
+  ).rejects.toThrow('does not answer as it should');
 });
 
 test('a full disk is named as such', async () => {
-  const error = await find({ sources: [fails('write /x: no space left on device'), builds] }).catch((thrown: unknown) => thrown);
-  expect(explain(error, '.data')).toMatch(/^The disk is full: make room below .*tools and start again \(Clock: write \/x: no space left on device\)\.$/);
+  const error = await find({ sources: [fails('write /x: no space left on device'), builds] }).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(explain(error, '.data')).toMatch(
+    /^The disk is full: make room below .*tools and start again \(Clock: write \/x: no space left on device\)\.$/,
+  );
 });
 
 test('two at once make it once', async () => {

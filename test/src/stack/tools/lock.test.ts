@@ -21,9 +21,13 @@ afterEach(() => {
 /** Another process that tries to take the lock, says what came of it, and lives until it is killed. */
 async function another(): Promise<{ child: ChildProcess; got: boolean }> {
   const code = `const l=require(process.argv[1]).takeLock(process.argv[2]);process.stdout.write(String('release' in l));setInterval(()=>{},1e6)`;
-  const child = spawn(process.execPath, ['-e', code, path.join(repositoryRoot(), 'dist/src/stack/tools/lock.js'), file], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['-e', code, path.join(repositoryRoot(), 'dist/src/stack/tools/lock.js'), file],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   children.push(child);
   const [said] = (await once(child.stdout, 'data')) as [Buffer];
   return { child, got: said.toString() === 'true' };
