@@ -1,6 +1,5 @@
 /**
- * Who may import whom: ARCHITECTURE, 'Who may import whom', one rule for each of its sentences. A rule sees types too,
- * unless it says `run_time`. test/guards/import-rules.test.ts breaks each of them on purpose.
+ * Who may import whom. A rule sees types too, unless it says `run_time`. test/guards/import-rules.test.ts breaks each of them on purpose.
  */
 const run_time = { exoticallyRequired: false };
 

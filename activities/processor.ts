@@ -58,7 +58,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     receiver_account_token,
   }: Omit<Charge, 'payment_method'>): Operation {
     return {
-      // An authorization only reserves money; an order of 0 only checks the card (DECISIONS, Amount 0).
+      // An authorization only reserves money; an order of 0 only checks the card (rules 5.3).
       operation: capture_mode || order.amount === 0 ? 'authorize' : 'sale',
       order_id: order.order_id,
       transaction_id,
@@ -112,7 +112,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       ...(to === 'error' && hasEnded(order.order_end, now) ? { ended: 'expired' } : {}),
       ...(to === 'accepted' && capture ? { capture_end: now + parseDuration(capture.period) } : {}),
     };
-    // A sale takes the money at once (DECISIONS, Money).
+    // A sale takes the money at once (rules 8.1).
     const captured = to === 'accepted' && !capture ? { captured_amount: order.amount } : {};
     const after = await moveUnlessOver(order, change, {
       ...details,
@@ -202,7 +202,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
 
     /**
      * Asks for an open outcome. A charge the processor never saw is sent once more while the customer's time lasts; after that the
-     * attempt is over (DECISIONS, Statuses). Without an answer the order is returned unchanged.
+     * attempt is over (rules 10.2). Without an answer the order is returned unchanged.
      */
     async askOutcome({
       order,

@@ -1,8 +1,8 @@
 import type { Response } from 'express';
 
 /**
- * Answers with JSON. Not with res.json, which appends a charset to the type: clients compare it exactly (DECISIONS, HTTP surface
- * 2). No answer of the API may be cached or framed.
+ * Answers with JSON. Not with res.json, which appends a charset to the type: clients compare it exactly (rules 1.2).
+ * No answer of the API may be cached or framed.
  */
 export function answer(response: Response, status: number, body: unknown): void {
   const content = Buffer.from(JSON.stringify(body));

@@ -76,7 +76,7 @@ function withReason(error: unknown, may_run_late: boolean | undefined): unknown 
   );
 }
 
-/** ServiceUnavailable: there was no answer before the deadline, and nothing was stored or charged (DECISIONS, HTTP surface 10). */
+/** ServiceUnavailable: there was no answer before the deadline, and nothing was stored or charged (rules 10.5). */
 export function unavailable(): ServiceError {
   return new ServiceError('ServiceUnavailable', 'The service could not answer in time; nothing was stored or charged.');
 }

@@ -11,7 +11,7 @@ import { WITHOUT_KEY, answerOnce, refuseTaken, requestHash, type KeyStore } from
 import type { RateLimit } from './rate-limit';
 import { etagOf, isKnown } from './version';
 
-/** Bytes of a body (DECISIONS, HTTP surface 12). */
+/** Bytes of a body (rules 18.2). */
 export const BODY_BYTES_MAX = 256 * 1024;
 
 /** What every route needs. */
@@ -95,7 +95,7 @@ function send(request: Request, response: Response, route: Route, result: unknow
   answer(response, route.success, body);
 }
 
-/** OPTIONS lists the methods, the others are refused with the same list (DECISIONS, HTTP surface 7). */
+/** OPTIONS lists the methods, the others are refused with the same list (rules 3.5). */
 export function otherMethods(methods: readonly Route['method'][]): RequestHandler {
   const allow = [
     ...methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])),

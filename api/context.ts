@@ -22,9 +22,9 @@ export interface Context extends KeyUse {
   readonly project: Project;
   /** Also the header X-Request-Id of the answer, and in every log line. */
   readonly request_id: string;
-  /** When the answer is due: epoch milliseconds (DECISIONS, HTTP surface 10). */
+  /** When the answer is due: epoch milliseconds (rules 10.4). */
   readonly deadline_at: number;
-  /** The header Idempotency-Key of a POST (DECISIONS, HTTP surface 11). */
+  /** The header Idempotency-Key of a POST (rules 11.1). */
   readonly idempotency_key?: string;
   /** The header If-Match, as it came; allowedVersions reads it. */
   readonly if_match?: string;

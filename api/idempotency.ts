@@ -59,7 +59,7 @@ function sorted(key: string, value: unknown): unknown {
 }
 
 /**
- * Runs a request with a key once, and gives repeats the first answer (DECISIONS, HTTP surface 11).
+ * Runs a request with a key once, and gives repeats the first answer (rules 11.2).
  *
  * The first request claims the key before anything that lasts; after a crash the claim remains, and a repeat goes on from there. A
  * request refused for its content or its sender claims nothing, so it may come again, corrected, with the same key. Throws refusals

@@ -9,7 +9,7 @@ import { answer } from './answer';
 /** When a request that was not answered in time may be sent again, in seconds. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** Headers sent with an error (DECISIONS, HTTP surface 7). `Allow` is set where the methods are known. */
+/** Headers sent with an error (rules 3.5). `Allow` is set where the methods are known. */
 const HEADERS: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {
   Unauthorized: { 'WWW-Authenticate': 'Basic realm="payments", charset="UTF-8"' },
   // At one token or more a second, the next is never further away.
@@ -17,7 +17,7 @@ const HEADERS: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {
   ServiceUnavailable: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
 };
 
-/** The body of an error, made only here (specification, Error object). */
+/** The body of an error, made only here (rules 3.1). */
 export function errorBody(error: ServiceError): ErrorAnswer {
   return {
     error: { status: ERRORS[error.error].status, type: typeOf(error.error), value: error.value, ...error.property },

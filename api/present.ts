@@ -6,7 +6,7 @@ import { isChargedByToken } from '../src/domain/order-record';
 import { moneyOf, type EventView, type OrderView, type TransactionView } from '../src/db/order-view';
 import type { Versioned } from './context';
 
-/** Turns records into what the wire shows: absent values are left out, never null (DECISIONS, HTTP surface 3). */
+/** Turns records into what the wire shows: absent values are left out, never null (rules 1.3). */
 
 /** ISO 8601 with microseconds and offset: `2026-01-15T12:00:05.433502+00:00`. Takes any ISO text in UTC as Postgres writes it. */
 export function timestamp(text: string): string {
@@ -37,7 +37,7 @@ export function presentVersion(order: OrderView, public_url: string): Versioned<
 }
 
 /**
- * An order as the wire shows it, with its transactions and their events (specification, Order, Transaction). `public_url` without a
+ * An order as the wire shows it, with its transactions and their events (rules 5.4). `public_url` without a
  * slash at its end: links to the hosted page begin with it.
  */
 export function presentOrder(order: OrderView, public_url: string): Order {
@@ -82,7 +82,7 @@ export function presentOrder(order: OrderView, public_url: string): Order {
 function linksOf(order: OrderView): Partial<Record<string, string | string[] | null>> {
   const kinds = Object.entries(FOLLOW_UPS).map(([kind, { of, orders }]) => ({
     [of]: order.kind === kind ? order.related_order_id : null,
-    // Captures and voids appear in related_orders only (DECISIONS, Money).
+    // Captures and voids appear in related_orders only (rules 9.5).
     ...(orders === null ? {} : { [orders]: order.follow_ups.filter((one) => one.kind === kind).map(({ id }) => id) }),
   }));
   return Object.assign({}, ...kinds) as Partial<Record<string, string | string[] | null>>;
@@ -131,7 +131,7 @@ function presentTransaction(transaction: TransactionView, order: OrderView, publ
   };
 }
 
-/** An amount of 0 is left out (DECISIONS, HTTP surface 3). */
+/** An amount of 0 is left out (rules 1.3). */
 const nothingIfZero = (amount: number) => (amount === 0 ? null : amount);
 
 function detailsOf({ payment_method_details: details, liability_shift }: TransactionView) {

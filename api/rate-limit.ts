@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Response } from 'express';
 import { ServiceError } from '../src/errors';
 
-/** Size of a bucket, in seconds of the rate (DECISIONS, HTTP surface 12). */
+/** Size of a bucket, in seconds of the rate (rules 18.1). */
 const BURST_SECONDS = 2;
 /** Buckets kept at once. The least recently used goes first, and its caller begins with a full one again. */
 const BUCKETS_MAX = 10_000;

@@ -25,7 +25,7 @@ type ListenConfig = Pick<Config, 'API_HOST' | 'API_PORT' | 'TLS_CERT_FILE' | 'TL
 
 /**
  * Listens with TLS 1.2 or newer where a certificate is configured; in plain http on loopback or for a trusted proxy only
- * (specification, Limits, Transport; DECISIONS, HTTP surface 13). Rejects with one line that says what to set.
+ * (rules 2.4, 2.5). Rejects with one line that says what to set.
  */
 export async function listen(app: Express, config: ListenConfig): Promise<Listening> {
   const tls = readCertificate(config);

@@ -5,7 +5,7 @@ import type { Services } from './services';
 
 /**
  * Throws a ValidationError when an order names a private address as its webhook_url and the project may not use them. Other names
- * are checked at each connection (Choices 22).
+ * are checked at each connection (rules 13.8).
  */
 export function requirePublicWebhook(
   { webhook_private_addresses }: Pick<Services, 'webhook_private_addresses'>,

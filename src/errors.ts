@@ -1,6 +1,6 @@
 /**
  * Every error the service answers with: its HTTP status, whether sending the same request again can help, what it
- * means, and what the merchant does about it. Specification, Errors; statuses it leaves open: DECISIONS, HTTP surface 7.
+ * means, and what the merchant does about it. Rules 3.4.
  */
 export const ERRORS = {
   ValidationError: {
@@ -134,7 +134,7 @@ interface ErrorRow {
 /** A row of the table; typeOf gives its type on the wire. */
 export type ErrorName = keyof typeof ERRORS;
 
-/** Details besides the text: which field of the request is wrong (DECISIONS, HTTP surface 7). */
+/** Details besides the text: which field of the request is wrong (rules 3.1). */
 export interface ErrorProperty {
   /** Dotted path of the first bad field, for example `transactions.0.payment_method`. */
   property_path?: string;
@@ -163,7 +163,7 @@ export function invalid(property_path: string, property_description: string): Se
   });
 }
 
-/** ServiceUnavailable: the sender was already told that nothing was done (DECISIONS, HTTP surface 10). */
+/** ServiceUnavailable: the sender was already told that nothing was done (rules 10.5). */
 export function tooLate(): ServiceError {
   return new ServiceError(
     'ServiceUnavailable',
@@ -171,7 +171,7 @@ export function tooLate(): ServiceError {
   );
 }
 
-/** PreconditionFailed: the order is at none of the versions its sender allows (If-Match; Choices 3). */
+/** PreconditionFailed: the order is at none of the versions its sender allows (If-Match; rules 11.9). */
 export function preconditionFailed(): ServiceError {
   return new ServiceError('PreconditionFailed', 'The order has changed since the version named in If-Match.');
 }

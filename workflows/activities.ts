@@ -19,7 +19,7 @@ export const asking = proxyActivities<Pick<Activities, 'askOutcome' | 'askFollow
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });
 
-/** Repeats a webhook. Failed deliveries follow the specification's schedule, not Temporal's retries. */
+/** Repeats a webhook. Failed deliveries follow their own schedule (rules 13.6), not Temporal's retries. */
 export const delivering = proxyActivities<Pick<Activities, 'attemptDelivery'>>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },

@@ -112,7 +112,7 @@ export interface CreateOrderInput {
   transaction?: TransactionInput | undefined;
   /** Whether the transaction is charged at once: it came with a card token. */
   charge: boolean;
-  /** Epoch milliseconds after which no new row may be written (DECISIONS, HTTP surface 10). */
+  /** Epoch milliseconds after which no new row may be written (rules 10.5). */
   not_after?: number | undefined;
 }
 

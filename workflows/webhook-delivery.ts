@@ -7,7 +7,7 @@ import { ATTENTION } from './search-attributes';
 
 /**
  * Delivers one webhook: up to ten attempts until the receiver answers 2xx, each two minutes after the end of the last
- * (specification, Events). The first is a local activity, so that a successful delivery costs a single workflow task. Returns the
+ * (rules 13.6). The first is a local activity, so that a successful delivery costs a single workflow task. Returns the
  * delivery's final status.
  */
 export async function webhookDelivery(id: DeliveryId): Promise<DeliveryStatus> {

@@ -7,7 +7,7 @@ import type { Services } from '../services';
 import { allowedVersions, requireVersion } from '../version';
 
 /**
- * Cancels an order that is not final; a repeat gets the same answer (DECISIONS, Cancel an order). Throws CanNotCancelTransaction,
+ * Cancels an order that is not final; a repeat gets the same answer (rules 5.7). Throws CanNotCancelTransaction,
  * and PreconditionFailed when If-Match does not allow the order's version.
  */
 export const cancelOrder =

@@ -3,7 +3,7 @@ import { captureOrVoid } from '../request-follow-up';
 import type { Services } from '../services';
 
 /**
- * Captures a part of an authorization (specification, Capture). Returns the capture order; throws Conflict, and ValidationError for
+ * Captures a part of an authorization (rules 8.3). Returns the capture order; throws Conflict, and ValidationError for
  * more than is left.
  */
 export const captureTransactionAmount =

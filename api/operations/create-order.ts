@@ -14,7 +14,7 @@ import type { Services } from '../services';
 import { requirePublicWebhook } from '../webhook-url';
 
 /**
- * Creates an order (specification, Create an order). With a card token it is charged at once and the answer holds the outcome; a
+ * Creates an order (rules 5.1). With a card token it is charged at once and the answer holds the outcome; a
  * declined card is an answer like any other. Throws ValidationError, Forbidden, MissingInformationToCreateTransaction,
  * FailedToFetchTransactionInformation, GatewayTimeout, ServiceUnavailable; then nothing is stored or charged.
  *
@@ -58,7 +58,7 @@ export const createOrder =
     return presentOrder(order, services.public_url);
   };
 
-/** Methods and currencies a project has not activated are refused before anything is stored (specification, Errors, rule 1). */
+/** Methods and currencies a project has not activated are refused before anything is stored (rules 5.2). */
 function refuseWhatTheProjectLacks(
   project: Context['project'],
   { currency, payment_methods = [], transactions = [], customer }: OrderRequest,
@@ -128,7 +128,7 @@ async function cardOf({ processor }: Services, project_id: string, vault_token: 
   return { payment_method_brand: brand, payment_method_details };
 }
 
-/** The account number goes into the processor's vault before anything stores it: it may be a card number (DECISIONS, Vault a card). */
+/** The account number goes into the processor's vault before anything stores it: it may be a card number (rules 14.6). */
 async function receiverOf(
   { processor }: Services,
   project_id: string,

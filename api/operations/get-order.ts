@@ -5,7 +5,7 @@ import { orderOfProject } from '../order-of-project';
 import { presentOrder } from '../present';
 import type { Services } from '../services';
 
-/** The order with all its transactions, and the parts that `fields` asks for (specification, Get an order). */
+/** The order with all its transactions, and the parts that `fields` asks for (rules 5.4). */
 export const getOrder =
   (services: Services): Operation<'getOrder'> =>
   async (context, { params, query }) => {

@@ -1,6 +1,6 @@
 import type { Operation } from '../context';
 
-/** The project of the API key (specification, Get the project). */
+/** The project of the API key (rules 16.1). */
 export const getProject: Operation<'getProject'> = ({ project }) =>
   Promise.resolve({
     id: project.id,

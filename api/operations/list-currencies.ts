@@ -1,6 +1,6 @@
 import type { Operation } from '../context';
 
-/** Which currencies the project takes, by payment method (DECISIONS, Endpoints: Currencies). */
+/** Which currencies the project takes, by payment method (rules 16.2). */
 export const listCurrencies: Operation<'listCurrencies'> = ({ project }) =>
   Promise.resolve({
     payment_methods: Object.fromEntries(

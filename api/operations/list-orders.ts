@@ -5,7 +5,7 @@ import type { Operation } from '../context';
 import { presentOrder } from '../present';
 import type { Services } from '../services';
 
-/** Most orders in one list (DECISIONS, List orders). */
+/** Most orders in one list (rules 5.8). */
 export const LIST_ORDERS_MAX = 10_000;
 
 /** The orders of the project that were created in a period, newest first. Throws a ValidationError that names the parameter. */

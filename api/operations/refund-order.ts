@@ -4,7 +4,7 @@ import { orderOfProject } from '../order-of-project';
 import { ServiceError } from '../../src/errors';
 import type { Services } from '../services';
 
-/** Gives captured money back (specification, Create a refund). Returns the refund order; throws RefundError, on follow-up orders too. */
+/** Gives captured money back (rules 9.8). Returns the refund order; throws RefundError, on follow-up orders too. */
 export const refundOrder =
   (services: Services): Operation<'refundOrder'> =>
   async (context, { params, body }) => {

@@ -10,7 +10,7 @@ import type { Services } from '../services';
 import { allowedVersions, requireVersion } from '../version';
 import { requirePublicWebhook } from '../webhook-url';
 
-/** Changes fields of an order that is not final (DECISIONS, Change an order). Throws Conflict when it is final, ValidationError for another amount or currency. */
+/** Changes fields of an order that is not final (rules 5.5). Throws Conflict when it is final, ValidationError for another amount or currency. */
 export const updateOrder =
   (services: Services): Operation<'updateOrder'> =>
   async (context, { params, body }) => {

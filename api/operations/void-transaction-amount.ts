@@ -3,7 +3,7 @@ import { captureOrVoid } from '../request-follow-up';
 import type { Services } from '../services';
 
 /**
- * Voids a part of an authorization (specification, Void a partial amount). Returns the void order; throws CanNotCancelTransaction,
+ * Voids a part of an authorization (rules 8.3). Returns the void order; throws CanNotCancelTransaction,
  * and ValidationError for more than is left.
  */
 export const voidTransactionAmount =

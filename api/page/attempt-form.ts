@@ -18,7 +18,7 @@ export interface AttemptForm<Method extends PageMethod = PageMethod> {
 }
 
 /**
- * Handles a form that pays, whatever its method (DECISIONS, Hosted page). A form for an attempt that was already made, or for a
+ * Handles a form that pays, whatever its method (rules 12.4). A form for an attempt that was already made, or for a
  * method the order does not offer, charges nothing: it shows the order's state, and tells a program why. Answers within
  * `deadline_ms`.
  * `pay` returns the order after the charge, or nothing when it has shown the page itself.

@@ -1,7 +1,7 @@
 import type { OrderView } from '../../src/db/order-view';
 import { paymentPeriod } from '../../src/domain/payment-period';
 
-/** What the merchant specified for the first attempt; it applies to every later one (DECISIONS, Attempts). */
+/** What the merchant specified for the first attempt; it applies to every later one (rules 6.4). */
 export function firstAttemptTerms({ transactions: [first], transaction_expiration_period }: OrderView) {
   const { capture_mode, capture_period, transaction_type, receiver_account_token, payment_method_details } =
     first ?? {};

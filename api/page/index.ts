@@ -19,7 +19,7 @@ import { createTestCards } from './test-cards';
 const FORM_BYTES_MAX = '8kb';
 const FORM_FIELDS_MAX = 20;
 
-/** The hosted page: pay by card or wallet, cancel, and see how it ended. Plain forms; nothing needs a script (DECISIONS, Hosted page). */
+/** The hosted page: pay by card or wallet, cancel, and see how it ended. Plain forms; nothing needs a script (rules 12.2). */
 export function createPages(services: PageServices): Router {
   const base = new URL(services.public_url).pathname.replace(/\/+$/, '');
   const csrf = createCsrfProtection(services);

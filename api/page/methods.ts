@@ -10,7 +10,7 @@ export type PageMethod = (typeof PAGE_METHODS)[number];
 
 /**
  * The methods an order can be paid with here: the one its merchant announced with a transaction, else those the order names
- * (specification, Order, payment_methods), if the project has them active. An empty list counts as none: such an order could not be
+ * (rules 5.10), if the project has them active. An empty list counts as none: such an order could not be
  * paid. What a customer tried before does not matter.
  */
 export function methodsOf(

@@ -9,7 +9,7 @@ const ANSWER_MS = 3_000;
 const LOOK_AGAIN_MS = 100;
 
 /**
- * Opens the page of an order, or of one of its transactions, which shows the order's present attempt (DECISIONS, Attempts).
+ * Opens the page of an order, or of one of its transactions, which shows the order's present attempt (rules 6.5).
  * The issuer sends the customer back here too; what became of the payment is read from the record, never from the address.
  */
 export function openPage({ services, orderOf, show }: PageContext): RequestHandler {

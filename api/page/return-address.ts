@@ -3,7 +3,7 @@ import type { Ended } from './step';
 
 type Addresses = Pick<OrderView, 'id' | 'project_id' | 'return_url' | 'failure_url'>;
 
-/** Where the customer goes once the order has ended; `undefined` when the merchant gave no address and they stay (specification, Order). */
+/** Where the customer goes once the order has ended; `undefined` when the merchant gave no address and they stay (rules 12.11). */
 export function returnAddress(order: Addresses, ended: Ended): string | undefined {
   const address = ended === 'completed' ? order.return_url : (order.failure_url ?? order.return_url);
   return address === null ? undefined : withOrder(address, order);

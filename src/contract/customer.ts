@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { reference } from './scalars';
 
 /**
- * The customer, in requests and answers alike (specification, Customer object). Which of these account funding needs is
+ * The customer, in requests and answers alike. Which of these account funding needs is
  * decided in the domain.
  */
 export const customerSchema = z.object({

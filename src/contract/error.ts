@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Body of every error: the only answer with a top-level `error` (specification, Error object; DECISIONS, HTTP surface 7). */
+/** Body of every error: the only answer with a top-level `error` (rules 3.1). */
 export const errorSchema = z.strictObject({
   error: z.strictObject({
     status: z.int().describe('HTTP status code.'),

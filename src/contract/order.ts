@@ -17,7 +17,7 @@ import {
 } from './scalars';
 import { transactionRequestSchema, transactionSchema } from './transaction';
 
-/** What an order is (specification, Order). */
+/** What an order is (rules 5.1). */
 
 const texts = {
   merchant_order_id: "Merchant's own reference. Recommended.",
@@ -35,7 +35,7 @@ const texts = {
   locale: 'Language of the hosted payment page, for example `nl_NL`.',
 };
 
-/** The body that creates an order. Unknown and read-only fields are ignored (DECISIONS, HTTP surface 4). */
+/** The body that creates an order. Unknown and read-only fields are ignored (rules 1.6). */
 export const orderRequestSchema = z.object({
   currency: currency().describe('Must be supported by the project.'),
   amount: amount().describe('In the smallest currency unit, VAT included.'),
@@ -59,7 +59,7 @@ export const orderRequestSchema = z.object({
 });
 export type OrderRequest = z.infer<typeof orderRequestSchema>;
 
-/** What changes an order: the fields of its creation that may change, and two that may be repeated (DECISIONS, Change an order). */
+/** What changes an order: the fields of its creation that may change, and two that may be repeated (rules 5.5). */
 export const orderUpdateSchema = orderRequestSchema
   .pick({
     merchant_order_id: true,
@@ -77,7 +77,7 @@ export const orderUpdateSchema = orderRequestSchema
     amount: amount().optional().describe('Cannot change; accepted when it is that of the order.'),
   });
 
-/** What refunds an order; what is absent is the original's (specification, Create a refund). */
+/** What refunds an order; what is absent is the original's (rules 9.3). */
 export const refundRequestSchema = z.object({
   amount: amount().describe('Smallest currency unit; the full amount, or less for a partial refund.'),
   description: description().optional().describe('That of the original order unless it is sent.'),
@@ -85,7 +85,7 @@ export const refundRequestSchema = z.object({
   extra: freeFormObject().optional().describe(texts.extra),
 });
 
-/** What captures or voids a part of an authorization (specification, Void a partial amount). */
+/** What captures or voids a part of an authorization (rules 8.3). */
 export const partRequestSchema = z.object({
   amount: z
     .int()
@@ -111,7 +111,7 @@ export const EXTRA_FIELDS = ['amount_details'] as const;
 
 const ids = () => z.array(uuid()).optional();
 
-/** An order in an answer. What is absent is left out, never null (DECISIONS, HTTP surface 3). */
+/** An order in an answer. What is absent is left out, never null (rules 1.3). */
 export const orderSchema = z.strictObject({
   id: uuid(),
   project_id: uuid(),

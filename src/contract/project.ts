@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { currency, durationText, uri, uuid } from './scalars';
 
-/** The project of the API key (DECISIONS, Endpoints: Project). */
+/** The project of the API key (rules 16.1). */
 export const projectSchema = z.strictObject({
   id: uuid(),
   merchant_id: uuid(),
@@ -19,7 +19,7 @@ export const projectSchema = z.strictObject({
   permissions: z.record(z.string(), z.record(z.string(), z.boolean())).describe('Path → method → allowed.'),
 });
 
-/** Currencies by payment method (DECISIONS, Endpoints: Currencies). */
+/** Currencies by payment method (rules 16.2). */
 export const currenciesSchema = z.strictObject({
   payment_methods: z.record(z.string(), z.strictObject({ currencies: z.array(currency()) })),
 });

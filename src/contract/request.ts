@@ -8,7 +8,7 @@ export const DEPTH_MAX = 20;
 /** Characters of a path in an error: keys are the sender's and may be long. */
 const PATH_LENGTH_MAX = 255;
 
-/** The one field that may hold a card number; the API swaps it for a token before anything stores it (DECISIONS, Vault a card). */
+/** The one field that may hold a card number; the API swaps it for a token before anything stores it (rules 15.1). */
 const MAY_BE_CARD_NUMBER = /^transactions\.\d+\.payment_method_details\.receiver_account_number$/;
 /** Where a number of 12 or 13 digits is a card's; elsewhere it is that of an article or a phone. */
 const OF_A_CARD = /(^|\.)payment_method_details(\.|$)/;
@@ -121,7 +121,7 @@ function unstorable(text: string): string | undefined {
     : undefined;
 }
 
-/** The header Idempotency-Key: 1 to 255 visible ASCII characters (DECISIONS, HTTP surface 11). Throws a ValidationError. */
+/** The header Idempotency-Key: 1 to 255 visible ASCII characters (rules 11.1). Throws a ValidationError. */
 export function parseIdempotencyKey(header: string): string {
   if (!/^[\x21-\x7e]{1,255}$/.test(header)) {
     throw invalid('Idempotency-Key', 'Expected 1 to 255 visible ASCII characters.');

@@ -15,7 +15,7 @@ import { idParam, instantParam, listParam } from './scalars';
 
 /**
  * Every operation, once: Express routes, request parsing, handler types and openapi.json are computed from this table.
- * Paths are written with the trailing slash; the service answers without it too (DECISIONS, HTTP surface 1).
+ * Paths are written with the trailing slash; the service answers without it too (rules 1.1).
  */
 export interface Route {
   readonly method: 'get' | 'post' | 'put' | 'delete';
@@ -27,7 +27,7 @@ export interface Route {
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;
-  /** The request may come without any body, which then reads as `{}` (DECISIONS, HTTP surface 5). */
+  /** The request may come without any body, which then reads as `{}` (rules 1.10). */
   readonly body_optional?: boolean;
   readonly output: z.ZodType;
   /** The answer is the order of the path: it carries its ETag, and a GET with If-None-Match may be answered 304. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isCurrency } from '../domain/currency';
 import { durationProblem } from '../domain/duration';
 
-/** The common types of the specification, and the limits on what a request may hold. */
+/** Types that several fields share, and the limits on what a request may hold (rules 18). */
 
 const TEXT_LENGTH_MAX = { reference: 255, description: 4096, url: 4096 } as const;
 /** Bytes of a free-form object (client, extra) as JSON, and of the list order_lines: a long basket. */
@@ -66,7 +66,7 @@ export const uuid = () => z.uuid();
 /** An id in a path: any version of uuid, in lower case from here on, so that ids derived from it are the same. */
 export const idParam = () => z.guid('Expected a uuid.').toLowerCase();
 
-/** Absolute http or https address, nothing else (DECISIONS, HTTP surface 4); kept as it was sent. */
+/** Absolute http or https address, nothing else (rules 1.8); kept as it was sent. */
 export const uri = () =>
   z
     .string()

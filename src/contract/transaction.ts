@@ -5,7 +5,7 @@ import { FOLLOW_UP_KINDS } from '../domain/follow-up';
 import { TRANSACTION_STATUSES } from '../domain/transitions';
 import { amount, currency, duration, durationText, reference, timestamp, uri, uuid } from './scalars';
 
-/** One payment attempt (specification, Transaction). */
+/** One payment attempt (rules 6). */
 
 const TRANSACTION_TYPES = ['authorization', 'aft', ...FOLLOW_UP_KINDS] as const;
 const RECEIVER_ACCOUNT_NUMBER_LENGTH = { min: 1, max: 50 } as const;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { uuid } from './scalars';
 
-/** Body of a webhook (specification, Webhook notification): it carries no status, the receiver retrieves the order. */
+/** Body of a webhook (rules 13.1): it carries no status, the receiver retrieves the order. */
 export const webhookSchema = z.strictObject({
   event: z.literal('status_changed'),
   order_id: uuid().describe('Changed order.'),

@@ -148,7 +148,7 @@ export async function recordFollowUpOutcome(
   });
 }
 
-/** An authorization that was given up in full ends; its order stays completed (DECISIONS, Authorization). */
+/** An authorization that was given up in full ends; its order stays completed (rules 8.11). */
 async function endAuthorization(
   trx: SqlTransaction,
   { original_order_id, original_transaction_id }: PaymentId,

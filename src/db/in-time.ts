@@ -1,7 +1,7 @@
 import { tooLate } from '../errors';
 
 /**
- * A request without an Idempotency-Key may store something only while its sender still waits (DECISIONS, HTTP surface 10). Its
+ * A request without an Idempotency-Key may store something only while its sender still waits (rules 10.5). Its
  * `not_after` is in epoch milliseconds by the API's clock; the margin of its deadline covers the difference to other clocks.
  */
 

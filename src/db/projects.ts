@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rows, type Database } from './connection';
 
-/** A merchant's project, with the defaults of its orders (specification, What the service does). */
+/** A merchant's project, with the defaults of its orders. */
 export interface Project {
   id: string;
   merchant_id: string;
@@ -17,7 +17,7 @@ export interface Project {
   /** Window for capturing a manual transaction that names none; ISO 8601. */
   capture_expiration_period: string;
   webhook_url: string | null;
-  /** Whether it may load other accounts (specification, Account funding, rule 5). */
+  /** Whether it may load other accounts (rules 14.3). */
   account_funding: boolean;
   /** The ids of objects made with an Idempotency-Key derive from it; a secret of the service. */
   id_namespace: string;

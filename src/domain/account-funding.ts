@@ -1,8 +1,8 @@
 import { ServiceError, invalid } from '../errors';
 
-/** Account funding: a card is charged to load money into another account (specification, Account funding through create order). */
+/** Account funding: a card is charged to load money into another account (rules 14). */
 
-/** What the receiver's bank must know about the customer; `state` only for countries that have a list (rule 2). */
+/** What the receiver's bank must know about the customer; `state` only for countries that have a list (rules 14.2). */
 const CUSTOMER_FIELDS = [
   'first_name',
   'last_name',
@@ -13,10 +13,10 @@ const CUSTOMER_FIELDS = [
   'country',
 ] as const;
 const RECEIVER_FIELDS = ['receiver_account_number', 'receiver_account_number_type'] as const;
-/** The only address type accepted (rule 2). */
+/** The only address type accepted (rules 14.2). */
 const ADDRESS_TYPE = 'billing';
 
-/** Accepted states, provinces and territories, by country (rules 6 and 7). */
+/** Accepted states, provinces and territories, by country (rules 14.4). */
 export const STATES: Readonly<Record<string, readonly string[]>> = {
   CA: 'AB BC MB NB NL NS NT NU ON PE QC SK YT'.split(' '),
   US: (
@@ -33,7 +33,7 @@ export type FundingCustomer = Fields<(typeof CUSTOMER_FIELDS)[number] | 'state'>
 
 /**
  * Whether a transaction is account funding: any receiver_ field counts, even a misspelt one. Taken for an ordinary sale, it would
- * leave the account empty (DECISIONS, Money).
+ * leave the account empty (rules 14.1).
  */
 export function isAccountFunding(details: object | undefined): boolean {
   return Object.entries(details ?? {}).some(([field, value]) => field.startsWith('receiver_') && value !== undefined);

@@ -1,13 +1,13 @@
 import { hasEnded } from './order';
 import type { TransactionStatus } from './transitions';
 
-/** How an authorization is captured; a sale is captured at once and has no mode (specification, Rules that hold 3). */
+/** How an authorization is captured; a sale is captured at once and has no mode (rules 8.1). */
 export const CAPTURE_MODES = ['manual', 'delayed'] as const;
 export type CaptureMode = (typeof CAPTURE_MODES)[number];
 
 /**
  * The money of one payment transaction, in minor units. Confirmed amounts only grow; requested but unanswered amounts are the
- * `pending` ones, so that no money is requested twice (DECISIONS, Money).
+ * `pending` ones, so that no money is requested twice (rules 9.6).
  */
 export interface TransactionMoney {
   status: TransactionStatus;
@@ -26,7 +26,7 @@ export interface TransactionMoney {
   refund_pending_amount: number;
 }
 
-/** How much of an order was moved and how much still can be (DECISIONS, HTTP surface 3). Minor units. */
+/** How much of an order was moved and how much still can be (rules 5.4). Minor units. */
 export interface AmountDetails {
   capturable: number;
   captured: number;

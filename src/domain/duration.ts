@@ -1,10 +1,10 @@
 import { Temporal } from 'temporal-polyfill';
 
-/** The longest durations a request may ask for (DECISIONS, Windows). */
+/** The longest durations a request may ask for (rules 7). */
 export const LONGEST = {
   /** An order, and an unpaid transaction. */
   order: 'P30D',
-  /** From acceptance to capture; after that the issuer may cancel the reservation (specification, Rules that hold 5). */
+  /** From acceptance to capture; after that the issuer may cancel the reservation (rules 7.4). */
   capture: 'P5D',
   link: 'P365D',
 } as const;
@@ -14,7 +14,7 @@ const SHORTEST_MS = 1000;
 /**
  * Milliseconds of an ISO 8601 duration such as PT30M, P7D or P1W. A day is 24 hours.
  * Throws a RangeError, whose message names no value, for anything else: years and months have no fixed length, and less
- * than PT1S would end before it began (DECISIONS, HTTP surface 4).
+ * than PT1S would end before it began (rules 1.9).
  */
 export function parseDuration(text: string): number {
   // Temporal.Duration also accepts signs and lower-case letters.

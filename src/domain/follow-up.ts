@@ -12,7 +12,7 @@ import type { TransactionStatus } from './transitions';
 
 /**
  * Follow-up orders: what is done with a payment's money after it was taken or reserved. Each is an order of its own that points to
- * the payment and never edits it (specification, What the service does; DECISIONS, Money). A new kind is a row here.
+ * the payment and never edits it (rules 9.1). A new kind is a row here.
  *
  * `confirmed` and `pending` name the columns of the payment's transaction that it moves; a kind without `pending` sets nothing
  * aside first.
@@ -120,7 +120,7 @@ export interface PaymentId {
   original_transaction_id: string;
 }
 
-/** A new follow-up order; absent fields are taken from the payment order (DECISIONS, Money). */
+/** A new follow-up order; absent fields are taken from the payment order (rules 9.3). */
 export interface NewFollowUp extends FollowUpRequest, PaymentId {
   id: string;
   /** The only transaction of the follow-up order. */
@@ -130,7 +130,7 @@ export interface NewFollowUp extends FollowUpRequest, PaymentId {
   extra?: unknown;
   /** The versions of the payment order that its sender allows; absent: any. */
   versions?: readonly number[] | undefined;
-  /** Epoch milliseconds by the machine's clock; nothing may be written later, as its sender was told (DECISIONS, HTTP surface 10). */
+  /** Epoch milliseconds by the machine's clock; nothing may be written later, as its sender was told (rules 10.5). */
   not_after?: number | undefined;
   /** Epoch milliseconds. */
   now: number;
@@ -144,7 +144,7 @@ export function creditDebitOf({
   return kind === 'reversal' && requested_by === 'processor' ? 'credit' : FOLLOW_UPS[kind].credit_debit;
 }
 
-/** A refund has its own method on the wire; every other follow-up order has the payment's (DECISIONS, Money). */
+/** A refund has its own method on the wire; every other follow-up order has the payment's (rules 9.4). */
 export function paymentMethodOf(kind: FollowUpKind, original: string): string {
   return kind === 'refund' ? 'credit-card-refund' : original;
 }
@@ -155,9 +155,9 @@ export function followUpKey(transaction_id: string, kind: FollowUpKind, follow_u
 }
 
 /**
- * The amount a follow-up order may move, in minor units. Throws the specification's refusal when it may not: Conflict,
+ * The amount a follow-up order may move, in minor units. Throws when it may not: Conflict,
  * CanNotCancelTransaction or RefundError by its kind, ValidationError on `amount` for a capture or void of more than is left
- * (DECISIONS, Money: Refusals). What the processor has already done is never refused.
+ * (rules 8.5, 8.6, 8.7, 9.8). What the processor has already done is never refused.
  */
 export function amountToMove(
   money: TransactionMoney,

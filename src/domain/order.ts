@@ -7,7 +7,7 @@ import {
   type TransactionStatus,
 } from './transitions';
 
-/** Most payment attempts of one order on the hosted page; with a card token there is only one (DECISIONS, Attempts). */
+/** Most payment attempts of one order on the hosted page; with a card token there is only one (rules 6.3). */
 export const ATTEMPTS_MAX = 5;
 
 /** How an unpaid order was ended other than by its transactions. */
@@ -30,7 +30,7 @@ export interface OrderFacts {
   ended?: Ending;
 }
 
-/** The status of an order, computed from its transactions and never assigned: the first rule that fits (DECISIONS, Statuses). */
+/** The status of an order, computed from its transactions and never assigned: the first rule that fits (rules 4.4). */
 export function orderStatus({ transactions, was_accepted, attempts_max, ended }: OrderFacts): OrderStatus {
   const last = transactions.at(-1);
   const afterError = transactions.slice(0, -1).includes('error');
@@ -50,7 +50,7 @@ export function hasEnded(end: number, now: number): boolean {
 }
 
 /**
- * When an unpaid transaction ends: after its own period, never after its order (DECISIONS, Windows).
+ * When an unpaid transaction ends: after its own period, never after its order (rules 7.3).
  * Epoch milliseconds; periods in milliseconds.
  */
 export function transactionEnd(facts: { order_end: number; created: number; period: number }): number {
@@ -62,7 +62,7 @@ export type PaymentObstacle = 'already_started' | 'no_attempt_left' | 'ended';
 
 /**
  * Why the attempt with this number may not start; `undefined` when it may: the next one after a declined attempt, or one that
- * exists and was not begun (DECISIONS, Attempts). `attempt` counts from 1; `order_end` and `now` in epoch milliseconds.
+ * exists and was not begun (rules 6.3). `attempt` counts from 1; `order_end` and `now` in epoch milliseconds.
  */
 export function paymentObstacle(
   facts: OrderFacts & { order_end: number; now: number; attempt: number },
@@ -80,7 +80,7 @@ export function paymentObstacle(
   return nextInLine && (last === undefined || last === 'error') ? undefined : 'already_started';
 }
 
-/** Whether an order may be cancelled: not while its last transaction waits for the outcome (DECISIONS, Cancel an order). */
+/** Whether an order may be cancelled: not while its last transaction waits for the outcome (rules 5.7). */
 export function mayCancel(order: OrderStatus, last: TransactionStatus | undefined): boolean {
   return mayMove(ORDER_MOVES, order, 'cancelled') && last !== 'processing';
 }

@@ -3,7 +3,7 @@ import { parseDuration } from './duration';
 
 /** How long a transaction may be paid. */
 interface PaymentPeriod {
-  /** As shown until acceptance: the value sent, else that of the project (DECISIONS, Windows). ISO 8601. */
+  /** As shown until acceptance: the value sent, else that of the project (rules 7.5). ISO 8601. */
   expiration_period: string;
   /** The time for paying, in milliseconds. */
   period: number;

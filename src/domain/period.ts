@@ -1,4 +1,4 @@
-/** The longest period of one list of orders (DECISIONS, List orders). */
+/** The longest period of one list of orders (rules 5.8). */
 const LIST_PERIOD_MAX_DAYS = 31;
 const LIST_PERIOD_MAX_MS = LIST_PERIOD_MAX_DAYS * 24 * 60 * 60 * 1_000;
 /** No order lies outside these instants, and databases do not know all of them. Epoch milliseconds. */

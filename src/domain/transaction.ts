@@ -14,8 +14,7 @@ export type Answer =
   | 'unknown';
 
 /**
- * The move that follows from an answer, and what its event shows. A declined card is a value, never an error (specification,
- * Errors, rule 2).
+ * The move that follows from an answer, and what its event shows. A declined card is a value, never an error (rules 3.3).
  */
 export interface Outcome {
   to: TransactionStatus;
@@ -26,7 +25,7 @@ export interface Outcome {
 
 /**
  * What a transaction becomes by the processor's answer. `unknown` is never a decline: the transaction is processing until the
- * processor gives an outcome (specification, Errors, rule 2; DECISIONS, Statuses).
+ * processor gives an outcome (rules 10.1).
  */
 export function outcomeOf(answer: Answer): Outcome {
   if (answer === 'unknown') return { to: 'processing' };

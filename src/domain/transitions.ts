@@ -1,6 +1,6 @@
 /**
  * Every status and every move between them, in one place. Types, zod, SQL guards, the API's refusals, the diagrams in README and
- * the tests read these tables; nothing else lists a status (specification, States and transitions; DECISIONS, Statuses).
+ * the tests read these tables; nothing else lists a status (rules 4.1).
  */
 type Moves<S extends string> = { readonly [From in S]: readonly S[] };
 
@@ -33,7 +33,7 @@ export const ORDER_MOVES = defineMoves({
   error: [],
 });
 
-/** A webhook delivery: open until a receiver answered 2xx or ten attempts failed (specification, Events). */
+/** A webhook delivery: open until a receiver answered 2xx or ten attempts failed (rules 13.4, 13.6). */
 export const DELIVERY_MOVES = defineMoves({
   new: ['delivered', 'failed'],
   delivered: [],

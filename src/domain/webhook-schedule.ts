@@ -1,4 +1,4 @@
-/** When a webhook is sent again, and how long an attempt may take (specification, Events 6 and 7). */
+/** When a webhook is sent again, and how long an attempt may take (rules 13.5, 13.6). */
 export const WEBHOOK_ATTEMPTS_MAX = 10;
 
 /** From the end of a failed attempt to the start of the next, in milliseconds. */

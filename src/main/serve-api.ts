@@ -17,7 +17,7 @@ import { connectTemporal } from '../temporal/connect';
 import type { Started } from './process';
 import { publicUrl } from './public-url';
 
-/** How long a form of the hosted page waits for the outcome (DECISIONS, Hosted page). Milliseconds. */
+/** How long a form of the hosted page waits for the outcome (rules 12.4). Milliseconds. */
 const PAGE_DEADLINE_MS = 10_000;
 
 /** Opens what the api needs and listens. `addTo`: the benchmark's own process adds its one route to the pages. */

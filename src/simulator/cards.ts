@@ -12,7 +12,7 @@ export interface TestCard {
 }
 
 /**
- * The table of test cards (DECISIONS, Processor simulator), by meaning. The numbers ending in 05, 43 and 51 are
+ * The table of test cards (rules 17.2), by meaning. The numbers ending in 05, 43 and 51 are
  * published like this although their check digit is wrong: a form that wants to take them must not insist on one.
  */
 export const TEST_CARDS = {

@@ -5,7 +5,7 @@ import type { LookupFunction } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { isPublicAddress, namesPrivateAddress } from './address';
 
-/** One notification to send; the body carries no status (specification, Events). */
+/** One notification to send; the body carries no status (rules 13.2). */
 export interface WebhookRequest {
   url: string;
   /** Named in the header webhook-id: the same for every attempt of one notification. */

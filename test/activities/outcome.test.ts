@@ -38,6 +38,6 @@ test('a decline keeps the issuer’s code for its event', () => {
   });
 });
 
-test('rule 2: no answer is processing, by the service, and nothing is known of it', () => {
+test('rules 10.1: no answer is processing, by the service, and nothing is known of it', () => {
   expect(moveOf('unknown', NOW)).toEqual({ to: 'processing', details: { source: 'service', now: NOW } });
 });

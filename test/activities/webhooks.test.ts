@@ -74,7 +74,7 @@ describe('attemptDelivery', () => {
     [9, 10_000, 'new'],
     [10, 10_000, 'failed'],
   ])(
-    'rules 6 and 7: attempt %i may take %i ms, and when it fails the delivery is %s',
+    'rules 13.5 and 13.6: attempt %i may take %i ms, and when it fails the delivery is %s',
     async (attempt, time_limit_ms, status) => {
       const id = await aDelivery();
       const asked: WebhookRequest[] = [];

@@ -3,7 +3,7 @@ import { ServiceError } from '../../src/errors';
 import { ROUTES } from '../../src/contract/routes';
 import { AUTHORIZATION, servePlumbing, type Plumbing } from '../support/plumbing';
 
-/** POSTs whose body is optional (DECISIONS, HTTP surface 5): there is none yet, so one of the routes is made so for this file. */
+/** POSTs whose body is optional (rules 1.10): there is none yet, so one of the routes is made so for this file. */
 const route = ROUTES.createOrder as { body_optional?: boolean; body: unknown };
 const { body: bodySchema } = route;
 

@@ -30,7 +30,7 @@ import {
   type Sent,
 } from './following';
 
-/** A card is charged to load money into another account (specification, Account funding through create order). */
+/** A card is charged to load money into another account (rules 14). */
 
 /** Numbers of nothing else in this run, so that they can be searched for: a card of no table, and an account. */
 const RECEIVING_CARD = '5105105105105100';
@@ -75,7 +75,7 @@ async function fund(
 const refusal = ({ status, body }: OrderAnswer) => [status, body.error.type, body.error.property_path];
 const token = () => shop.vaultToken(CARDS.approved.number);
 
-describe('rules 1 to 3: the transaction', () => {
+describe('rules 14.1 and 14.2: the transaction', () => {
   test('is aft, shows first six and last four of the receiver, and goes on at the hosted page like any card payment', async () => {
     const { status, body } = await fund(shop);
     const order = orderSchema.parse(body);
@@ -172,7 +172,7 @@ describe('rules 1 to 3: the transaction', () => {
   });
 });
 
-describe('rule 4: capture_mode may be set; then the standard capture and void apply', () => {
+describe('rules 14.5: capture_mode may be set; then the standard capture and void apply', () => {
   test('manual: captured in part, voided, refunded; what follows is of the card, and says nothing of the receiver', async () => {
     const { body: order } = await fund(shop, {
       details: { ...RECEIVER, vault_token: await token() },
@@ -213,7 +213,7 @@ describe('rule 4: capture_mode may be set; then the standard capture and void ap
 
 describe('what is missing or wrong: nothing is stored', () => {
   test.each(Object.keys(CUSTOMER))(
-    'rule 2: customer.%s is needed: 422 names it; empty or blank is missing too',
+    'rules 14.2: customer.%s is needed: 422 names it; empty or blank is missing too',
     async (field) => {
       for (const value of [undefined, '', '  ']) {
         // A country that is no code is refused by its own rule.
@@ -227,7 +227,7 @@ describe('what is missing or wrong: nothing is stored', () => {
     },
   );
 
-  test('rule 2: no customer at all names its first field', async () => {
+  test('rules 14.2: no customer at all names its first field', async () => {
     expect(refusal(await fund(shop, { order: { customer: undefined } }))).toEqual([
       422,
       'MissingInformationToCreateTransaction',
@@ -235,7 +235,7 @@ describe('what is missing or wrong: nothing is stored', () => {
     ]);
   });
 
-  test('rule 2: another address than billing', async () => {
+  test('rules 14.2: another address than billing', async () => {
     expect(refusal(await fund(shop, { customer: { ...CUSTOMER, address_type: 'shipping' } }))).toEqual([
       400,
       'ValidationError',
@@ -243,7 +243,7 @@ describe('what is missing or wrong: nothing is stored', () => {
     ]);
   });
 
-  test.each(['US', 'CA'])('rule 2: state is needed for %s', async (country) => {
+  test.each(['US', 'CA'])('rules 14.2: state is needed for %s', async (country) => {
     expect(refusal(await fund(shop, { customer: { ...CUSTOMER, country } }))).toEqual([
       422,
       'MissingInformationToCreateTransaction',
@@ -316,7 +316,7 @@ describe('what is missing or wrong: nothing is stored', () => {
     ]);
   });
 
-  test('rule 5: a project that is not enabled is refused with Forbidden, whatever else is missing', async () => {
+  test('rules 14.3: a project that is not enabled is refused with Forbidden, whatever else is missing', async () => {
     const { shop: stranger } = await aProject();
     for (const other of [stranger, new Merchant(stack(), stack().live_api_key)]) {
       for (const over of [{}, { customer: {} }, { details: { receiver_account_number: RECEIVING_CARD } }]) {

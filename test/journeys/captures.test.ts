@@ -39,7 +39,7 @@ beforeAll(() => {
 });
 
 describe('an authorization', () => {
-  test('rule 3: with capture_mode the amount is reserved: completed and accepted, nothing captured, capturable for five days', async () => {
+  test('rules 8.1: with capture_mode the amount is reserved: completed and accepted, nothing captured, capturable for five days', async () => {
     const order = orderSchema.parse(await authorized(shop));
     expectNothingEmpty(order);
     expect(story(order)).toBe('completed: accepted');
@@ -80,7 +80,7 @@ describe('an authorization', () => {
     },
   );
 
-  test('rule 4: what nobody captures is released at the end of the window, by a void order of the service; the order stays completed', async () => {
+  test('rules 8.8: what nobody captures is released at the end of the window, by a void order of the service; the order stays completed', async () => {
     const order = await authorized(shop, { transaction: { expiration_period: 'PT5S' }, merchant_order_id: 'M-lapses' });
     const released = await followed(shop, order, 'is-void');
     expect(released).toMatchObject({
@@ -298,7 +298,7 @@ describe('a capture', () => {
     expect((await capture(shop, captured)).body.error.value).toContain(captured.related_order_id);
   });
 
-  test('rule 4: delayed cannot be captured through the API', async () => {
+  test('rules 8.2: delayed cannot be captured through the API', async () => {
     const order = await authorized(shop, { transaction: { capture_mode: 'delayed', expiration_period: 'PT1H' } });
     for (const answer of [await capture(shop, order), await capturePart(shop, order, part(1))]) {
       expect(said(answer)).toEqual([409, 'Conflict']);
@@ -462,7 +462,7 @@ describe('a delayed authorization', () => {
   const delayed = (expiration_period: string, fields: Record<string, unknown> = {}) =>
     authorized(shop, { ...fields, transaction: { capture_mode: 'delayed', expiration_period } });
 
-  test('rule 4: is captured at the end of its expiration_period by itself', async () => {
+  test('rules 8.2: is captured at the end of its expiration_period by itself', async () => {
     const order = await delayed('PT5S', { description: 'later' });
     const captured = await followed(shop, order, 'is-capture');
     expect(captured).toMatchObject({

@@ -170,7 +170,7 @@ export async function forgetAnswer(key: string): Promise<void> {
 
 export { aKey };
 
-/** Nothing of the answer is null or an empty array, and no amount of something is 0 (DECISIONS, HTTP surface 3). */
+/** Nothing of the answer is null or an empty array, and no amount of something is 0 (rules 1.3). */
 export function expectNothingEmpty(order: Order): void {
   const { flags: _, amount_details: __, ...rest } = order;
   expect(JSON.stringify(rest)).not.toMatch(/\[\]|:null|"\w+_amount":0/);

@@ -7,7 +7,7 @@ import { aProject } from '../support/projects';
 import { connect } from '../../src/db/connection';
 import { stack } from '../support/stack';
 
-/** Errors, rule 1: what is refused is not stored and not charged. */
+/** Rules 3.2: what is refused is not stored and not charged. */
 const shop = new Merchant();
 const db = connect(stack().postgres_url, { pool_max: 2 });
 /** The processor's own books, which know the project. */

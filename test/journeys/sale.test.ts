@@ -13,7 +13,7 @@ function leaves(value: unknown, path = ''): [path: string, value: unknown][] {
   return Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${path}.${key}`));
 }
 
-/** What is absent is left out: no null, no empty array but flags (DECISIONS, HTTP surface 3). */
+/** What is absent is left out: no null, no empty array but flags (rules 1.3). */
 function expectNothingEmpty(order: object): void {
   expect(leaves(order).filter(([, value]) => value === null)).toEqual([]);
   expect(JSON.stringify({ ...order, flags: undefined })).not.toContain('[]');
@@ -43,7 +43,7 @@ const FIELDS = {
 };
 
 describe('a sale, approved', () => {
-  test('rule 1: the order is completed, its transaction accepted, its response code 00, in one answer', async () => {
+  test('rules 4.8: the order is completed, its transaction accepted, its response code 00, in one answer', async () => {
     const shop = merchant();
     const transaction = { ...(await shop.cardTransaction('approved')), expiration_period: 'PT10M' };
     const answer = await createOrder(
@@ -176,7 +176,7 @@ describe('an order for the hosted page', () => {
 });
 
 describe('a sale, declined', () => {
-  test('rule 2: a decline is an answer: 200, status error, the code and its description', async () => {
+  test('rules 3.3: a decline is an answer: 200, status error, the code and its description', async () => {
     const shop = merchant();
     const answer = await createOrder(
       { orderRequest: { currency: 'EUR', amount: 100, transactions: [await shop.cardTransaction('do_not_honor')] } },
@@ -224,7 +224,7 @@ describe('a sale, declined', () => {
     expectNothingEmpty(paid);
   });
 
-  test('rule 6: the form of an attempt that is over pays nothing', async () => {
+  test('rules 6.3: the form of an attempt that is over pays nothing', async () => {
     const shop = merchant();
     const order = await shop.createOrder();
     const customer = new Client();

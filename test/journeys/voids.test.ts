@@ -134,7 +134,7 @@ describe('a void', () => {
     expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
   });
 
-  test('rule 4: delayed is voided like manual; in full, nothing is captured at the end', async () => {
+  test('rules 8.2: delayed is voided like manual; in full, nothing is captured at the end', async () => {
     const order = await delayed();
     expect(said(await voidAll(shop, order))).toEqual([200, 'completed']);
     expect(story(await read(shop, order))).toBe('completed: cancelled');

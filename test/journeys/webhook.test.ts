@@ -56,7 +56,7 @@ test('when it arrives the order is already what it tells of', async () => {
   expect(await seen[0]).toBe('error');
 });
 
-test('rule 3: webhook_url of the order overrides that of the project', async () => {
+test('rules 13.3: webhook_url of the order overrides that of the project', async () => {
   const url = new URL('/of-this-order?key=1', receiver.url).href;
   const { id } = await project.shop.paidOrder('approved', { webhook_url: url });
   await receiver.waitFor(1);

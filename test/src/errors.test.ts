@@ -2,7 +2,7 @@ import { ERRORS, ServiceError, invalid, isErrorName, typeOf, type ErrorName } fr
 
 const NAMES = Object.keys(ERRORS) as ErrorName[];
 
-/** Statuses and meanings as the specification and DECISIONS, HTTP surface 7 write them. */
+/** Statuses and meanings, written a second time (rules 3.4). */
 test.each([
   ['ValidationError', 400, 'Request does not match the schema, for example a missing or invalid field.'],
   ['MissingInformationToCreateTransaction', 422, 'Information needed to create the transaction is missing.'],
@@ -11,7 +11,7 @@ test.each([
   ['RefundError', 400, 'Refund not possible, for example exceeds the remaining amount.'],
   ['FailedToFetchTransactionInformation', 502, 'Transaction information could not be retrieved.'],
   ['ServerError', 500, 'Unexpected error inside the service.'],
-] as const)('%s has status %i and the meaning of the specification', (name, status, meaning) => {
+] as const)('%s has status %i and its meaning', (name, status, meaning) => {
   expect(ERRORS[name]).toMatchObject({ status, meaning });
   expect(typeOf(name)).toBe(name);
 });

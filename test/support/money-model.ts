@@ -1,5 +1,5 @@
 /**
- * The money of one payment as DECISIONS.md (Money; Statuses, Authorization) tells it, written a second time and another way: it
+ * The money of one payment as sections 8 and 9 of docs/rules.md tell it, written a second time and another way: it
  * keeps a ledger of follow-up orders and counts, where the service keeps counters. It shares no code with what it judges.
  */
 export type LedgerKind = 'capture' | 'void' | 'refund' | 'chargeback' | 'reversal';

@@ -209,7 +209,7 @@ describe('refused by the payment locked in the database', () => {
   test.each<[string, 'manual' | 'delayed', 'capture' | 'void', number | undefined, string]>([
     ['a capture of more than is left', 'manual', 'capture', 501, 'ValidationError'],
     ['a void of more than is left', 'manual', 'void', 501, 'ValidationError'],
-    ['rule 4: a capture of delayed', 'delayed', 'capture', undefined, 'Conflict'],
+    ['rules 8.2: a capture of delayed', 'delayed', 'capture', undefined, 'Conflict'],
   ])('%s, and the order goes on', async (_title, mode, kind, amount, type) => {
     const order = await authorize(mode);
     await expect(order.follow(kind, amount).catch(refusalOf)).resolves.toBe(type);

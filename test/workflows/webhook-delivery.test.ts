@@ -44,7 +44,7 @@ async function delivered(): Promise<{ order_id: string; status: unknown; attempt
 const gaps = (attempts: Attempt[]) =>
   attempts.slice(1).map((attempt, i) => Date.parse(attempt.started) - Date.parse(attempts[i]!.started));
 
-test('rule 1: the body is event, order_id and project_id, and nothing else', async () => {
+test('rules 13.1: the body is event, order_id and project_id, and nothing else', async () => {
   const { order_id, status, attempts } = await delivered();
   expect(status).toBe('delivered');
   expect(JSON.parse(receiver.received[0]!.body)).toEqual({ event: 'status_changed', order_id, project_id: PROJECT.id });
@@ -54,7 +54,7 @@ test('rule 1: the body is event, order_id and project_id, and nothing else', asy
   expect(receiver.received).toHaveLength(1);
 });
 
-test('rule 7: ten failed attempts, two minutes apart, then it stops', async () => {
+test('rules 13.6: ten failed attempts, two minutes apart, then it stops', async () => {
   receiver.answer((response) => response.writeHead(500).end());
   const { status, attempts } = await delivered();
   expect(status).toBe('failed');
@@ -65,7 +65,7 @@ test('rule 7: ten failed attempts, two minutes apart, then it stops', async () =
   expect(receiver.received).toHaveLength(10);
 });
 
-test('rule 6: 4 seconds for the first attempt, 10 for every retry', async () => {
+test('rules 13.5: 4 seconds for the first attempt, 10 for every retry', async () => {
   receiver.answer((response) => response.writeHead(404).end());
   const { attempts } = await delivered();
   expect(attempts.map(({ time_limit_ms }) => time_limit_ms)).toEqual([4_000, ...Array<number>(9).fill(10_000)]);

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** The Idempotency-Keys of merchants, so that a repeat does nothing twice (DECISIONS, HTTP surface 11). */
+/** The Idempotency-Keys of merchants, so that a repeat does nothing twice (rules 11.2). */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- Ids of objects that are made with an Idempotency-Key derive from the key and this namespace. Nobody outside knows it: with

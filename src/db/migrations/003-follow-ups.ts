@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 /**
  * Authorizations and follow-up orders. Confirmed amounts only grow; requested but unanswered amounts have columns of their own, so
  * that no money is requested twice. The CHECKs are the last word: no race can capture, void or refund more than there is
- * (DECISIONS, Money).
+ * (rules 9.6).
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

@@ -87,7 +87,7 @@ test.each([
   },
 );
 
-test('rule 9: the processor does not answer for the charge: 200, processing, and its outcome follows', async () => {
+test('rules 10.1: the processor does not answer for the charge: 200, processing, and its outcome follows', async () => {
   const transaction = await shop.cardTransaction('approved');
   await shop.trouble({
     operation: 'sale',

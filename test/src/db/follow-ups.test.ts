@@ -192,7 +192,7 @@ describe('insertFollowUp writes an order beside the payment order', () => {
 describe('a refusal stores nothing', () => {
   test.each<[title: string, mode: PaymentMode, what: Request, error: string]>([
     ['capture of a sale', 'sale', { kind: 'capture' }, 'Conflict'],
-    ['rule 4: delayed cannot be captured through the API', 'delayed', { kind: 'capture' }, 'Conflict'],
+    ['rules 8.2: delayed cannot be captured through the API', 'delayed', { kind: 'capture' }, 'Conflict'],
     ['capture of more than is left', 'manual', { kind: 'capture', amount: 101 }, 'ValidationError'],
     ['capture at the end of the window', 'manual', { kind: 'capture', now: CAPTURE_END }, 'Conflict'],
     ['void of a sale', 'sale', { kind: 'void' }, 'CanNotCancelTransaction'],

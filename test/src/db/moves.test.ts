@@ -23,7 +23,7 @@ import { aDatabase, type TestDatabase } from '../../support/database';
 
 /**
  * Every pair of statuses: the table, the plan made from it, the guard in SQL and the API say the same. That the table itself is
- * the one of DECISIONS is test/src/domain/transitions.test.ts.
+ * the one of rules 4.2 is test/src/domain/transitions.test.ts.
  */
 let database: TestDatabase;
 beforeAll(async () => {

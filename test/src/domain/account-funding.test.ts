@@ -42,7 +42,7 @@ describe('a receiver makes a transaction an account funding one', () => {
   });
 });
 
-describe('rules 1 and 2: what account funding needs', () => {
+describe('rules 14.1 and 14.2: what account funding needs', () => {
   test('everything there, from a country without states', () => {
     expect(required()).toBe('fine');
   });
@@ -76,8 +76,8 @@ describe('rules 1 and 2: what account funding needs', () => {
   });
 });
 
-describe('rules 2, 6 and 7: states', () => {
-  /** Typed from the specification, one by one. */
+describe('rules 14.2 and 14.4: states', () => {
+  /** Typed from rules 14.4, one by one. */
   const SPECIFIED = {
     CA: ['AB', 'BC', 'MB', 'NB', 'NL', 'NS', 'NT', 'NU', 'ON', 'PE', 'QC', 'SK', 'YT'],
     US: [
@@ -138,7 +138,7 @@ describe('rules 2, 6 and 7: states', () => {
     ],
   };
 
-  test('the lists are those of the specification, 13 and 54', () => {
+  test('the lists are those of rules 14.4, 13 and 54', () => {
     expect(STATES).toEqual(SPECIFIED);
     expect([SPECIFIED.CA.length, SPECIFIED.US.length]).toEqual([13, 54]);
   });

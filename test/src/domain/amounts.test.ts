@@ -21,15 +21,19 @@ const left = (money: TransactionMoney, now = NOW) => [
 
 describe('what is left: held, capturable, voidable, refundable', () => {
   test.each<[rule: string, money: TransactionMoney, left: number[], now?: number]>([
-    ['rule 3: a sale holds nothing; what it captured is refundable', aSale(), [0, 0, 0, 100]],
+    ['rules 8.1: a sale holds nothing; what it captured is refundable', aSale(), [0, 0, 0, 100]],
     [
       'a sale that waits for its outcome has nothing',
       aSale({ status: 'processing', captured_amount: 0 }),
       [0, 0, 0, 0],
     ],
-    ['rule 4: with manual, the amount stays reserved until captured or voided', anAuthorization(), [100, 100, 100, 0]],
     [
-      'rule 4: delayed cannot be captured through the API, but can be voided',
+      'rules 8.2: with manual, the amount stays reserved until captured or voided',
+      anAuthorization(),
+      [100, 100, 100, 0],
+    ],
+    [
+      'rules 8.2: delayed cannot be captured through the API, but can be voided',
       anAuthorization({ capture_mode: 'delayed' }),
       [100, 0, 100, 0],
     ],
@@ -56,7 +60,7 @@ describe('what is left: held, capturable, voidable, refundable', () => {
     ],
     ['a millisecond before its end the window is open', anAuthorization(), [100, 100, 100, 0], CAPTURE_END - 1],
     [
-      'rule 5: exactly at its end the window is over, and the money still held',
+      'rules 7.1: exactly at its end the window is over, and the money still held',
       anAuthorization(),
       [100, 0, 0, 0],
       CAPTURE_END,

@@ -84,7 +84,7 @@ describe('what an order holds', () => {
   });
 });
 
-describe('rule 4 and DECISIONS, Money: what the service does at the end of the window', () => {
+describe('rules 8.2 and 8.8: what the service does at the end of the window', () => {
   test.each<
     [
       rule: string,

@@ -19,7 +19,7 @@ import { CAPTURE_END, aSale, anAuthorization } from '../../support/money';
 
 describe('one table of kinds', () => {
   test.each(Object.entries(FOLLOW_UPS))('%s: fields and flags are named after it', (kind, row) => {
-    // Captures and voids appear in related_orders only (DECISIONS, Money).
+    // Captures and voids appear in related_orders only (rules 9.5).
     const array = kind === 'capture' || kind === 'void' ? null : `${kind}_orders`;
     expect([row.flag, row.original_flag, row.of, row.orders]).toEqual([
       `is-${kind}`,
@@ -73,7 +73,7 @@ function asked(
   }
 }
 
-describe('refusals (DECISIONS, Money)', () => {
+describe('refusals (rules 8.5, 8.6, 8.7, 9.8)', () => {
   const CAPTURED = anAuthorization({ captured_amount: 100 });
   test.each<
     [
@@ -108,13 +108,18 @@ describe('refusals (DECISIONS, Money)', () => {
     ],
     ['capture of a sale', aSale(), { kind: 'capture' }, 'Conflict'],
     [
-      'rule 4: delayed cannot be captured through the API',
+      'rules 8.2: delayed cannot be captured through the API',
       anAuthorization({ capture_mode: 'delayed' }),
       { kind: 'capture' },
       'Conflict',
     ],
     ['a millisecond before the end of the window', anAuthorization(), { kind: 'capture', now: CAPTURE_END - 1 }, 100],
-    ['rule 5: capture at the end of the window', anAuthorization(), { kind: 'capture', now: CAPTURE_END }, 'Conflict'],
+    [
+      'rules 7.1: capture at the end of the window',
+      anAuthorization(),
+      { kind: 'capture', now: CAPTURE_END },
+      'Conflict',
+    ],
     [
       'capture before acceptance',
       anAuthorization({ status: 'pending', capture_end: null }),
@@ -341,7 +346,7 @@ describe('what is flagged for the operator: a sum over captured, on the order th
   });
 });
 
-describe('an authorization of which nothing is left (DECISIONS, Statuses)', () => {
+describe('an authorization of which nothing is left (rules 8.11)', () => {
   test.each<[rule: string, money: TransactionMoney, given_up: boolean]>([
     ['voided in full', anAuthorization({ voided_amount: 100 }), true],
     ['delayed, voided in full', anAuthorization({ capture_mode: 'delayed', voided_amount: 100 }), true],

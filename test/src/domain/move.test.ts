@@ -76,7 +76,7 @@ describe('planMove', () => {
   });
 });
 
-describe('an authorization (DECISIONS, Statuses)', () => {
+describe('an authorization (rules 8.1)', () => {
   const authorized = (status: TransactionStatus, fields: Partial<OrderRecord> = {}): OrderRecord => {
     const order = anOrder([status], fields);
     return {

@@ -9,7 +9,7 @@ import {
   toMermaid,
 } from '../../../src/domain/transitions';
 
-/** DECISIONS, Statuses, written a second time by hand: x = allowed. */
+/** Rules 4.2 and 4.5, written a second time by hand: x = allowed. */
 const TRANSACTION_TABLE = `
              new pending processing accepted error cancelled expired
 new           .     x        x         x       x       x        x

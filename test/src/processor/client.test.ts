@@ -96,7 +96,7 @@ test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (what
   expect(await outcomes).toEqual(['unknown', 'unknown']);
   for (const error of await looks) {
     expect(error).toBeInstanceOf(ServiceError);
-    // Nothing came back, or nothing of use did (DECISIONS, HTTP surface 9).
+    // Nothing came back, or nothing of use did (rules 10.7).
     expect((error as ServiceError).error).toBe(
       SILENT.includes(what) ? 'GatewayTimeout' : 'FailedToFetchTransactionInformation',
     );
