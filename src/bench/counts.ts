@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { connect } from '../db/connection';
 import { median } from './figures';
+import { eventNamesOf, workflowTasksIn } from './history';
 import type { Row } from './rows';
 import type { BenchStack } from './stack';
 
@@ -61,12 +62,8 @@ export async function count(
 const NOTHING = { events: 0, workflow_tasks: 0 };
 
 async function historyOf(client: Client, workflow_ids: readonly string[]): Promise<typeof NOTHING> {
-  const histories = await Promise.all(workflow_ids.map((id) => client.workflow.getHandle(id).fetchHistory()));
-  const events = histories.flatMap((history) => history.events ?? []);
-  return {
-    events: events.length,
-    workflow_tasks: events.filter((event) => event.workflowTaskCompletedEventAttributes != null).length,
-  };
+  const names = (await Promise.all(workflow_ids.map((id) => eventNamesOf(client, id)))).flat();
+  return { events: names.length, workflow_tasks: workflowTasksIn(names) };
 }
 
 /** From now on the server writes every statement that it carries out, with the database's name before it. */

@@ -3,21 +3,27 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { STOP_PATIENCE, parseConfig, type Config } from '../config';
 import { migrate } from '../db/migrate';
-import { localApiUrl, resolveStack, withPorts, type StackConfig } from '../stack/addresses';
-import { baseEnvironment, configVariables } from '../stack/environment';
 import { removeFacts, summary, writeFacts, writeVariables, type StackFacts } from '../stack/facts';
-import { StackFailure, explain } from '../stack/failure';
+import { StackFailure, explain, checkRoom } from '../stack/failure';
 import { shown } from '../stack/files';
 import { reach } from '../stack/ports';
 import { guardFirstStart } from '../stack/programs/first-start';
 import type { Program } from '../stack/programs/program';
 import { Supervisor } from '../stack/programs/supervisor';
 import { createProgress } from '../stack/progress';
-import { checkRoom } from '../stack/room';
-import { keepSecrets, type Secrets } from '../stack/secrets';
 import { meilisearchData, meilisearchProgram, meilisearchTool } from '../stack/servers/meilisearch';
 import { preparePostgres } from '../stack/servers/postgres';
 import { setUpNamespace, temporalData, temporalProgram, temporalTool } from '../stack/servers/temporal';
+import {
+  localApiUrl,
+  resolveStack,
+  withPorts,
+  type StackConfig,
+  baseEnvironment,
+  configVariables,
+  keepSecrets,
+  type Secrets,
+} from '../stack/settings';
 import { findTool, type Tool } from '../stack/tools/find-tool';
 import { takeLock, type Lock } from '../stack/tools/lock';
 import { stopWithParent, tellReady } from './child';

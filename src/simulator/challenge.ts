@@ -2,7 +2,7 @@ import express, { Router, type Response } from 'express';
 import { z } from 'zod';
 import type { Context } from './context';
 import { challengeOverPage, challengePage, challengeUnknownPage } from './pages/challenge';
-import { parse } from './parse';
+import { parse } from './refusal';
 import { CHALLENGE_CODES, CHALLENGE_FAILED, type Outcome } from './scenarios';
 import type { OperationRow } from './store';
 

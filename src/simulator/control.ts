@@ -2,9 +2,8 @@ import { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from './context';
 import { faultFactsSchema, faultSchema } from './faults';
-import { parse } from './parse';
-import { presentLedgerEntry } from './present';
-import { Refusal } from './refusal';
+import { presentLedgerEntry } from './ledger';
+import { parse, Refusal } from './refusal';
 
 const chargebackSchema = z.object({
   transaction_id: z.uuid(),
@@ -37,7 +36,7 @@ export function control({ store, faults, doDue, wake }: Context): Router {
   });
 
   router.post('/due/', async (req, res) => {
-    await store.hurry(parse(dueSchema, req.body ?? {}).transaction_id, new Date());
+    await store.makeDue(parse(dueSchema, req.body ?? {}).transaction_id, new Date());
     await doDue();
     wake();
     res.json({});

@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
 import type { Logger } from '../log';
 import type { Notification } from '../processor/wire';
-import { presentOperation } from './present';
+import { presentOperation } from './ledger';
 import type { Store } from './store';
 
 /** Attempts of one notification: 1, 2, 4, … up to 300 seconds apart, about three days. */

@@ -9,15 +9,13 @@ import {
   vaultWalletSchema,
   type VaultedCard,
 } from '../processor/wire';
-import { brandOf, testCard } from './cards';
+import { brandOf, testCard, deviceCard } from './cards';
 import type { Context } from './context';
 import type { Facts, FaultTarget } from './faults';
+import { presentOperation } from './ledger';
 import { operate } from './operate';
-import { parse } from './parse';
-import { presentOperation } from './present';
-import { Refusal } from './refusal';
+import { parse, Refusal } from './refusal';
 import type { CardRow } from './store';
-import { deviceCard } from './wallets';
 
 /** Longest silence, in milliseconds, before a call that gets no answer is cut. */
 const SILENCE_MS = 60_000;

@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { z } from 'zod';
 import type { Logger } from '../log';
 import type { Problem } from '../processor/wire';
 
@@ -44,4 +45,17 @@ function foreseen(error: unknown): Refusal | undefined {
   const status = (error as { status?: unknown } | null)?.status;
   if (typeof status !== 'number' || status < 400 || status > 499) return undefined;
   return new Refusal(status, status === 413 ? 'The body is too large.' : 'The request is malformed.');
+}
+
+/** The value as the schema has it. Refuses the first bad field; zod's texts never repeat a value, so no card number gets into an answer. */
+export function parse<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  statusOf: (field: string) => number = () => 400,
+): z.infer<T> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const field = issue?.path.join('.') ?? '';
+  throw new Refusal(statusOf(field), issue?.message ?? 'The request is malformed.', field === '' ? undefined : field);
 }

@@ -336,7 +336,7 @@ export class Store {
   }
 
   /** Makes everything due now that waits for its time, of one transaction or of all. */
-  async hurry(transaction_id: string | undefined, now: Date): Promise<void> {
+  async makeDue(transaction_id: string | undefined, now: Date): Promise<void> {
     await this.pool.query(
       // Not least() alone: of a null and a time it takes the time.
       `update operations set due = case when due > $1 then $1::timestamptz else due end, next_due = case when next_due > $1 then $1::timestamptz else next_due end

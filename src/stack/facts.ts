@@ -1,8 +1,7 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { configVariables } from './environment';
 import { shown, writeWhole } from './files';
-import type { StackConfig } from './addresses';
+import { configVariables, type StackConfig } from './settings';
 
 /** What `stack.json` holds while everything runs. */
 export interface StackFacts {

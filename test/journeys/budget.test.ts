@@ -1,3 +1,4 @@
+import { workflowTasksIn } from '../../src/bench/history';
 import type { Order } from '../../src/client';
 import { deliveryWorkflowId, orderWorkflowId } from '../../workflows/messages';
 import { CARDS } from '../support/cards';
@@ -11,7 +12,6 @@ import { until } from '../support/until';
 /** What an order may cost: every event is written and kept, every workflow task is a round trip somebody waits for. */
 const shop = new Merchant();
 const ANSWER = 'WORKFLOW_EXECUTION_UPDATE_COMPLETED';
-const tasks = (events: string[]) => events.filter((name) => name === 'WORKFLOW_TASK_COMPLETED').length;
 
 let receiver: Receiver;
 beforeAll(async () => {
@@ -24,7 +24,7 @@ test('a new order: 8 events and 1 workflow task to its answer', async () => {
   const events = await eventsOf(orderWorkflowId(id), { open: true });
   const toAnswer = events.slice(0, events.indexOf(ANSWER) + 1);
   expect(toAnswer).toContain(ANSWER);
-  expect([toAnswer.length <= 8, tasks(toAnswer)]).toEqual([true, 1]);
+  expect([toAnswer.length <= 8, workflowTasksIn(toAnswer)]).toEqual([true, 1]);
 });
 
 test('an order that waits to be paid: nothing more than the timer of its end', async () => {
@@ -44,26 +44,26 @@ test.each([
     expect(order.status).toBe(status);
     const events = await eventsOf(orderWorkflowId(order.id));
     expect(events.at(-1)).toBe('WORKFLOW_EXECUTION_COMPLETED');
-    expect([events.length <= 10, tasks(events)]).toEqual([true, 1]);
+    expect([events.length <= 10, workflowTasksIn(events)]).toEqual([true, 1]);
   },
 );
 
 test('with a webhook to start: 1 event more, still 1 workflow task', async () => {
   const { id } = await shop.paidOrder('approved', { webhook_url: receiver.url });
   const events = await eventsOf(orderWorkflowId(id));
-  expect([events.length <= 11, tasks(events)]).toEqual([true, 1]);
+  expect([events.length <= 11, workflowTasksIn(events)]).toEqual([true, 1]);
 });
 
 test('an order that expires: 2 workflow tasks, and nothing waits after its end', async () => {
   const { id } = await shop.createOrder({ expiration_period: 'PT1S' });
   const events = await eventsOf(orderWorkflowId(id));
-  expect([events.filter((name) => name === 'TIMER_STARTED').length, tasks(events)]).toEqual([1, 2]);
+  expect([events.filter((name) => name === 'TIMER_STARTED').length, workflowTasksIn(events)]).toEqual([1, 2]);
 });
 
 test('a delivery that succeeds at once: 6 events and 1 workflow task', async () => {
   const { id } = await shop.paidOrder('approved', { webhook_url: receiver.url });
   const events = await eventsOf(deliveryWorkflowId({ order_id: id, n: 1 }));
-  expect([events.length <= 6, tasks(events)]).toEqual([true, 1]);
+  expect([events.length <= 6, workflowTasksIn(events)]).toEqual([true, 1]);
 });
 
 describe('what follows a payment', () => {
@@ -79,7 +79,7 @@ describe('what follows a payment', () => {
       const refund = await post(`${id}/refunds/`, { amount: 100 });
       expect(refund.status).toBe('completed');
       const events = await eventsOf(orderWorkflowId(refund.id));
-      expect([events.length <= length, tasks(events)]).toEqual([true, 1]);
+      expect([events.length <= length, workflowTasksIn(events)]).toEqual([true, 1]);
     }
   });
 
@@ -93,17 +93,17 @@ describe('what follows a payment', () => {
       return events.includes('TIMER_STARTED') && events;
     });
     // As any payment that is charged at once, and the timer of its window.
-    expect([held.length <= 10, tasks(held)]).toEqual([true, 1]);
+    expect([held.length <= 10, workflowTasksIn(held)]).toEqual([true, 1]);
     const captures = [await post(`${path}amount/`, { amount: 100, description: 'A part' }), await post(path)];
     for (const capture of captures) {
       expect(capture.status).toBe('completed');
       const events = await eventsOf(orderWorkflowId(capture.id));
       // The first answer is asked for before its end, or comes too late to be asked for.
-      expect([events.length <= 10, tasks(events)]).toEqual([true, 1]);
+      expect([events.length <= 10, workflowTasksIn(events)]).toEqual([true, 1]);
     }
     const events = await eventsOf(orderWorkflowId(order.id));
     expect(events.filter((name) => name.startsWith('TIMER_'))).toEqual(['TIMER_STARTED']);
-    expect([events.length - held.length <= 2 * 11 + 1, tasks(events) - 1 <= 2 * 2]).toEqual([true, true]);
+    expect([events.length - held.length <= 2 * 11 + 1, workflowTasksIn(events) - 1 <= 2 * 2]).toEqual([true, true]);
   });
 });
 

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Progress } from '../progress';
-import { RunningProcesses } from './leftovers';
 import { keepRunning, type Kept, type Program } from './program';
+import { RunningProcesses } from './running-processes';
 
 /** A log larger than this is put aside at the next start. */
 const LOG_BYTES = 20 * 1024 * 1024;

@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { gte } from 'semver';
-import { baseEnvironment } from '../environment';
 import type { Program } from '../programs/program';
+import { baseEnvironment } from '../settings';
 import { run } from '../tools/command';
 import type { Tool } from '../tools/find-tool';
 

@@ -13,13 +13,12 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { baseEnvironment } from '../environment';
 import { StackFailure } from '../failure';
 import { readIfThere, shown, writeWhole } from '../files';
-import { commandLine, identify } from '../programs/identity';
-import { stopProcess } from '../programs/leftovers';
 import type { Program } from '../programs/program';
+import { commandLine, identify, stopProcess } from '../programs/running-processes';
 import type { Progress } from '../progress';
+import { baseEnvironment } from '../settings';
 import { run } from '../tools/command';
 
 /** What one server of PostgreSQL needs to run. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { coerce, gte, lt } from 'semver';
-import { baseEnvironment } from '../environment';
 import { repositoryRoot } from '../files';
 import type { Program } from '../programs/program';
+import { baseEnvironment } from '../settings';
 import { isExecutable, onPath, run } from '../tools/command';
 import { downloadOfficial } from '../tools/download';
 import type { Tool } from '../tools/find-tool';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readIfThere } from '../files';
-import { identify, lives, type Identity } from '../programs/identity';
+import { identify, lives, type Identity } from '../programs/running-processes';
 
 /** A lock that this process has. */
 export interface Lock {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { identify } from '../../../src/stack/programs/running-processes';
 import { discardStack, launchStack, readFacts, stack, type LaunchedStack } from '../../support/stack';
 
 // Whole stacks start and stop here.
@@ -29,14 +30,8 @@ async function until(what: string, condition: () => boolean | Promise<boolean>):
   }
 }
 
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** A zombie counts as ended: its parent, or the machine's init, may collect it late. */
+const lives = (pid: number) => identify(pid) !== undefined;
 
 const isReady = (api_url: string) =>
   fetch(`${api_url}/health/ready`).then(

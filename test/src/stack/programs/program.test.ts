@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { baseEnvironment } from '../../../../src/stack/environment';
+import { identify } from '../../../../src/stack/programs/running-processes';
 import { keepRunning, type Kept, type Program } from '../../../../src/stack/programs/program';
+import { baseEnvironment } from '../../../../src/stack/settings';
 
 let folder: string;
 let kept: Kept | undefined;
@@ -54,7 +55,6 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-const alive = (pid: number) => existsSync(`/proc/${pid}`) || process.kill(pid, 0);
 const LIVES = 'setInterval(() => {}, 1e6); process.send({ ready: true });';
 
 test('ready when it says so; started again when it was killed; gone when stopped', async () => {
@@ -64,7 +64,7 @@ test('ready when it says so; started again when it was killed; gone when stopped
   await until(() => pids.length === 2);
   expect(ends).toEqual(['signal SIGKILL']);
   await it.stop();
-  expect(() => alive(pids[1]!)).toThrow('ESRCH');
+  expect(identify(pids[1]!)).toBeUndefined();
   await sleep(300);
   expect(pids).toHaveLength(2);
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { RunningProcesses } from '../../../../src/stack/programs/leftovers';
+import { RunningProcesses } from '../../../../src/stack/programs/running-processes';
 
 let folder: string;
 beforeEach(() => {

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
 import { simulatorDatabase, type Config } from '../config';
+import { readIfThere, writeWhole } from './files';
 import { choosePorts, type WantedPort } from './ports';
-import type { Secrets } from './secrets';
 
 /** The configuration of a whole stack: where everything is, and every secret that its processes share. */
 export type StackConfig = Config & {
@@ -73,4 +75,55 @@ export function localApiUrl(config: Config): string {
 function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return LOOPBACK;
   return host.includes(':') ? `[${host}]` : host;
+}
+
+/** What any program needs of the environment to run at all; nothing of ours. */
+const INHERITED = [
+  'PATH',
+  'HOME',
+  'USER',
+  'LANG',
+  'LC_ALL',
+  'TZ',
+  'TMPDIR',
+  'NODE_EXTRA_CA_CERTS',
+  'NODE_OPTIONS',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+];
+
+/** The environment of a third-party server. */
+export function baseEnvironment(): Record<string, string> {
+  return Object.fromEntries(
+    INHERITED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
+}
+
+/** The configuration as variables of the environment, every default resolved. */
+export function configVariables(config: Config): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(config).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  );
+}
+
+/** What the embedded stack needs to keep to itself: made at random at its first start, the same at every later one. */
+export interface Secrets {
+  postgres_password: string;
+  meilisearch_key: string;
+  page_secret: string;
+  payload_keys: string;
+}
+
+/** The secrets in `data_dir`; missing ones are made and written, readable by the owner alone. */
+export function keepSecrets(data_dir: string): Secrets {
+  const file = path.join(data_dir, 'secrets.json');
+  const kept = JSON.parse(readIfThere(file) ?? '{}') as Partial<Secrets>;
+  const secrets: Secrets = {
+    postgres_password: kept.postgres_password ?? randomBytes(24).toString('hex'),
+    meilisearch_key: kept.meilisearch_key ?? randomBytes(24).toString('hex'),
+    page_secret: kept.page_secret ?? randomBytes(32).toString('hex'),
+    payload_keys: kept.payload_keys ?? `1:${randomBytes(32).toString('base64')}`,
+  };
+  writeWhole(file, `${JSON.stringify(secrets, null, 2)}\n`);
+  return secrets;
 }
