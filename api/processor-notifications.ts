@@ -3,8 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import { ServiceError } from '../src/errors';
 import type { Logger } from '../src/log';
 import { notificationSchema } from '../src/processor/wire';
-import { answer } from './answer';
-import { otherMethods } from './bind';
+import { answer } from './http/answer';
+import { otherMethods } from './http/bind';
 import type { ProcessorNews } from './processor-news';
 
 /** Milliseconds for telling the workflow; the processor sends again what was not received. */

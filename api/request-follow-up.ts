@@ -8,7 +8,7 @@ import { orderOfProject } from './order-of-project';
 import { notAfter } from './orders';
 import { presentOrder } from './present';
 import type { Services } from './services';
-import { allowedVersions, refuseOtherVersion } from './version';
+import { allowedVersions, refuseOtherVersion } from './http/etag';
 
 /** A capture, void or refund as the merchant requests it. */
 interface Wanted<Kind extends 'capture' | 'void' | 'refund'> {

@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { JsonSchema, OpenApi, OpenApiOperation } from '../../src/contract/openapi';
 import { ORDER_MOVES, TRANSACTION_MOVES, isFinal } from '../../src/domain/transitions';
 import { ERRORS, typeOf, type ErrorName } from '../../src/errors';
-import { BODY_BYTES_MAX } from '../bind';
+import { BODY_BYTES_MAX } from '../http/bind';
 import { STYLE } from './style';
 
 /** The documentation as one page, from the OpenAPI document and the tables of errors and statuses. */

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { Router, type RequestHandler } from 'express';
 import { renderToString } from 'preact-render-to-string';
 import { openApi } from '../../src/contract/openapi';
-import { answer } from '../answer';
-import { otherMethods } from '../bind';
+import { answer } from '../http/answer';
+import { otherMethods } from '../http/bind';
 import { DocsPage } from './page';
 import { STYLE } from './style';
 

@@ -4,7 +4,7 @@ import type { Operation } from '../context';
 import { orderOfProject } from '../order-of-project';
 import { presentVersion } from '../present';
 import type { Services } from '../services';
-import { allowedVersions, requireVersion } from '../version';
+import { allowedVersions, requireVersion } from '../http/etag';
 
 /**
  * Cancels an order that is not final; a repeat gets the same answer (rules 5.7). Throws CanNotCancelTransaction,

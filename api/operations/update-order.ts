@@ -7,7 +7,7 @@ import type { Operation } from '../context';
 import { orderOfProject } from '../order-of-project';
 import { presentVersion } from '../present';
 import type { Services } from '../services';
-import { allowedVersions, requireVersion } from '../version';
+import { allowedVersions, requireVersion } from '../http/etag';
 import { requirePublicWebhook } from '../webhook-url';
 
 /** Changes fields of an order that is not final (rules 5.5). Throws Conflict when it is final, ValidationError for another amount or currency. */

@@ -2,7 +2,7 @@ import express, { Router, type RequestHandler } from 'express';
 import { idParam } from '../../src/contract/scalars';
 import { findOrderView } from '../../src/db/order-view';
 import { ServiceError } from '../../src/errors';
-import { otherMethods } from '../bind';
+import { otherMethods } from '../http/bind';
 import { assets } from './assets';
 import { cancelPayment } from './cancel-payment';
 import { createCsrfProtection } from './csrf';

@@ -2,7 +2,7 @@ import type { ErrorRequestHandler } from 'express';
 import { idParam } from '../../src/contract/scalars';
 import { ERRORS } from '../../src/errors';
 import type { Logger } from '../../src/log';
-import { answerError, answerErrors } from '../on-error';
+import { answerError, answerErrors } from '../http/errors';
 import type { Texts } from './languages';
 import { prefersJson, readerOf } from './reader';
 import { send } from './show';

@@ -1,13 +1,13 @@
 import type { Client } from '@temporalio/client';
-import { createApp, type AppDependencies } from '../../api/app';
-import { keyStore } from '../../api/idempotency';
+import { createApp, type AppDependencies } from '../../api/http/app';
+import { keyStore } from '../../api/http/idempotency';
 import { FollowUps } from '../../api/follow-ups';
 import { Orders } from '../../api/orders';
 import { createOperations } from '../../api/operations';
 import { createPages } from '../../api/page';
 import { ProcessorNews } from '../../api/processor-news';
 import { processorNotifications } from '../../api/processor-notifications';
-import { listen } from '../../api/server';
+import { listen } from '../../api/http/server';
 import { required, type Config } from '../config';
 import { findProjectByApiKey } from '../db/api-keys';
 import { LIMITS, connect, ping } from '../db/connection';

@@ -1,9 +1,9 @@
 import { Router } from 'express';
 import pino from 'pino';
-import { createApp, type AppDependencies } from '../../api/app';
+import { createApp, type AppDependencies } from '../../api/http/app';
 import type { Context, Operations } from '../../api/context';
-import type { KeyStore } from '../../api/idempotency';
-import { listen, type Listening } from '../../api/server';
+import type { KeyStore } from '../../api/http/idempotency';
+import { listen, type Listening } from '../../api/http/server';
 import { ROUTES, type OperationId, type Route } from '../../src/contract/routes';
 import type { Project } from '../../src/db/projects';
 import type { KeyRecord, KeyedRequest } from '../../src/db/idempotency-keys';

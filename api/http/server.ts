@@ -3,8 +3,8 @@ import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
-import { STOP_PATIENCE, type Config } from '../src/config';
-import { malformedHttpAnswer } from './on-error';
+import { STOP_PATIENCE, type Config } from '../../src/config';
+import { malformedHttpAnswer } from './errors';
 import { isLoopback } from './require-tls';
 
 /** Milliseconds a client may take to send a request. */

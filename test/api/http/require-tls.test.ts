@@ -1,5 +1,5 @@
 import express from 'express';
-import { requireTls, trustedProxies } from '../../api/require-tls';
+import { requireTls, trustedProxies } from '../../../api/http/require-tls';
 
 describe('who may speak plain http', () => {
   const ask = (peer: string, forwarded: string | undefined, proxies: string) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Project } from '../src/db/projects';
-import { ServiceError } from '../src/errors';
+import type { Project } from '../../src/db/projects';
+import { ServiceError } from '../../src/errors';
 
 /** Who sent a request. */
 export interface Caller {

@@ -1,5 +1,5 @@
-import { preconditionFailed } from '../src/errors';
-import type { Context } from './context';
+import { preconditionFailed } from '../../src/errors';
+import type { Context } from '../context';
 
 /**
  * The version of an order as a strong ETag, which clients send back in If-Match and If-None-Match (RFC 9110, Conditional requests).

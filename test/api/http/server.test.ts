@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
 import express from 'express';
-import { listen } from '../../api/server';
-import { API_KEY, AUTHORIZATION, PROJECT, servePlumbing } from '../support/plumbing';
+import { listen } from '../../../api/http/server';
+import { API_KEY, AUTHORIZATION, PROJECT, servePlumbing } from '../../support/plumbing';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'tls-'));
 const TLS_CERT_FILE = path.join(folder, 'cert.pem');

@@ -1,4 +1,4 @@
-import { allowedVersions, etagOf, isKnown, requireVersion } from '../../api/version';
+import { allowedVersions, etagOf, isKnown, requireVersion } from '../../../api/http/etag';
 
 test('the tag is strong', () => {
   expect(etagOf(12)).toBe('"12"');

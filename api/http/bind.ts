@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import express, { Router, type Request, type RequestHandler, type Response } from 'express';
-import { parseIdempotencyKey, parseRequest } from '../src/contract/request';
-import { ROUTES, type OperationId, type Route } from '../src/contract/routes';
-import { ServiceError } from '../src/errors';
-import type { Logger } from '../src/log';
+import { parseIdempotencyKey, parseRequest } from '../../src/contract/request';
+import { ROUTES, type OperationId, type Route } from '../../src/contract/routes';
+import { ServiceError } from '../../src/errors';
+import type { Logger } from '../../src/log';
 import { answer, notModified } from './answer';
 import type { Caller } from './authenticate';
-import type { Context, KeyUse, Operation, Operations, Versioned } from './context';
+import type { Context, KeyUse, Operation, Operations, Versioned } from '../context';
 import { WITHOUT_KEY, answerOnce, refuseTaken, requestHash, type KeyStore } from './idempotency';
 import type { RateLimit } from './rate-limit';
-import { etagOf, isKnown } from './version';
+import { etagOf, isKnown } from './etag';
 
 /** Bytes of a body (rules 18.2). */
 export const BODY_BYTES_MAX = 256 * 1024;

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import express, { type RequestHandler, type Router } from 'express';
-import type { Config } from '../src/config';
-import { ServiceError } from '../src/errors';
-import type { Logger } from '../src/log';
+import type { Config } from '../../src/config';
+import { ServiceError } from '../../src/errors';
+import type { Logger } from '../../src/log';
 import { answer } from './answer';
 import { createAuthenticate, type FindProject } from './authenticate';
 import { bind, otherMethods } from './bind';
-import type { Operations } from './context';
-import { docs } from './docs/router';
+import type { Operations } from '../context';
+import { docs } from '../docs/router';
 import type { KeyStore } from './idempotency';
-import { onError } from './on-error';
+import { onError } from './errors';
 import { createRateLimit } from './rate-limit';
 import { requireTls, trustedProxies } from './require-tls';
 

@@ -1,7 +1,7 @@
-import { errorBody } from '../../api/on-error';
-import { errorSchema } from '../../src/contract/error';
-import { ERRORS, ServiceError, invalid, type ErrorName } from '../../src/errors';
-import { servePlumbing } from '../support/plumbing';
+import { errorBody } from '../../../api/http/errors';
+import { errorSchema } from '../../../src/contract/error';
+import { ERRORS, ServiceError, invalid, type ErrorName } from '../../../src/errors';
+import { servePlumbing } from '../../support/plumbing';
 
 const ORDER = '/v1/orders/1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34/';
 

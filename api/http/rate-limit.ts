@@ -1,7 +1,7 @@
 import { TokenBucket } from 'limiter';
 import { LRUCache } from 'lru-cache';
 import type { Response } from 'express';
-import { ServiceError } from '../src/errors';
+import { ServiceError } from '../../src/errors';
 
 /** Size of a bucket, in seconds of the rate (rules 18.1). */
 const BURST_SECONDS = 2;

@@ -1,8 +1,8 @@
-import { answerOnce, keyStore, requestHash, type KeyStore } from '../../api/idempotency';
-import type { KeyUse } from '../../api/context';
-import type { KeptAnswer } from '../../src/db/idempotency-keys';
-import { ServiceError, type ErrorName } from '../../src/errors';
-import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
+import { answerOnce, keyStore, requestHash, type KeyStore } from '../../../api/http/idempotency';
+import type { KeyUse } from '../../../api/context';
+import type { KeptAnswer } from '../../../src/db/idempotency-keys';
+import { ServiceError, type ErrorName } from '../../../src/errors';
+import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
 
 let database: TestDatabase;
 let keys: KeyStore;

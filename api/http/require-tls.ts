@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import ipaddr from 'ipaddr.js';
-import type { Config } from '../src/config';
-import { ServiceError } from '../src/errors';
+import type { Config } from '../../src/config';
+import { ServiceError } from '../../src/errors';
 
 /** Whether an address, or the name localhost, is this machine's own. */
 export function isLoopback(host: string): boolean {

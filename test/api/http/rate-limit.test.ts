@@ -1,6 +1,6 @@
 import type express from 'express';
-import { createRateLimit } from '../../api/rate-limit';
-import { API_KEY, AUTHORIZATION, PROJECT, servePlumbing, type Plumbing } from '../support/plumbing';
+import { createRateLimit } from '../../../api/http/rate-limit';
+import { API_KEY, AUTHORIZATION, PROJECT, servePlumbing, type Plumbing } from '../../support/plumbing';
 
 const OTHER_KEY = API_KEY.replace('0123', '3210');
 const basic = (api_key: string) => `Basic ${Buffer.from(`${api_key}:`).toString('base64')}`;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorRequestHandler, Request, Response } from 'express';
-import type { ErrorAnswer } from '../src/contract/error';
-import { isAway } from '../src/db/connection';
-import { ERRORS, ServiceError, typeOf, type ErrorName } from '../src/errors';
-import type { Logger } from '../src/log';
+import type { ErrorAnswer } from '../../src/contract/error';
+import { isAway } from '../../src/db/connection';
+import { ERRORS, ServiceError, typeOf, type ErrorName } from '../../src/errors';
+import type { Logger } from '../../src/log';
 import { answer } from './answer';
 
 /** When a request that was not answered in time may be sent again, in seconds. */

@@ -1,5 +1,5 @@
-import { createAuthenticate } from '../../api/authenticate';
-import { API_KEY, AUTHORIZATION, PROJECT } from '../support/plumbing';
+import { createAuthenticate } from '../../../api/http/authenticate';
+import { API_KEY, AUTHORIZATION, PROJECT } from '../../support/plumbing';
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 const findProject = jest.fn(async (api_key: string) => (api_key === API_KEY ? PROJECT : undefined));

@@ -1,8 +1,8 @@
 import net from 'node:net';
 import { Router } from 'express';
-import { ROUTES } from '../../src/contract/routes';
-import type { KeyedRequest } from '../../src/db/idempotency-keys';
-import { API_KEY, AUTHORIZATION, PROJECT, keysInMemory, servePlumbing, type Plumbing } from '../support/plumbing';
+import { ROUTES } from '../../../src/contract/routes';
+import type { KeyedRequest } from '../../../src/db/idempotency-keys';
+import { API_KEY, AUTHORIZATION, PROJECT, keysInMemory, servePlumbing, type Plumbing } from '../../support/plumbing';
 
 const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
 const TRANSACTION_ID = '7b1f0c8e-3d5a-4e6f-8a90-1b2c3d4e5f60';

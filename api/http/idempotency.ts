@@ -6,12 +6,12 @@ import {
   type KeptAnswer,
   type KeyRecord,
   type KeyedRequest,
-} from '../src/db/idempotency-keys';
-import type { Database } from '../src/db/connection';
-import { truncatedAccount } from '../src/domain/account-funding';
-import { ERRORS, ServiceError, type ErrorName } from '../src/errors';
-import type { KeyUse } from './context';
-import { errorBody } from './on-error';
+} from '../../src/db/idempotency-keys';
+import type { Database } from '../../src/db/connection';
+import { truncatedAccount } from '../../src/domain/account-funding';
+import { ERRORS, ServiceError, type ErrorName } from '../../src/errors';
+import type { KeyUse } from '../context';
+import { errorBody } from './errors';
 
 /** Where keys and their first answers are kept. */
 export interface KeyStore {

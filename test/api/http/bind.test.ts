@@ -1,7 +1,7 @@
 import http from 'node:http';
-import { ServiceError } from '../../src/errors';
-import { ROUTES } from '../../src/contract/routes';
-import { AUTHORIZATION, servePlumbing, type Plumbing } from '../support/plumbing';
+import { ServiceError } from '../../../src/errors';
+import { ROUTES } from '../../../src/contract/routes';
+import { AUTHORIZATION, servePlumbing, type Plumbing } from '../../support/plumbing';
 
 /** POSTs whose body is optional (rules 1.10): there is none yet, so one of the routes is made so for this file. */
 const route = ROUTES.createOrder as { body_optional?: boolean; body: unknown };
