@@ -39,12 +39,12 @@ function isUnanswered(answer: Reply | 'never_seen'): answer is Unanswered {
 export function followUpActivities({ db, processor, client }: Pick<Services, 'db' | 'processor' | 'client'>) {
   /** Writes the order unless it exists. Throws the domain's refusals. */
   async function record(input: FollowUpInput & AtTime): Promise<OrderRecord> {
-    return await insertFollowUp(db, { ...input, id: input.order_id, transaction_id: transactionId(input.order_id, 1) });
+    return await insertFollowUp(db, { ...input, transaction_id: transactionId(input.id, 1) });
   }
 
   /** The request to the processor. Every repeat must be identical: it refuses a key sent with another body. */
   async function operationOf(
-    { kind, order_id, original_transaction_id }: FollowUpInput & { kind: Exclude<FollowUpKind, 'chargeback'> },
+    { kind, id, original_transaction_id }: FollowUpInput & { kind: Exclude<FollowUpKind, 'chargeback'> },
     { amount, currency }: OrderRecord,
   ): Promise<Operation> {
     const {
@@ -59,7 +59,7 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
       transaction_id,
       project_id,
       is_test,
-      follow_up_order_id: order_id,
+      follow_up_order_id: id,
       amount,
       currency,
     };
@@ -67,9 +67,9 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
 
   /** Requests the operation. `again`: it was sent before, so ask for its outcome first. */
   async function operate(input: FollowUpInput, order: OrderRecord, again: boolean): Promise<Reply> {
-    const { kind, original_transaction_id, order_id } = input;
+    const { kind, original_transaction_id, id } = input;
     if (kind === 'chargeback') throw new Error('chargebacks start at the processor: none is ever requested');
-    const key = followUpKey(original_transaction_id, kind, order_id);
+    const key = followUpKey(original_transaction_id, kind, id);
     const known = again ? await processor.ask(key) : 'never_seen';
     if (known !== 'never_seen') return known;
     const answer = await processor.operate(await operationOf({ ...input, kind }, order), key);
@@ -119,8 +119,7 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
 
   async function carryOut(input: FollowUpInput & AtTime): Promise<OrderRecord> {
     // A capture or void was written before this workflow was started.
-    const order =
-      (movesReservedMoney(input.kind) ? await findOrder(db, input.order_id) : undefined) ?? (await record(input));
+    const order = (movesReservedMoney(input.kind) ? await findOrder(db, input.id) : undefined) ?? (await record(input));
     // Signal again: whoever recorded its outcome may have died before signalling.
     if (isFinal(ORDER_MOVES, order.status)) await tellPayment(client, input);
     if (order.status !== 'new') return order;

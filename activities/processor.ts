@@ -4,15 +4,9 @@ import { moveOrder, type MoveDetails } from '../src/db/move-order';
 import { isLate } from '../src/db/in-time';
 import { findOrder, loadOrder } from '../src/db/order-record';
 import { parseDuration } from '../src/domain/duration';
-import { hasEnded, isEnding, isOpen, transactionEnd, type Ending } from '../src/domain/order';
+import { isExpired, isEnding, isOpen, transactionExpiresAt, type Ending } from '../src/domain/order';
 import { ForbiddenMove, type Change } from '../src/domain/move';
-import {
-  awaitsOutcome,
-  lastTransaction,
-  transactionOf,
-  type OrderRecord,
-  type TransactionRecord,
-} from '../src/domain/order-record';
+import { awaitsOutcome, lastTransaction, transactionOf, type OrderRecord } from '../src/domain/order-record';
 import { chargeKey, type EventSource } from '../src/domain/transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, isFinal, mayMove } from '../src/domain/transitions';
 import { findPayment } from '../src/db/transactions';
@@ -60,14 +54,14 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     return {
       // An authorization only reserves money; an order of 0 only checks the card (rules 5.3).
       operation: capture_mode || order.amount === 0 ? 'authorize' : 'sale',
-      order_id: order.order_id,
+      order_id: order.id,
       transaction_id,
       project_id,
       is_test,
       amount: order.amount,
       currency: order.currency,
       vault_token: payment_method_details.vault_token ?? '',
-      return_url: `${public_url}/pay/${order.order_id}/${transaction_id}/?from=issuer`,
+      return_url: `${public_url}/pay/${order.id}/${transaction_id}/?from=issuer`,
       ...(receiver_account_token && { receiver_account_token }),
     };
   }
@@ -96,10 +90,10 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     const { to, details } = moveOf(answer, now);
     const transaction = transactionOf(order, transaction_id);
     // A challenge that we learn of too late: there is no time left for it.
-    const is_over = to === 'pending' && transaction !== undefined && hasEnded(transaction.end, now);
+    const is_over = to === 'pending' && transaction !== undefined && isExpired(transaction.expires_at, now);
     if (answer === 'unknown' || is_over) {
       // Neither may overwrite an outcome that was recorded meanwhile.
-      const present = await loadOrder(db, order.order_id);
+      const present = await loadOrder(db, order.id);
       const status = transactionOf(present, transaction_id)?.status ?? 'new';
       const is_news =
         answer === 'unknown' ? status === 'new' : status === 'pending' || mayMove(TRANSACTION_MOVES, status, 'pending');
@@ -109,8 +103,8 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     const change: Change & { transaction_id: string } = {
       transaction_id,
       to,
-      ...(to === 'error' && hasEnded(order.order_end, now) ? { ended: 'expired' } : {}),
-      ...(to === 'accepted' && capture ? { capture_end: now + parseDuration(capture.period) } : {}),
+      ...(to === 'error' && isExpired(order.expires_at, now) ? { ended: 'expired' } : {}),
+      ...(to === 'accepted' && capture ? { capture_ends_at: now + parseDuration(capture.capture_period) } : {}),
     };
     // A sale takes the money at once (rules 8.1).
     const captured = to === 'accepted' && !capture ? { captured_amount: order.amount } : {};
@@ -135,7 +129,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       return await moveOrder(db, order, change, details);
     } catch (error) {
       if (!(error instanceof ForbiddenMove)) throw error;
-      const present = await loadOrder(db, order.order_id);
+      const present = await loadOrder(db, order.id);
       if (
         change.to !== 'processing' &&
         change.to !== 'pending' &&
@@ -163,8 +157,8 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       const order = await writeOrder(services, input);
       const { transaction } = input;
       const last = lastTransaction(order);
-      // A repeat may come after the transaction's end; the workflow then asks whether it was charged.
-      if (!transaction || last?.status !== 'new' || isPastEnd(last, input.now)) return order;
+      // A repeat may come after the transaction has expired; the workflow then asks whether it was charged.
+      if (!transaction || last?.status !== 'new' || isExpired(last.expires_at, latestClock(input.now))) return order;
       return await chargeAndRecord(
         {
           order,
@@ -187,12 +181,16 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     async charge(input: SubmitPaymentInput & AtTime & { order: OrderRecord }): Promise<OrderRecord> {
       const { transaction, now } = input;
       const announced = input.order.transactions.find((one) => one.attempt === transaction.attempt);
-      const id = announced?.transaction_id ?? transaction.id;
+      const id = announced?.id ?? transaction.id;
       const order = announced
-        ? await loadOrder(db, input.order.order_id)
+        ? await loadOrder(db, input.order.id)
         : await insertTransaction(db, input.order, rowOf({ ...transaction, id }), {
             created: now,
-            end: transactionEnd({ order_end: input.order.order_end, created: now, period: transaction.period }),
+            expires_at: transactionExpiresAt({
+              order_expires_at: input.order.expires_at,
+              created: now,
+              period: transaction.period,
+            }),
             not_after: input.not_after,
           });
       if (transactionOf(order, id)?.status !== 'new') return order;
@@ -213,14 +211,14 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       const answer = await processor.ask(key);
       if (answer === 'unknown') return order;
       // Another worker may have moved the order and died before reporting it.
-      const present = await loadOrder(db, order.order_id);
+      const present = await loadOrder(db, order.id);
       if (answer !== 'never_seen') return await recordOutcome(present, transaction_id, answer, now);
       const transaction = transactionOf(present, transaction_id);
       if (transaction === undefined || !isOpen(transaction.status)) return present;
-      if (isPastEnd(transaction, now)) {
+      if (isExpired(transaction.expires_at, latestClock(now))) {
         return await moveUnlessOver(
           present,
-          { transaction_id, to: 'error', ...(hasEnded(present.order_end, now) ? { ended: 'expired' } : {}) },
+          { transaction_id, to: 'error', ...(isExpired(present.expires_at, now) ? { ended: 'expired' } : {}) },
           { source: 'service', now, result: 'failed' },
         );
       }
@@ -248,14 +246,14 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       source: EventSource;
       versions?: number[] | undefined;
     } & AtTime): Promise<OrderRecord> {
-      let present = (await findOrder(db, order.order_id)) ?? order;
+      let present = (await findOrder(db, order.id)) ?? order;
       if (isFinal(ORDER_MOVES, present.status)) return present;
       if (versions?.includes(present.version) === false) throw preconditionFailed();
       const last = lastTransaction(present);
       if (last?.status === 'new' || last?.status === 'pending') {
-        const answer = await processor.ask(chargeKey(last.transaction_id));
+        const answer = await processor.ask(chargeKey(last.id));
         if (answer === 'unknown') return present;
-        if (answer !== 'never_seen') present = await recordOutcome(present, last.transaction_id, answer, now);
+        if (answer !== 'never_seen') present = await recordOutcome(present, last.id, answer, now);
       }
       if (isFinal(ORDER_MOVES, present.status) || awaitsOutcome(present)) return present;
       return await moveOrder(db, present, { ended }, { source, now, versions: versions && [present.version] });
@@ -263,7 +261,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
   });
 }
 
-/** Whether its time is over by the workflow's clock or the machine's: the task may have waited for a worker. */
-function isPastEnd({ end }: TransactionRecord, now: number): boolean {
-  return hasEnded(end, Math.max(now, Date.now()));
+/** The workflow's time or the machine's, whichever is later: the task may have waited for a worker. Epoch milliseconds. */
+function latestClock(now: number): number {
+  return Math.max(now, Date.now());
 }

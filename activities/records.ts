@@ -1,4 +1,4 @@
-import { transactionEnd } from '../src/domain/order';
+import { transactionExpiresAt } from '../src/domain/order';
 import { insertOrder } from '../src/db/insert-order';
 import { findOrder } from '../src/db/order-record';
 import type { OrderRecord } from '../src/domain/order-record';
@@ -22,17 +22,21 @@ export function recordActivities(services: Pick<Services, 'db'>) {
 /** The insert behind createOrder and createAndCharge; repeat-safe. */
 export async function writeOrder({ db }: Pick<Services, 'db'>, input: CreateOrderInput & AtTime): Promise<OrderRecord> {
   const { order, transaction, period, now } = input;
-  const order_end = now + period;
-  const transaction_end = transactionEnd({ order_end, created: now, period: transaction?.period ?? period });
+  const expires_at = now + period;
+  const transaction_expires_at = transactionExpiresAt({
+    order_expires_at: expires_at,
+    created: now,
+    period: transaction?.period ?? period,
+  });
   return await insertOrder(db, order, transaction && rowOf(transaction), {
     created: now,
-    order_end,
-    transaction_end,
+    expires_at,
+    transaction_expires_at,
     not_after: input.not_after,
   });
 }
 
-/** The transaction without its period: the row holds its end instead. */
+/** The transaction without its period: the row holds expires_at instead. */
 export function rowOf(transaction: TransactionInput): NewTransaction {
   const { period: _, ...row } = transaction;
   return row;

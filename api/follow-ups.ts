@@ -37,10 +37,10 @@ export class FollowUps {
       );
       await this.client.workflow.executeUpdateWithStart(captureOrVoid, {
         startWorkflowOperation: start,
-        updateId: `follow:${input.order_id}`,
+        updateId: `follow:${input.id}`,
         args: [input],
       });
-      await this.awaitFirstAnswer(input.order_id);
+      await this.awaitFirstAnswer(input.id);
     });
   }
 
@@ -52,7 +52,7 @@ export class FollowUps {
       } catch (error) {
         if (!isOver(error)) throw error;
         // The first one was refused or is done: decide again only if it left no order.
-        if ((await findOrderView(this.db, input.order_id)) === undefined) {
+        if ((await findOrderView(this.db, input.id)) === undefined) {
           await this.startOrJoin(input, 'ALLOW_DUPLICATE');
         }
       }
@@ -81,7 +81,7 @@ export class FollowUps {
   }
 
   private async answered(
-    { order_id, not_after }: FollowUpInput,
+    { id: order_id, not_after }: FollowUpInput,
     deadline_at: number,
     call: () => Promise<void>,
   ): Promise<OrderView> {

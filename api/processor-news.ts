@@ -67,7 +67,7 @@ export class ProcessorNews {
     const payment = await findOrderView(this.db, order_id);
     if (payment === undefined) return;
     await this.tell({
-      order_id: processorOrderId(transaction_id, processor_key),
+      id: processorOrderId(transaction_id, processor_key),
       project_id: payment.project_id,
       kind,
       requested_by: 'processor',

@@ -66,7 +66,7 @@ export async function requestFollowUp(
   const versions = is_there ? undefined : allowedVersions(context);
   const input = {
     ...said,
-    order_id,
+    id: order_id,
     project_id: project.id,
     requested_by: 'merchant' as const,
     original_order_id: order.id,

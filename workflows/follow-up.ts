@@ -14,7 +14,7 @@ import { ASKS_BEFORE_ATTENTION, askAgainAfter } from '../src/domain/transaction'
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { answering, asking } from './activities';
 import { firstAnswer, processorAnswered, type FollowUpInput } from './messages';
-import { UNTOLD, describeFollowUp } from './order-details';
+import { OUTCOME_OVERDUE, describeFollowUp } from './order-details';
 import { ATTENTION, ORDER_STATUS } from './search-attributes';
 
 /**
@@ -66,7 +66,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
     await goOnAsNewWhenLong();
     const current: OrderRecord = present;
     if (current.deliveries.length > 0) {
-      await answering.startDeliveries({ order_id: input.order_id, deliveries: current.deliveries });
+      await answering.startDeliveries({ order_id: input.id, deliveries: current.deliveries });
       present = { ...current, deliveries: [] };
     } else if (!isFinal(ORDER_MOVES, current.status)) {
       await askForOutcome(current);
@@ -97,7 +97,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
   async function askForOutcome(current: OrderRecord): Promise<void> {
     await waitForNews(askAgainAfter(asked), 'until the processor is asked for the outcome again');
     toldToAsk = false;
-    if (asked === ASKS_BEFORE_ATTENTION) upsertSearchAttributes([{ key: ATTENTION, value: UNTOLD }]);
+    if (asked === ASKS_BEFORE_ATTENTION) upsertSearchAttributes([{ key: ATTENTION, value: OUTCOME_OVERDUE }]);
     became(await asking.askFollowUp({ ...input, order: current, now: Date.now() }));
   }
 

@@ -27,8 +27,7 @@ export const DELIVERY_WORKFLOW = 'webhookDelivery';
 export type DeliveryWorkflow = (id: DeliveryId) => Promise<DeliveryStatus>;
 
 /** Input of a follow-up order's workflow. Absent fields are taken from the payment order. */
-export interface FollowUpInput extends Omit<NewFollowUp, 'id' | 'transaction_id' | 'now'> {
-  order_id: string;
+export interface FollowUpInput extends Omit<NewFollowUp, 'transaction_id' | 'now'> {
   project_id: string;
   /** Only for a chargeback, or one that was won back: the key under which the processor did it. */
   processor_key?: string | undefined;
@@ -75,7 +74,7 @@ export function deliveryStart(id: DeliveryId) {
 /** Start options of a follow-up order's workflow; operators find it by its payment order. */
 export function followUpStart(input: FollowUpInput) {
   return {
-    workflowId: orderWorkflowId(input.order_id),
+    workflowId: orderWorkflowId(input.id),
     taskQueue: TASK_QUEUE,
     args: [input] as [FollowUpInput],
     typedSearchAttributes: [
@@ -152,10 +151,10 @@ export const processorAnswered = defineSignal<[]>('processorAnswered');
  */
 export function lateReversal(
   payment: PaymentId & { project_id: string },
-  order_id: string,
+  id: string,
   ask_after_ms?: number,
 ): FollowUpInput {
-  return { ...payment, order_id, kind: 'reversal', requested_by: 'service', ask_after_ms };
+  return { ...payment, id, kind: 'reversal', requested_by: 'service', ask_after_ms };
 }
 
 /** Signals the running workflow. One that has ended or was lost starts again: an earlier run must not block this one. */

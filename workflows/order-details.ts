@@ -1,10 +1,10 @@
 import { openAuthorization, type Authorization } from '../src/domain/authorization';
-import { awaitsOutcome, lastTransaction, paymentEnd, type OrderRecord } from '../src/domain/order-record';
+import { awaitsOutcome, lastTransaction, paymentExpiresAt, type OrderRecord } from '../src/domain/order-record';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { orderWorkflowId, type FollowUpInput } from './messages';
 
 /** What an operator reads when an outcome has been missing for a day. */
-export const UNTOLD = 'the processor does not tell the outcome';
+export const OUTCOME_OVERDUE = 'the processor does not tell the outcome';
 
 /** What an operator reads in the Web UI: status, amount, what the order waits for and until when, in words. */
 export function describe(order: OrderRecord, namespace: string): string {
@@ -12,7 +12,7 @@ export function describe(order: OrderRecord, namespace: string): string {
   for (const { attempt, status } of order.transactions) {
     lines.push(`- attempt ${attempt} of ${order.attempts_max}: ${status}`);
   }
-  for (const { kind, order_id, status } of order.closings ?? []) {
+  for (const { kind, id: order_id, status } of order.closings ?? []) {
     lines.push(`- ${kind} at the end of the window, ${linkTo(order_id, namespace)}: ${status}`);
   }
   return lines.join('\n\n');
@@ -48,7 +48,7 @@ export function inWords(order: OrderRecord): string {
   if (authorization !== undefined) return authorizationInWords(authorization);
   if (isFinal(ORDER_MOVES, order.status)) return `Nothing is awaited: ${order.status} is final.`;
   const last = lastTransaction(order);
-  const until = new Date(paymentEnd(order)).toISOString();
+  const until = new Date(paymentExpiresAt(order)).toISOString();
   if (last !== undefined && awaitsOutcome(order)) {
     return `Waits for the processor's outcome of attempt ${last.attempt}; it is asked again and again.`;
   }
@@ -57,11 +57,11 @@ export function inWords(order: OrderRecord): string {
   return `Waits for the customer to pay, until ${until}.`;
 }
 
-function authorizationInWords({ mode, end, reserved, unanswered }: Authorization): string {
-  const until = new Date(end).toISOString();
+function authorizationInWords({ capture_mode, capture_ends_at, reserved, unanswered }: Authorization): string {
+  const until = new Date(capture_ends_at).toISOString();
   const asked = unanswered === 0 ? '' : ` The processor has not answered about ${unanswered}.`;
   const rest =
-    mode === 'manual'
+    capture_mode === 'manual'
       ? `Holds ${reserved}, which the merchant captures or voids until ${until}; then it is released.`
       : `Holds ${reserved}, which is captured at ${until} unless it is voided.`;
   return `${rest}${asked}`;

@@ -13,21 +13,21 @@ import {
 import { closingOf, openAuthorization } from '../src/domain/authorization';
 import {
   isAtIssuer,
-  isDue,
+  shouldExpire,
   isOutcomeOpen,
   lastTransaction,
   orderFacts,
-  paymentEnd,
+  paymentExpiresAt,
   type OrderRecord,
 } from '../src/domain/order-record';
 import { nextStep, type Step } from '../src/domain/next-step';
-import { hasEnded, isEnding, mayCancel, paymentObstacle } from '../src/domain/order';
+import { isExpired, isEnding, mayCancel, paymentObstacle } from '../src/domain/order';
 import { ASKS_BEFORE_ATTENTION, askAgainAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError, tooLate } from '../src/errors';
 import { answering, asking } from './activities';
 import { oneAtATime } from './one-at-a-time';
-import { UNTOLD, describe, inWords } from './order-details';
+import { OUTCOME_OVERDUE, describe, inWords } from './order-details';
 import {
   cancelOrder,
   createOrder,
@@ -74,7 +74,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     present = after;
     // A customer at the issuer may still pay there after the order has ended here.
     const last = lastTransaction(after);
-    if (last?.status === 'pending') unsettled = last.transaction_id;
+    if (last?.status === 'pending') unsettled = last.id;
     else if (last?.status === 'error') unsettled = undefined;
     setCurrentDetails(describe(after, workflowInfo().namespace));
   };
@@ -101,7 +101,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
       const current = await endIfDue(existing());
       const obstacle = paymentObstacle({
         ...orderFacts(current),
-        order_end: paymentEnd(current),
+        expires_at: paymentExpiresAt(current),
         now: Date.now(),
         attempt: input.transaction.attempt,
       });
@@ -185,7 +185,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
 
   async function waitForPayment(): Promise<void> {
     toldToAsk = false;
-    await waitForNews(paymentEnd(existing()) - Date.now(), inWords(existing()));
+    await waitForNews(paymentExpiresAt(existing()) - Date.now(), inWords(existing()));
   }
 
   /** Ends the order unless the processor says that it was paid; without an answer, asks again later. */
@@ -193,7 +193,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     // endOrder asks the processor itself, so earlier signals are handled.
     toldToAsk = false;
     await inTurn(() => endIfDue(existing()));
-    if (isFinal(ORDER_MOVES, existing().status) || !isDue(existing(), Date.now())) return;
+    if (isFinal(ORDER_MOVES, existing().status) || !shouldExpire(existing(), Date.now())) return;
     if (!(await waitForNews(askAgainAfter(asked), 'until the processor is asked again whether it has charged'))) {
       asked += 1;
     }
@@ -202,24 +202,24 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
   /** Asks for the outcome of the charge: at once after a signal, otherwise after a pause. */
   async function askForOutcome(): Promise<void> {
     const current = existing();
-    const { transaction_id } = lastTransaction(current)!;
+    const { id: transaction_id } = lastTransaction(current)!;
     const pause = isAtIssuer(current)
-      ? Math.min(ASK_PENDING_AFTER_MS, paymentEnd(current) - Date.now())
+      ? Math.min(ASK_PENDING_AFTER_MS, paymentExpiresAt(current) - Date.now())
       : askAgainAfter(asked);
     // Asking after a signal does not count, so it does not slow down the schedule.
     if (!toldToAsk && !(await waitForNews(pause, 'until the processor is asked for the outcome again'))) asked += 1;
-    if (isDue(existing(), Date.now())) return;
+    if (shouldExpire(existing(), Date.now())) return;
     await inTurn(async () => {
       const before = existing();
       // The order may have been ended meanwhile, or another attempt may be under way.
-      if (lastTransaction(before)?.transaction_id !== transaction_id || !isOutcomeOpen(before)) return;
+      if (lastTransaction(before)?.id !== transaction_id || !isOutcomeOpen(before)) return;
       toldToAsk = false;
       became(await asking.askOutcome({ order: before, transaction_id, now: Date.now() }));
       const after = lastTransaction(existing());
       // It had already ended in the record, and the answer may have been an approval.
       if (isEnding(after?.status)) toldToAsk = true;
       // Below: given up because the time was over, not because the processor said so.
-      if (after?.status !== 'error' || !hasEnded(after.end, Date.now())) return;
+      if (after?.status !== 'error' || !isExpired(after.expires_at, Date.now())) return;
       // While the order is open another attempt may follow, and `unsettled` tracks only the last one.
       if (!isFinal(ORDER_MOVES, existing().status) && patched('ask-after-giving-up')) {
         await answering.startReversal({ transaction_id, ask_after_ms: ASK_AFTER_END_MS });
@@ -227,7 +227,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
         unsettled = transaction_id;
       }
     });
-    if (asked === ASKS_BEFORE_ATTENTION) upsertSearchAttributes([{ key: ATTENTION, value: UNTOLD }]);
+    if (asked === ASKS_BEFORE_ATTENTION) upsertSearchAttributes([{ key: ATTENTION, value: OUTCOME_OVERDUE }]);
   }
 
   /** Continues in a new run when the history is long. */
@@ -240,7 +240,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
   async function watchWhatMayStillBePaid(): Promise<void> {
     const last = present && lastTransaction(present);
     if (present === undefined || last === undefined) return;
-    const { transaction_id, status } = last;
+    const { id: transaction_id, status } = last;
     const endedOpen = isEnding(present.status) && status === present.status;
     const mayBePaid = (transaction_id === unsettled && status !== 'accepted') || (endedOpen && mayHaveCharged);
     if (mayBePaid && patched('ask-after-the-end')) {
@@ -274,7 +274,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
 
   /** An order is over at its end, even if the timer has not fired yet. */
   async function endIfDue(current: OrderRecord): Promise<OrderRecord> {
-    if (isFinal(ORDER_MOVES, current.status) || !isDue(current, Date.now())) return current;
+    if (isFinal(ORDER_MOVES, current.status) || !shouldExpire(current, Date.now())) return current;
     became(await answering.endOrder({ order: current, ended: 'expired', source: 'service', now: Date.now() }));
     return existing();
   }
@@ -287,7 +287,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     if (closingOf(authorization, now) !== undefined) {
       await inTurn(async () => became(await answering.closeWindow({ order_id, now: Date.now() })));
     } else {
-      if (now < authorization.end && !windowOpen) startWindowTimer(authorization.end - now);
+      if (now < authorization.capture_ends_at && !windowOpen) startWindowTimer(authorization.capture_ends_at - now);
       const version = present?.version;
       const wasOpen = windowOpen;
       await condition(

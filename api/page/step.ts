@@ -1,5 +1,5 @@
 import type { OrderView, TransactionView } from '../../src/db/order-view';
-import { hasEnded, mayCancel } from '../../src/domain/order';
+import { isExpired, mayCancel } from '../../src/domain/order';
 import { isChargedByToken } from '../../src/domain/order-record';
 import { ORDER_MOVES, isFinal, type OrderStatus } from '../../src/domain/transitions';
 
@@ -21,20 +21,20 @@ export type CustomerStep =
       attempt: number;
       attempts_left: number;
       setback: Setback | undefined;
-      /** End of the time for paying, epoch milliseconds. */
-      end: number;
+      /** Epoch milliseconds. */
+      expires_at: number;
     }
   | { kind: 'wait'; for: 'outcome' | 'issuer'; may_cancel: boolean; challenge_url?: string }
   | { kind: 'ended'; as: Ended; setback: Setback | undefined };
 
-/** The step an order is at. `now` in epoch milliseconds: an order has expired at its end, even before its timer fires. */
+/** The step an order is at. `now` in epoch milliseconds: an order is expired at its expires_at, even before its timer fires. */
 export function stepOf(order: OrderView, now: number): CustomerStep {
   const last = order.transactions.at(-1);
   const setback = setbackOf(last);
   if (isFinal(ORDER_MOVES, order.status)) return { kind: 'ended', as: order.status as Ended, setback };
   if (last?.status === 'processing') return { kind: 'wait', for: 'outcome', may_cancel: false };
-  const end = endOf(order, last);
-  if (hasEnded(end, now)) return { kind: 'ended', as: 'expired', setback: undefined };
+  const expires_at = paymentExpiresAt(order, last);
+  if (isExpired(expires_at, now)) return { kind: 'ended', as: 'expired', setback: undefined };
   if (last?.status === 'pending') {
     return {
       kind: 'wait',
@@ -45,16 +45,16 @@ export function stepOf(order: OrderView, now: number): CustomerStep {
   }
   if (isChargedByToken(order)) return { kind: 'wait', for: 'outcome', may_cancel: false };
   const attempt = last?.status === 'new' ? last.attempt : order.transactions.length + 1;
-  return { kind: 'pay', attempt, attempts_left: order.attempts_max - attempt + 1, setback, end };
+  return { kind: 'pay', attempt, attempts_left: order.attempts_max - attempt + 1, setback, expires_at };
 }
 
-function endOf(order: OrderView, last: TransactionView | undefined): number {
-  const order_end = epoch(order.expires_at);
+function paymentExpiresAt(order: OrderView, last: TransactionView | undefined): number {
+  const order_expires_at = epoch(order.expires_at);
   const open = last?.status === 'new' || last?.status === 'pending';
-  return open ? Math.min(order_end, epoch(last.expires_at)) : order_end;
+  return open ? Math.min(order_expires_at, epoch(last.expires_at)) : order_expires_at;
 }
 
-/** Without an end it never ends. */
+/** Without expires_at it never expires. */
 const epoch = (instant: string | null) => (instant === null ? Number.POSITIVE_INFINITY : Date.parse(instant));
 
 function setbackOf(last: TransactionView | undefined): Setback | undefined {

@@ -37,7 +37,7 @@ async function lockPayment(trx: SqlTransaction, { original_order_id, original_tr
   if (order === undefined) return undefined;
   const [transaction] = await rows<TransactionMoney & { payment_method: string }>(
     trx,
-    `select payment_method, status, amount, capture_mode, (extract(epoch from capture_ends_at) * 1000)::bigint as capture_end,
+    `select payment_method, status, amount, capture_mode, (extract(epoch from capture_ends_at) * 1000)::bigint as capture_ends_at,
        captured_amount, voided_amount, refunded_amount, charged_back_amount, won_back_amount,
        capture_pending_amount, void_pending_amount, refund_pending_amount
      from transactions where id = :original_transaction_id and order_id = :original_order_id for update`,
@@ -129,8 +129,8 @@ export async function recordFollowUpOutcome(
 ): Promise<OrderRecord> {
   return await db.transaction(async (trx) => {
     const payment = await lockPayment(trx, follow_up);
-    const present = await loadOrder(trx, order.order_id);
-    const transaction_id = lastTransaction(present)?.transaction_id ?? '';
+    const present = await loadOrder(trx, order.id);
+    const transaction_id = lastTransaction(present)?.id ?? '';
     if (isFinal(ORDER_MOVES, present.status) || payment === undefined) return present;
     const moved = await moveOrder(trx, present, { transaction_id, to }, details);
     const changes = amountChanges({ ...follow_up, credit_debit: creditDebitOf(follow_up) }, to);
@@ -142,7 +142,7 @@ export async function recordFollowUpOutcome(
     if (attention === undefined) return moved;
     await rows(trx, 'update orders set attention = :attention where id = :order_id', {
       attention,
-      order_id: order.order_id,
+      order_id: order.id,
     });
     return { ...moved, attention };
   });
@@ -191,13 +191,13 @@ async function changeAmounts(
 
 /** A follow-up order that is already written, as its workflow needs it. */
 export interface OpenFollowUp extends FollowUp {
-  order_id: string;
+  id: string;
   project_id: string;
 }
 
 /** Selects OpenFollowUp; queries add their `where`. */
 export const FOLLOW_UP = `
-     select f.id as order_id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id, t.original_transaction_id
+     select f.id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id, t.original_transaction_id
      from orders f join transactions t on t.order_id = f.id`;
 
 /** A payment's captures and voids that are not final, oldest first. */

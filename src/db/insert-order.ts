@@ -6,12 +6,12 @@ import { iso, preparedRows, type Database } from './connection';
 import { IN_TIME } from './in-time';
 import { findOrder, loadOrder } from './order-record';
 
-function orderRow(order: NewOrder, times: { created: number; end: number }) {
+function orderRow(order: NewOrder, times: { created: number; expires_at: number }) {
   return {
     ...order,
     kind: 'payment',
     status: 'new' satisfies OrderStatus,
-    expires_at: iso(times.end),
+    expires_at: iso(times.expires_at),
     version: 0,
     moves: 0,
     created: iso(times.created),
@@ -74,22 +74,24 @@ const ROW_OF_JSON = `select ${TRANSACTION_COLUMNS} from json_populate_record(nul
 
 function newTransactionRecord(
   { id, attempt, capture_mode, capture_period }: NewTransaction,
-  end: number,
+  expires_at: number,
 ): TransactionRecord {
   const authorization = capture_mode !== undefined && capture_period !== undefined;
   return {
-    transaction_id: id,
+    id,
     attempt,
     status: 'new',
-    end,
-    ...(authorization && { capture: { mode: capture_mode, period: capture_period, reserved: 0, unanswered: 0 } }),
+    expires_at,
+    ...(authorization && {
+      capture: { capture_mode, capture_period, reserved: 0, unanswered: 0 },
+    }),
   };
 }
 
 function transactionRow(
   transaction: NewTransaction,
   order: { id: string; amount: number; currency: string },
-  times: { created: number; end: number },
+  times: { created: number; expires_at: number },
 ) {
   return {
     ...transaction,
@@ -98,7 +100,7 @@ function transactionRow(
     currency: order.currency,
     credit_debit: 'credit',
     status: 'new',
-    expires_at: iso(times.end),
+    expires_at: iso(times.expires_at),
     created: iso(times.created),
     modified: iso(times.created),
   };
@@ -112,7 +114,7 @@ export async function insertOrder(
   db: Database,
   order: NewOrder,
   transaction: NewTransaction | undefined,
-  times: { created: number; order_end: number; transaction_end: number; not_after?: number | undefined },
+  times: { created: number; expires_at: number; transaction_expires_at: number; not_after?: number | undefined },
 ): Promise<OrderRecord> {
   const [result] = await preparedRows<{ inserted: number }>(
     db,
@@ -131,9 +133,11 @@ export async function insertOrder(
      )
      select count(*) as inserted from o`,
     {
-      order: JSON.stringify(orderRow(order, { created: times.created, end: times.order_end })),
+      order: JSON.stringify(orderRow(order, times)),
       transaction: JSON.stringify(
-        transaction ? transactionRow(transaction, order, { created: times.created, end: times.transaction_end }) : {},
+        transaction
+          ? transactionRow(transaction, order, { created: times.created, expires_at: times.transaction_expires_at })
+          : {},
       ),
       created: iso(times.created),
       not_after: times.not_after ?? null,
@@ -145,15 +149,15 @@ export async function insertOrder(
     return there;
   }
   return {
-    order_id: order.id,
+    id: order.id,
     status: 'new',
     version: 0,
     moves: 0,
     amount: order.amount,
     currency: order.currency,
     attempts_max: order.attempts_max,
-    order_end: times.order_end,
-    transactions: transaction ? [newTransactionRecord(transaction, times.transaction_end)] : [],
+    expires_at: times.expires_at,
+    transactions: transaction ? [newTransactionRecord(transaction, times.transaction_expires_at)] : [],
     deliveries: [],
   };
 }
@@ -167,7 +171,7 @@ export async function insertTransaction(
   db: Database,
   order: OrderRecord,
   transaction: NewTransaction,
-  times: { created: number; end: number; not_after?: number | undefined },
+  times: { created: number; expires_at: number; not_after?: number | undefined },
 ): Promise<OrderRecord> {
   const [result] = await preparedRows<{ inserted: number }>(
     db,
@@ -189,22 +193,19 @@ export async function insertTransaction(
      )
      select count(*) as inserted from t`,
     {
-      order_id: order.order_id,
+      order_id: order.id,
       version: order.version,
       transaction_id: transaction.id,
       transaction: JSON.stringify(
-        transactionRow(transaction, { id: order.order_id, amount: order.amount, currency: order.currency }, times),
+        transactionRow(transaction, { id: order.id, amount: order.amount, currency: order.currency }, times),
       ),
       created: iso(times.created),
       not_after: times.not_after ?? null,
     },
   );
   if (result?.inserted !== 1) {
-    const present = await loadOrder(db, order.order_id);
-    if (
-      present.version === order.version &&
-      !present.transactions.some((one) => one.transaction_id === transaction.id)
-    ) {
+    const present = await loadOrder(db, order.id);
+    if (present.version === order.version && !present.transactions.some((one) => one.id === transaction.id)) {
       throw tooLate();
     }
     const onlyFieldsChanged =
@@ -214,7 +215,7 @@ export async function insertTransaction(
   return {
     ...order,
     version: order.version + 1,
-    transactions: [...order.transactions, newTransactionRecord(transaction, times.end)],
+    transactions: [...order.transactions, newTransactionRecord(transaction, times.expires_at)],
   };
 }
 

@@ -98,7 +98,7 @@ export async function moveOrder(
      )
      select (select count(*) from o) as moved, (select n from d) as delivery`,
     {
-      order_id: order.order_id,
+      order_id: order.id,
       version: order.version,
       order_sources: move.status_changed ? sourcesOf(ORDER_MOVES, move.order_to) : [move.order_to],
       order_to: move.order_to,
@@ -108,7 +108,7 @@ export async function moveOrder(
       transaction_id: move.transaction?.transaction_id ?? null,
       transaction_to: move.transaction?.to ?? null,
       transaction_sources: move.transaction ? sourcesOf(TRANSACTION_MOVES, move.transaction.to) : [],
-      capture_ends_at: move.transaction?.capture_end === undefined ? null : iso(move.transaction.capture_end),
+      capture_ends_at: move.transaction?.capture_ends_at === undefined ? null : iso(move.transaction.capture_ends_at),
       source: details.source,
       result: details.result ?? null,
       authorization_iso_response_code: details.authorization_iso_response_code ?? null,
@@ -129,12 +129,12 @@ export async function moveOrder(
   );
   if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined);
   // The order changed first, most often by this very move, whose answer was lost. Plan again from the present row.
-  const present = await loadOrder(db, order.order_id);
+  const present = await loadOrder(db, order.id);
   if (details.versions?.includes(present.version) === false && planMove(present, change) !== undefined) {
     throw preconditionFailed();
   }
   if (present.version === order.version) {
-    throw new Error(`order ${order.order_id}: the guard refused ${order.status} → ${move.order_to}`);
+    throw new Error(`order ${order.id}: the guard refused ${order.status} → ${move.order_to}`);
   }
   return await moveOrder(db, present, change, details);
 }

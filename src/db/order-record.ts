@@ -3,7 +3,7 @@ import type { OrderRecord, TransactionRecord } from '../domain/order-record';
 import { rows, type Database } from './connection';
 
 /** A row as the database returns it: instants as texts, absent values as null. */
-interface OrderRow extends Omit<OrderRecord, 'order_end' | 'transactions' | 'ended' | 'closings' | 'attention'> {
+interface OrderRow extends Omit<OrderRecord, 'expires_at' | 'transactions' | 'ended' | 'closings' | 'attention'> {
   ended: OrderRecord['ended'] | null;
   expires_at: string | null;
   transactions: TransactionRow[] | null;
@@ -12,7 +12,7 @@ interface OrderRow extends Omit<OrderRecord, 'order_end' | 'transactions' | 'end
 }
 
 interface TransactionRow extends Reservation {
-  transaction_id: string;
+  id: string;
   attempt: number;
   expires_at: string | null;
   capture_period: string;
@@ -24,8 +24,8 @@ interface TransactionRow extends Reservation {
 export async function findOrder(db: Database, order_id: string): Promise<OrderRecord | undefined> {
   const [row] = await rows<OrderRow>(
     db,
-    `select o.id as order_id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.ended, o.expires_at, o.attention,
-       (select json_agg(json_build_object('transaction_id', t.id, 'attempt', t.attempt, 'status', t.status, 'expires_at', t.expires_at, 'amount', t.amount,
+    `select o.id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.ended, o.expires_at, o.attention,
+       (select json_agg(json_build_object('id', t.id, 'attempt', t.attempt, 'status', t.status, 'expires_at', t.expires_at, 'amount', t.amount,
                  'capture_mode', t.capture_mode, 'capture_period', t.capture_period, 'capture_ends_at', t.capture_ends_at,
                  'captured_amount', t.captured_amount, 'voided_amount', t.voided_amount,
                  'capture_pending_amount', t.capture_pending_amount, 'void_pending_amount', t.void_pending_amount,
@@ -34,7 +34,7 @@ export async function findOrder(db: Database, order_id: string): Promise<OrderRe
                    where f.original_transaction_id = t.id and fo.related_order_id = o.id and fo.kind = 'void' and fo.requested_by = 'merchant'
                      and e.event = 'error' and e.noticed >= t.capture_ends_at) end)
                order by t.attempt) from transactions t where t.order_id = o.id) as transactions,
-       (select json_agg(json_build_object('order_id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id) from orders f
+       (select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id) from orders f
         where f.related_order_id = o.id and f.kind in ('capture', 'void') and f.requested_by = 'service') as closings,
        array(select d.n from webhook_deliveries d where d.order_id = o.id and d.status = 'new' order by d.n) as deliveries
      from orders o where o.id = :order_id`,
@@ -45,7 +45,7 @@ export async function findOrder(db: Database, order_id: string): Promise<OrderRe
   return {
     ...order,
     ...(ended && { ended }),
-    order_end: endOf(expires_at),
+    expires_at: epochOf(expires_at),
     transactions: (transactions ?? []).map(transactionOf),
     ...(closings && { closings }),
     ...(attention !== null && { attention }),
@@ -60,26 +60,26 @@ export async function loadOrder(db: Database, order_id: string): Promise<OrderRe
 }
 
 function transactionOf(row: TransactionRow): TransactionRecord {
-  const { transaction_id, attempt, status, expires_at, capture_mode } = row;
+  const { id, attempt, status, expires_at, capture_mode } = row;
   return {
-    transaction_id,
+    id,
     attempt,
     status,
-    end: endOf(expires_at),
+    expires_at: epochOf(expires_at),
     ...(capture_mode && { capture: captureOf(row, capture_mode) }),
   };
 }
 
-function captureOf(row: TransactionRow, mode: CaptureMode): NonNullable<TransactionRecord['capture']> {
+function captureOf(row: TransactionRow, capture_mode: CaptureMode): NonNullable<TransactionRecord['capture']> {
   return {
-    mode,
-    period: row.capture_period,
-    ...(row.capture_ends_at !== null && { end: Date.parse(row.capture_ends_at) }),
+    capture_mode,
+    capture_period: row.capture_period,
+    ...(row.capture_ends_at !== null && { capture_ends_at: Date.parse(row.capture_ends_at) }),
     reserved: reservedAmount(row),
     unanswered: row.capture_pending_amount + row.void_pending_amount,
     ...(row.freed !== null && { freed: row.freed }),
   };
 }
 
-/** Follow-up orders have no end of their own. */
-const endOf = (expires_at: string | null) => (expires_at === null ? Number.MAX_SAFE_INTEGER : Date.parse(expires_at));
+/** Follow-up orders never expire. */
+const epochOf = (expires_at: string | null) => (expires_at === null ? Number.MAX_SAFE_INTEGER : Date.parse(expires_at));

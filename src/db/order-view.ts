@@ -51,7 +51,7 @@ export interface OrderView {
 }
 
 /** A transaction with its money: amounts in minor units. */
-export interface TransactionView extends Omit<TransactionMoney, 'capture_end'> {
+export interface TransactionView extends Omit<TransactionMoney, 'capture_ends_at'> {
   id: string;
   attempt: number;
   currency: string;
@@ -94,7 +94,7 @@ export interface EventView {
 export function moneyOf(transaction: TransactionView): TransactionMoney {
   return {
     ...transaction,
-    capture_end: transaction.capture_ends_at === null ? null : Date.parse(transaction.capture_ends_at),
+    capture_ends_at: transaction.capture_ends_at === null ? null : Date.parse(transaction.capture_ends_at),
   };
 }
 

@@ -1,4 +1,4 @@
-import { hasEnded } from './order';
+import { isExpired } from './order';
 import type { TransactionStatus } from './transitions';
 
 /** How an authorization is captured; a sale is captured at once and has no mode (rules 8.1). */
@@ -15,7 +15,7 @@ export interface TransactionMoney {
   /** Null: a sale. */
   capture_mode: CaptureMode | null;
   /** End of the capture window in epoch milliseconds; null before acceptance, and for a sale. */
-  capture_end: number | null;
+  capture_ends_at: number | null;
   captured_amount: number;
   voided_amount: number;
   refunded_amount: number;
@@ -62,7 +62,7 @@ export function reservedAmount(money: Reservation): number {
 
 /** What may be voided now, in minor units: what is reserved, within the window. */
 export function voidableAmount(money: TransactionMoney, now: number): number {
-  return money.capture_end !== null && !hasEnded(money.capture_end, now) ? reservedAmount(money) : 0;
+  return money.capture_ends_at !== null && !isExpired(money.capture_ends_at, now) ? reservedAmount(money) : 0;
 }
 
 /** What the merchant may capture now, in minor units; delayed captures are made by the service. */

@@ -1,13 +1,13 @@
 import type { CaptureMode } from './amounts';
 import type { Closing, OrderRecord } from './order-record';
-import { hasEnded } from './order';
+import { isExpired } from './order';
 
 /** Money reserved by an accepted authorization. The order's workflow lives until it is captured, voided or released. */
 export interface Authorization {
   transaction_id: string;
-  mode: CaptureMode;
+  capture_mode: CaptureMode;
   /** End of the capture window, epoch milliseconds. */
-  end: number;
+  capture_ends_at: number;
   /** Reserved and not requested; minor units. */
   reserved: number;
   /** Requested from the processor and not answered; minor units. */
@@ -21,14 +21,14 @@ export interface Authorization {
 export function openAuthorization(order: OrderRecord): Authorization | undefined {
   const accepted = order.transactions.find((one) => one.status === 'accepted');
   const capture = accepted?.capture;
-  if (accepted === undefined || capture?.end === undefined || capture.reserved + capture.unanswered === 0) {
+  if (accepted === undefined || capture?.capture_ends_at === undefined || capture.reserved + capture.unanswered === 0) {
     return undefined;
   }
-  const { mode, end, reserved, unanswered, freed = 0 } = capture;
+  const { capture_mode, capture_ends_at, reserved, unanswered, freed = 0 } = capture;
   return {
-    transaction_id: accepted.transaction_id,
-    mode,
-    end,
+    transaction_id: accepted.id,
+    capture_mode,
+    capture_ends_at,
     reserved,
     unanswered,
     freed,
@@ -42,11 +42,11 @@ export function openAuthorization(order: OrderRecord): Authorization | undefined
  * nothing to do now. `now` in epoch milliseconds.
  */
 export function closingOf(
-  { mode, end, reserved, freed, closings }: Authorization,
+  { capture_mode, capture_ends_at, reserved, freed, closings }: Authorization,
   now: number,
 ): { kind: Closing['kind']; amount: number } | undefined {
-  if (!hasEnded(end, now) || reserved === 0) return undefined;
-  if (mode === 'delayed' && closings.length === 0 && reserved > freed) {
+  if (!isExpired(capture_ends_at, now) || reserved === 0) return undefined;
+  if (capture_mode === 'delayed' && closings.length === 0 && reserved > freed) {
     return { kind: 'capture', amount: reserved - freed };
   }
   return closings.some(({ kind, status }) => kind === 'void' && status === 'error')
@@ -57,6 +57,8 @@ export function closingOf(
 /** Whether nothing is left to wait for: the window is over, nothing is unanswered, and the service captures or releases no more. */
 export function isClosed(authorization: Authorization, now: number): boolean {
   return (
-    hasEnded(authorization.end, now) && authorization.unanswered === 0 && closingOf(authorization, now) === undefined
+    isExpired(authorization.capture_ends_at, now) &&
+    authorization.unanswered === 0 &&
+    closingOf(authorization, now) === undefined
   );
 }

@@ -7,7 +7,7 @@ import {
   voidableAmount,
   type TransactionMoney,
 } from './amounts';
-import { hasEnded, isOpen, type Ending } from './order';
+import { isExpired, isOpen, type Ending } from './order';
 import type { TransactionStatus } from './transitions';
 
 /**
@@ -192,14 +192,14 @@ function whyNoCapture(money: TransactionMoney, now: number): string {
   if (money.capture_mode === 'delayed') {
     return 'A delayed transaction is captured by the service at the end of its expiration_period.';
   }
-  if (hasEnded(money.capture_end ?? 0, now)) return 'The capture window has ended.';
+  if (isExpired(money.capture_ends_at ?? 0, now)) return 'The capture window has ended.';
   return 'Nothing is left to be captured.';
 }
 
 function whyNoVoid(money: TransactionMoney, now: number): string {
   if (money.capture_mode === null) return 'A sale cannot be voided: refund it.';
   if (money.status !== 'accepted') return `The transaction is ${money.status}.`;
-  if (hasEnded(money.capture_end ?? 0, now)) return 'The capture window has ended.';
+  if (isExpired(money.capture_ends_at ?? 0, now)) return 'The capture window has ended.';
   return 'Nothing is left to be voided: what was captured is refunded.';
 }
 

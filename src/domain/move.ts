@@ -12,13 +12,13 @@ export type Change =
       to: TransactionStatus;
       ended?: Ending;
       /** With the acceptance of an authorization: when its capture window ends, epoch milliseconds. */
-      capture_end?: number;
+      capture_ends_at?: number;
     }
   | { transaction_id?: never; ended: Ending };
 
 /** A change that the tables allow, ready to be written: order and transaction move together or not at all. */
 export interface Move {
-  transaction?: { transaction_id: string; to: TransactionStatus; capture_end?: number | undefined };
+  transaction?: { transaction_id: string; to: TransactionStatus; capture_ends_at?: number | undefined };
   order_to: OrderStatus;
   ended?: Ending;
   /** The order's status changes, so its webhook is due. */
@@ -46,7 +46,7 @@ export function planMove(order: OrderRecord, change: Change): Move | undefined {
   }
   const ended = transaction?.to === 'accepted' ? order.ended : (change.ended ?? endingOf(order, transaction?.to));
   const transactions = order.transactions.map((one) =>
-    one.transaction_id === transaction?.transaction_id ? { ...one, status: transaction.to } : one,
+    one.id === transaction?.transaction_id ? { ...one, status: transaction.to } : one,
   );
   const order_to = orderStatus(orderFacts({ ...order, transactions, ...(ended === undefined ? {} : { ended }) }));
   const status_changed = order_to !== order.status;
@@ -58,7 +58,7 @@ export function planMove(order: OrderRecord, change: Change): Move | undefined {
       transaction: {
         transaction_id: transaction.transaction_id,
         to: transaction.to,
-        capture_end: transaction.capture_end,
+        capture_ends_at: transaction.capture_ends_at,
       },
     }),
     order_to,
@@ -77,7 +77,7 @@ export function afterMove(order: OrderRecord, move: Move, delivery: number | und
     moves: order.moves + (move.status_changed ? 1 : 0),
     ...(move.ended === undefined ? {} : { ended: move.ended }),
     transactions: order.transactions.map((one) =>
-      one.transaction_id === move.transaction?.transaction_id ? movedTransaction(order, one, move.transaction) : one,
+      one.id === move.transaction?.transaction_id ? movedTransaction(order, one, move.transaction) : one,
     ),
     deliveries: delivery === undefined ? order.deliveries : [...order.deliveries, delivery],
   };
@@ -87,16 +87,16 @@ export function afterMove(order: OrderRecord, move: Move, delivery: number | und
 function movedTransaction(
   order: OrderRecord,
   transaction: TransactionRecord,
-  { to, capture_end }: NonNullable<Move['transaction']>,
+  { to, capture_ends_at }: NonNullable<Move['transaction']>,
 ): TransactionRecord {
   const { capture } = transaction;
-  if (capture === undefined || capture_end === undefined) return { ...transaction, status: to };
-  return { ...transaction, status: to, capture: { ...capture, end: capture_end, reserved: order.amount } };
+  if (capture === undefined || capture_ends_at === undefined) return { ...transaction, status: to };
+  return { ...transaction, status: to, capture: { ...capture, capture_ends_at, reserved: order.amount } };
 }
 
 function openTransactionTo(order: OrderRecord, to: Ending): { transaction_id: string; to: Ending } | undefined {
   const last = lastTransaction(order);
-  return last !== undefined && isOpen(last.status) ? { transaction_id: last.transaction_id, to } : undefined;
+  return last !== undefined && isOpen(last.status) ? { transaction_id: last.id, to } : undefined;
 }
 
 function endingOf(order: OrderRecord, to: TransactionStatus | undefined): Ending | undefined {

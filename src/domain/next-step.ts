@@ -1,5 +1,5 @@
 import { isClosed, openAuthorization } from './authorization';
-import { isDue, isOutcomeOpen, type OrderRecord } from './order-record';
+import { shouldExpire, isOutcomeOpen, type OrderRecord } from './order-record';
 import { ORDER_MOVES, isFinal } from './transitions';
 
 /** What an order needs from its workflow, one thing at a time. */
@@ -24,6 +24,6 @@ export function nextStep(order: OrderRecord, now: number): Step {
     const authorization = openAuthorization(order);
     return authorization === undefined || isClosed(authorization, now) ? 'leave' : 'keep';
   }
-  if (isDue(order, now)) return 'end';
+  if (shouldExpire(order, now)) return 'end';
   return isOutcomeOpen(order) ? 'ask' : 'wait';
 }

@@ -1,21 +1,21 @@
 import type { CaptureMode } from './amounts';
-import { hasEnded, isOpen, type Ending, type OrderFacts } from './order';
+import { isExpired, isOpen, type Ending, type OrderFacts } from './order';
 import type { OrderStatus, TransactionStatus } from './transitions';
 
 /** A payment transaction as decisions need it. Instants in epoch milliseconds. */
 export interface TransactionRecord {
-  transaction_id: string;
+  id: string;
   attempt: number;
   status: TransactionStatus;
   /** End of the time for paying. */
-  end: number;
+  expires_at: number;
   /** Only for authorizations: what it holds once accepted. */
   capture?: {
-    mode: CaptureMode;
+    capture_mode: CaptureMode;
     /** From acceptance to the end of the window, ISO 8601. */
-    period: string;
+    capture_period: string;
     /** Epoch milliseconds; known once it is accepted. */
-    end?: number;
+    capture_ends_at?: number;
     /** Reserved and not requested; minor units. */
     reserved: number;
     /** Requested from the processor and not answered; minor units. */
@@ -27,14 +27,14 @@ export interface TransactionRecord {
 
 /** A capture or void that the service made at the end of a capture window. */
 export interface Closing {
-  order_id: string;
+  id: string;
   kind: 'capture' | 'void';
   status: OrderStatus;
 }
 
 /** An order as decisions need it: what activities load, workflows hold and moves are planned from. */
 export interface OrderRecord {
-  order_id: string;
+  id: string;
   status: OrderStatus;
   /** Grows with every change; a move planned from an older version is refused by the database. */
   version: number;
@@ -47,7 +47,7 @@ export interface OrderRecord {
   attempts_max: number;
   ended?: Ending;
   /** End of the time for paying, epoch milliseconds; Number.MAX_SAFE_INTEGER for a follow-up order, which has none. */
-  order_end: number;
+  expires_at: number;
   /** Oldest first. */
   transactions: TransactionRecord[];
   /** Webhooks whose delivery has not started, by number of the status change. */
@@ -73,15 +73,15 @@ export function lastTransaction(order: OrderRecord): TransactionRecord | undefin
   return order.transactions.at(-1);
 }
 
-/** When the customer's time is over, in epoch milliseconds: the order's end, or the earlier end of its open transaction. */
-export function paymentEnd(order: OrderRecord): number {
+/** When the time for paying ends, in epoch milliseconds: expires_at of the order or of its open transaction, whichever is earlier. */
+export function paymentExpiresAt(order: OrderRecord): number {
   const last = lastTransaction(order);
-  return last !== undefined && isOpen(last.status) ? Math.min(order.order_end, last.end) : order.order_end;
+  return last !== undefined && isOpen(last.status) ? Math.min(order.expires_at, last.expires_at) : order.expires_at;
 }
 
 /** The transaction of that id; `undefined` when the order has none such. */
 export function transactionOf(order: OrderRecord, transaction_id: string | undefined): TransactionRecord | undefined {
-  return order.transactions.find((one) => one.transaction_id === transaction_id);
+  return order.transactions.find((one) => one.id === transaction_id);
 }
 
 /** Whether the order came with a card token: the service charges it by itself, once, and the customer has no page to pay on. */
@@ -99,8 +99,8 @@ export function awaitsOutcome(order: OrderRecord): boolean {
 }
 
 /** Whether the time for paying is over and no outcome is awaited: an unknown outcome is always waited for. `now` in epoch milliseconds. */
-export function isDue(order: OrderRecord, now: number): boolean {
-  return !awaitsOutcome(order) && hasEnded(paymentEnd(order), now);
+export function shouldExpire(order: OrderRecord, now: number): boolean {
+  return !awaitsOutcome(order) && isExpired(paymentExpiresAt(order), now);
 }
 
 /** Whether the customer is in 3-D Secure, where they may pay without our being told. */

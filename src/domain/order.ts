@@ -44,17 +44,17 @@ export function orderStatus({ transactions, was_accepted, attempts_max, ended }:
   return 'new';
 }
 
-/** Whether an end has come, both in epoch milliseconds: the end itself is already outside. */
-export function hasEnded(end: number, now: number): boolean {
-  return now >= end;
+/** Whether an instant has come, both in epoch milliseconds: at expires_at itself it is expired. */
+export function isExpired(expires_at: number, now: number): boolean {
+  return now >= expires_at;
 }
 
 /**
- * When an unpaid transaction ends: after its own period, never after its order (rules 7.3).
+ * When an unpaid transaction expires: after its own period, never after its order (rules 7.3).
  * Epoch milliseconds; periods in milliseconds.
  */
-export function transactionEnd(facts: { order_end: number; created: number; period: number }): number {
-  return Math.min(facts.order_end, facts.created + facts.period);
+export function transactionExpiresAt(facts: { order_expires_at: number; created: number; period: number }): number {
+  return Math.min(facts.order_expires_at, facts.created + facts.period);
 }
 
 /** Why a payment attempt may not start now. */
@@ -62,13 +62,13 @@ export type PaymentObstacle = 'already_started' | 'no_attempt_left' | 'ended';
 
 /**
  * Why the attempt with this number may not start; `undefined` when it may: the next one after a declined attempt, or one that
- * exists and was not begun (rules 6.3). `attempt` counts from 1; `order_end` and `now` in epoch milliseconds.
+ * exists and was not begun (rules 6.3). `attempt` counts from 1; `expires_at` and `now` in epoch milliseconds.
  */
 export function paymentObstacle(
-  facts: OrderFacts & { order_end: number; now: number; attempt: number },
+  facts: OrderFacts & { expires_at: number; now: number; attempt: number },
 ): PaymentObstacle | undefined {
   const { transactions, attempt } = facts;
-  if (facts.ended !== undefined || hasEnded(facts.order_end, facts.now)) return 'ended';
+  if (facts.ended !== undefined || isExpired(facts.expires_at, facts.now)) return 'ended';
   if (facts.was_accepted) return 'already_started';
   if (attempt > facts.attempts_max) return 'no_attempt_left';
   const present = transactions[attempt - 1];

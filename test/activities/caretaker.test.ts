@@ -111,7 +111,7 @@ describe('in a world where Temporal has lost what it was told', () => {
 
   test('captures, voids and refunds that were written, and whose workflows were never started, are carried out once', async () => {
     const asked = await eachKind(async (kind, order) => {
-      const { order_id, project_id: _, ...follow_up } = followUpOf(order.id, kind, { amount: 200 });
+      const { id: order_id, project_id: _, ...follow_up } = followUpOf(order.id, kind, { amount: 200 });
       await insertFollowUp(world.database.db, {
         ...follow_up,
         id: order_id,
@@ -137,13 +137,13 @@ describe('in a world where Temporal has lost what it was told', () => {
       await shop.trouble({
         kind: 'outage',
         operation: 'ask',
-        idempotency_key: followUpKey(transactionIdOf(order.id, 1), kind, input.order_id),
+        idempotency_key: followUpKey(transactionIdOf(order.id, 1), kind, input.id),
       });
       if (kind === 'refund') await carryOut(world, input);
       else await order.follow(kind, 200, input);
-      expect(await storyOf(world, input.order_id)).toBe('processing: processing');
-      await handleOf(input.order_id).terminate('lost');
-      return input.order_id;
+      expect(await storyOf(world, input.id)).toBe('processing: processing');
+      await handleOf(input.id).terminate('lost');
+      return input.id;
     });
     await shop.endTrouble();
     await look();
@@ -158,8 +158,8 @@ describe('in a world where Temporal has lost what it was told', () => {
       await shop.trouble({ kind: 'outage', operation: kind, order_id: order.id });
       if (kind === 'refund') await carryOut(world, input);
       else await order.follow(kind, 200, input);
-      await becomes(input.order_id, 'processing: processing');
-      return input.order_id;
+      await becomes(input.id, 'processing: processing');
+      return input.id;
     });
     // Not the length of its history: after two seconds it asks the processor by itself.
     const leftAlone = () =>
@@ -253,8 +253,8 @@ describe('in a world where Temporal has lost what it was told', () => {
     const details = { vault_token: await vaultToken(world, CARDS.approved.number) };
     await insertOrder(world.database.db, order, aTransaction(order.id, { payment_method_details: details }), {
       created: now,
-      order_end: now + 30 * MINUTE,
-      transaction_end: now + 30 * MINUTE,
+      expires_at: now + 30 * MINUTE,
+      transaction_expires_at: now + 30 * MINUTE,
     });
     await look();
     await handleOf(order.id).signal(processorAnswered);
@@ -269,8 +269,8 @@ describe('in a world where Temporal has lost what it was told', () => {
     const order = anOrder();
     const record = await insertOrder(world.database.db, order, undefined, {
       created: now,
-      order_end: now + MINUTE,
-      transaction_end: now + MINUTE,
+      expires_at: now + MINUTE,
+      transaction_expires_at: now + MINUTE,
     });
     await moveOrder(world.database.db, record, { ended: 'cancelled' }, { source: 'merchant', now });
     const mine = () => receiver.received.filter(({ body }) => body.includes(order.id));
@@ -350,7 +350,7 @@ describe('what it asks Temporal for', () => {
     return await moveOrder(
       database.db,
       order,
-      { transaction_id: order.transactions[0]!.transaction_id, to: 'pending' },
+      { transaction_id: order.transactions[0]!.id, to: 'pending' },
       { source: 'processor', now: NOW },
     );
   };
@@ -358,7 +358,7 @@ describe('what it asks Temporal for', () => {
   async function leftBehind(): Promise<string[]> {
     const refund = aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund', amount: 40 });
     await insertFollowUp(database.db, refund);
-    const { order_id } = await anAcceptedPayment(database.db, { mode: 'manual' });
+    const { id: order_id } = await anAcceptedPayment(database.db, { mode: 'manual' });
     const paid = (await database
       .db('webhook_deliveries')
       .orderBy('created')
@@ -394,7 +394,7 @@ describe('what it asks Temporal for', () => {
     await moveOrder(
       database.db,
       paid,
-      { transaction_id: paid.transactions[0]!.transaction_id, to: 'accepted' },
+      { transaction_id: paid.transactions[0]!.id, to: 'accepted' },
       { source: 'processor', now: NOW },
     );
     await aCaretaker().caretaker.look(NOW + SETTLED);
@@ -407,16 +407,16 @@ describe('what it asks Temporal for', () => {
     const { caretaker } = aCaretaker();
     await caretaker.look(NOW + SETTLED);
     expect(said.splice(0).toSorted()).toEqual(
-      [one, other].map(({ order_id }) => `tell ${orderWorkflowId(order_id)}`).toSorted(),
+      [one, other].map(({ id: order_id }) => `tell ${orderWorkflowId(order_id)}`).toSorted(),
     );
     await caretaker.look(NOW + SETTLED + MINUTE);
     expect(said).toEqual([]);
     await database
       .db('orders')
-      .where({ id: other.order_id })
+      .where({ id: other.id })
       .update({ modified: new Date(NOW + MINUTE + 1) });
     await caretaker.look(NOW + SETTLED + 2 * MINUTE);
-    expect(said).toEqual([`tell ${orderWorkflowId(other.order_id)}`]);
+    expect(said).toEqual([`tell ${orderWorkflowId(other.id)}`]);
   });
 
   test('what runs already is as good as started', async () => {
@@ -485,14 +485,14 @@ describe('what it asks Temporal for', () => {
     await database.db('orders').update({ modified: new Date(Date.now() - 2 * MINUTE) });
     await database
       .db('orders')
-      .where({ id: one.order_id })
+      .where({ id: one.id })
       .update({ modified: new Date(Date.now() - 3 * MINUTE) });
     caretaker.start();
     await until('it looks', () => said.length === 1);
     const stopped = caretaker.stop();
     release();
     await stopped;
-    expect(said).toEqual([`tell ${orderWorkflowId(one.order_id)}`]);
+    expect(said).toEqual([`tell ${orderWorkflowId(one.id)}`]);
   });
 });
 

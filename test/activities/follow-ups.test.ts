@@ -99,18 +99,18 @@ const authorized = (capture_mode: 'manual' | 'delayed' = 'manual', card: CardNam
 async function approvedTooLate(): Promise<OrderRecord> {
   const pending = await paid('challenge');
   const cancelled = await moveOrder(database.db, pending, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
-  const { challenge_url } = (await view(pending.order_id)).transactions[0]!;
+  const { challenge_url } = (await view(pending.id)).transactions[0]!;
   await fetch(challenge_url ?? '', { method: 'POST', body: new URLSearchParams({ code: '0101' }), redirect: 'manual' });
   return cancelled;
 }
 
 /** A payment of which this kind of order may be asked, and how it is. */
 async function ready(kind: FollowUpKind): Promise<FollowUpInput & { now: number }> {
-  if (kind === 'refund') return { ...followUpOf((await paid()).order_id, kind, { amount: 200 }), now: NOW };
-  if (kind !== 'reversal') return { ...followUpOf((await authorized()).order_id, kind, { amount: 200 }), now: NOW };
-  const { order_id } = await approvedTooLate();
+  if (kind === 'refund') return { ...followUpOf((await paid()).id, kind, { amount: 200 }), now: NOW };
+  if (kind !== 'reversal') return { ...followUpOf((await authorized()).id, kind, { amount: 200 }), now: NOW };
+  const { id: order_id } = await approvedTooLate();
   return {
-    ...followUpOf(order_id, kind, { order_id: reversalOrderId(transactionIdOf(order_id, 1)), requested_by: 'service' }),
+    ...followUpOf(order_id, kind, { id: reversalOrderId(transactionIdOf(order_id, 1)), requested_by: 'service' }),
     now: NOW,
   };
 }
@@ -126,10 +126,10 @@ describe.each(['capture', 'void', 'refund', 'reversal'] as const)('recordAndCarr
     expect([first.status, again.status]).toEqual(['completed', 'completed']);
     expect((await ledger(input.original_order_id)).slice(1)).toEqual([`${kind} ${amount} approved 1`]);
     const original = await view(input.original_order_id);
-    expect(original.follow_ups).toEqual([{ id: input.order_id, kind, status: 'completed' }]);
+    expect(original.follow_ups).toEqual([{ id: input.id, kind, status: 'completed' }]);
     // Its ETag changes with what it shows: once when the order is there, once when it is completed.
     expect(original.version).toBe(before + 2);
-    expect((await view(input.order_id)).description).toBe('Two books');
+    expect((await view(input.id)).description).toBe('Two books');
     // Told again by the repeat: whoever settled it may have been killed before it told.
     expect(said).toEqual(tells ? Array(2).fill(`signal ${orderWorkflowId(input.original_order_id)}`) : []);
   });
@@ -140,13 +140,13 @@ describe.each(['capture', 'void', 'refund', 'reversal'] as const)('recordAndCarr
     expect((await ledger(input.original_order_id)).slice(1)).toEqual([
       expect.stringMatching(`^${kind} ${amount} approved`),
     ]);
-    expect((await view(input.order_id)).transactions[0]!.events.map(({ event }) => event)).toEqual(['new', 'accepted']);
+    expect((await view(input.id)).transactions[0]!.events.map(({ event }) => event)).toEqual(['new', 'accepted']);
   });
 
   test('killed between the processor and the record: the next run hears the first answer', async () => {
     const input = await ready(kind);
     await expect(killedAfterwards().recordAndCarryOut(input)).rejects.toThrow('killed');
-    expect((await view(input.order_id)).status).toBe('new');
+    expect((await view(input.id)).status).toBe('new');
     expect((await carriedOut(input)).status).toBe('completed');
     expect((await ledger(input.original_order_id)).slice(1)).toEqual([`${kind} ${amount} approved 2`]);
   });
@@ -170,7 +170,7 @@ describe('recordAndCarryOut', () => {
       type: 'ServiceUnavailable',
       nonRetryable: true,
     });
-    expect(await findOrderView(database.db, input.order_id)).toBeUndefined();
+    expect(await findOrderView(database.db, input.id)).toBeUndefined();
     await expect(killedAfterwards().recordAndCarryOut(input)).rejects.toThrow('killed');
     expect((await carriedOut(late)).status).toBe('completed');
   });
@@ -195,18 +195,18 @@ describe('recordAndCarryOut', () => {
 
 describe('captureOrVoid', () => {
   test('sets the money aside and starts the workflow, once and again', async () => {
-    const { order_id } = await authorized();
+    const { id: order_id } = await authorized();
     const input = { ...followUpOf(order_id, 'capture', { amount: 300 }), kind: 'capture' as const, now: NOW };
     const first = await activities().captureOrVoid(input);
     expect(first.transactions[0]!.capture).toMatchObject({ reserved: 200, unanswered: 300 });
-    const there = new WorkflowExecutionAlreadyStartedError('there', orderWorkflowId(input.order_id), 'followUp');
+    const there = new WorkflowExecutionAlreadyStartedError('there', orderWorkflowId(input.id), 'followUp');
     expect(await activities({}, client(there)).captureOrVoid(input)).toEqual(first);
-    expect(said).toEqual(Array(2).fill(`start ${orderWorkflowId(input.order_id)}`));
+    expect(said).toEqual(Array(2).fill(`start ${orderWorkflowId(input.id)}`));
     expect(await ledger(order_id)).toEqual(['authorize 500 approved 1']);
   });
 
   test('killed before the workflow was started: the next capture starts it too', async () => {
-    const { order_id } = await authorized();
+    const { id: order_id } = await authorized();
     const inputs = [100, 200].map((amount) => ({
       ...followUpOf(order_id, 'capture', { amount }),
       kind: 'capture' as const,
@@ -215,11 +215,11 @@ describe('captureOrVoid', () => {
     await expect(activities({}, client(new Error('killed'))).captureOrVoid(inputs[0]!)).rejects.toThrow('killed');
     said.splice(0);
     await activities().captureOrVoid(inputs[1]!);
-    expect(said).toEqual(inputs.map((input) => `start ${orderWorkflowId(input.order_id)}`));
+    expect(said).toEqual(inputs.map((input) => `start ${orderWorkflowId(input.id)}`));
   });
 
   test('a refusal sets nothing aside and starts nothing', async () => {
-    const { order_id } = await authorized();
+    const { id: order_id } = await authorized();
     await expect(
       activities().captureOrVoid({ ...followUpOf(order_id, 'capture', { amount: 501 }), kind: 'capture', now: NOW }),
     ).rejects.toMatchObject({
@@ -237,7 +237,7 @@ describe('closeWindow', () => {
     ['manual', 'void'],
     ['delayed', 'capture'],
   ] as const)('%s: one %s of the rest, however often it is repeated', async (mode, kind) => {
-    const { order_id } = await authorized(mode);
+    const { id: order_id } = await authorized(mode);
     const first = await activities().closeWindow({ order_id, now: END });
     expect(await activities().closeWindow({ order_id, now: END + 1 })).toEqual(first);
     const id = closingOrderId(transactionIdOf(order_id, 1), 1);
@@ -250,7 +250,7 @@ describe('closeWindow', () => {
     ['before the end: it is captured with the rest', END - 1, ['capture 500']],
     ['at the end: the rest is captured, and it is released', END, ['capture 300', 'void 200']],
   ])('a void of a delayed authorization that is refused %s', async (_when, refused_at, expected) => {
-    const { order_id } = await authorized('delayed');
+    const { id: order_id } = await authorized('delayed');
     const voided = { ...followUpOf(order_id, 'void', { amount: 200 }), kind: 'void' as const, now: NOW };
     await activities().captureOrVoid(voided);
     const order = await carriedOut(voided, deaf());
@@ -266,13 +266,13 @@ describe('closeWindow', () => {
     } as const;
     await activities({ ask: () => Promise.resolve(refused) }).askFollowUp({ ...voided, order, now: refused_at });
     for (const later of [0, 1, 2]) await activities().closeWindow({ order_id, now: END + 10 + later });
-    const closings = (await view(order_id)).follow_ups.filter(({ id }) => id !== voided.order_id);
+    const closings = (await view(order_id)).follow_ups.filter(({ id }) => id !== voided.id);
     const amounts = await Promise.all(closings.map(async ({ id, kind }) => `${kind} ${(await view(id)).amount}`));
     expect(amounts).toEqual(expected);
   });
 
   test('before the end nothing is done', async () => {
-    const { order_id } = await authorized();
+    const { id: order_id } = await authorized();
     await activities().closeWindow({ order_id, now: END - 1 });
     expect((await view(order_id)).follow_ups).toEqual([]);
   });
@@ -288,14 +288,14 @@ describe('closeWindow', () => {
 describe('startReversal', () => {
   test('only of a payment that ended unpaid', async () => {
     const late = await approvedTooLate();
-    const transaction_id = transactionIdOf(late.order_id, 1);
+    const transaction_id = transactionIdOf(late.id, 1);
     await activities().startReversal({ transaction_id });
     await activities().startReversal({ transaction_id, ask_after_ms: MINUTE });
     // News are told to the one that waits to ask of itself.
     expect(said.splice(0)).toEqual(
       ['tell', 'start'].map((what) => `${what} ${orderWorkflowId(reversalOrderId(transaction_id))}`),
     );
-    const { order_id } = await paid();
+    const { id: order_id } = await paid();
     await activities().startReversal({ transaction_id: transactionIdOf(order_id, 1), ask_after_ms: MINUTE });
     expect(said).toEqual([]);
   });
@@ -303,9 +303,9 @@ describe('startReversal', () => {
 
 test('the event tells when it happened at the processor, and when we noticed', async () => {
   const payment = await paid();
-  const refund = await carriedOut({ ...followUpOf(payment.order_id, 'refund', { amount: 100 }), now: NOW + MINUTE });
-  const booked = (await shop.ledger(payment.order_id)).find(({ operation }) => operation === 'refund');
-  const [event] = (await view(refund.order_id)).transactions[0]!.events.slice(-1);
+  const refund = await carriedOut({ ...followUpOf(payment.id, 'refund', { amount: 100 }), now: NOW + MINUTE });
+  const booked = (await shop.ledger(payment.id)).find(({ operation }) => operation === 'refund');
+  const [event] = (await view(refund.id)).transactions[0]!.events.slice(-1);
   expect([event!.event, Date.parse(event!.occurred), Date.parse(event!.noticed)]).toEqual([
     'accepted',
     Date.parse(booked!.occurred),

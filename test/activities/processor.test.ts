@@ -91,7 +91,7 @@ describe('createAndCharge', () => {
     ).rejects.toThrow('killed');
     const order = await activities.createAndCharge({ ...input, now: NOW + input.period });
     expect(await shop.ledger(input.order.id)).toEqual([]);
-    const { transaction_id } = order.transactions[0]!;
+    const { id: transaction_id } = order.transactions[0]!;
     expect((await activities.askOutcome({ order, transaction_id, now: NOW + input.period })).status).toBe('expired');
   });
 
@@ -159,51 +159,51 @@ describe('charge', () => {
 
   test('killed between the charge and its record, and the customer comes with another card: the first charge counts', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
-    const input = { ...(await payment(order.order_id, 1)), order };
+    const input = { ...(await payment(order.id, 1)), order };
     await expect(killedAtTheCharge().charge(input)).rejects.toThrow('killed');
     // The processor refuses the key with another card: that is no outcome, so it is asked.
-    const after = await activities.charge({ ...(await payment(order.order_id, 1, 'do_not_honor')), order });
+    const after = await activities.charge({ ...(await payment(order.id, 1, 'do_not_honor')), order });
     expect(after.transactions[0]!.status).toBe('processing');
     const settled = await activities.askOutcome({
       order: after,
-      transaction_id: transactionIdOf(order.order_id, 1),
+      transaction_id: transactionIdOf(order.id, 1),
       now: NOW,
     });
     expect(settled.status).toBe('completed');
-    expect(await shop.ledger(order.order_id)).toHaveLength(1);
+    expect(await shop.ledger(order.id)).toHaveLength(1);
     // Nor is the second card shown, or kept for later charges, as the one that paid.
-    expect((await view(order.order_id)).transactions[0]!.payment_method_details?.vault_token).toBe(
+    expect((await view(order.id)).transactions[0]!.payment_method_details?.vault_token).toBe(
       input.transaction.payment_method_details.vault_token,
     );
   });
 
   test('an attempt that is settled is not charged again', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
-    const input = await payment(order.order_id, 1, 'stolen');
+    const input = await payment(order.id, 1, 'stolen');
     await activities.charge({ ...input, order });
     await activities.charge({ ...input, order });
-    expect(await statuses(order.order_id)).toBe('processing error');
-    expect(await shop.ledger(order.order_id)).toEqual([expect.objectContaining({ requests: 1 })]);
+    expect(await statuses(order.id)).toBe('processing error');
+    expect(await shop.ledger(order.id)).toEqual([expect.objectContaining({ requests: 1 })]);
   });
 
   test('a late attempt that is not there yet is refused, and leaves no trace', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
-    const late = { ...(await payment(order.order_id, 1)), not_after: Date.now() - 1, order };
+    const late = { ...(await payment(order.id, 1)), not_after: Date.now() - 1, order };
     await expect(activities.charge(late)).rejects.toMatchObject({ type: 'ServiceUnavailable' });
-    expect([await statuses(order.order_id), await shop.ledger(order.order_id)]).toEqual(['new', []]);
+    expect([await statuses(order.id), await shop.ledger(order.id)]).toEqual(['new', []]);
   });
 
   test('a late attempt that was announced and that the processor never saw is refused, and nothing is charged', async () => {
     const order = await aStoredOrder(database.db);
-    const late = { ...(await payment(order.order_id, 1)), not_after: Date.now() - 1, order };
+    const late = { ...(await payment(order.id, 1)), not_after: Date.now() - 1, order };
     await expect(activities.charge(late)).rejects.toMatchObject({ type: 'ServiceUnavailable', nonRetryable: true });
-    expect([await statuses(order.order_id), await shop.ledger(order.order_id)]).toEqual(['new new', []]);
+    expect([await statuses(order.id), await shop.ledger(order.id)]).toEqual(['new new', []]);
     expect((await activities.charge({ ...late, not_after: Date.now() + MINUTE })).status).toBe('completed');
   });
 
   test('a late attempt that was announced, while the processor does not say whether it was charged: tried again, as "nothing was charged" may be false', async () => {
     const order = await aStoredOrder(database.db);
-    const input = { ...(await payment(order.order_id, 1)), order };
+    const input = { ...(await payment(order.id, 1)), order };
     await expect(killedAtTheCharge().charge(input)).rejects.toThrow('killed');
     const late = { ...input, not_after: Date.now() - 1 };
     const failure: unknown = await deaf()
@@ -218,50 +218,48 @@ describe('charge', () => {
 
   test('a late attempt that was announced and that the processor knows goes on: it had begun in time', async () => {
     const order = await aStoredOrder(database.db);
-    const input = { ...(await payment(order.order_id, 1)), order };
+    const input = { ...(await payment(order.id, 1)), order };
     await expect(killedAtTheCharge().charge(input)).rejects.toThrow('killed');
     expect((await activities.charge({ ...input, not_after: Date.now() - 1 })).status).toBe('completed');
-    expect(await shop.ledger(order.order_id)).toEqual([expect.objectContaining({ requests: 2, result: 'approved' })]);
+    expect(await shop.ledger(order.id)).toEqual([expect.objectContaining({ requests: 2, result: 'approved' })]);
   });
 });
 
 describe('askOutcome', () => {
   test('a key the processor never saw goes out again while the time for paying lasts', async () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
-    const { transaction_id, end } = order.transactions[0]!;
+    const { id: transaction_id, expires_at: end } = order.transactions[0]!;
     expect((await activities.askOutcome({ order, transaction_id, now: end - 1 })).status).toBe('completed');
-    expect(await shop.ledger(order.order_id)).toEqual([expect.objectContaining({ amount: 500, requests: 1 })]);
+    expect(await shop.ledger(order.id)).toEqual([expect.objectContaining({ amount: 500, requests: 1 })]);
   });
 
   test('at its end it is over: nothing is charged', async () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
-    const { transaction_id, end } = order.transactions[0]!;
+    const { id: transaction_id, expires_at: end } = order.transactions[0]!;
     const after = await activities.askOutcome({ order, transaction_id, now: end });
     expect([after.status, after.transactions[0]!.status]).toEqual(['expired', 'error']);
-    expect(await shop.ledger(order.order_id)).toEqual([]);
+    expect(await shop.ledger(order.id)).toEqual([]);
   });
 
   test('what ended meanwhile stays ended, though the processor has approved it: whoever ended it asks once more', async () => {
     const pending = await activities.createAndCharge({ ...aCharge(await tokenOf('challenge')), now: NOW });
-    const { transaction_id } = pending.transactions[0]!;
+    const { id: transaction_id } = pending.transactions[0]!;
     const cancelled = await moveOrder(database.db, pending, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
-    await fetch((await view(pending.order_id)).transactions[0]!.challenge_url ?? '', {
+    await fetch((await view(pending.id)).transactions[0]!.challenge_url ?? '', {
       method: 'POST',
       body: new URLSearchParams({ code: '0101' }),
       redirect: 'manual',
     });
-    expect(await shop.ledger(pending.order_id)).toEqual([expect.objectContaining({ result: 'approved' })]);
+    expect(await shop.ledger(pending.id)).toEqual([expect.objectContaining({ result: 'approved' })]);
     expect((await activities.askOutcome({ order: pending, transaction_id, now: NOW + MINUTE })).status).toBe(
       cancelled.status,
     );
-    expect(await statuses(pending.order_id)).toBe('cancelled cancelled');
+    expect(await statuses(pending.id)).toBe('cancelled cancelled');
   });
 
   test('nobody answers: the order stays as it is', async () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
-    expect(await deaf().askOutcome({ order, transaction_id: order.transactions[0]!.transaction_id, now: NOW })).toEqual(
-      order,
-    );
+    expect(await deaf().askOutcome({ order, transaction_id: order.transactions[0]!.id, now: NOW })).toEqual(order);
   });
 });
 
@@ -303,7 +301,7 @@ describe('not to know is no news', () => {
   test('a further attempt that somebody else settled meanwhile stays settled', async () => {
     const order = await aStoredOrder(database.db);
     const transaction = {
-      id: transactionIdOf(order.order_id, 1),
+      id: transactionIdOf(order.id, 1),
       attempt: 1,
       payment_method: 'credit-card',
       payment_method_details: { vault_token: await tokenOf('approved') },
@@ -312,7 +310,7 @@ describe('not to know is no news', () => {
     };
     const input = { project_id: PROJECT.id, is_test: true, now: NOW, transaction, order };
     expect((await beatenTo(() => activities.charge(input)).charge(input)).status).toBe('completed');
-    expect(await statuses(order.order_id)).toBe('completed accepted');
+    expect(await statuses(order.id)).toBe('completed accepted');
   });
 
   test('an outcome that somebody else writes after it has looked stays, too', async () => {
@@ -328,7 +326,7 @@ describe('not to know is no news', () => {
   });
 
   test('of an attempt that is new it makes one that is awaited', async () => {
-    const { order_id } = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
+    const { id: order_id } = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
     expect(await statuses(order_id)).toBe('processing processing');
   });
 });
@@ -343,20 +341,20 @@ describe('a challenge that is told when the time is over', () => {
   };
 
   test('before the end the customer may still go there', async () => {
-    const { order, transaction_id, end } = await lostChallenge();
+    const { order, id: transaction_id, expires_at: end } = await lostChallenge();
     await activities.askOutcome({ order, transaction_id, now: end - 1 });
-    expect(await statuses(order.order_id)).toBe('processing pending');
+    expect(await statuses(order.id)).toBe('processing pending');
   });
 
   test.each([0, 5_000])(
     '%s ms after it the transaction and its order expire in the same step, however often it is repeated',
     async (after) => {
-      const { order, transaction_id, end } = await lostChallenge();
+      const { order, id: transaction_id, expires_at: end } = await lostChallenge();
       const ask = () => activities.askOutcome({ order, transaction_id, now: end + after });
       const first = await ask();
-      expect(first).toEqual(await findOrder(database.db, order.order_id));
-      expect(await statuses(order.order_id)).toBe('expired expired');
-      const { transactions } = await view(order.order_id);
+      expect(first).toEqual(await findOrder(database.db, order.id));
+      expect(await statuses(order.id)).toBe('expired expired');
+      const { transactions } = await view(order.id);
       expect(transactions[0]!.events.map(({ event, source }) => [event, source])).toEqual([
         ['new', 'merchant'],
         ['processing', 'service'],
@@ -370,16 +368,16 @@ describe('a challenge that is told when the time is over', () => {
 
 test('a move that the tables forbid is not tried again: it would end the same', async () => {
   const order = await activities.createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
-  const key = (await shop.ledger(order.order_id))[0]!.idempotency_key;
+  const key = (await shop.ledger(order.id))[0]!.idempotency_key;
   const answer = (await processor.ask(key)) as OperationResult;
   const lying = withProcessor({ ask: () => Promise.resolve({ ...answer, result: 'declined' }) });
-  const asked = lying.askOutcome({ order, transaction_id: order.transactions[0]!.transaction_id, now: NOW });
+  const asked = lying.askOutcome({ order, transaction_id: order.transactions[0]!.id, now: NOW });
   await expect(asked).rejects.toMatchObject({
     type: 'ServerError',
     nonRetryable: true,
     message: expect.stringContaining('accepted → error') as string,
   });
-  expect(await statuses(order.order_id)).toBe('completed accepted');
+  expect(await statuses(order.id)).toBe('completed accepted');
 });
 
 describe('endOrder', () => {
@@ -388,9 +386,9 @@ describe('endOrder', () => {
   test('ends order and transaction together; again it is the same', async () => {
     const order = await aStoredOrder(database.db);
     const after = await activities.endOrder({ order, ...ending });
-    expect(await statuses(order.order_id)).toBe('expired expired');
+    expect(await statuses(order.id)).toBe('expired expired');
     expect(await activities.endOrder({ order, ...ending })).toEqual(after);
-    expect((await view(order.order_id)).transactions[0]!.events).toHaveLength(2);
+    expect((await view(order.id)).transactions[0]!.events).toHaveLength(2);
   });
 
   test('what the processor took counts, though nobody wrote it down', async () => {
@@ -415,7 +413,7 @@ describe('endOrder', () => {
   test('while the processor does not say, nothing ends', async () => {
     const order = await aStoredOrder(database.db);
     expect((await deaf().endOrder({ order, ...ending })).status).toBe('new');
-    expect(await statuses(order.order_id)).toBe('new new');
+    expect(await statuses(order.id)).toBe('new new');
   });
 
   test('If-Match: a repeat after it committed answers the order as it is; three at once are one', async () => {
@@ -425,27 +423,27 @@ describe('endOrder', () => {
     const [after] = await Promise.all([cancel(), cancel(), cancel()]);
     expect(after).toMatchObject({ status: 'cancelled', version: 1 });
     expect(await cancel()).toEqual(after);
-    expect((await view(order.order_id)).transactions[0]!.events).toHaveLength(2);
+    expect((await view(order.id)).transactions[0]!.events).toHaveLength(2);
   });
 
   test('If-Match: another version is refused, and nothing ends', async () => {
     const order = await aStoredOrder(database.db);
-    await database.db('orders').where({ id: order.order_id }).update({ version: 1, description: 'changed' });
+    await database.db('orders').where({ id: order.id }).update({ version: 1, description: 'changed' });
     const cancel = activities.endOrder({ order, ended: 'cancelled', source: 'merchant', versions: [0], now: NOW });
     await expect(cancel).rejects.toMatchObject({ type: 'PreconditionFailed', nonRetryable: true });
-    expect(await statuses(order.order_id)).toBe('new new');
+    expect(await statuses(order.id)).toBe('new new');
   });
 
   test('If-Match: changed while the processor is asked, it is refused', async () => {
     const order = await aStoredOrder(database.db);
     const slow = withProcessor({
       async ask() {
-        await database.db('orders').where({ id: order.order_id }).update({ version: 1, description: 'changed' });
+        await database.db('orders').where({ id: order.id }).update({ version: 1, description: 'changed' });
         return 'never_seen';
       },
     });
     const cancel = slow.endOrder({ order, ended: 'cancelled', source: 'merchant', versions: [0], now: NOW });
     await expect(cancel).rejects.toMatchObject({ type: 'PreconditionFailed' });
-    expect(await statuses(order.order_id)).toBe('new new');
+    expect(await statuses(order.id)).toBe('new new');
   });
 });

@@ -33,7 +33,7 @@ test('windows: an unpaid transaction never outlives its order', async () => {
   const order = anOrder();
   const transaction = { ...aTransaction(order.id), period: 60 * MINUTE };
   const record = await activities.createOrder(input({ order, transaction }));
-  expect(record.transactions).toEqual([expect.objectContaining({ status: 'new', end: NOW + 30 * MINUTE })]);
+  expect(record.transactions).toEqual([expect.objectContaining({ status: 'new', expires_at: NOW + 30 * MINUTE })]);
 });
 
 test('surface 10: past not_after nothing is written, and the clock is the machine’s', async () => {

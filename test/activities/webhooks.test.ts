@@ -34,7 +34,7 @@ async function aDelivery(): Promise<{ order_id: string; n: number }> {
   const order = await aStoredOrder(database.db);
   const { deliveries } = await moveOrder(database.db, order, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
   expect(deliveries).toEqual([1]);
-  return { order_id: order.order_id, n: 1 };
+  return { order_id: order.id, n: 1 };
 }
 const attempts = (order_id: string) =>
   database

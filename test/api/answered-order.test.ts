@@ -48,7 +48,7 @@ function dropping(
 }
 
 test('an update that the server dropped is sent again, until it is taken', async () => {
-  const { order_id } = await aStoredOrder(database.db);
+  const { id: order_id } = await aStoredOrder(database.db);
   const { sent, call } = dropping(3);
   const { client, deadlines } = temporal();
   const deadline_at = Date.now() + 5_000;
@@ -65,7 +65,7 @@ test.each([
   ['Temporal is exhausted (8)', grpc(8)],
   ['Temporal has an error of its own (13)', grpc(13)],
 ])('sent again too, as it says nothing of what was done: %s', async (_why, error) => {
-  const { order_id } = await aStoredOrder(database.db);
+  const { id: order_id } = await aStoredOrder(database.db);
   const { sent, call } = dropping(1, undefined, error);
   expect(
     await answeredOrder(
@@ -80,7 +80,7 @@ test.each([
   ['the order that was just paid cannot be read at first', 0],
   ['nor what the call looks up', 1],
 ])('%s: it is read again, never answered as if nothing had been done', async (_title, looked_up) => {
-  const { order_id } = await aStoredOrder(database.db);
+  const { id: order_id } = await aStoredOrder(database.db);
   let failures = 2;
   const raw = (...input: Parameters<Database['raw']>) =>
     failures-- > 0
@@ -106,7 +106,7 @@ test('any other failure of Temporal is ours, and is not sent again', async () =>
 });
 
 test('surface 10: dropped until the deadline is no answer: the order as it is, or 503', async () => {
-  const { order_id } = await aStoredOrder(database.db);
+  const { id: order_id } = await aStoredOrder(database.db);
   const { sent, call } = dropping(Number.POSITIVE_INFINITY);
   const began = Date.now();
   expect(
@@ -128,7 +128,7 @@ test('surface 10: dropped until the deadline is no answer: the order as it is, o
 test.each(['Conflict', 'CanNotCancelTransaction', 'ServiceUnavailable'])(
   'a refusal (%s) is an answer: it is not sent again',
   async (type) => {
-    const { order_id } = await aStoredOrder(database.db);
+    const { id: order_id } = await aStoredOrder(database.db);
     const { sent, call } = dropping(1, () => Promise.reject(failed(type)));
     const refused = answeredOrder(
       { client: temporal().client, db: database.db, order_id, deadline_at: Date.now() + 5_000 },

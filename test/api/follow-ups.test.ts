@@ -31,9 +31,9 @@ afterAll(async () => {
 });
 
 type Payment = { id: string; project_id: string; transactions?: { id: string }[] | undefined };
-const inputOf = <Kind extends 'capture' | 'refund'>(order: Payment, kind: Kind, order_id = uuidv7()) =>
+const inputOf = <Kind extends 'capture' | 'refund'>(order: Payment, kind: Kind, id = uuidv7()) =>
   ({
-    order_id,
+    id,
     project_id: order.project_id,
     kind,
     requested_by: 'merchant',
@@ -89,7 +89,7 @@ describe('a refund that comes again', () => {
     const input = inputOf(order, 'refund');
     const answers = await Promise.all([1, 2, 3].map(() => door.start(input, soon())));
     answers.push(await door.start(input, soon()));
-    expect(answers.map(({ id, status }) => [id, status])).toEqual(Array(4).fill([input.order_id, 'completed']));
+    expect(answers.map(({ id, status }) => [id, status])).toEqual(Array(4).fill([input.id, 'completed']));
     expect(await books(shop, order)).toEqual(['sale approved 100', 'refund approved 10']);
   });
 
@@ -99,7 +99,7 @@ describe('a refund that comes again', () => {
     const input = { ...inputOf(order, 'refund'), amount: 101 };
     for (const _ of [1, 2]) await expect(door.start(input, soon())).rejects.toMatchObject({ error: 'RefundError' });
     expect(await door.start({ ...input, amount: 100 }, soon())).toMatchObject({
-      id: input.order_id,
+      id: input.id,
       status: 'completed',
       amount: 100,
     });

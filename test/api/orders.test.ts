@@ -46,7 +46,7 @@ describe.each([
   });
 
   test('the order is there: it is the answer, as it is', async () => {
-    const { order_id } = await aStoredOrder(database.db);
+    const { id: order_id } = await aStoredOrder(database.db);
     const orders = new Orders(clientOf(address()), database.db);
     expect(await orders.create(request(anOrder({ id: order_id })), Date.now() + 800)).toMatchObject({
       id: order_id,
@@ -68,12 +68,12 @@ describe('cancelling an order whose workflow is over', () => {
     );
   const ended = async (change: 'cancelled' | 'expired' | 'accepted') => {
     const order = await aStoredOrder(database.db);
-    const { transaction_id } = order.transactions[0]!;
+    const { id: transaction_id } = order.transactions[0]!;
     await moveOrder(database.db, order, change === 'accepted' ? { transaction_id, to: change } : { ended: change }, {
       source: 'customer',
       now: NOW,
     });
-    return order.order_id;
+    return order.id;
   };
 
   test('cancelled by somebody else: answered as it is', async () => {

@@ -25,7 +25,7 @@ describe('an order', () => {
 
   test('what is absent is left out; what was sent empty or null inside free-form data stays', async () => {
     const extra = { nothing: null, none: [], empty: {} };
-    const { order_id } = await aStoredOrder(database.db, {
+    const { id: order_id } = await aStoredOrder(database.db, {
       transaction: false,
       extra,
       payment_methods: [],
@@ -55,22 +55,22 @@ describe('an order', () => {
 
   test('payment_url is there while the transaction can be paid', async () => {
     const record = await aStoredOrder(database.db);
-    expect((await shown(record.order_id)).transactions![0]!.payment_url).toBe(
-      `https://pay.example/pay/${record.order_id}/${record.transactions[0]!.transaction_id}/`,
+    expect((await shown(record.id)).transactions![0]!.payment_url).toBe(
+      `https://pay.example/pay/${record.id}/${record.transactions[0]!.id}/`,
     );
     await moveOrder(database.db, record, { ended: 'expired' }, { source: 'service', now: NOW });
-    expect((await shown(record.order_id)).transactions![0]).not.toHaveProperty('payment_url');
+    expect((await shown(record.id)).transactions![0]).not.toHaveProperty('payment_url');
   });
 
   test('without a token among the attempts there is an order_url, with one there is none', async () => {
     const byPage = await aStoredOrder(database.db);
     const byToken = await aStoredOrder(database.db, { attempts_max: 1 });
-    expect((await shown(byPage.order_id)).order_url).toBe(`https://pay.example/pay/${byPage.order_id}/`);
-    expect(await shown(byToken.order_id)).not.toHaveProperty('order_url');
+    expect((await shown(byPage.id)).order_url).toBe(`https://pay.example/pay/${byPage.id}/`);
+    expect(await shown(byToken.id)).not.toHaveProperty('order_url');
   });
 
   test('an order of a live project has empty flags', async () => {
-    const { order_id } = await aStoredOrder(database.db);
+    const { id: order_id } = await aStoredOrder(database.db);
     const view = (await findOrderView(database.db, order_id))!;
     expect(presentOrder({ ...view, is_test: false }, 'https://pay.example').flags).toEqual([]);
   });

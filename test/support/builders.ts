@@ -38,8 +38,8 @@ export async function aStoredOrder(
   const end = NOW + 30 * MINUTE;
   return await insertOrder(db, order, transaction === false ? undefined : aTransaction(order.id, transaction), {
     created: NOW,
-    order_end: end,
-    transaction_end: end,
+    expires_at: end,
+    transaction_expires_at: end,
   });
 }
 

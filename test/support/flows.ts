@@ -125,7 +125,11 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
       expiration_period: 'PT30M',
       attempts_max: 1,
     };
-    await insertOrder(world.database.db, fields, transaction, { created: now, order_end: end, transaction_end: end });
+    await insertOrder(world.database.db, fields, transaction, {
+      created: now,
+      expires_at: end,
+      transaction_expires_at: end,
+    });
     await startAlone(world, id);
     return await over(world, orderWorkflowId(id));
   },
@@ -208,10 +212,7 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
   async 'refund-later'(world) {
     const order = await paid(world);
     const input = followUpOf(order.id, 'refund', { amount: 200 });
-    return await answer(
-      world,
-      await unanswered(order, 'refund', async () => (await carryOut(world, input), input.order_id)),
-    );
+    return await answer(world, await unanswered(order, 'refund', async () => (await carryOut(world, input), input.id)));
   },
   async chargeback(world) {
     return await toldOf(world, await ofTheProcessor(await paid(world), 'chargeback', 200));
@@ -227,7 +228,7 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
     return await toldOf(
       world,
       followUpOf(id, 'chargeback', {
-        order_id: processorOrderId(transactionIdOf(id, 1), processor_key),
+        id: processorOrderId(transactionIdOf(id, 1), processor_key),
         requested_by: 'processor',
         processor_key,
       }),
@@ -242,7 +243,7 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
     return await over(world, orderWorkflowId((await cancelledAtTheIssuer(world, '3333')).id));
   },
   async 'reversal-asked-for-after-the-end'(world) {
-    return await over(world, orderWorkflowId(reversalOf(await cancelledAtTheIssuer(world, '0101')).order_id));
+    return await over(world, orderWorkflowId(reversalOf(await cancelledAtTheIssuer(world, '0101')).id));
   },
   async 'reversal-of-late-approval'(world) {
     return await toldOf(world, reversalOf(await cancelledAtTheIssuer(world, '0101')));
@@ -252,7 +253,7 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
     const input = reversalOf(order);
     return await answer(
       world,
-      await unanswered(order, 'reversal', async () => (await tellNews(world, input), input.order_id)),
+      await unanswered(order, 'reversal', async () => (await tellNews(world, input), input.id)),
     );
   },
   async 'reversal-of-nothing'(world) {
@@ -295,7 +296,7 @@ async function cancelledAtTheIssuer(world: World, code: string): Promise<TestOrd
 }
 
 const reversalOf = ({ id }: TestOrder) =>
-  followUpOf(id, 'reversal', { order_id: reversalOrderId(transactionIdOf(id, 1)), requested_by: 'service' });
+  followUpOf(id, 'reversal', { id: reversalOrderId(transactionIdOf(id, 1)), requested_by: 'service' });
 
 /** The processor's own doing, as its notification tells it: what is to be recorded. */
 async function ofTheProcessor(
@@ -313,7 +314,7 @@ async function ofTheProcessor(
   const { idempotency_key: processor_key } = (await response.json()) as { idempotency_key: string };
   const order_id = processorOrderId(transaction_id, processor_key);
   return followUpOf(id, operation === 'chargeback' ? 'chargeback' : 'reversal', {
-    order_id,
+    id: order_id,
     requested_by: 'processor',
     processor_key,
   });
@@ -322,13 +323,13 @@ async function ofTheProcessor(
 /** Starts a follow-up order's workflow, which may refuse it, and waits until it is over. */
 async function carriedOut(world: World, input: FollowUpInput): Promise<string> {
   await carryOut(world, input).catch(() => undefined);
-  return await over(world, orderWorkflowId(input.order_id));
+  return await over(world, orderWorkflowId(input.id));
 }
 
 /** As carriedOut, of news the processor tells. */
 async function toldOf(world: World, input: FollowUpInput): Promise<string> {
   await tellNews(world, input);
-  return await over(world, orderWorkflowId(input.order_id));
+  return await over(world, orderWorkflowId(input.id));
 }
 
 /** Whoever makes trouble ends it; there is no stack yet when this file is read. */

@@ -8,7 +8,7 @@ export const aSale = (over: Partial<TransactionMoney> = {}): TransactionMoney =>
   status: 'accepted',
   amount: 100,
   capture_mode: null,
-  capture_end: null,
+  capture_ends_at: null,
   captured_amount: 100,
   voided_amount: 0,
   refunded_amount: 0,
@@ -22,4 +22,4 @@ export const aSale = (over: Partial<TransactionMoney> = {}): TransactionMoney =>
 
 /** The money of a manual authorization of 100 that was accepted and not touched since. */
 export const anAuthorization = (over: Partial<TransactionMoney> = {}): TransactionMoney =>
-  aSale({ capture_mode: 'manual', capture_end: CAPTURE_END, captured_amount: 0, ...over });
+  aSale({ capture_mode: 'manual', capture_ends_at: CAPTURE_END, captured_amount: 0, ...over });

@@ -6,15 +6,15 @@ export const anOrderRecord = (
   transactions: TransactionStatus[] = [],
   fields: Partial<OrderRecord> = {},
 ): OrderRecord => ({
-  order_id: 'o',
+  id: 'o',
   status: 'new',
   version: 3,
   moves: 0,
   amount: 500,
   currency: 'EUR',
   attempts_max: 5,
-  order_end: 1_000,
-  transactions: transactions.map((status, i) => ({ transaction_id: `t${i + 1}`, attempt: i + 1, status, end: 800 })),
+  expires_at: 1_000,
+  transactions: transactions.map((status, i) => ({ id: `t${i + 1}`, attempt: i + 1, status, expires_at: 800 })),
   deliveries: [],
   ...fields,
 });

@@ -153,8 +153,8 @@ export async function createAnOrder(world: World, options: TestOrderOptions = {}
         orderRestart({ order_id: id, project_id: PROJECT.id }),
       );
       await client.workflow.executeUpdateWithStart(captureOrVoid, { startWorkflowOperation, args: [input] });
-      await awaitFirstAnswer(world, input.order_id);
-      return input.order_id;
+      await awaitFirstAnswer(world, input.id);
+      return input.id;
     },
   };
 }
@@ -200,7 +200,7 @@ export function followUpOf(
   over: Partial<FollowUpInput> = {},
 ): FollowUpInput {
   return {
-    order_id: uuidv7(),
+    id: uuidv7(),
     project_id: PROJECT.id,
     kind,
     requested_by: 'merchant',
@@ -219,15 +219,15 @@ export async function carryOut({ env }: World, input: FollowUpInput): Promise<Wo
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     }),
   });
-  return env.client.workflow.getHandle(orderWorkflowId(input.order_id));
+  return env.client.workflow.getHandle(orderWorkflowId(input.id));
 }
 
 /** As the API takes news of the processor: a workflow that waits asks now, otherwise one is started; waits for its first answer. */
 export async function tellNews(world: World, input: FollowUpInput): Promise<WorkflowHandle> {
   const { client } = world.env;
   await client.workflow.signalWithStart(FOLLOW_UP_WORKFLOW, followUpNews(input));
-  await awaitFirstAnswer(world, input.order_id);
-  return client.workflow.getHandle(orderWorkflowId(input.order_id));
+  await awaitFirstAnswer(world, input.id);
+  return client.workflow.getHandle(orderWorkflowId(input.id));
 }
 
 /** A workflow that is over has had it. */

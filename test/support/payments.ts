@@ -38,18 +38,18 @@ export async function anAcceptedPayment(
       ...(!sale && { capture_mode: mode, capture_period: 'P5D', transaction_type: 'authorization' }),
     },
   });
-  const { transaction_id } = order.transactions[0]!;
+  const { id: transaction_id } = order.transactions[0]!;
   return await moveOrder(
     db,
     order,
-    { transaction_id, to: 'accepted', ...(!sale && { capture_end: CAPTURE_END }) },
+    { transaction_id, to: 'accepted', ...(!sale && { capture_ends_at: CAPTURE_END }) },
     { source: 'processor', now: NOW, result: 'approved', transaction: { captured_amount: sale ? amount : 0 } },
   );
 }
 
 export const paymentOf = (order: OrderRecord) => ({
-  original_order_id: order.order_id,
-  original_transaction_id: order.transactions[0]!.transaction_id,
+  original_order_id: order.id,
+  original_transaction_id: order.transactions[0]!.id,
 });
 
 const ASKED_BY: Record<FollowUpKind, RequestedBy> = {
@@ -110,7 +110,7 @@ export async function aSettledFollowUp(
 }
 
 /** Every row of a payment and of what follows it: what a repeat or a refusal must leave as it is. */
-export async function everythingOf(db: Database, { order_id }: OrderRecord): Promise<unknown> {
+export async function everythingOf(db: Database, { id: order_id }: OrderRecord): Promise<unknown> {
   return await rows(
     db,
     `with o as (select * from orders where :order_id in (id, related_order_id)), t as (select t.* from transactions t join o on o.id = t.order_id)

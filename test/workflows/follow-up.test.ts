@@ -95,7 +95,7 @@ async function cancelledAtTheIssuer(): Promise<TestOrder> {
 }
 
 const reversalOf = ({ id }: TestOrder) =>
-  followUpOf(id, 'reversal', { order_id: reversalOrderId(transactionIdOf(id, 1)), requested_by: 'service' });
+  followUpOf(id, 'reversal', { id: reversalOrderId(transactionIdOf(id, 1)), requested_by: 'service' });
 
 async function reverse(order: TestOrder): Promise<unknown> {
   return await (await tellNews(world, reversalOf(order))).result();
@@ -120,7 +120,7 @@ async function ofTheProcessor(
 function toldOf(id: string, operation: 'chargeback' | 'chargeback_reversal', processor_key: string): FollowUpInput {
   const kind = operation === 'chargeback' ? 'chargeback' : 'reversal';
   return followUpOf(id, kind, {
-    order_id: processorOrderId(transactionIdOf(id, 1), processor_key),
+    id: processorOrderId(transactionIdOf(id, 1), processor_key),
     requested_by: 'processor',
     processor_key,
   });
@@ -131,17 +131,17 @@ async function ready(kind: AskedFor): Promise<{ order: TestOrder; order_id: stri
   if (kind === 'refund') {
     const order = await paid();
     const input = followUpOf(order.id, 'refund', { amount: 200 });
-    return { order, order_id: input.order_id, ask: () => carryOut(world, input) };
+    return { order, order_id: input.id, ask: () => carryOut(world, input) };
   }
   if (kind === 'reversal') {
     const order = await cancelledAtTheIssuer();
     await atTheIssuer(order, { code: '0101' });
     const input = reversalOf(order);
-    return { order, order_id: input.order_id, ask: () => tellNews(world, input) };
+    return { order, order_id: input.id, ask: () => tellNews(world, input) };
   }
   const order = await createAnOrder(world, { card_number: CARDS.approved.number, capture_mode: 'manual' });
   const order_id = uuidv7();
-  return { order, order_id, ask: () => order.follow(kind, 200, { order_id }) };
+  return { order, order_id, ask: () => order.follow(kind, 200, { id: order_id }) };
 }
 
 /** The processor does not tell either how the operation stands: by itself the workflow asks after two seconds, which a busy machine needs for a look. */
@@ -242,9 +242,9 @@ describe('what the processor answers', () => {
     const order = await paid('refund_processing');
     const input = followUpOf(order.id, 'refund', { amount: 300 });
     // Its outcome comes by itself after 20 seconds, which must not be found out before it is looked for.
-    await shop.trouble(unaskable(order, 'refund', input.order_id));
+    await shop.trouble(unaskable(order, 'refund', input.id));
     await carryOut(world, input);
-    expect(await storyOf(world, input.order_id)).toBe('processing: processing');
+    expect(await storyOf(world, input.id)).toBe('processing: processing');
     expect(await moneyStory(order)).toBe('500 captured, 300 refund_pending: refund processing');
     await expect(carryOut(world, followUpOf(order.id, 'refund', { amount: 201 })).catch(refusalOf)).resolves.toBe(
       'RefundError',
@@ -255,10 +255,10 @@ describe('what the processor answers', () => {
       body: JSON.stringify({ transaction_id: transactionIdOf(order.id, 1) }),
     });
     await shop.endTrouble();
-    await tell(input.order_id);
-    await becomes(input.order_id, 'completed: accepted');
+    await tell(input.id);
+    await becomes(input.id, 'completed: accepted');
     expect(await moneyStory(order)).toBe('500 captured, 300 refunded: refund completed');
-    await until('both webhooks came', () => webhooksOf(input.order_id) === 2);
+    await until('both webhooks came', () => webhooksOf(input.id) === 2);
   });
 
   test.each([
@@ -272,15 +272,15 @@ describe('what the processor answers', () => {
     const input = followUpOf(order.id, kind, { amount: 500 });
     if (kind === 'capture') await order.follow('capture', 500, input);
     else expect(await (await carryOut(world, input)).result()).toBe('error');
-    expect(await storyOf(world, input.order_id)).toBe('error: error');
+    expect(await storyOf(world, input.id)).toBe('error: error');
     expect(await moneyStory(order)).toBe(expected);
-    const [transaction] = (await findOrderView(world.database.db, input.order_id))!.transactions;
+    const [transaction] = (await findOrderView(world.database.db, input.id))!.transactions;
     expect(transaction).toMatchObject({ response_code: '57' });
     expect(transaction?.events.map(({ event, source, result }) => [event, source, result])).toEqual([
       ['new', 'merchant', null],
       ['error', 'processor', 'failed'],
     ]);
-    await until('its webhook came', () => webhooksOf(input.order_id) === 1);
+    await until('its webhook came', () => webhooksOf(input.id) === 1);
     if (kind === 'capture') await order.follow('void');
   });
 });
@@ -290,7 +290,7 @@ describe('asked for more than once', () => {
     const order = await paid();
     const input = followUpOf(order.id, 'refund', { amount: 200 });
     await Promise.all([carryOut(world, input), carryOut(world, input)]);
-    expect(await handleOf(input.order_id).result()).toBe('completed');
+    expect(await handleOf(input.id).result()).toBe('completed');
     expect(await (await carryOut(world, input)).result()).toBe('completed');
     expect(await ledger(order)).toEqual(['sale 500 approved', 'refund 200 approved']);
     expect((await shop.ledger(order.id))[1]).toMatchObject({ requests: 1 });
@@ -310,10 +310,10 @@ describe('asked for more than once', () => {
     await shop.trouble({ kind: 'outage', operation: 'refund', order_id: order.id });
     const handle = await carryOut(world, input);
     await handle.executeUpdate(firstAnswer);
-    expect(await storyOf(world, input.order_id)).toBe('processing: processing');
+    expect(await storyOf(world, input.id)).toBe('processing: processing');
     await shop.endTrouble();
-    await tell(input.order_id);
-    await becomes(input.order_id, 'completed: accepted');
+    await tell(input.id);
+    await becomes(input.id, 'completed: accepted');
     await until('its workflow is over', async () => (await handle.describe()).status.name === 'COMPLETED');
     await expect(handle.executeUpdate(firstAnswer)).rejects.toMatchObject({ name: 'WorkflowNotFoundError' });
   });
@@ -343,8 +343,8 @@ describe('refused before anything is stored', () => {
     const order = await paid();
     const input = inputOf(order);
     await expect(carryOut(world, input).catch(refusalOf)).resolves.toBe(type);
-    expect(await handleOf(input.order_id).result()).toBe('refused');
-    expect(await storyOf(world, input.order_id)).toBeUndefined();
+    expect(await handleOf(input.id).result()).toBe('refused');
+    expect(await storyOf(world, input.id)).toBeUndefined();
     expect(await moneyStory(order)).toBe('500 captured');
     expect(await ledger(order)).toEqual(['sale 500 approved']);
   });
@@ -355,7 +355,7 @@ describe('refused before anything is stored', () => {
     await expect(carryOut(world, { ...input, not_after: Date.now() - 1 }).catch(refusalOf)).resolves.toBe(
       'ServiceUnavailable',
     );
-    expect(await handleOf(input.order_id).result()).toBe('refused');
+    expect(await handleOf(input.id).result()).toBe('refused');
     await carryOut(world, input);
     expect(await moneyStory(order)).toBe('500 captured, 100 refunded: refund completed');
   });
@@ -366,10 +366,10 @@ describe('what the processor did of itself', () => {
     const order = await paid();
     const input = await ofTheProcessor(order, 'chargeback', 200);
     await Promise.all([carryOut(world, input), carryOut(world, input)]);
-    expect(await handleOf(input.order_id).result()).toBe('completed');
+    expect(await handleOf(input.id).result()).toBe('completed');
     expect(await (await tellNews(world, input)).result()).toBe('completed');
     expect(await moneyStory(order)).toBe('500 captured, 200 charged_back: chargeback completed');
-    const shown = presentOrder((await findOrderView(world.database.db, input.order_id))!, 'http://shop.test');
+    const shown = presentOrder((await findOrderView(world.database.db, input.id))!, 'http://shop.test');
     expect(shown).toMatchObject({ amount: 200, chargeback_of_order_id: order.id, flags: ['is-test', 'is-chargeback'] });
     expect(shown.transactions).toMatchObject([
       { transaction_type: 'chargeback', credit_debit: 'debit', status: 'accepted' },
@@ -378,7 +378,7 @@ describe('what the processor did of itself', () => {
       { event: 'new', source: 'processor' },
       { event: 'accepted', source: 'processor' },
     ]);
-    await until('its webhook came', () => webhooksOf(input.order_id) === 1);
+    await until('its webhook came', () => webhooksOf(input.id) === 1);
   });
 
   test('two chargebacks of one payment are two orders', async () => {
@@ -398,7 +398,7 @@ describe('what the processor did of itself', () => {
     expect(await moneyStory(order)).toBe(
       '500 captured, 500 charged_back, 500 won_back: chargeback completed, reversal completed',
     );
-    const shown = presentOrder((await findOrderView(world.database.db, won.order_id))!, 'http://shop.test');
+    const shown = presentOrder((await findOrderView(world.database.db, won.id))!, 'http://shop.test');
     expect(shown).toMatchObject({
       reversal_of_order_id: order.id,
       transactions: [{ transaction_type: 'reversal', credit_debit: 'credit' }],
@@ -428,7 +428,7 @@ describe('what the processor did of itself', () => {
     const order = await paid();
     const input = await forge(order);
     expect(await (await tellNews(world, input)).result()).toBe('refused');
-    expect(await storyOf(world, input.order_id)).toBeUndefined();
+    expect(await storyOf(world, input.id)).toBeUndefined();
     expect(await moneyStory(order)).toBe('500 captured');
   });
 
@@ -472,10 +472,7 @@ describe('a payment that was approved after its end', () => {
     await world.env.sleep(14 * MINUTE);
     expect(await ledger(order)).toEqual(['sale 500 approved']);
     await world.env.sleep(2 * MINUTE);
-    await until(
-      'it is given back',
-      async () => (await storyOf(world, reversalOf(order).order_id)) === 'completed: accepted',
-    );
+    await until('it is given back', async () => (await storyOf(world, reversalOf(order).id)) === 'completed: accepted');
     expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
   });
 
@@ -526,7 +523,7 @@ describe('what an operator sees in the Web UI', () => {
     expect(
       [ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, ATTENTION].map((key) => typedSearchAttributes.get(key)),
     ).toEqual(['processing', PROJECT.id, order.id, undefined]);
-    const waiting = await details(input.order_id);
+    const waiting = await details(input.id);
     for (const part of [
       '**processing**',
       '200 EUR',
@@ -538,13 +535,13 @@ describe('what an operator sees in the Web UI', () => {
     }
     expect(waiting).not.toMatch(/Ada|example\.com|4111|vt_/);
     await shop.endTrouble();
-    await tell(input.order_id);
-    await becomes(input.order_id, 'completed: accepted');
+    await tell(input.id);
+    await becomes(input.id, 'completed: accepted');
     await until(
       'it is over',
       async () => (await handle.describe()).typedSearchAttributes.get(ORDER_STATUS) === 'completed',
     );
-    expect(await details(input.order_id)).toContain('Nothing is awaited: completed is final.');
+    expect(await details(input.id)).toContain('Nothing is awaited: completed is final.');
   });
 
   test('a chargeback of more than was captured asks for attention', async () => {
@@ -553,7 +550,7 @@ describe('what an operator sees in the Web UI', () => {
     const input = await ofTheProcessor(order, 'chargeback');
     const handle = await carryOut(world, input);
     expect((await handle.describe()).typedSearchAttributes.get(ATTENTION)).toContain('beyond what was captured');
-    expect(await details(input.order_id)).toContain('**Attention: ');
+    expect(await details(input.id)).toContain('**Attention: ');
     expect(await moneyStory(order)).toBe(
       '500 captured, 500 refunded, 500 charged_back: refund completed, chargeback completed',
     );

@@ -23,7 +23,7 @@ test('the names that callers start workflows by are those the worker has', () =>
 
 test('a follow-up order is found by its payment, and says what it is, with nothing that is the merchant’s or the customer’s', () => {
   const { workflowId, typedSearchAttributes, staticSummary } = followUpStart({
-    order_id: 'f',
+    id: 'f',
     project_id: 'p',
     kind: 'refund',
     requested_by: 'merchant',

@@ -4,19 +4,19 @@ import type { FollowUpInput } from '../../workflows/messages';
 import { describe as inDetail, describeFollowUp, inWords } from '../../workflows/order-details';
 
 const anOrder = (status: OrderStatus, transactions: TransactionStatus[] = [], attempts_max = 5): OrderRecord => ({
-  order_id: 'o',
+  id: 'o',
   status,
   version: 0,
   moves: 0,
   amount: 1250,
   currency: 'EUR',
   attempts_max,
-  order_end: Date.UTC(2026, 0, 15, 12, 30),
+  expires_at: Date.UTC(2026, 0, 15, 12, 30),
   transactions: transactions.map((one, i) => ({
-    transaction_id: `t${i}`,
+    id: `t${i}`,
     attempt: i + 1,
     status: one,
-    end: Date.UTC(2026, 0, 15, 12, 10),
+    expires_at: Date.UTC(2026, 0, 15, 12, 10),
   })),
   deliveries: [],
 });
@@ -50,7 +50,13 @@ test('the details name status, amount and every attempt', () => {
 describe('an authorization', () => {
   const held = (mode: 'manual' | 'delayed', held_amount: number, unanswered = 0): OrderRecord => {
     const order = anOrder('completed', ['accepted']);
-    const capture = { mode, period: 'PT1H', end: Date.UTC(2026, 0, 15, 13), reserved: held_amount, unanswered };
+    const capture = {
+      capture_mode: mode,
+      capture_period: 'PT1H',
+      capture_ends_at: Date.UTC(2026, 0, 15, 13),
+      reserved: held_amount,
+      unanswered,
+    };
     return { ...order, transactions: order.transactions.map((one) => ({ ...one, capture })) };
   };
   test.each<[OrderRecord, string]>([
@@ -70,7 +76,7 @@ describe('an authorization', () => {
 
   test('what the service did at the end of the window has a link', () => {
     const text = inDetail(
-      { ...anOrder('completed', ['expired']), closings: [{ order_id: 'v', kind: 'void', status: 'completed' }] },
+      { ...anOrder('completed', ['expired']), closings: [{ id: 'v', kind: 'void', status: 'completed' }] },
       'default',
     );
     expect(text).toContain(
@@ -81,7 +87,7 @@ describe('an authorization', () => {
 
 describe('a follow-up order', () => {
   const input: FollowUpInput = {
-    order_id: 'f',
+    id: 'f',
     project_id: 'p',
     kind: 'refund',
     requested_by: 'merchant',

@@ -263,8 +263,8 @@ describe('refused by the payment locked in the database', () => {
   test('the same capture asked for twice is done once', async () => {
     const order = await authorize();
     const order_id = uuidv7();
-    await Promise.all([order.follow('capture', 200, { order_id }), order.follow('capture', 200, { order_id })]);
-    await order.follow('capture', 200, { order_id });
+    await Promise.all([order.follow('capture', 200, { id: order_id }), order.follow('capture', 200, { id: order_id })]);
+    await order.follow('capture', 200, { id: order_id });
     expect(await ledger(order)).toEqual(['authorize 500 approved', 'capture 200 approved']);
     expect(await all(order)).toBe('completed: accepted; 200 captured: capture completed');
     await order.follow('void');
@@ -387,7 +387,7 @@ describe('at the end of the window', () => {
   test('an order that was told nothing of a capture releases only what is left', async () => {
     const order = await authorize();
     const { db } = world.database;
-    const { order_id, ...capture } = followUpOf(order.id, 'capture', { amount: 300 });
+    const { id: order_id, ...capture } = followUpOf(order.id, 'capture', { amount: 300 });
     const now = await world.now();
     const written = await insertFollowUp(db, {
       ...capture,

@@ -280,7 +280,7 @@ describe('what the processor approved all the same is given back', () => {
     const end = await endOf(order);
     await insertTransaction(world.database.db, record, aTransaction(order.id, { id, attempt: 2 }), {
       created: await world.now(),
-      end,
+      expires_at: end,
     });
     await sleepUntil(world, end);
     // No waiting for a result here: time would go on to the question it is about.

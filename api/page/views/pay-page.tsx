@@ -120,12 +120,12 @@ function Summary({ order, step, page, reader, amount, now }: PayPageProps & { am
           <span data-left-label={texts.time_left}>{texts.pay_before}</span>{' '}
           <time
             role="timer"
-            datetime={new Date(step.end).toISOString()}
-            data-milliseconds-left={step.end - now}
+            datetime={new Date(step.expires_at).toISOString()}
+            data-milliseconds-left={step.expires_at - now}
             data-days={texts.days}
             data-page={page}
           >
-            {reader.instant(step.end)}
+            {reader.instant(step.expires_at)}
           </time>
         </span>
       </p>

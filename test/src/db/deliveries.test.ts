@@ -12,7 +12,7 @@ afterAll(() => database.close());
 async function aDelivery() {
   const order = await aStoredOrder(database.db);
   await moveOrder(database.db, order, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
-  return { order_id: order.order_id, n: 1 };
+  return { order_id: order.id, n: 1 };
 }
 const attempt = (n: number) => ({
   attempt: n,

@@ -243,7 +243,7 @@ class Subject {
       kind === 'refund' || (share === undefined && by === 'merchant') ? share : Math.max(1, share ?? this.model.amount);
     const { now } = this;
     const follow_up = aFollowUp(this.payment, {
-      id: uuidv5(name, this.payment.order_id),
+      id: uuidv5(name, this.payment.id),
       kind,
       requested_by: by,
       amount,
@@ -311,7 +311,7 @@ class Subject {
     let decided: ReturnType<typeof closing>;
     return {
       real: async () => {
-        await this.activities.closeWindow({ order_id: this.payment.order_id, now });
+        await this.activities.closeWindow({ order_id: this.payment.id, now });
         return 'closed';
       },
       parts: [
@@ -327,7 +327,7 @@ class Subject {
 
   /** The payment as the database, the domain and the record of the workflows have it. */
   private async seen(): Promise<Seen> {
-    const { order_id } = this.payment;
+    const { id: order_id } = this.payment;
     const [view, record, ledger] = await Promise.all([
       findOrderView(database.db, order_id),
       loadOrder(database.db, order_id),

@@ -30,7 +30,7 @@ afterAll(() => database.close());
 type Request = Partial<NewFollowUp> & { kind: FollowUpKind };
 const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
 const everything = (payment: OrderRecord) => everythingOf(database.db, payment);
-const moneyIn = async (payment: OrderRecord) => (await view(payment.order_id)).transactions[0]!;
+const moneyIn = async (payment: OrderRecord) => (await view(payment.id)).transactions[0]!;
 const accepted = (mode: PaymentMode = 'sale', amount = 100) => anAcceptedPayment(database.db, { mode, amount });
 const request = (payment: OrderRecord, what: Request) => insertFollowUp(database.db, aFollowUp(payment, what));
 const settled = (payment: OrderRecord, what: Request, answer?: ProcessorAnswer) =>
@@ -79,7 +79,7 @@ describe('insertFollowUp writes an order beside the payment order', () => {
     const order = await view(follow_up.id);
     expect(order).toMatchObject({
       kind,
-      related_order_id: payment.order_id,
+      related_order_id: payment.id,
       project_id: PROJECT.id,
       status: 'new',
       amount: 40,
@@ -109,7 +109,7 @@ describe('insertFollowUp writes an order beside the payment order', () => {
       transaction_type: kind,
       payment_method: kind === 'refund' ? 'credit-card-refund' : 'credit-card',
       payment_method_brand: 'visa',
-      original_transaction_id: payment.transactions[0]!.transaction_id,
+      original_transaction_id: payment.transactions[0]!.id,
       status: 'new',
       capture_mode: null,
     });
@@ -117,7 +117,7 @@ describe('insertFollowUp writes an order beside the payment order', () => {
     expect(transaction!.payment_method_details).toEqual({ truncated_pan: '411111******1111' });
     expect(transaction!.events.map(({ event, source }) => [event, source])).toEqual([['new', follow_up.requested_by]]);
 
-    const original = await view(payment.order_id);
+    const original = await view(payment.id);
     expect(original).toMatchObject({
       status: 'completed',
       version: payment.version + 1,
@@ -137,7 +137,7 @@ describe('insertFollowUp writes an order beside the payment order', () => {
 
   test('what the merchant sends is kept', async () => {
     const extra = JSON.parse('{"z":1,"a":[1e3]}') as object;
-    const { order_id } = await request(await accepted(), {
+    const { id: order_id } = await request(await accepted(), {
       kind: 'refund',
       amount: 1,
       merchant_order_id: 'R-1',
@@ -155,7 +155,7 @@ describe('insertFollowUp writes an order beside the payment order', () => {
   test('no webhook for an order that is made, and none of the payment order', async () => {
     const payment = await accepted();
     await request(payment, { kind: 'refund' });
-    expect((await loadOrder(database.db, payment.order_id)).deliveries).toEqual(payment.deliveries);
+    expect((await loadOrder(database.db, payment.id)).deliveries).toEqual(payment.deliveries);
   });
 
   test('without an amount: all that is left', async () => {
@@ -280,7 +280,7 @@ describe('recordFollowUpOutcome', () => {
         expect(pending).toEqual({ ...refused, ...(column && { [column.replace('_amount', '')]: 40 }) });
         expect(moved(await moneyIn(payment))).toEqual(expected);
         // The payment order stays, but for its version: it shows how its follow-up orders stand.
-        const original = await loadOrder(database.db, payment.order_id);
+        const original = await loadOrder(database.db, payment.id);
         expect([original.status, original.moves, original.version]).toEqual(['completed', 1, payment.version + 3]);
       }
     },
@@ -334,7 +334,7 @@ describe('two at once, on connections of their own', () => {
         'done',
       ]);
       expect(moved(await moneyIn(payment))).toEqual({ captured: 100, refund_pending: 60 });
-      expect((await view(payment.order_id)).follow_ups).toHaveLength(1);
+      expect((await view(payment.id)).follow_ups).toHaveLength(1);
     }
   });
 
@@ -399,7 +399,7 @@ describe('chargebacks are always recorded', () => {
     await settled(payment, { kind: 'refund' });
     const chargeback = await settled(payment, { kind: 'chargeback', amount: 100 });
     expect([chargeback.status, chargeback.attention]).toEqual(['completed', expect.any(String)]);
-    expect(await findOrder(database.db, chargeback.order_id)).toEqual(chargeback);
+    expect(await findOrder(database.db, chargeback.id)).toEqual(chargeback);
     expect(moved(await moneyIn(payment))).toEqual({ captured: 100, refunded: 100, charged_back: 100 });
   });
 
@@ -499,13 +499,13 @@ describe('an authorization of which nothing is left ends, its order stays comple
   ])('%s (%s)', async (_rule, mode, steps, end) => {
     const payment = await accepted(mode);
     for (const [what, answer] of steps) await settled(payment, what, answer);
-    const order = await view(payment.order_id);
+    const order = await view(payment.id);
     const [transaction] = order.transactions;
     const last = transaction!.events.at(-1)!;
     expect(order.status).toBe('completed');
     expect(end).toBe(transaction!.status === 'accepted' ? 'accepted' : `${transaction!.status} by ${last.source}`);
     // No webhook: the order's status is as it was, and the void order has its own.
-    expect((await loadOrder(database.db, payment.order_id)).deliveries).toEqual([1]);
+    expect((await loadOrder(database.db, payment.id)).deliveries).toEqual([1]);
   });
 
   test('not before what is still asked is answered: the last answer ends it', async () => {
@@ -526,20 +526,20 @@ test.each(['expired', 'cancelled'] as const)(
     const payment = await moveOrder(database.db, order, { ended }, { source: 'service', now: NOW });
     const reversal = await settled(payment, { kind: 'reversal', requested_by: 'service' });
     expect([reversal.status, reversal.amount]).toEqual(['completed', 500]);
-    const [original, shown] = [await view(payment.order_id), await view(reversal.order_id)];
+    const [original, shown] = [await view(payment.id), await view(reversal.id)];
     expect([original.status, original.transactions[0]!.status, moved(original.transactions[0]!)]).toEqual([
       ended,
       ended,
       {},
     ]);
     expect(shown).toMatchObject({
-      related_order_id: payment.order_id,
+      related_order_id: payment.id,
       transactions: [
         {
           transaction_type: 'reversal',
           credit_debit: 'debit',
           status: 'accepted',
-          original_transaction_id: order.transactions[0]!.transaction_id,
+          original_transaction_id: order.transactions[0]!.id,
         },
       ],
     });
@@ -559,9 +559,9 @@ test('openFollowUps: the captures and voids of a payment that are not final, old
     'processing',
   );
   const shared = { project_id: PROJECT.id, ...paymentOf(payment) };
-  expect(await openFollowUps(database.db, payment.order_id)).toEqual([
-    { ...shared, order_id: release.order_id, kind: 'void', requested_by: 'service', amount: 30 },
-    { ...shared, order_id: capture.order_id, kind: 'capture', requested_by: 'merchant', amount: 20 },
+  expect(await openFollowUps(database.db, payment.id)).toEqual([
+    { ...shared, id: release.id, kind: 'void', requested_by: 'service', amount: 30 },
+    { ...shared, id: capture.id, kind: 'capture', requested_by: 'merchant', amount: 20 },
   ]);
 });
 
@@ -586,7 +586,7 @@ describe('the schema holds what must hold whatever the code does', () => {
       (name): [string, PaymentMode, string] => [`${name} below 0`, 'manual', `${name}_amount = -1`],
     ),
   ])('%s (%s)', async (_title, mode, changes) => {
-    const { order_id } = await accepted(mode);
+    const { id: order_id } = await accepted(mode);
     await expect(database.db.raw(`update transactions set ${changes} where order_id = '${order_id}'`)).rejects.toThrow(
       /violates check constraint/,
     );
@@ -598,14 +598,14 @@ describe('the schema holds what must hold whatever the code does', () => {
     ['asked for by somebody unknown', "requested_by = 'customer'"],
     ['a follow-up order of nothing', 'related_order_id = null'],
   ])('%s', async (_title, changes) => {
-    const { order_id } = await request(await accepted(), { kind: 'refund' });
+    const { id: order_id } = await request(await accepted(), { kind: 'refund' });
     await expect(database.db.raw(`update orders set ${changes} where id = '${order_id}'`)).rejects.toThrow(
       /violates check constraint/,
     );
   });
 
   test('chargebacks are in no CHECK', async () => {
-    const { order_id } = await accepted();
+    const { id: order_id } = await accepted();
     await expect(
       database.db.raw(
         `update transactions set refunded_amount = 100, charged_back_amount = 1000 where order_id = '${order_id}'`,
@@ -631,7 +631,7 @@ describe('surface 10: past not_after nothing is written', () => {
     const payment = await accepted();
     const before = await everything(payment);
     const column = table === 'orders' ? 'id' : 'order_id';
-    const lock = `select 1 from ${table} where ${column} = '${payment.order_id}' for update`;
+    const lock = `select 1 from ${table} where ${column} = '${payment.id}' for update`;
     const held = heldUpPast(database.db, lock, (not_after) =>
       request(payment, { kind: 'refund', amount: 40, not_after }),
     );

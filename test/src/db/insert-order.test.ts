@@ -18,12 +18,12 @@ const view = async (order_id: string) => (await findOrderView(database.db, order
 describe('insertOrder', () => {
   test('what it answers is what is there', async () => {
     const record = await aStoredOrder(database.db);
-    expect(await findOrder(database.db, record.order_id)).toEqual(record);
+    expect(await findOrder(database.db, record.id)).toEqual(record);
   });
 
   test('two at once write one', async () => {
     const order = anOrder();
-    const times = { created: NOW, order_end: NOW + 1, transaction_end: NOW + 1 };
+    const times = { created: NOW, expires_at: NOW + 1, transaction_expires_at: NOW + 1 };
     await Promise.all([1, 2, 3, 4].map(() => insertOrder(database.db, order, aTransaction(order.id), times)));
     expect((await view(order.id)).transactions).toHaveLength(1);
     expect((await view(order.id)).transactions[0]!.events).toHaveLength(1);
@@ -31,7 +31,7 @@ describe('insertOrder', () => {
 
   test('free-form data comes back exactly: order of keys, numbers, unicode, __proto__', async () => {
     const extra = JSON.parse('{"z":1,"a":{"__proto__":{"x":null}},"2":1.50,"1":[1e3,"\\ud83d\\ude00",""]}') as object;
-    const { order_id } = await aStoredOrder(database.db, {
+    const { id: order_id } = await aStoredOrder(database.db, {
       extra,
       client: {},
       order_lines: [{ b: 1, a: 2 }],
@@ -44,14 +44,14 @@ describe('insertOrder', () => {
 });
 
 describe('insertTransaction', () => {
-  const times = { created: NOW, end: NOW + 1 };
+  const times = { created: NOW, expires_at: NOW + 1 };
 
   test('twice at once is one attempt', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
-    const attempt = aTransaction(order.order_id);
+    const attempt = aTransaction(order.id);
     const records = await Promise.all([1, 2, 3].map(() => insertTransaction(database.db, order, attempt, times)));
     expect(new Set(records.map(({ version }) => version))).toEqual(new Set([1]));
-    const { transactions } = await view(order.order_id);
+    const { transactions } = await view(order.id);
     expect(transactions.map(({ events }) => events.map(({ event, source }) => [event, source]))).toEqual([
       [['new', 'customer']],
     ]);
@@ -60,20 +60,20 @@ describe('insertTransaction', () => {
   test('not to an order that changed meanwhile', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
     await moveOrder(database.db, order, { ended: 'cancelled' }, { source: 'customer', now: NOW });
-    const after = await insertTransaction(database.db, order, aTransaction(order.order_id), times);
+    const after = await insertTransaction(database.db, order, aTransaction(order.id), times);
     expect([after.status, after.transactions]).toEqual(['cancelled', []]);
   });
 });
 
 describe('surface 10: past not_after nothing is written', () => {
-  const times = { created: NOW, order_end: NOW + 1, transaction_end: NOW + 1 };
+  const times = { created: NOW, expires_at: NOW + 1, transaction_expires_at: NOW + 1 };
   const tooLate = { error: 'ServiceUnavailable' };
   const insert = (order: ReturnType<typeof anOrder>, not_after?: number) =>
     insertOrder(database.db, order, aTransaction(order.id), { ...times, not_after });
   const attempt = (order: OrderRecord, not_after?: number, n = 1) =>
-    insertTransaction(database.db, order, aTransaction(order.order_id, { attempt: n }), {
+    insertTransaction(database.db, order, aTransaction(order.id, { attempt: n }), {
       created: NOW,
-      end: NOW + 1,
+      expires_at: NOW + 1,
       not_after,
     });
   const counts = async (order_id: string) => {
@@ -109,10 +109,10 @@ describe('surface 10: past not_after nothing is written', () => {
   test('an attempt: refused, in time it is written, and late again it goes on', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
     await expect(attempt(order, Date.now() - 1)).rejects.toMatchObject(tooLate);
-    expect(await findOrder(database.db, order.order_id)).toEqual(order);
+    expect(await findOrder(database.db, order.id)).toEqual(order);
     const record = await attempt(order, Date.now() + 10_000);
     expect(await attempt(order, Date.now() - 1)).toEqual(record);
-    expect(await counts(order.order_id)).toEqual([1, 1]);
+    expect(await counts(order.id)).toEqual([1, 1]);
   });
 
   test.each([
@@ -120,18 +120,18 @@ describe('surface 10: past not_after nothing is written', () => {
     ['the row of its order', 'select 1 from orders where id = :id for update'],
   ])('an attempt whose statement waited for %s until then', async (_title, lock) => {
     const order = await aStoredOrder(database.db, { transaction: false });
-    const held = heldUpPast(database.db, lock.replace(':id', `'${order.order_id}'`), (not_after) =>
+    const held = heldUpPast(database.db, lock.replace(':id', `'${order.id}'`), (not_after) =>
       attempt(order, not_after),
     );
     await expect(held).rejects.toMatchObject(tooLate);
-    expect(await findOrder(database.db, order.order_id)).toEqual(order);
+    expect(await findOrder(database.db, order.id)).toEqual(order);
   });
 
   test('an attempt at an order whose fields were changed meanwhile', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
-    await database.db('orders').where({ id: order.order_id }).increment('version', 1);
+    await database.db('orders').where({ id: order.id }).increment('version', 1);
     await expect(attempt(order, Date.now() - 1)).rejects.toMatchObject(tooLate);
-    expect(await counts(order.order_id)).toEqual([1, 0]);
+    expect(await counts(order.id)).toEqual([1, 0]);
     expect((await attempt(order, Date.now() + 10_000)).transactions).toHaveLength(1);
   });
 });

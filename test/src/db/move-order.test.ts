@@ -21,8 +21,8 @@ afterAll(() => database.close());
 
 const by = { source: 'processor', now: NOW } as const;
 const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
-const accept = (order: { transactions: { transaction_id: string }[] }) =>
-  ({ transaction_id: order.transactions.at(-1)!.transaction_id, to: 'accepted' }) as const;
+const accept = (order: { transactions: { id: string }[] }) =>
+  ({ transaction_id: order.transactions.at(-1)!.id, to: 'accepted' }) as const;
 
 describe('moveOrder: the one function that moves', () => {
   test('status, event, modified and webhook come together', async () => {
@@ -33,9 +33,9 @@ describe('moveOrder: the one function that moves', () => {
       result: 'approved',
       transaction: { response_code: '00', captured_amount: 500 },
     });
-    expect(moved).toEqual(await findOrder(database.db, order.order_id));
+    expect(moved).toEqual(await findOrder(database.db, order.id));
     expect(moved).toMatchObject({ status: 'completed', version: 1, moves: 1, deliveries: [1] });
-    const { status, completed, modified, transactions } = await view(order.order_id);
+    const { status, completed, modified, transactions } = await view(order.id);
     expect([status, Date.parse(completed!), Date.parse(modified)]).toEqual(['completed', NOW + 1_000, NOW + 1_000]);
     expect(transactions[0]).toMatchObject({ status: 'accepted', response_code: '00', captured_amount: 500 });
     expect(transactions[0]!.events.map(({ event, source, result }) => [event, source, result])).toEqual([
@@ -54,7 +54,7 @@ describe('moveOrder: the one function that moves', () => {
       ...by,
       ...(occurred !== undefined && { occurred: new Date(occurred).toISOString() }),
     });
-    const [event] = (await view(order.order_id)).transactions[0]!.events.slice(-1);
+    const [event] = (await view(order.id)).transactions[0]!.events.slice(-1);
     expect([event!.occurred, event!.noticed].map((instant) => Date.parse(instant))).toEqual([expected, NOW]);
   });
 
@@ -63,7 +63,7 @@ describe('moveOrder: the one function that moves', () => {
     const first = await moveOrder(database.db, order, accept(order), by);
     // The answer was lost: the caller still has the order as it was.
     expect(await moveOrder(database.db, order, accept(order), by)).toEqual(first);
-    expect((await view(order.order_id)).transactions[0]!.events).toHaveLength(2);
+    expect((await view(order.id)).transactions[0]!.events).toHaveLength(2);
   });
 
   test('of two that exclude each other exactly one wins, and the other says so', async () => {
@@ -71,10 +71,10 @@ describe('moveOrder: the one function that moves', () => {
       const order = await aStoredOrder(database.db);
       const outcomes = await Promise.allSettled([
         moveOrder(database.db, order, accept(order), by),
-        moveOrder(database.db, order, { transaction_id: order.transactions[0]!.transaction_id, to: 'error' }, by),
+        moveOrder(database.db, order, { transaction_id: order.transactions[0]!.id, to: 'error' }, by),
       ]);
       expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-      const { status, transactions } = await view(order.order_id);
+      const { status, transactions } = await view(order.id);
       expect([`${status} ${transactions[0]!.status}`, transactions[0]!.events.length]).toEqual([
         expect.stringMatching(/^(completed accepted|processing error)$/),
         2,
@@ -87,16 +87,16 @@ describe('moveOrder: the one function that moves', () => {
     const declined = await moveOrder(
       database.db,
       order,
-      { transaction_id: order.transactions[0]!.transaction_id, to: 'error' },
+      { transaction_id: order.transactions[0]!.id, to: 'error' },
       by,
     );
     expect([declined.status, declined.deliveries]).toEqual(['processing', [1]]);
-    const times = { created: NOW, end: NOW + 1 };
-    const again = await insertTransaction(database.db, declined, aTransaction(order.order_id, { attempt: 2 }), times);
+    const times = { created: NOW, expires_at: NOW + 1 };
+    const again = await insertTransaction(database.db, declined, aTransaction(order.id, { attempt: 2 }), times);
     const declinedAgain = await moveOrder(
       database.db,
       again,
-      { transaction_id: again.transactions[1]!.transaction_id, to: 'error' },
+      { transaction_id: again.transactions[1]!.id, to: 'error' },
       by,
     );
     expect([declinedAgain.status, declinedAgain.moves, declinedAgain.deliveries]).toEqual(['processing', 1, [1]]);
@@ -109,7 +109,7 @@ describe('moveOrder: the one function that moves', () => {
       await moveOrder(database.db, order, { ended: 'cancelled' }, by);
       urls.push(
         ...(
-          (await database.db('webhook_deliveries').where({ order_id: order.order_id }).select('url')) as {
+          (await database.db('webhook_deliveries').where({ order_id: order.id }).select('url')) as {
             url: string;
           }[]
         ).map(({ url }) => url),
@@ -124,7 +124,7 @@ describe('moveOrder: the one function that moves', () => {
 
   test('the database refuses what the tables do not allow, whoever asks', async () => {
     const order = await aStoredOrder(database.db);
-    const id = order.transactions[0]!.transaction_id;
+    const id = order.transactions[0]!.id;
     const accepted = await moveOrder(database.db, order, accept(order), by);
     for (const to of TRANSACTION_STATUSES.filter(
       (status) => !mayMove(TRANSACTION_MOVES, 'accepted' as TransactionStatus, status) && status !== 'accepted',
@@ -139,7 +139,7 @@ describe('moveOrder: the one function that moves', () => {
       'the guard refused',
     );
     expect(mayMove(ORDER_MOVES, 'completed', 'processing')).toBe(false);
-    expect((await view(order.order_id)).status).toBe('completed');
+    expect((await view(order.id)).status).toBe('completed');
   });
 });
 
@@ -149,9 +149,9 @@ describe('moveOrder from the versions its sender allows', () => {
 
   test('somebody was first: PreconditionFailed, and nothing moves', async () => {
     const order = await aStoredOrder(database.db);
-    await database.db('orders').where({ id: order.order_id }).update({ version: 1, description: 'changed' });
+    await database.db('orders').where({ id: order.id }).update({ version: 1, description: 'changed' });
     await expect(cancel(order, [0])).rejects.toMatchObject({ error: 'PreconditionFailed' });
-    expect(await view(order.order_id)).toMatchObject({ status: 'new', version: 1 });
+    expect(await view(order.id)).toMatchObject({ status: 'new', version: 1 });
   });
 
   test.each([
@@ -159,7 +159,7 @@ describe('moveOrder from the versions its sender allows', () => {
     ['any version', undefined],
   ])('somebody was first with %s: it moves', async (_title, versions) => {
     const order = await aStoredOrder(database.db);
-    await database.db('orders').where({ id: order.order_id }).update({ version: 1 });
+    await database.db('orders').where({ id: order.id }).update({ version: 1 });
     expect(await cancel(order, versions)).toMatchObject({ status: 'cancelled', version: 2 });
   });
 
@@ -168,6 +168,6 @@ describe('moveOrder from the versions its sender allows', () => {
     const [first] = await Promise.all([1, 2, 3].map(() => cancel(order, [0])));
     expect(first).toMatchObject({ status: 'cancelled', version: 1 });
     expect(await cancel(order, [0])).toEqual(first);
-    expect((await view(order.order_id)).transactions[0]!.events).toHaveLength(2);
+    expect((await view(order.id)).transactions[0]!.events).toHaveLength(2);
   });
 });

@@ -48,13 +48,13 @@ function planned(order: OrderRecord, change: Change): Move | undefined {
 
 /** Whether Postgres writes what was planned from a wrong idea of the order; what it refuses changes nothing. */
 async function isWritten(idea: OrderRecord, change: Change): Promise<boolean> {
-  const before = await findOrder(database.db, idea.order_id);
+  const before = await findOrder(database.db, idea.id);
   try {
     await moveOrder(database.db, idea, change, by);
     return true;
   } catch (error) {
     expect(String(error)).toMatch(REFUSED);
-    expect(await findOrder(database.db, idea.order_id)).toEqual(before);
+    expect(await findOrder(database.db, idea.id)).toEqual(before);
     return false;
   }
 }
@@ -63,7 +63,7 @@ async function isWritten(idea: OrderRecord, change: Change): Promise<boolean> {
 type Step = TransactionStatus | 'next attempt' | `order ${Ending}`;
 
 async function take(order: OrderRecord, step: Step): Promise<OrderRecord> {
-  const { order_id } = order;
+  const { id: order_id } = order;
   if (step === 'next attempt') {
     return await insertTransaction(
       database.db,
@@ -71,14 +71,14 @@ async function take(order: OrderRecord, step: Step): Promise<OrderRecord> {
       aTransaction(order_id, { attempt: order.transactions.length + 1 }),
       {
         created: NOW,
-        end: order.order_end,
+        expires_at: order.expires_at,
       },
     );
   }
   if (step === 'order cancelled' || step === 'order expired') {
     return await moveOrder(database.db, order, { ended: step === 'order cancelled' ? 'cancelled' : 'expired' }, by);
   }
-  return await moveOrder(database.db, order, { transaction_id: lastTransaction(order)!.transaction_id, to: step }, by);
+  return await moveOrder(database.db, order, { transaction_id: lastTransaction(order)!.id, to: step }, by);
 }
 
 async function anOrderAfter(steps: readonly Step[], attempts_max = 5): Promise<OrderRecord> {
@@ -98,7 +98,8 @@ function wayTo<S extends string>(moves: { readonly [From in S]: readonly S[] }, 
 
 describe('a transaction', () => {
   const at = (status: TransactionStatus) => anOrderAfter(wayTo(TRANSACTION_MOVES, status, 'new'));
-  const statusIn = async ({ order_id }: OrderRecord) => lastTransaction(await loadOrder(database.db, order_id))!.status;
+  const statusIn = async ({ id: order_id }: OrderRecord) =>
+    lastTransaction(await loadOrder(database.db, order_id))!.status;
 
   test.each(TRANSACTION_STATUSES)('gets to %s from new', async (status) => {
     expect(await statusIn(await at(status))).toBe(status);
@@ -109,17 +110,17 @@ describe('a transaction', () => {
 
     test('is planned and written where the table has it, else nothing changes', async () => {
       const order = await at(from);
-      const change = { transaction_id: lastTransaction(order)!.transaction_id, to };
+      const change = { transaction_id: lastTransaction(order)!.id, to };
       expect(planned(order, change)?.transaction?.to).toBe(allowed ? to : undefined);
       if (allowed || from === to) await moveOrder(database.db, order, change, by);
       else await expect(moveOrder(database.db, order, change, by)).rejects.toThrow(ForbiddenMove);
       expect(await statusIn(order)).toBe(allowed ? to : from);
-      if (!allowed) expect(await loadOrder(database.db, order.order_id)).toEqual(order);
+      if (!allowed) expect(await loadOrder(database.db, order.id)).toEqual(order);
     });
 
     // From an order that stands in nobody's way, so that the transaction's own guard decides.
     test('is written by SQL where the table has it, whatever is believed of the transaction', async () => {
-      const { order_id } = await at(from);
+      const { id: order_id } = await at(from);
       await database
         .db('orders')
         .where({ id: order_id })
@@ -129,7 +130,7 @@ describe('a transaction', () => {
       // Nothing leads back to `new`: there is no move to write.
       if (believed === undefined) return expect([to, allowed]).toEqual(['new', false]);
       const idea = { ...order, transactions: order.transactions.map((one) => ({ ...one, status: believed })) };
-      expect(await isWritten(idea, { transaction_id: idea.transactions[0]!.transaction_id, to })).toBe(allowed);
+      expect(await isWritten(idea, { transaction_id: idea.transactions[0]!.id, to })).toBe(allowed);
     });
   });
 });
@@ -151,7 +152,7 @@ describe('an order', () => {
     to: Exclude<OrderStatus, 'new'>,
   ): Promise<{ order: OrderRecord; change: Change }> {
     const { before = [], attempts_max, step } = MADE_BY[to];
-    const { order_id } = await anOrderAfter(before, attempts_max);
+    const { id: order_id } = await anOrderAfter(before, attempts_max);
     const ended = from === 'cancelled' || from === 'expired' ? from : null;
     await database
       .db('orders')
@@ -161,7 +162,7 @@ describe('an order', () => {
     const change: Change =
       step === 'order cancelled' || step === 'order expired'
         ? { ended: to as Ending }
-        : { transaction_id: lastTransaction(order)!.transaction_id, to: step as TransactionStatus };
+        : { transaction_id: lastTransaction(order)!.id, to: step as TransactionStatus };
     return { order, change };
   }
 
@@ -177,7 +178,7 @@ describe('an order', () => {
       await moveOrder(database.db, order, change, by).catch((error: unknown) =>
         expect(error).toBeInstanceOf(ForbiddenMove),
       );
-      expect((await loadOrder(database.db, order.order_id)).status).toBe(allowed ? to : from);
+      expect((await loadOrder(database.db, order.id)).status).toBe(allowed ? to : from);
     });
 
     // The transaction is as it is believed, so that the order's own guard decides.
@@ -200,7 +201,7 @@ describe('an order', () => {
       const changes: Change[] = [
         { ended: 'cancelled' },
         { ended: 'expired' },
-        ...TRANSACTION_STATUSES.map((to) => ({ transaction_id: order.transactions[0]!.transaction_id, to })),
+        ...TRANSACTION_STATUSES.map((to) => ({ transaction_id: order.transactions[0]!.id, to })),
       ];
       expect(changes.filter((change) => planned(order, change)?.order_to === 'new')).toEqual([]);
     }
@@ -234,7 +235,7 @@ describe('an order', () => {
     const before = await anOrderAfter(steps.slice(0, -1), attempts_max);
     const after = await take(before, steps.at(-1)!);
     expect(`${before.status} → ${after.status}`).toBe(arrow);
-    expect(await loadOrder(database.db, after.order_id)).toEqual(after);
+    expect(await loadOrder(database.db, after.id)).toEqual(after);
   });
 });
 

@@ -25,19 +25,19 @@ describe('the schema holds what must hold whatever the code does', () => {
     const declined = await moveOrder(
       database.db,
       order,
-      { transaction_id: order.transactions[0]!.transaction_id, to: 'error' },
+      { transaction_id: order.transactions[0]!.id, to: 'error' },
       { source: 'processor', now: NOW },
     );
-    await insertTransaction(database.db, declined, aTransaction(order.order_id, { attempt: 2 }), {
+    await insertTransaction(database.db, declined, aTransaction(order.id, { attempt: 2 }), {
       created: NOW,
-      end: NOW + 1,
+      expires_at: NOW + 1,
     });
     await database
       .db('webhook_attempts')
-      .insert({ order_id: order.order_id, n: 1, attempt: 1, time_limit_ms: 1, started: new Date(NOW), duration_ms: 1 })
+      .insert({ order_id: order.id, n: 1, attempt: 1, time_limit_ms: 1, started: new Date(NOW), duration_ms: 1 })
       .onConflict()
       .ignore();
-    const only = sql.includes('update orders') ? `id = '${order.order_id}'` : `order_id = '${order.order_id}'`;
+    const only = sql.includes('update orders') ? `id = '${order.id}'` : `order_id = '${order.id}'`;
     await expect(database.db.raw(`${sql} where ${only}`)).rejects.toThrow(/violates|value too long/);
   });
 });

@@ -40,7 +40,7 @@ test('nothing of one test is there in the next: no table that orders lead to is 
 
 const LATER = NOW + 1;
 const followUps = async (before = LATER) =>
-  (await unfinishedFollowUps(database.db, before)).map(({ order_id }) => order_id);
+  (await unfinishedFollowUps(database.db, before)).map(({ id: order_id }) => order_id);
 const orders = async (before = LATER, since = 0) =>
   (await unfinishedOrders(database.db, { since, before })).map(({ order_id }) => order_id);
 const deliveries = async (before = LATER) =>
@@ -51,12 +51,7 @@ const by = { source: 'processor', now: NOW } as const;
 async function along(order: OrderRecord, ...statuses: TransactionStatus[]): Promise<OrderRecord> {
   let present = order;
   for (const to of statuses) {
-    present = await moveOrder(
-      database.db,
-      present,
-      { transaction_id: present.transactions.at(-1)!.transaction_id, to },
-      by,
-    );
+    present = await moveOrder(database.db, present, { transaction_id: present.transactions.at(-1)!.id, to }, by);
   }
   return present;
 }
@@ -71,9 +66,9 @@ describe('unfinishedOrders', () => {
       'a further attempt after a decline',
       async () => {
         const declined = await attempted('error');
-        return await insertTransaction(database.db, declined, aTransaction(declined.order_id, { attempt: 2 }), {
+        return await insertTransaction(database.db, declined, aTransaction(declined.id, { attempt: 2 }), {
           created: NOW,
-          end: LATER,
+          expires_at: LATER,
         });
       },
     ],
@@ -98,7 +93,7 @@ describe('unfinishedOrders', () => {
       },
     ],
   ])('%s', async (_title, make) => {
-    const { order_id } = await make();
+    const { id: order_id } = await make();
     expect(await orders()).toEqual([order_id]);
   });
 
@@ -139,8 +134,8 @@ describe('unfinishedOrders', () => {
 
   test('touched in the period: its beginning is inside, its end is not', async () => {
     const ids = [
-      (await attempted('pending')).order_id,
-      (await anAcceptedPayment(database.db, { mode: 'manual' })).order_id,
+      (await attempted('pending')).id,
+      (await anAcceptedPayment(database.db, { mode: 'manual' })).id,
     ].toSorted();
     expect([await orders(NOW), await orders(LATER, LATER), (await orders(LATER, NOW)).toSorted()]).toEqual([
       [],
@@ -150,7 +145,7 @@ describe('unfinishedOrders', () => {
   });
 
   test('whose outcome stays out: once an hour, as somebody may have taken its workflow away; not those at the issuer, whose time ends', async () => {
-    const { order_id } = await attempted('processing');
+    const { id: order_id } = await attempted('processing');
     await attempted('pending');
     const [minute, hour] = [60_000, 3_600_000];
     const found: number[] = [];
@@ -166,7 +161,7 @@ describe('unfinishedOrders', () => {
     [
       'that for paying, though nobody tried to',
       () => aStoredOrder(database.db, { transaction: false }),
-      ({ order_end }) => order_end,
+      ({ expires_at: order_end }) => order_end,
     ],
     ['that for capturing', () => anAcceptedPayment(database.db, { mode: 'manual' }), () => CAPTURE_END],
   ])('whose time ended in the period, %s: once, whenever it was touched', async (_title, make, endOf) => {
@@ -174,13 +169,13 @@ describe('unfinishedOrders', () => {
     const end = endOf(order);
     expect([await orders(end, LATER), await orders(end + 1, LATER), await orders(end + 2, end + 1)]).toEqual([
       [],
-      [order.order_id],
+      [order.id],
       [],
     ]);
   });
 
   test('a window that ended long ago is nobody’s any more', async () => {
-    const { order_id } = await anAcceptedPayment(database.db, { mode: 'manual' });
+    const { id: order_id } = await anAcceptedPayment(database.db, { mode: 'manual' });
     const day = 24 * 60 * 60_000;
     expect([await orders(CAPTURE_END + 29 * day), await orders(CAPTURE_END + 31 * day)]).toEqual([[order_id], []]);
   });
@@ -213,7 +208,7 @@ describe('unfinishedFollowUps', () => {
       const { requested_by, original_order_id, original_transaction_id } = follow_up;
       const expected = [
         {
-          order_id: follow_up.id,
+          id: follow_up.id,
           project_id: PROJECT.id,
           kind,
           requested_by,
@@ -248,14 +243,14 @@ describe('unsentDeliveries', () => {
       .insert({ order_id, n: 1, attempt: 1, time_limit_ms: 1, started: new Date(NOW), duration_ms: 1, ...over });
 
   test('those that nobody has tried to send, each by its number', async () => {
-    const { order_id } = await attempted('pending', 'accepted');
+    const { id: order_id } = await attempted('pending', 'accepted');
     expect([await deliveries(NOW), await deliveries()]).toEqual([[], [`${order_id} 1`, `${order_id} 2`]]);
     await attempt(order_id);
     expect(await deliveries()).toEqual([`${order_id} 2`]);
   });
 
   test.each(['delivered', 'failed'])('not one that is %s', async (status) => {
-    const { order_id } = await attempted('accepted');
+    const { id: order_id } = await attempted('accepted');
     await database.db('webhook_deliveries').where({ order_id }).update({ status });
     expect(await deliveries()).toEqual([]);
   });

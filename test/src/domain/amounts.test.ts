@@ -65,7 +65,7 @@ describe('what is left: held, capturable, voidable, refundable', () => {
       [100, 0, 0, 0],
       CAPTURE_END,
     ],
-    ['an authorization without its window is none yet', anAuthorization({ capture_end: null }), [100, 0, 0, 0]],
+    ['an authorization without its window is none yet', anAuthorization({ capture_ends_at: null }), [100, 0, 0, 0]],
     ['of 0, a card check', anAuthorization({ amount: 0 }), [0, 0, 0, 0]],
     [
       'of the largest amount',

@@ -9,32 +9,39 @@ const aTransaction = (
   capture: Partial<NonNullable<TransactionRecord['capture']>> | 'sale' = {},
   attempt = 1,
 ): TransactionRecord => ({
-  transaction_id: `t${attempt}`,
+  id: `t${attempt}`,
   attempt,
   status,
-  end: 800,
+  expires_at: 800,
   ...(capture !== 'sale' && {
-    capture: { mode: 'manual', period: 'P5D', end: END, reserved: 100, unanswered: 0, ...capture },
+    capture: {
+      capture_mode: 'manual',
+      capture_period: 'P5D',
+      capture_ends_at: END,
+      reserved: 100,
+      unanswered: 0,
+      ...capture,
+    },
   }),
 });
 
 const anOrder = (...transactions: TransactionRecord[]): OrderRecord => ({
-  order_id: 'o',
+  id: 'o',
   status: 'completed',
   version: 0,
   moves: 1,
   amount: 100,
   currency: 'EUR',
   attempts_max: 5,
-  order_end: 1_000,
+  expires_at: 1_000,
   transactions,
   deliveries: [],
 });
 
 const anAuthorization = (over: Partial<Authorization> = {}): Authorization => ({
   transaction_id: 't1',
-  mode: 'manual',
-  end: END,
+  capture_mode: 'manual',
+  capture_ends_at: END,
   reserved: 100,
   unanswered: 0,
   freed: 0,
@@ -48,19 +55,27 @@ const closings = (text: string): Closing[] =>
     ? []
     : text
         .split(', ')
-        .map((one, i) => ({ order_id: `f${i + 1}`, kind: one.split(' ')[0], status: one.split(' ')[1] }) as Closing);
+        .map((one, i) => ({ id: `f${i + 1}`, kind: one.split(' ')[0], status: one.split(' ')[1] }) as Closing);
 
 describe('what an order holds', () => {
   test.each<[string, OrderRecord, Partial<Authorization> | undefined]>([
     [
       'an authorization holds its amount',
       anOrder(aTransaction('accepted')),
-      { transaction_id: 't1', mode: 'manual', end: END, reserved: 100, unanswered: 0, freed: 0, closings: [] },
+      {
+        transaction_id: 't1',
+        capture_mode: 'manual',
+        capture_ends_at: END,
+        reserved: 100,
+        unanswered: 0,
+        freed: 0,
+        closings: [],
+      },
     ],
     [
       'the one that was accepted, after declines',
-      anOrder(aTransaction('error', { reserved: 0 }, 1), aTransaction('accepted', { mode: 'delayed' }, 2)),
-      { transaction_id: 't2', mode: 'delayed' },
+      anOrder(aTransaction('error', { reserved: 0 }, 1), aTransaction('accepted', { capture_mode: 'delayed' }, 2)),
+      { transaction_id: 't2', capture_mode: 'delayed' },
     ],
     [
       'money that is only awaited is held too',
@@ -97,8 +112,8 @@ describe('rules 8.2 and 8.8: what the service does at the end of the window', ()
   >([
     ['before its end nothing', {}, END - 1, '', undefined, false],
     ['manual: what is left is released, exactly at the end', {}, END, '', 'void 100', false],
-    ['delayed: captured automatically at the end', { mode: 'delayed' }, END, '', 'capture 100', false],
-    ['delayed, before its end nothing', { mode: 'delayed' }, END - 1, '', undefined, false],
+    ['delayed: captured automatically at the end', { capture_mode: 'delayed' }, END, '', 'capture 100', false],
+    ['delayed, before its end nothing', { capture_mode: 'delayed' }, END - 1, '', undefined, false],
     [
       'less what is asked and not answered: that is waited for',
       { reserved: 0, unanswered: 40 },
@@ -118,7 +133,7 @@ describe('rules 8.2 and 8.8: what the service does at the end of the window', ()
     ],
     [
       'a refused automatic capture: the rest is released',
-      { mode: 'delayed' },
+      { capture_mode: 'delayed' },
       END + 1,
       'capture error',
       'void 100',
@@ -126,7 +141,7 @@ describe('rules 8.2 and 8.8: what the service does at the end of the window', ()
     ],
     [
       'an automatic capture is asked for once, also when it is not answered',
-      { mode: 'delayed', reserved: 40, unanswered: 60 },
+      { capture_mode: 'delayed', reserved: 40, unanswered: 60 },
       END + 1,
       'capture new',
       'void 40',
@@ -134,7 +149,7 @@ describe('rules 8.2 and 8.8: what the service does at the end of the window', ()
     ],
     [
       'of a delayed one, what refusals have freed since is not captured',
-      { mode: 'delayed', freed: 20 },
+      { capture_mode: 'delayed', freed: 20 },
       END + 1,
       '',
       'capture 80',
@@ -142,7 +157,7 @@ describe('rules 8.2 and 8.8: what the service does at the end of the window', ()
     ],
     [
       'and if that is all there is, it is released',
-      { mode: 'delayed', reserved: 20, freed: 20 },
+      { capture_mode: 'delayed', reserved: 20, freed: 20 },
       END + 1,
       '',
       'void 20',
@@ -150,7 +165,7 @@ describe('rules 8.2 and 8.8: what the service does at the end of the window', ()
     ],
     [
       'delayed, after a release nothing is captured any more',
-      { mode: 'delayed' },
+      { capture_mode: 'delayed' },
       END + 1,
       'void error',
       undefined,
@@ -165,7 +180,7 @@ describe('rules 8.2 and 8.8: what the service does at the end of the window', ()
       false,
     ],
     ['a release that is refused is not asked for again', {}, END + 1, 'void error', undefined, true],
-    ['nor after a refused capture', { mode: 'delayed' }, END + 1, 'capture error, void error', undefined, true],
+    ['nor after a refused capture', { capture_mode: 'delayed' }, END + 1, 'capture error, void error', undefined, true],
     ['but what is unanswered is waited for', { reserved: 60, unanswered: 40 }, END + 1, 'void error', undefined, false],
     ['all is told: closed', { reserved: 0 }, END + 1, 'void completed', undefined, true],
   ])('%s', (_rule, over, now, done, closing, closed) => {

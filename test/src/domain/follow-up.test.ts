@@ -122,7 +122,7 @@ describe('refusals (rules 8.5, 8.6, 8.7, 9.8)', () => {
     ],
     [
       'capture before acceptance',
-      anAuthorization({ status: 'pending', capture_end: null }),
+      anAuthorization({ status: 'pending', capture_ends_at: null }),
       { kind: 'capture' },
       'Conflict',
     ],
@@ -161,7 +161,7 @@ describe('refusals (rules 8.5, 8.6, 8.7, 9.8)', () => {
     ['void at the end of the window', anAuthorization(), { kind: 'void', now: CAPTURE_END }, 'CanNotCancelTransaction'],
     [
       'void before acceptance',
-      anAuthorization({ status: 'processing', capture_end: null }),
+      anAuthorization({ status: 'processing', capture_ends_at: null }),
       { kind: 'void' },
       'CanNotCancelTransaction',
     ],
@@ -216,7 +216,7 @@ describe('refusals (rules 8.5, 8.6, 8.7, 9.8)', () => {
       'capture',
       'A delayed transaction is captured by the service at the end of its expiration_period.',
     ],
-    ['capture after the window', anAuthorization({ capture_end: 0 }), 'capture', 'The capture window has ended.'],
+    ['capture after the window', anAuthorization({ capture_ends_at: 0 }), 'capture', 'The capture window has ended.'],
     [
       'capture with nothing left',
       anAuthorization({ captured_amount: 100 }),
@@ -225,7 +225,7 @@ describe('refusals (rules 8.5, 8.6, 8.7, 9.8)', () => {
     ],
     ['void of a sale', aSale(), 'void', 'A sale cannot be voided: refund it.'],
     ['void of one that was voided', anAuthorization({ status: 'cancelled' }), 'void', 'The transaction is cancelled.'],
-    ['void after the window', anAuthorization({ capture_end: 0 }), 'void', 'The capture window has ended.'],
+    ['void after the window', anAuthorization({ capture_ends_at: 0 }), 'void', 'The capture window has ended.'],
     [
       'void with nothing left',
       anAuthorization({ captured_amount: 100 }),

@@ -83,20 +83,29 @@ describe('an authorization (rules 8.1)', () => {
       ...order,
       transactions: order.transactions.map((one) => ({
         ...one,
-        capture: { mode: 'manual', period: 'P5D', reserved: 0, unanswered: 0 },
+        capture: { capture_mode: 'manual', capture_period: 'P5D', reserved: 0, unanswered: 0 },
       })),
     };
   };
 
   test('its window begins with acceptance, and holds the whole amount', () => {
     const order = authorized('new');
-    const move = planMove(order, { transaction_id: 't1', to: 'accepted', capture_end: 9_000 })!;
-    expect(move.transaction).toEqual({ transaction_id: 't1', to: 'accepted', capture_end: 9_000 });
+    const move = planMove(order, { transaction_id: 't1', to: 'accepted', capture_ends_at: 9_000 })!;
+    expect(move.transaction).toEqual({ transaction_id: 't1', to: 'accepted', capture_ends_at: 9_000 });
     expect(afterMove(order, move, 1)).toMatchObject({
       status: 'completed',
       deliveries: [1],
       transactions: [
-        { status: 'accepted', capture: { mode: 'manual', period: 'P5D', end: 9_000, reserved: 500, unanswered: 0 } },
+        {
+          status: 'accepted',
+          capture: {
+            capture_mode: 'manual',
+            capture_period: 'P5D',
+            capture_ends_at: 9_000,
+            reserved: 500,
+            unanswered: 0,
+          },
+        },
       ],
     });
   });
@@ -106,7 +115,7 @@ describe('an authorization (rules 8.1)', () => {
     const { transactions } = afterMove(order, planMove(order, { transaction_id: 't1', to: 'error' })!, undefined);
     expect(transactions[0]).toMatchObject({
       status: 'error',
-      capture: { mode: 'manual', period: 'P5D', reserved: 0, unanswered: 0 },
+      capture: { capture_mode: 'manual', capture_period: 'P5D', reserved: 0, unanswered: 0 },
     });
   });
 

@@ -6,25 +6,31 @@ const END = 1_000;
 const WINDOW_END = 5_000;
 
 const attempt = (status: TransactionStatus, over: Partial<TransactionRecord> = {}): TransactionRecord => ({
-  transaction_id: 't',
+  id: 't',
   attempt: 1,
   status,
-  end: END,
+  expires_at: END,
   ...over,
 });
 const held = (amount: number): Partial<TransactionRecord> => ({
-  capture: { mode: 'manual', period: 'P5D', end: WINDOW_END, reserved: amount, unanswered: 0 },
+  capture: {
+    capture_mode: 'manual',
+    capture_period: 'P5D',
+    capture_ends_at: WINDOW_END,
+    reserved: amount,
+    unanswered: 0,
+  },
 });
 
 const anOrder = (over: Partial<OrderRecord>): OrderRecord => ({
-  order_id: 'o',
+  id: 'o',
   status: 'new',
   version: 0,
   moves: 0,
   amount: 100,
   currency: 'EUR',
   attempts_max: 5,
-  order_end: END,
+  expires_at: END,
   transactions: [],
   deliveries: [],
   ...over,
@@ -44,7 +50,7 @@ test.each<[what: string, order: Partial<OrderRecord>, now: number, step: Step]>(
   ['declined, and the time is over', { status: 'processing', transactions: [attempt('error')] }, END, 'end'],
   [
     "the transaction's own time is over before its order's",
-    { transactions: [attempt('new', { end: END - 10 })] },
+    { transactions: [attempt('new', { expires_at: END - 10 })] },
     END - 10,
     'end',
   ],
@@ -88,7 +94,7 @@ test.each<[what: string, order: Partial<OrderRecord>, now: number, step: Step]>(
     {
       status: 'completed',
       transactions: [attempt('accepted', held(100))],
-      closings: [{ order_id: 'v', kind: 'void', status: 'error' }],
+      closings: [{ id: 'v', kind: 'void', status: 'error' }],
     },
     WINDOW_END,
     'leave',

@@ -1,20 +1,20 @@
 import {
   awaitsOutcome,
   isAtIssuer,
-  isDue,
+  shouldExpire,
   isOutcomeOpen,
   lastTransaction,
   orderFacts,
-  paymentEnd,
+  paymentExpiresAt,
 } from '../../../src/domain/order-record';
 import type { TransactionStatus } from '../../../src/domain/transitions';
 import { anOrderRecord as anOrder } from '../../support/order-record';
 
 describe('the end', () => {
   test('is the transaction’s while it is open, else the order’s', () => {
-    expect(paymentEnd(anOrder(['new']))).toBe(800);
-    expect(paymentEnd(anOrder(['error']))).toBe(1_000);
-    expect(paymentEnd(anOrder())).toBe(1_000);
+    expect(paymentExpiresAt(anOrder(['new']))).toBe(800);
+    expect(paymentExpiresAt(anOrder(['error']))).toBe(1_000);
+    expect(paymentExpiresAt(anOrder())).toBe(1_000);
   });
 
   test.each<[TransactionStatus, number, boolean]>([
@@ -24,7 +24,7 @@ describe('the end', () => {
     ['error', 999, false],
     ['error', 1_000, true],
   ])('with a transaction %s at %i: due %s', (status, now, due) => {
-    expect(isDue(anOrder([status], { status: 'processing' }), now)).toBe(due);
+    expect(shouldExpire(anOrder([status], { status: 'processing' }), now)).toBe(due);
   });
 });
 

@@ -1,4 +1,4 @@
-import { ATTEMPTS_MAX, mayCancel, orderStatus, paymentObstacle, transactionEnd } from '../../../src/domain/order';
+import { ATTEMPTS_MAX, mayCancel, orderStatus, paymentObstacle, transactionExpiresAt } from '../../../src/domain/order';
 import type { OrderStatus, TransactionStatus } from '../../../src/domain/transitions';
 
 const statuses = (text: string) => (text === '' ? [] : (text.split(' ') as TransactionStatus[]));
@@ -39,7 +39,7 @@ describe('the status of an order is computed from its transactions', () => {
 });
 
 describe('a payment attempt', () => {
-  const at = { order_end: 1_000, now: 500, was_accepted: false, attempts_max: 5 };
+  const at = { expires_at: 1_000, now: 500, was_accepted: false, attempts_max: 5 };
   test.each<[string, number, string | undefined, Partial<typeof at & { ended: 'cancelled' }>?]>([
     ['', 1, undefined],
     ['', 2, 'already_started'],
@@ -76,6 +76,6 @@ test.each<[string, OrderStatus, boolean]>([
 });
 
 test('an unpaid transaction never outlives its order', () => {
-  expect(transactionEnd({ order_end: 100, created: 0, period: 30 })).toBe(30);
-  expect(transactionEnd({ order_end: 100, created: 80, period: 30 })).toBe(100);
+  expect(transactionExpiresAt({ order_expires_at: 100, created: 0, period: 30 })).toBe(30);
+  expect(transactionExpiresAt({ order_expires_at: 100, created: 80, period: 30 })).toBe(100);
 });
