@@ -1,9 +1,9 @@
-import { lookup } from 'node:dns';
-import http, { type OutgoingHttpHeaders } from 'node:http';
+import http, { type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { isPublicAddress, namesPrivateAddress } from './address';
+import { namesPrivateAddress } from './address';
+import { NoAddress, publicLookup } from './resolve';
 
 /** One notification to send; the body carries no status (rules 13.2). */
 export interface WebhookRequest {
@@ -13,7 +13,7 @@ export interface WebhookRequest {
   body: { event: 'status_changed'; order_id: string; project_id: string };
   /** `whsec_…`, of the project. */
   secret: string;
-  /** Milliseconds for connecting, and again for reading. */
+  /** Milliseconds for connecting (name and TLS included), and again for reading the whole answer. */
   time_limit_ms: number;
   /** Private, loopback and link-local addresses are refused unless this is set. */
   private_addresses: boolean;
@@ -21,39 +21,16 @@ export interface WebhookRequest {
 
 /** How it ended; `failure` in words when it does not count as received. */
 export interface WebhookAnswer {
-  status_code?: number;
-  failure?: string;
+  status_code?: number | undefined;
+  failure?: string | undefined;
   duration_ms: number;
 }
 
 export type PostWebhook = (webhook: WebhookRequest) => Promise<WebhookAnswer>;
 
-class PrivateAddress extends Error {}
-
-/** Refuses when connecting, after the name was resolved: a name may point elsewhere a second later. */
-const publicLookup: typeof lookup = ((
-  hostname: string,
-  options: object,
-  callback: (error: Error | null, ...found: unknown[]) => void,
-) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error);
-    const refused = addresses.find(({ address }) => !isPublicAddress(address));
-    if (refused) return callback(new PrivateAddress('the address is private'));
-    return 'all' in options && options.all
-      ? callback(null, addresses)
-      : callback(null, addresses[0]?.address, addresses[0]?.family);
-  });
-}) as typeof lookup;
-
-/** At most this much of an answer is read: its body is ignored. */
-const ANSWER_BYTES_MAX = 64 * 1024;
-
-class TookTooLong extends Error {}
-
 /**
- * Sends one webhook: signed as Standard Webhooks, redirects not followed, any 2xx counts as received. Never throws: failures are
- * returned.
+ * Sends one webhook: signed as Standard Webhooks, redirects not followed, any 2xx counts as received, its body is ignored. Settles
+ * within twice the time limit and never throws: failures are returned (rules 13.4, 13.5).
  */
 export const postWebhook: PostWebhook = async ({ url, webhook_id, body, secret, time_limit_ms, private_addresses }) => {
   const started = performance.now();
@@ -74,74 +51,96 @@ export const postWebhook: PostWebhook = async ({ url, webhook_id, body, secret, 
     'webhook-signature': new Webhook(secret).sign(webhook_id, sent, text),
   };
   try {
-    const status_code = await post(url, {
-      headers,
-      text,
-      time_limit_ms,
-      lookup: private_addresses ? undefined : publicLookup,
-    });
-    return ended(
-      status_code >= 200 && status_code < 300 ? { status_code } : { status_code, failure: `answered ${status_code}` },
-    );
+    // Where private addresses are allowed, names of the machine's own hosts file are too.
+    const lookup = private_addresses ? undefined : publicLookup;
+    const status_code = await exchange(url, { headers, text, time_limit_ms, lookup });
+    const received = status_code >= 200 && status_code < 300;
+    return ended({ status_code, failure: received ? undefined : `answered ${status_code}` });
   } catch (error) {
     return ended({ failure: inWords(error) });
   }
 };
 
-interface Post {
+interface Exchange {
   headers: OutgoingHttpHeaders;
   text: string;
   time_limit_ms: number;
-  lookup: typeof lookup | undefined;
+  lookup: LookupFunction | undefined;
 }
 
-/** The status code, once the answer is read. The limit holds for connecting, and again for all of the answer. */
-async function post(url: string, { headers, text, time_limit_ms, lookup: resolveName }: Post): Promise<number> {
+/** A failure whose message is shown to the merchant. */
+class NoAnswer extends Error {}
+
+/** At most this much is read, counted from the first byte on the connection. */
+const BYTES_READ_MAX = 64 * 1024;
+
+/**
+ * The status code, once the whole answer is read or more than enough of it. The connection is the request's own and is closed at
+ * the end. Whichever comes first settles the promise: the answer, an event of the connection, or the timer, which needs no event.
+ */
+async function exchange(url: string, { headers, text, time_limit_ms, lookup }: Exchange): Promise<number> {
+  const tls = url.startsWith('https:');
   return await new Promise((resolve, reject) => {
-    const { request: send } = url.startsWith('https:') ? https : http;
-    const request = send(url, {
+    const request = (tls ? https : http).request(url, {
       method: 'POST',
       headers,
       agent: false,
-      ...(resolveName ? { lookup: resolveName as LookupFunction } : {}),
+      // A receiver that speaks HTTP/2 only then refuses at once.
+      ...(tls ? { ALPNProtocols: ['http/1.1'] } : {}),
+      ...(lookup ? { lookup, autoSelectFamily: true } : {}),
     });
-    const limit = (what: string) =>
-      setTimeout(() => request.destroy(new TookTooLong(`${what} took too long`)), time_limit_ms);
+    const end = () => {
+      clearTimeout(timer);
+      request.destroy();
+    };
+    const succeed = ({ statusCode }: IncomingMessage) => (resolve(statusCode ?? 0), end());
+    const fail = (error: Error) => (reject(error), end());
+    const limit = (what: string) => setTimeout(() => fail(new NoAnswer(`${what} took too long`)), time_limit_ms);
+    const isTooLong = () => (request.socket?.bytesRead ?? 0) > BYTES_READ_MAX;
+
     let timer = limit('connecting');
     request.once('socket', (socket) =>
-      socket.once(url.startsWith('https:') ? 'secureConnect' : 'connect', () => {
+      socket.once(tls ? 'secureConnect' : 'connect', () => {
         clearTimeout(timer);
         timer = limit('reading');
       }),
     );
-    request.once('error', reject);
-    request.once('close', () => clearTimeout(timer));
+    request.on('error', fail);
+    // Not every way a connection ends is an error: without this the promise would stay pending.
+    request.once('close', () => fail(new NoAnswer(CONNECTION_BROKE)));
+    // Informational answers (1xx) may go on without end.
+    request.on('information', () => {
+      if (isTooLong()) fail(new NoAnswer('the answer is too long'));
+    });
+    request.once('upgrade', (response, socket) => {
+      socket.destroy();
+      succeed(response);
+    });
     request.once('response', (response) => {
-      let bytes = 0;
-      const read = () => {
-        resolve(response.statusCode ?? 0);
-        request.destroy();
-      };
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > ANSWER_BYTES_MAX) read();
+      response.on('data', () => {
+        if (isTooLong()) succeed(response);
       });
-      response.once('end', read);
-      response.once('error', reject);
+      response.once('end', () => succeed(response));
+      response.on('error', fail);
     });
     request.end(text);
   });
 }
 
+const CONNECTION_BROKE = 'the connection broke';
+/** What the merchant is told, by the error's code. */
+const FAILURES: readonly (readonly [RegExp, string])[] = [
+  [/^ECONNREFUSED$/, 'the connection was refused'],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'the name of the host is unknown'],
+  [/^(EHOSTUNREACH|ENETUNREACH|ETIMEDOUT)$/, 'the host cannot be reached'],
+  [/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/, 'the TLS certificate is not valid for the host'],
+  [/^(EPROTO|ERR_SSL_.*|ERR_TLS_.*)$/, 'TLS could not be agreed on'],
+  [/^HPE_HEADER_OVERFLOW$/, 'the headers of the answer are too long'],
+  [/^HPE_/, 'the answer is not HTTP/1.1'],
+];
+
 function inWords(error: unknown): string {
-  if (error instanceof TookTooLong || error instanceof PrivateAddress) return error.message;
-  switch ((error as { code?: string }).code) {
-    case 'ECONNREFUSED':
-      return 'connection refused';
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return 'the name of the host is unknown';
-    default:
-      return 'the connection broke';
-  }
+  if (error instanceof NoAnswer || error instanceof NoAddress) return error.message;
+  const { code } = error as { code?: unknown };
+  return FAILURES.find(([codes]) => codes.test(String(code)))?.[1] ?? CONNECTION_BROKE;
 }

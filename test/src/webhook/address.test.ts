@@ -14,6 +14,8 @@ test.each([
   ['fe80::1', false],
   ['fd00::1', false],
   ['::ffff:10.0.0.1', false],
+  ['::7f00:1', false],
+  ['64:ff9b::7f00:1', false],
 ])('%s is public: %s', (address, expected) => {
   expect(isPublicAddress(address)).toBe(expected);
 });
@@ -29,6 +31,7 @@ test.each([
   ['http://api.localhost/', true],
   ['http://[::1]/', true],
   ['http://[::ffff:10.0.0.5]/', true],
+  ['http://[::127.0.0.1]/', true],
   ['http://127.1/', true],
   ['http://2130706433/', true],
   ['http://0x7f.0.0.1./', true],

@@ -1,0 +1,42 @@
+import { Resolver } from 'node:dns/promises';
+import type { LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { callbackify } from 'node:util';
+import { isPublicAddress } from './address';
+
+/** A name leads to no address that a webhook may be sent to; the message is shown to the merchant. */
+export class NoAddress extends Error {}
+
+/**
+ * Asks the name servers itself. The system's resolver (dns.lookup) waits in one of the process' few threads: four names whose
+ * name servers do not answer would stop every look-up of the worker, those of other projects and of the processor too.
+ */
+export const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+
+/** The codes of a name server that answered: there is no such name, or no such address of it. */
+const ANSWERED = ['ENOTFOUND', 'ENODATA'];
+
+async function publicAddresses(hostname: string): Promise<LookupAddress[]> {
+  const answers = await Promise.allSettled([
+    resolver.resolve4(hostname).then((found) => found.map((address) => ({ address, family: 4 }))),
+    resolver.resolve6(hostname).then((found) => found.map((address) => ({ address, family: 6 }))),
+  ]);
+  const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  if (addresses.length === 0) {
+    const codes = answers.map(
+      (answer) => (answer.status === 'rejected' && (answer.reason as { code?: string }).code) || '',
+    );
+    const unknown = codes.every((code) => ANSWERED.includes(code));
+    throw new NoAddress(unknown ? 'the name of the host is unknown' : 'the name of the host cannot be resolved');
+  }
+  if (!addresses.every(({ address }) => isPublicAddress(address))) throw new NoAddress('the address is private');
+  return addresses;
+}
+
+/**
+ * Resolves a name at the moment of connecting, as it may point elsewhere a second later. Answers all its addresses, as a connection
+ * with `autoSelectFamily` asks for; fails with NoAddress when one of them is not public.
+ */
+export const publicLookup = callbackify((hostname: string, _options: object) =>
+  publicAddresses(hostname),
+) as LookupFunction;
