@@ -10,6 +10,7 @@ export class NoAddress extends Error {}
 /**
  * Asks the name servers itself. The system's resolver (dns.lookup) waits in one of the process' few threads: four names whose
  * name servers do not answer would stop every look-up of the worker, those of other projects and of the processor too.
+ * @public A test sets its servers, in a process of its own.
  */
 export const resolver = new Resolver({ timeout: 2_000, tries: 2 });
 
