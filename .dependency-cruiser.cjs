@@ -12,6 +12,11 @@ const folders = (...names) => `^(${names.join('|')})(/|\\.tsx?$)`;
 /** All code of ours: what a rule about "above" and "beside" chooses from. */
 const OURS = '^(src|workflows|activities|api|test)/';
 const ADAPTERS = ['src/db', 'src/search', 'src/processor', 'src/temporal', 'src/webhook'];
+/** What an adapter may use besides what every adapter may. */
+const ALSO = {
+  // It answers a call with the record, and starts workflows by their ids and inputs; the bundle is made of the entry and interceptors.
+  'src/temporal': [folders('src/db'), '^workflows/(messages|index|interceptors)\\.ts$'],
+};
 /** What everybody may use. */
 const BASE = ['src/domain', 'src/errors'];
 /** What an adapter may use beside its own folder. */
@@ -47,8 +52,7 @@ module.exports = {
     ...ADAPTERS.map((adapter) =>
       rule(`adapter-${adapter.slice(4)}`, 'Adapters know neither each other nor anything above them.', { path: folders(adapter) }, {
         path: OURS,
-        // The workflows' entry and its interceptors are what the bundle is made of: the one thing above that an adapter names.
-        pathNot: [folders(adapter, ...BELOW_ADAPTERS), ...(adapter === 'src/temporal' ? ['^workflows/(index|interceptors)\\.ts$'] : [])],
+        pathNot: [folders(adapter, ...BELOW_ADAPTERS), ...(ALSO[adapter] ?? [])],
       }),
     ),
     rule('workflows-at-run-time', 'The bundle is run anew for each workflow: nothing that costs, above all no zod.', { path: '^workflows/' }, {
@@ -87,6 +91,9 @@ module.exports = {
       path: packages('express'),
     }),
     rule('no-express-in-operations', 'A use case does not know HTTP.', { path: '^api/operations/' }, { path: packages('express') }),
+    rule('temporal-client-only-in-temporal', 'Workflows are called in one folder; tests and the benchmark look at them.', { path: OURS, pathNot: '^(src/temporal|src/bench|test)/' }, {
+      path: packages('@temporalio/client'),
+    }),
     rule('worker-sdk-only-where-workers-start', 'It loads the native core.', { path: OURS, pathNot: '^(src/main|src/temporal|test/support)/' }, {
       path: packages('@temporalio/worker'),
     }),

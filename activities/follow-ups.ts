@@ -1,4 +1,3 @@
-import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { insertFollowUp, openFollowUps, recordFollowUpOutcome } from '../src/db/follow-ups';
 import { findOrder, loadOrder } from '../src/db/order-record';
 import { endedUnpaid, findPayment } from '../src/db/transactions';
@@ -7,20 +6,10 @@ import { closingOf, openAuthorization } from '../src/domain/authorization';
 import type { OrderRecord } from '../src/domain/order-record';
 import { chargeKey, outcomeOf } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
-import { closingOrderId, reversalOrderId, transactionId } from '../src/ids';
+import { closingOrderId, transactionId } from '../src/ids';
 import type { Reply } from '../src/processor/client';
 import type { Operation, OperationResult } from '../src/processor/wire';
-import {
-  FOLLOW_UP_WORKFLOW,
-  followUpNews,
-  followUpStart,
-  lateReversal,
-  orderWorkflowId,
-  recordChanged,
-  type FollowUpInput,
-  type CaptureOrVoidInput,
-  type FollowUpWorkflow,
-} from '../workflows/messages';
+import type { CaptureOrVoidInput, FollowUpInput } from '../workflows/messages';
 import { withFailures } from './failure';
 import { moveOf } from './outcome';
 import type { AtTime, Services } from './services';
@@ -36,7 +25,7 @@ function isUnanswered(answer: Reply | 'never_seen'): answer is Unanswered {
 }
 
 /** Activities of follow-up orders: each is written beside its payment order, then carried out at the processor under a derived key. */
-export function followUpActivities({ db, processor, client }: Pick<Services, 'db' | 'processor' | 'client'>) {
+export function followUpActivities({ db, processor, workflows }: Pick<Services, 'db' | 'processor' | 'workflows'>) {
   /** Writes the order unless it exists. Throws the domain's refusals. */
   async function record(input: FollowUpInput & AtTime): Promise<OrderRecord> {
     return await insertFollowUp(db, { ...input, transaction_id: transactionId(input.id, 1) });
@@ -85,13 +74,18 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
   ): Promise<OrderRecord> {
     const { to, details } = moveOf(answer, now);
     const after = await recordFollowUpOutcome(db, order, { ...input, amount: order.amount }, to, details);
-    if (isFinal(ORDER_MOVES, after.status)) await tellPayment(client, input);
+    if (isFinal(ORDER_MOVES, after.status)) await notifyPayment(input);
     return after;
+  }
+
+  /** The payment's workflow learns that a capture or void has settled. */
+  async function notifyPayment({ kind, original_order_id }: FollowUpInput): Promise<void> {
+    if (movesReservedMoney(kind)) await workflows.orders.recordChanged(original_order_id);
   }
 
   /** Starts a workflow for every open capture and void of the payment that has none. Returns the payment order. */
   async function startOpen(original_order_id: string): Promise<OrderRecord> {
-    for (const open of await openFollowUps(db, original_order_id)) await startFollowUp(client, open);
+    for (const open of await openFollowUps(db, original_order_id)) await workflows.follow_ups.start(open);
     return await loadOrder(db, original_order_id);
   }
 
@@ -121,7 +115,7 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
     // A capture or void was written before this workflow was started.
     const order = (movesReservedMoney(input.kind) ? await findOrder(db, input.id) : undefined) ?? (await record(input));
     // Signal again: whoever recorded its outcome may have died before signalling.
-    if (isFinal(ORDER_MOVES, order.status)) await tellPayment(client, input);
+    if (isFinal(ORDER_MOVES, order.status)) await notifyPayment(input);
     if (order.status !== 'new') return order;
     return await recordOutcome(input, order, await operate(input, order, false), input.now);
   }
@@ -172,45 +166,8 @@ export function followUpActivities({ db, processor, client }: Pick<Services, 'db
       return await startOpen(order_id);
     },
 
-    /**
-     * Gives back a payment that may have been approved after its end. The reversal's workflow asks the processor whether it was:
-     * now, or after `ask_after_ms`.
-     */
-    async startReversal({
-      transaction_id,
-      ask_after_ms,
-    }: {
-      transaction_id: string;
-      ask_after_ms?: number;
-    }): Promise<void> {
-      const payment = await endedUnpaid(db, transaction_id);
-      if (payment === undefined) return;
-      const input = lateReversal(payment, reversalOrderId(transaction_id), ask_after_ms);
-      if (ask_after_ms !== undefined) return await startFollowUp(client, input);
-      // Its workflow may be waiting to ask later; this makes it ask now.
-      await client.workflow.signalWithStart<FollowUpWorkflow>(FOLLOW_UP_WORKFLOW, followUpNews(input));
-    },
+    /** Gives a payment back that may have been approved after it had ended; its reversal asks now, or after `ask_after_ms`. */
+    startReversal: (input: { transaction_id: string; ask_after_ms?: number }): Promise<void> =>
+      workflows.follow_ups.startReversal(input),
   });
-}
-
-/** Starts the workflow unless it is running. A reversal that found nothing must not block a later one. */
-export async function startFollowUp(client: Client, input: FollowUpInput): Promise<void> {
-  try {
-    await client.workflow.start<FollowUpWorkflow>(FOLLOW_UP_WORKFLOW, {
-      ...followUpStart(input),
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    });
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
-}
-
-/** Tells the payment's workflow that a capture or void has settled; one that has ended need not know. */
-async function tellPayment(client: Client, { kind, original_order_id }: FollowUpInput): Promise<void> {
-  if (!movesReservedMoney(kind)) return;
-  try {
-    await client.workflow.getHandle(orderWorkflowId(original_order_id)).signal(recordChanged);
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
-  }
 }

@@ -1,7 +1,9 @@
-import type { Client } from '@temporalio/client';
 import type { Database } from '../src/db/connection';
 import type { Logger } from '../src/log';
 import type { Processor } from '../src/processor/client';
+import type { Deliveries } from '../src/temporal/deliveries';
+import type { FollowUps } from '../src/temporal/follow-ups';
+import type { Orders } from '../src/temporal/orders';
 import type { PostWebhook } from '../src/webhook/post';
 
 /** The instant of an activity's input, epoch milliseconds by the workflow's clock: never the worker's. */
@@ -13,7 +15,12 @@ export interface AtTime {
 export interface Services {
   db: Database;
   processor: Processor;
-  client: Client;
+  /** What activities start and signal. */
+  workflows: {
+    orders: Pick<Orders, 'recordChanged'>;
+    follow_ups: Pick<FollowUps, 'start' | 'startReversal'>;
+    deliveries: Pick<Deliveries, 'start'>;
+  };
   postWebhook: PostWebhook;
   /** Whether webhooks of test projects may go to private and loopback addresses. */
   webhook_private_addresses: boolean;

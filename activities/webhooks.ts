@@ -1,23 +1,22 @@
-import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { findDelivery, recordAttempt } from '../src/db/deliveries';
 import type { DeliveryId } from '../src/domain/delivery';
 import { WEBHOOK_ATTEMPTS_MAX, webhookTimeLimit } from '../src/domain/webhook-schedule';
 import type { DeliveryStatus } from '../src/domain/transitions';
-import { DELIVERY_WORKFLOW, deliveryStart, deliveryWorkflowId, type DeliveryWorkflow } from '../workflows/messages';
+import { deliveryWorkflowId } from '../workflows/messages';
 import { withFailures } from './failure';
 import type { Services } from './services';
 
 /** Starts deliveries and makes their attempts. */
 export function webhookActivities({
   db,
-  client,
+  workflows,
   postWebhook,
   webhook_private_addresses,
-}: Pick<Services, 'db' | 'client' | 'postWebhook' | 'webhook_private_addresses'>) {
+}: Pick<Services, 'db' | 'workflows' | 'postWebhook' | 'webhook_private_addresses'>) {
   return withFailures({
     /** Starts one workflow per webhook, which outlives the order's. Repeat-safe: no delivery is started twice. */
     async startDeliveries({ order_id, deliveries }: { order_id: string; deliveries: number[] }): Promise<void> {
-      await Promise.all(deliveries.map((n) => startDelivery(client, { order_id, n })));
+      await Promise.all(deliveries.map((n) => workflows.deliveries.start({ order_id, n })));
     },
 
     /** Makes one attempt, counted from 1, records it and returns the delivery's status. `now`: epoch milliseconds by the workflow's clock. */
@@ -43,16 +42,4 @@ export function webhookActivities({
       return to;
     },
   });
-}
-
-/** Starts the delivery's workflow unless it was started before. */
-export async function startDelivery(client: Client, id: DeliveryId): Promise<void> {
-  try {
-    await client.workflow.start<DeliveryWorkflow>(DELIVERY_WORKFLOW, {
-      ...deliveryStart(id),
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    });
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
 }

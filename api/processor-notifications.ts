@@ -3,16 +3,16 @@ import { Webhook } from 'standardwebhooks';
 import { ServiceError } from '../src/errors';
 import type { Logger } from '../src/log';
 import { notificationSchema } from '../src/processor/wire';
+import type { ProcessorNotifications } from '../src/temporal/processor-notifications';
 import { answer } from './http/answer';
 import { otherMethods } from './http/bind';
-import type { ProcessorNews } from './processor-news';
 
 /** Milliseconds for telling the workflow; the processor sends again what was not received. */
 const DEADLINE_MS = 4_000;
 
 /** What checks notifications and acts on them. */
 export interface NotificationServices {
-  news: Pick<ProcessorNews, 'told'>;
+  processor_notifications: Pick<ProcessorNotifications, 'handle'>;
   /** `whsec_…`, shared with the processor. */
   secret: string;
   log: Logger;
@@ -22,18 +22,18 @@ export interface NotificationServices {
  * Receives the processor's notifications. Their content is not trusted: the workflow asks the processor by key, so a late, repeated
  * or out-of-order notification does no harm. A forged one, or one older than five minutes, is answered 401 and does nothing.
  */
-export function processorNotifications({ news, secret, log }: NotificationServices): Router {
+export function processorNotifications({ processor_notifications, secret, log }: NotificationServices): Router {
   const webhook = new Webhook(secret);
   const router = Router();
-  const takeIn: RequestHandler = async (request, response) => {
+  const handleNotification: RequestHandler = async (request, response) => {
     const operation = read(webhook, request.body as Buffer, request.headers as Record<string, string>);
-    log.info({ order_id: operation.order_id, operation: operation.operation }, 'the processor has news');
-    await news.told(operation, Date.now() + DEADLINE_MS);
+    log.info({ order_id: operation.order_id, operation: operation.operation }, 'processor notification received');
+    await processor_notifications.handle(operation, Date.now() + DEADLINE_MS);
     answer(response, 200, { received: true });
   };
   router
     .route('/processor/notifications')
-    .post(express.raw({ type: () => true, limit: '64kb' }), takeIn)
+    .post(express.raw({ type: () => true, limit: '64kb' }), handleNotification)
     .all(otherMethods(['post']));
   return router;
 }

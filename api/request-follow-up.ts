@@ -3,9 +3,9 @@ import type { Order } from '../src/contract/order';
 import { amountToMove } from '../src/domain/follow-up';
 import { ServiceError } from '../src/errors';
 import { orderId } from '../src/ids';
+import { notAfter } from '../src/temporal/call';
 import type { Context } from './context';
 import { orderOfProject } from './order-of-project';
-import { notAfter } from './orders';
 import { presentOrder } from './present';
 import type { Services } from './services';
 import { allowedVersions, refuseOtherVersion } from './http/etag';
@@ -76,7 +76,7 @@ export async function requestFollowUp(
   };
   const follow_up =
     kind === 'refund'
-      ? await follow_ups.start({ ...input, kind }, deadline_at)
+      ? await follow_ups.refund({ ...input, kind }, deadline_at)
       : await follow_ups.captureOrVoid({ ...input, kind }, deadline_at);
   return presentOrder(follow_up, public_url);
 }

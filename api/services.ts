@@ -1,7 +1,7 @@
 import type { Database } from '../src/db/connection';
 import type { Processor } from '../src/processor/client';
-import type { FollowUps } from './follow-ups';
-import type { Orders } from './orders';
+import type { FollowUps } from '../src/temporal/follow-ups';
+import type { Orders } from '../src/temporal/orders';
 
 /** External services that operations use; made once when the API starts. */
 export interface Services {

@@ -1,7 +1,7 @@
-import { defineSignal, defineUpdate, type SignalDefinition } from '@temporalio/workflow';
+import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { DeliveryId } from '../src/domain/delivery';
 import type { DeliveryStatus } from '../src/domain/transitions';
-import type { NewFollowUp, PaymentId } from '../src/domain/follow-up';
+import type { NewFollowUp } from '../src/domain/follow-up';
 import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../src/domain/new-order';
 import { ATTENTION, ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID } from './search-attributes';
 
@@ -35,55 +35,6 @@ export interface FollowUpInput extends Omit<NewFollowUp, 'transaction_id' | 'now
   ask_after_ms?: number | undefined;
   /** Only when continued as a new run: how often the processor was asked. */
   asked?: number | undefined;
-}
-
-/** Start options of an order's workflow; operators find it by its search attributes. */
-export function orderStart({ order_id, project_id }: { order_id: string; project_id: string }) {
-  return {
-    workflowId: orderWorkflowId(order_id),
-    taskQueue: TASK_QUEUE,
-    args: [{ order_id }] as [OrderInput],
-    typedSearchAttributes: [
-      { key: ORDER_STATUS, value: 'new' },
-      { key: PROJECT_ID, value: project_id },
-    ],
-    staticSummary: `Order of project ${project_id}`,
-  };
-}
-
-/** Start options of an order's workflow that join a running one; one that has ended or was lost starts again from the record. */
-export function orderRestart(order: { order_id: string; project_id: string }) {
-  return {
-    ...orderStart(order),
-    workflowIdConflictPolicy: 'USE_EXISTING' as const,
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
-  };
-}
-
-/** Start options of a webhook's workflow; operators find it by its order. */
-export function deliveryStart(id: DeliveryId) {
-  return {
-    workflowId: deliveryWorkflowId(id),
-    taskQueue: WEBHOOK_TASK_QUEUE,
-    args: [id] as [DeliveryId],
-    typedSearchAttributes: [{ key: RELATED_ORDER_ID, value: id.order_id }],
-    staticSummary: `Webhook ${id.n} of order ${id.order_id}`,
-  };
-}
-
-/** Start options of a follow-up order's workflow; operators find it by its payment order. */
-export function followUpStart(input: FollowUpInput) {
-  return {
-    workflowId: orderWorkflowId(input.id),
-    taskQueue: TASK_QUEUE,
-    args: [input] as [FollowUpInput],
-    typedSearchAttributes: [
-      { key: ORDER_STATUS, value: 'new' },
-      { key: PROJECT_ID, value: input.project_id },
-      { key: RELATED_ORDER_ID, value: input.original_order_id },
-    ],
-    staticSummary: `${input.kind} of ${orderWorkflowId(input.original_order_id)}`,
-  };
 }
 
 /** A capture or void as the payment's workflow receives it. */
@@ -144,32 +95,6 @@ export const firstAnswer = defineUpdate<void, []>('firstAnswer');
 export const recordChanged = defineSignal<[]>('recordChanged');
 /** The processor has an outcome, or the customer came back from the issuer: ask now instead of later. */
 export const processorAnswered = defineSignal<[]>('processorAnswered');
-
-/**
- * Gives back a payment that may have been approved after its end; its workflow asks the processor whether it was. `ask_after_ms`: when,
- * unless it is told to ask before.
- */
-export function lateReversal(
-  payment: PaymentId & { project_id: string },
-  id: string,
-  ask_after_ms?: number,
-): FollowUpInput {
-  return { ...payment, id, kind: 'reversal', requested_by: 'service', ask_after_ms };
-}
-
-/** Signals the running workflow. One that has ended or was lost starts again: an earlier run must not block this one. */
-function signalled<Start extends object>(start: Start, signal: SignalDefinition<[]>) {
-  return { ...start, workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const, signal, signalArgs: [] as [] };
-}
-
-/** Tells the order's workflow to ask now; started, it goes on from the record. */
-export const orderNews = (order: { order_id: string; project_id: string }) =>
-  signalled(orderStart(order), processorAnswered);
-/** Tells the order's workflow to read the record; started, it goes on from there. */
-export const orderChanged = (order: { order_id: string; project_id: string }) =>
-  signalled(orderStart(order), recordChanged);
-/** Tells the follow-up order's workflow to ask now. */
-export const followUpNews = (input: FollowUpInput) => signalled(followUpStart(input), processorAnswered);
 
 /** Update id of a payment attempt: the same for every repeat. */
 export const paymentUpdateId = (attempt: number) => `pay:${attempt}`;

@@ -26,7 +26,7 @@ export function openPage({ services, orderOf, show }: PageContext): RequestHandl
     const last = order.transactions.at(-1);
     // The customer may have paid at the issuer, even after the order ended here.
     if (from_issuer && last !== undefined && last.challenge_url !== null && isUnpaid(last)) {
-      await services.news.customerReturned(
+      await services.processor_notifications.customerReturned(
         { order_id: order.id, transaction_id: last.id },
         Date.now() + services.deadline_ms,
       );

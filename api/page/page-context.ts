@@ -4,15 +4,15 @@ import type { OrderView } from '../../src/db/order-view';
 import type { Logger } from '../../src/log';
 import type { Processor } from '../../src/processor/client';
 import type { TestCard } from '../../src/processor/wire';
-import type { Orders } from '../orders';
-import type { ProcessorNews } from '../processor-news';
+import type { Orders } from '../../src/temporal/orders';
+import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import type { Show } from './show';
 
 /** External services and settings that the page uses. */
 export interface PageServices {
   db: Database;
   orders: Orders;
-  news: ProcessorNews;
+  processor_notifications: Pick<ProcessorNotifications, 'customerReturned'>;
   processor: Processor;
   /** Address at which customers reach the pages, without a slash at its end. */
   public_url: string;

@@ -1,7 +1,7 @@
 import { transactionId } from '../../src/ids';
 import type { VaultedCard } from '../../src/processor/wire';
+import { notAfter } from '../../src/temporal/call';
 import type { SubmitPaymentInput } from '../../workflows/messages';
-import { notAfter } from '../orders';
 import type { AttemptForm } from './attempt-form';
 import { firstAttemptTerms } from './first-attempt-terms';
 

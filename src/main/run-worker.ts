@@ -8,16 +8,17 @@ import {
   type Logger as SdkLogger,
 } from '@temporalio/worker';
 import { createActivities } from '../../activities';
-import { Caretaker } from '../../activities/caretaker';
 import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import { required, type Config } from '../config';
 import { LIMITS, connect } from '../db/connection';
 import type { Logger } from '../log';
 import { createProcessor } from '../processor/client';
 import { connectTemporal, dataConverter } from '../temporal/connect';
+import { createWorkflows } from '../temporal/workflows';
 import { postWebhook } from '../webhook/post';
 import type { Started } from './process';
 import { publicUrl } from './public-url';
+import { Recovery } from './recovery';
 
 /** Opens what the worker needs and polls. `bundle_path`: the workflows it runs, bundled. */
 export async function runWorker(config: Config, log: Logger, bundle_path: string): Promise<Started> {
@@ -35,6 +36,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     log,
   });
   const client = connectTemporal({ address, namespace: config.TEMPORAL_NAMESPACE, payload_keys: config.PAYLOAD_KEYS });
+  const workflows = createWorkflows({ client, db });
   const connection = await NativeConnection.connect({ address });
   const shared = {
     connection,
@@ -44,7 +46,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     activities: createActivities({
       db,
       processor,
-      client,
+      workflows,
       postWebhook,
       webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       public_url: publicUrl(config),
@@ -72,8 +74,8 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     }),
   ]);
   const running = Promise.all(workers.map((worker) => worker.run()));
-  const caretaker = new Caretaker({ db, client, log });
-  caretaker.start();
+  const recovery = new Recovery({ db, client, workflows, log });
+  recovery.start();
   let closing = false;
   // A worker that fails for good ends the process: the supervisor starts another.
   running.catch((err: unknown) => {
@@ -87,7 +89,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       closing = true;
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       const ended = running.catch((err: unknown) => log.warn({ err }, 'not everything was finished'));
-      await Promise.all([caretaker.stop(), ended]);
+      await Promise.all([recovery.stop(), ended]);
       await client.connection.close();
       await connection.close();
       await processor.close();

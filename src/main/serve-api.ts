@@ -1,11 +1,7 @@
-import type { Client } from '@temporalio/client';
 import { createApp, type AppDependencies } from '../../api/http/app';
 import { keyStore } from '../../api/http/idempotency';
-import { FollowUps } from '../../api/follow-ups';
-import { Orders } from '../../api/orders';
 import { createOperations } from '../../api/operations';
 import { createPages } from '../../api/page';
-import { ProcessorNews } from '../../api/processor-news';
 import { processorNotifications } from '../../api/processor-notifications';
 import { listen } from '../../api/http/server';
 import { required, type Config } from '../config';
@@ -14,6 +10,7 @@ import { LIMITS, connect, ping } from '../db/connection';
 import type { Logger } from '../log';
 import { createProcessor } from '../processor/client';
 import { connectTemporal } from '../temporal/connect';
+import { createWorkflows } from '../temporal/workflows';
 import type { Started } from './process';
 import { publicUrl } from './public-url';
 
@@ -24,7 +21,7 @@ const PAGE_DEADLINE_MS = 10_000;
 export async function serveApi(
   config: Config,
   log: Logger,
-  addTo?: (pages: AppDependencies['pages'], client: Client) => void,
+  addTo?: (pages: AppDependencies['pages'], client: ReturnType<typeof connectTemporal>) => void,
 ): Promise<Started> {
   const page_secret = required(config, 'PAGE_SECRET');
   const db = connect(required(config, 'POSTGRES_URL'), { limits: LIMITS });
@@ -40,13 +37,11 @@ export async function serveApi(
     payload_keys: config.PAYLOAD_KEYS,
   });
   const public_url = publicUrl(config);
-  const orders = new Orders(client, db);
-  const follow_ups = new FollowUps(client, db);
-  const news = new ProcessorNews(client, db, orders);
+  const { orders, follow_ups, processor_notifications } = createWorkflows({ client, db });
   const pages = createPages({
     db,
     orders,
-    news,
+    processor_notifications,
     processor,
     public_url,
     page_secret,
@@ -71,7 +66,11 @@ export async function serveApi(
       { name: 'postgres', check: () => ping(db) },
       { name: 'temporal', check: async () => void (await client.workflowService.getSystemInfo({})) },
     ],
-    notifications: processorNotifications({ news, secret: config.PROCESSOR_NOTIFICATION_SECRET, log }),
+    notifications: processorNotifications({
+      processor_notifications,
+      secret: config.PROCESSOR_NOTIFICATION_SECRET,
+      log,
+    }),
     pages,
   });
   const server = await listen(app, config);

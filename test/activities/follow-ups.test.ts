@@ -8,6 +8,7 @@ import type { FollowUpKind } from '../../src/domain/follow-up';
 import type { OrderRecord } from '../../src/domain/order-record';
 import { closingOrderId, reversalOrderId } from '../../src/ids';
 import { createProcessor, type Processor } from '../../src/processor/client';
+import { createWorkflows } from '../../src/temporal/workflows';
 import { orderWorkflowId, type FollowUpInput } from '../../workflows/messages';
 import { NOW, aCharge, anOrder } from '../support/builders';
 import { CARDS, type CardName } from '../support/cards';
@@ -43,7 +44,11 @@ const client = (error?: Error) => {
   } as unknown as Client;
 };
 const activities = (over: Partial<Processor> = {}, temporal = client()) =>
-  followUpActivities({ db: database.db, processor: { ...processor, ...over }, client: temporal });
+  followUpActivities({
+    db: database.db,
+    processor: { ...processor, ...over },
+    workflows: createWorkflows({ client: temporal, db: database.db }),
+  });
 /** As the activity, where it has something to do and the processor answers. */
 async function carriedOut(input: FollowUpInput & { now: number }, by = activities()): Promise<OrderRecord> {
   const { done, order } = await by.recordAndCarryOut(input);

@@ -26,14 +26,16 @@ let plumbing: Plumbing;
 let told: OperationResult[] = [];
 let away = false;
 beforeAll(async () => {
-  const news = {
-    told: (operation: OperationResult) => {
+  const processor_notifications = {
+    handle: (operation: OperationResult) => {
       if (away) return Promise.reject(new ServiceError('ServiceUnavailable', 'nobody answers'));
       told.push(operation);
       return Promise.resolve();
     },
   };
-  const notifications = Router().use(processorNotifications({ news, secret, log: pino({ level: 'silent' }) }));
+  const notifications = Router().use(
+    processorNotifications({ processor_notifications, secret, log: pino({ level: 'silent' }) }),
+  );
   plumbing = await servePlumbing({ notifications });
 });
 afterAll(() => plumbing.close());
@@ -59,7 +61,7 @@ function tell(
   });
 }
 
-test('whoever it is about is told; what becomes of it is in test/api/processor-news.test.ts', async () => {
+test('whoever it is about is told; what becomes of it is in test/src/temporal/processor-notifications.test.ts', async () => {
   expect((await tell(notification)).status).toBe(200);
   expect(told).toEqual([notification.operation]);
 });

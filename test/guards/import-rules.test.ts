@@ -21,7 +21,8 @@ const BROKEN: [rule: string, file: string, source: string][] = [
   ['adapter-db', 'src/db/indexed.ts', `import '../search/index';`],
   ['adapter-search', 'src/search/rows.ts', `import '../db/orders';`],
   ['adapter-processor', 'src/processor/posted.ts', `import '../webhook/post';`],
-  ['adapter-temporal', 'src/temporal/reads.ts', `import '../db/orders';`],
+  ['adapter-temporal', 'src/temporal/posts.ts', `import '../webhook/post';`],
+  ['adapter-db', 'src/db/starts.ts', `import '../temporal/orders';`],
   ['adapter-temporal', 'src/temporal/order.ts', `import '../../workflows/order';`],
   ['adapter-webhook', 'src/webhook/served.ts', `import '../../api/app';`],
   ['workflows-at-run-time', 'workflows/parses.ts', `import { z } from 'zod';`],
@@ -46,6 +47,8 @@ const BROKEN: [rule: string, file: string, source: string][] = [
   ['express-only-at-the-edge', 'src/main/serves.ts', `const app = require('express');`],
   ['no-express-in-operations', 'api/operations/http.ts', `import type { Request } from 'express';`],
   ['worker-sdk-only-where-workers-start', 'activities/native.ts', `import { Worker } from '@temporalio/worker';`],
+  ['temporal-client-only-in-temporal', 'activities/starts.ts', `import type { Client } from '@temporalio/client';`],
+  ['temporal-client-only-in-temporal', 'src/main/calls.ts', `import { Connection } from '@temporalio/client';`],
   [
     'worker-sdk-only-where-workers-start',
     'test/workflows/native.test.ts',
@@ -71,10 +74,14 @@ const ALLOWED: [file: string, source: string][] = [
     `import './app'; export const same = <T>(value: T): T => value; class Kept { accessor = 1; static { same(1); } }`,
   ],
   ['src/domain/order.ts', `import '../errors'; import { data } from 'currency-codes';`],
+  [
+    'src/temporal/orders.ts',
+    `import '../db/orders'; import '../../workflows/messages'; import { Client } from '@temporalio/client';`,
+  ],
   ['src/simulator/server.ts', `import '../processor/wire'; import express from 'express';`],
   [
     'src/main/api.ts',
-    `import '../../api/generic'; import '../simulator/server'; import '../../workflows/order'; import '../../workflows/proxies'; import { Worker } from '@temporalio/worker';`,
+    `import '../../api/generic'; import '../simulator/server'; import '../temporal/orders'; import '../../workflows/order'; import '../../workflows/proxies'; import { Worker } from '@temporalio/worker';`,
   ],
 ];
 
@@ -87,6 +94,7 @@ const TARGETS = [
     'domain/order',
     'contract/order',
     'db/orders',
+    'temporal/orders',
     'search/index',
     'processor/wire',
     'processor/client',
@@ -108,6 +116,7 @@ const PACKAGES = [
   'meilisearch',
   'express',
   'currency-codes',
+  '@temporalio/client',
   '@temporalio/worker',
   '@temporalio/workflow',
 ];

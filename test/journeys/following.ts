@@ -192,7 +192,7 @@ export async function forgetWorkflow(order_id: string): Promise<void> {
   const client = temporalOf();
   const workflowId = orderWorkflowId(order_id);
   try {
-    // Of this run: the caretaker may start another of an order that is not over.
+    // Of this run: recovery may start another of an order that is not closed.
     const { runId } = await client.workflow.getHandle(workflowId).describe();
     const handle = client.workflow.getHandle(workflowId, runId);
     await handle.terminate('long ago').catch(() => undefined);

@@ -1,12 +1,12 @@
 import { v7 as uuidv7 } from 'uuid';
-import { ProcessorNews } from '../../api/processor-news';
-import { Orders } from '../../api/orders';
 import type { PageContext } from '../../api/page/page-context';
 import { openPage } from '../../api/page/open-page';
 import { findPayment } from '../../src/db/transactions';
 import { chargeKey } from '../../src/domain/transaction';
 import { reversalOrderId } from '../../src/ids';
 import type { OperationResult } from '../../src/processor/wire';
+import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
+import { createWorkflows } from '../../src/temporal/workflows';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
@@ -26,11 +26,11 @@ import { until } from '../support/until';
 /** A payment that the processor approves after it has ended here is given back, once, whether anybody tells of it or not. */
 
 let world: World;
-let door: ProcessorNews;
+let notifications: ProcessorNotifications;
 const shop = new Merchant();
 beforeAll(async () => {
   world = await aWorld();
-  door = new ProcessorNews(world.env.client, world.database.db, new Orders(world.env.client, world.database.db));
+  ({ processor_notifications: notifications } = createWorkflows({ client: world.env.client, db: world.database.db }));
 });
 afterAll(() => world.close());
 
@@ -65,7 +65,7 @@ async function newsOf({ id }: TestOrder, attempt = 1): Promise<OperationResult> 
   if (typeof known === 'string') throw new Error(known);
   return known;
 }
-const tell = async (order: TestOrder, attempt = 1) => await door.told(await newsOf(order, attempt), soon());
+const tell = async (order: TestOrder, attempt = 1) => await notifications.handle(await newsOf(order, attempt), soon());
 
 async function isGivenBack(order: TestOrder, expected: string, attempt = 1): Promise<void> {
   await until(
@@ -154,7 +154,7 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
   test('asked about too early, as by a customer who only looks: it is still asked about at the end', async () => {
     const order = await endedAtTheIssuer(ending);
     const transaction_id = transactionIdOf(order.id, 1);
-    await door.customerReturned({ order_id: order.id, transaction_id }, soon());
+    await notifications.customerReturned({ order_id: order.id, transaction_id }, soon());
     await world.env.client.workflow
       .getHandle(orderWorkflowId(reversalOf(order)))
       .executeUpdate('firstAnswer')
@@ -170,7 +170,7 @@ describe('a customer who comes back from the issuer to an order that has ended',
   async function open(order: TestOrder, query: Record<string, string>): Promise<string[]> {
     const shown: string[] = [];
     const page = openPage({
-      services: { news: door, deadline_ms: 5_000 },
+      services: { processor_notifications: notifications, deadline_ms: 5_000 },
       orderOf: () => order.view(),
       show: async (_request: unknown, _response: unknown, { status }: { status: string }) => void shown.push(status),
     } as unknown as PageContext);
@@ -311,7 +311,7 @@ describe('what was approved in time is never taken for a late approval', () => {
     await until(`it becomes ${expected}`, async () => (await story(order)) === expected);
     const before = await moneyStory(order);
     await tell(order);
-    await door.customerReturned({ order_id: order.id, transaction_id: transactionIdOf(order.id, 1) }, soon());
+    await notifications.customerReturned({ order_id: order.id, transaction_id: transactionIdOf(order.id, 1) }, soon());
     expect([await watchOf(order), await moneyStory(order)]).toEqual([undefined, before]);
     await nothingIsGivenBack(order);
   });

@@ -11,10 +11,6 @@ import {
   createOrder,
   firstAnswer,
   captureOrVoid,
-  followUpNews,
-  followUpStart,
-  orderRestart,
-  orderStart,
   orderWorkflowId,
   paymentUpdateId,
   submitPayment,
@@ -22,6 +18,9 @@ import {
   type FollowUpInput,
   type CaptureOrVoidInput,
 } from '../../workflows/messages';
+import { createWorkflows } from '../../src/temporal/workflows';
+import { followUpStart } from '../../src/temporal/follow-ups';
+import { orderRestart, orderStart } from '../../src/temporal/orders';
 import { PROJECT } from './database';
 import type { World } from './temporal';
 
@@ -225,7 +224,7 @@ export async function carryOut({ env }: World, input: FollowUpInput): Promise<Wo
 /** As the API takes news of the processor: a workflow that waits asks now, otherwise one is started; waits for its first answer. */
 export async function tellNews(world: World, input: FollowUpInput): Promise<WorkflowHandle> {
   const { client } = world.env;
-  await client.workflow.signalWithStart(FOLLOW_UP_WORKFLOW, followUpNews(input));
+  await createWorkflows({ client, db: world.database.db }).follow_ups.startOrPoll(input);
   await awaitFirstAnswer(world, input.id);
   return client.workflow.getHandle(orderWorkflowId(input.id));
 }

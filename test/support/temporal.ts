@@ -12,6 +12,7 @@ import type { Services } from '../../activities/services';
 import { createLog } from '../../src/log';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle';
+import { createWorkflows } from '../../src/temporal/workflows';
 import { postWebhook } from '../../src/webhook/post';
 import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import * as searchAttributes from '../../workflows/search-attributes';
@@ -73,7 +74,7 @@ export async function aWorld(
     activities: createActivities({
       db: database.db,
       processor,
-      client: env.client,
+      workflows: createWorkflows({ client: env.client, db: database.db }),
       postWebhook,
       webhook_private_addresses: true,
       public_url: 'http://127.0.0.1:1',

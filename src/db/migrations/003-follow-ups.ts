@@ -43,7 +43,7 @@ export async function up(knex: Knex): Promise<void> {
       add check (capture_mode is not null or voided_amount + capture_pending_amount + void_pending_amount = 0),
       add check (capture_mode is null or (capture_period is not null and (status not in ('accepted') or capture_ends_at is not null)));
 
-    -- What the caretaker looks for: orders, windows and webhooks that somebody has to bring to their end.
+    -- What recovery looks for: orders, capture windows and webhooks whose workflow may be lost.
     create index orders_open on orders (modified) where status in ('new', 'processing', 'see-transactions');
     create index orders_due on orders (expires_at) where status in ('new', 'processing', 'see-transactions');
     create index transactions_windows on transactions (capture_ends_at) where capture_mode is not null and status = 'accepted' and captured_amount + voided_amount < amount;

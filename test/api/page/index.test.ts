@@ -2,12 +2,11 @@ import express from 'express';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
-import { ProcessorNews } from '../../../api/processor-news';
-import { Orders } from '../../../api/orders';
 import { createPages } from '../../../api/page';
 import { connect, type Database } from '../../../src/db/connection';
 import { createProcessor, type Processor } from '../../../src/processor/client';
 import { WALLETS, type Wallet } from '../../../src/processor/wire';
+import { createWorkflows } from '../../../src/temporal/workflows';
 import { CARDS } from '../../support/cards';
 import { Merchant } from '../../support/client';
 import { NOBODY } from '../../support/shapes';
@@ -748,12 +747,12 @@ describe('when a part of the service is away', () => {
     });
     const app = express();
     const { deadline_ms = 10_000, public_url = 'http://127.0.0.1' } = options;
-    const orders = new Orders(client, db);
+    const { orders, processor_notifications } = createWorkflows({ client, db });
     app.use(
       createPages({
         db,
         orders,
-        news: new ProcessorNews(client, db, orders),
+        processor_notifications,
         processor: { ...processor, ...withWallet(processor, options.wallet_number) },
         public_url,
         page_secret: 'x'.repeat(32),

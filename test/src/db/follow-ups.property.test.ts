@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import type { Client } from '@temporalio/client';
+import type { Services } from '../../../activities/services';
 import fc from 'fast-check';
 import { v5 as uuidv5 } from 'uuid';
 import { followUpActivities } from '../../../activities/follow-ups';
@@ -150,7 +150,10 @@ class Subject {
   private readonly activities = followUpActivities({
     db: database.db,
     processor: {} as never,
-    client: { workflow: { start: () => Promise.resolve() } } as unknown as Client,
+    workflows: {
+      orders: { recordChanged: async () => {} },
+      follow_ups: { start: async () => {} },
+    } as unknown as Services['workflows'],
   });
 
   constructor(

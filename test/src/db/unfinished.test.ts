@@ -11,7 +11,7 @@ import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
 import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
 import { CAPTURE_END, aFollowUp, aSettledFollowUp, anAcceptedPayment, answerFollowUp } from '../../support/payments';
 
-/** What the caretaker looks for: rows that somebody has to bring to their end, touched at NOW. */
+/** Rows whose workflow may be lost, modified at NOW. */
 let database: TestDatabase;
 beforeAll(async () => {
   database = await aDatabase({ webhook_url: 'https://shop.example/hook' });

@@ -1,26 +1,30 @@
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { ProcessorNews } from '../../api/processor-news';
-import { connect, type Database } from '../../src/db/connection';
-import { processorOrderId } from '../../src/ids';
-import type { OperationResult } from '../../src/processor/wire';
-import { control, entriesOf, followed, payment, read } from '../journeys/following';
-import { Merchant } from '../support/client';
-import { aSilentServer, type SilentServer } from '../support/silent-server';
-import { stack } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
+import { FollowUps } from '../../../src/temporal/follow-ups';
+import { ProcessorNotifications } from '../../../src/temporal/processor-notifications';
+import { connect, type Database } from '../../../src/db/connection';
+import { processorOrderId } from '../../../src/ids';
+import type { OperationResult } from '../../../src/processor/wire';
+import { control, entriesOf, followed, payment, read } from '../../journeys/following';
+import { Merchant } from '../../support/client';
+import { aSilentServer, type SilentServer } from '../../support/silent-server';
+import { stack } from '../../support/stack';
+import { temporalOf } from '../../support/temporal-client';
 
-/** What the API makes of the processor's news. */
 const shop = new Merchant();
 let db: Database;
 let silent: SilentServer;
 const clients: Client[] = [];
-const asked: string[] = [];
+const polled: string[] = [];
 
-function doorTo(address: string): ProcessorNews {
+function notificationsAt(address: string): ProcessorNotifications {
   const client = temporalOf({ ...stack(), temporal_address: address });
   clients.push(client);
-  return new ProcessorNews(client, db, { askNow: async (order_id) => void asked.push(order_id) });
+  return new ProcessorNotifications(
+    { client, db },
+    { requestPoll: async (order_id) => void polled.push(order_id) },
+    new FollowUps({ client, db }),
+  );
 }
 
 beforeAll(async () => {
@@ -32,10 +36,10 @@ afterAll(async () => {
   await silent.close();
   await db.destroy();
 });
-beforeEach(() => void asked.splice(0));
+beforeEach(() => void polled.splice(0));
 
 type Payment = { id: string; project_id: string; transactions?: { id: string }[] | undefined };
-const news = (order: Payment, over: Partial<OperationResult>): OperationResult => ({
+const resultOf = (order: Payment, over: Partial<OperationResult>): OperationResult => ({
   operation: 'sale',
   idempotency_key: 'k',
   order_id: order.id,
@@ -52,10 +56,13 @@ describe.each([
   ['says nothing', () => silent.address],
   ['is not there', () => '127.0.0.1:1'],
 ])('Temporal %s', (_title, address) => {
-  test('news are sent again by the processor', async () => {
+  test('503: the processor sends the notification again', async () => {
     const order = await shop.paidOrder('approved');
     await expect(
-      doorTo(address()).told(news(order, { operation: 'chargeback', idempotency_key: 'k' }), Date.now() + 700),
+      notificationsAt(address()).handle(
+        resultOf(order, { operation: 'chargeback', idempotency_key: 'k' }),
+        Date.now() + 700,
+      ),
     ).rejects.toMatchObject({
       error: 'ServiceUnavailable',
     });
@@ -63,29 +70,32 @@ describe.each([
 });
 
 test('of a payment: its order is told to ask; of a follow-up order: that one is', async () => {
-  const door = doorTo(stack().temporal_address);
+  const notifications = notificationsAt(stack().temporal_address);
   const order = await shop.paidOrder('approved');
   const follow_up_order_id = uuidv7();
-  await door.told(news(order, {}), soon());
-  await door.told(news(order, { operation: 'refund', follow_up_order_id }), soon());
-  expect(asked).toEqual([order.id, follow_up_order_id]);
+  await notifications.handle(resultOf(order, {}), soon());
+  await notifications.handle(resultOf(order, { operation: 'refund', follow_up_order_id }), soon());
+  expect(polled).toEqual([order.id, follow_up_order_id]);
   expect(await read(shop, order)).not.toHaveProperty('related_orders');
 });
 
 test('of a chargeback that the processor does not know of: nothing is recorded', async () => {
-  const door = doorTo(stack().temporal_address);
+  const notifications = notificationsAt(stack().temporal_address);
   const order = await shop.paidOrder('approved');
   const key = `${payment(order)}:charge:chargeback:invented`;
-  await door.told(news(order, { operation: 'chargeback', idempotency_key: key }), soon());
+  await notifications.handle(resultOf(order, { operation: 'chargeback', idempotency_key: key }), soon());
   // Neither is a charge's own key one of a chargeback.
-  await door.told(news(order, { operation: 'chargeback', idempotency_key: `${payment(order)}:charge` }), soon());
+  await notifications.handle(
+    resultOf(order, { operation: 'chargeback', idempotency_key: `${payment(order)}:charge` }),
+    soon(),
+  );
   // Told of one that is there, it is recorded: the others would have been by then.
   await control(shop, 'chargebacks', { transaction_id: payment(order), amount: 5 });
   const recorded = await followed(shop, order, 'is-chargeback');
   const [entry] = await entriesOf(shop, order, 'chargeback');
   expect(recorded.id).toBe(processorOrderId(payment(order), entry!.idempotency_key));
-  await door.told(
-    news(order, { operation: 'chargeback', idempotency_key: entry!.idempotency_key, amount: 999 }),
+  await notifications.handle(
+    resultOf(order, { operation: 'chargeback', idempotency_key: entry!.idempotency_key, amount: 999 }),
     soon(),
   );
   expect((await read(shop, order)).chargeback_orders).toEqual([recorded.id]);
@@ -95,6 +105,6 @@ test('of a chargeback that the processor does not know of: nothing is recorded',
 test("of a payment that is nobody's: nothing", async () => {
   const nobody = { id: uuidv7(), project_id: uuidv7(), transactions: [{ id: uuidv7() }] };
   await expect(
-    doorTo(stack().temporal_address).told(news(nobody, { operation: 'chargeback' }), soon()),
+    notificationsAt(stack().temporal_address).handle(resultOf(nobody, { operation: 'chargeback' }), soon()),
   ).resolves.toBeUndefined();
 });

@@ -1,20 +1,19 @@
 import { WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { v7 as uuidv7 } from 'uuid';
-import { answeredOrder } from '../../api/answered-order';
-import type { Database } from '../../src/db/connection';
-import { findOrderView } from '../../src/db/order-view';
-import { aStoredOrder } from '../support/builders';
-import { aDatabase, type TestDatabase } from '../support/database';
+import { callThenReadOrder } from '../../../src/temporal/call';
+import type { Database } from '../../../src/db/connection';
+import { findOrderView } from '../../../src/db/order-view';
+import { aStoredOrder } from '../../support/builders';
+import { aDatabase, type TestDatabase } from '../../support/database';
 
-/** What a call makes of a Temporal that drops an update, or of a workflow that refuses it. */
 let database: TestDatabase;
 beforeAll(async () => {
   database = await aDatabase();
 });
 afterAll(() => database.close());
 
-/** Temporal as far as this door knows it: `deadlines` are those it was asked to keep. */
+/** A Temporal client that records the deadlines it was given. */
 function temporal() {
   const deadlines: (number | Date)[] = [];
   const client = {
@@ -52,7 +51,9 @@ test('an update that the server dropped is sent again, until it is taken', async
   const { sent, call } = dropping(3);
   const { client, deadlines } = temporal();
   const deadline_at = Date.now() + 5_000;
-  expect(await answeredOrder({ client, db: database.db, order_id, deadline_at }, call)).toMatchObject({ id: order_id });
+  expect(await callThenReadOrder({ client, db: database.db }, { order_id, deadline_at }, call)).toMatchObject({
+    id: order_id,
+  });
   expect([sent.length, deadlines]).toEqual([4, [deadline_at]]);
   // Not at once: the server is busy with the workflow.
   expect(sent.at(-1)! - sent[0]!).toBeGreaterThanOrEqual(250);
@@ -68,8 +69,9 @@ test.each([
   const { id: order_id } = await aStoredOrder(database.db);
   const { sent, call } = dropping(1, undefined, error);
   expect(
-    await answeredOrder(
-      { client: temporal().client, db: database.db, order_id, deadline_at: Date.now() + 5_000 },
+    await callThenReadOrder(
+      { client: temporal().client, db: database.db },
+      { order_id, deadline_at: Date.now() + 5_000 },
       call,
     ),
   ).toMatchObject({ id: order_id });
@@ -89,7 +91,11 @@ test.each([
   const busy = new Proxy(database.db, { get: (db, key) => (key === 'raw' ? raw : Reflect.get(db, key)) });
   const call = async () => void (looked_up > 0 && (await findOrderView(busy, order_id)));
   expect(
-    await answeredOrder({ client: temporal().client, db: busy, order_id, deadline_at: Date.now() + 5_000 }, call),
+    await callThenReadOrder(
+      { client: temporal().client, db: busy },
+      { order_id, deadline_at: Date.now() + 5_000 },
+      call,
+    ),
   ).toMatchObject({ id: order_id });
   expect(failures).toBeLessThan(0);
 });
@@ -97,8 +103,9 @@ test.each([
 test('any other failure of Temporal is ours, and is not sent again', async () => {
   const { sent, call } = dropping(1, undefined, grpc(3));
   await expect(
-    answeredOrder(
-      { client: temporal().client, db: database.db, order_id: uuidv7(), deadline_at: Date.now() + 5_000 },
+    callThenReadOrder(
+      { client: temporal().client, db: database.db },
+      { order_id: uuidv7(), deadline_at: Date.now() + 5_000 },
       call,
     ),
   ).rejects.toThrow('Update failed');
@@ -110,7 +117,11 @@ test('surface 10: dropped until the deadline is no answer: the order as it is, o
   const { sent, call } = dropping(Number.POSITIVE_INFINITY);
   const began = Date.now();
   expect(
-    await answeredOrder({ client: temporal().client, db: database.db, order_id, deadline_at: began + 1_000 }, call),
+    await callThenReadOrder(
+      { client: temporal().client, db: database.db },
+      { order_id, deadline_at: began + 1_000 },
+      call,
+    ),
   ).toMatchObject({
     id: order_id,
     status: 'new',
@@ -118,8 +129,9 @@ test('surface 10: dropped until the deadline is no answer: the order as it is, o
   expect(Date.now() - began).toBeLessThan(15_000);
   expect(sent.length).toBeGreaterThanOrEqual(2);
   expect(sent.length).toBeLessThanOrEqual(12);
-  const nothing = answeredOrder(
-    { client: temporal().client, db: database.db, order_id: uuidv7(), deadline_at: Date.now() },
+  const nothing = callThenReadOrder(
+    { client: temporal().client, db: database.db },
+    { order_id: uuidv7(), deadline_at: Date.now() },
     call,
   );
   await expect(nothing).rejects.toMatchObject({ error: 'ServiceUnavailable' });
@@ -130,8 +142,9 @@ test.each(['Conflict', 'CanNotCancelTransaction', 'ServiceUnavailable'])(
   async (type) => {
     const { id: order_id } = await aStoredOrder(database.db);
     const { sent, call } = dropping(1, () => Promise.reject(failed(type)));
-    const refused = answeredOrder(
-      { client: temporal().client, db: database.db, order_id, deadline_at: Date.now() + 5_000 },
+    const refused = callThenReadOrder(
+      { client: temporal().client, db: database.db },
+      { order_id, deadline_at: Date.now() + 5_000 },
       call,
     );
     await expect(refused).rejects.toMatchObject({ error: type, value: 'Why.' });
@@ -141,8 +154,9 @@ test.each(['Conflict', 'CanNotCancelTransaction', 'ServiceUnavailable'])(
 
 test('taken at last, and nothing is there: NotFound', async () => {
   const { call } = dropping(1);
-  const asked = answeredOrder(
-    { client: temporal().client, db: database.db, order_id: uuidv7(), deadline_at: Date.now() + 5_000 },
+  const asked = callThenReadOrder(
+    { client: temporal().client, db: database.db },
+    { order_id: uuidv7(), deadline_at: Date.now() + 5_000 },
     call,
   );
   await expect(asked).rejects.toMatchObject({ error: 'NotFound' });

@@ -1,15 +1,15 @@
 import type { Client } from '@temporalio/client';
-import { Orders, notAfter } from '../../api/orders';
-import { connect } from '../../src/db/connection';
-import { moveOrder } from '../../src/db/move-order';
-import { NOW, aStoredOrder, anOrder } from '../support/builders';
-import { aDatabase, type TestDatabase } from '../support/database';
-import { Merchant } from '../support/client';
-import { aSilentServer, type SilentServer } from '../support/silent-server';
-import { stack } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
+import { notAfter } from '../../../src/temporal/call';
+import { Orders } from '../../../src/temporal/orders';
+import { connect } from '../../../src/db/connection';
+import { moveOrder } from '../../../src/db/move-order';
+import { NOW, aStoredOrder, anOrder } from '../../support/builders';
+import { aDatabase, type TestDatabase } from '../../support/database';
+import { Merchant } from '../../support/client';
+import { aSilentServer, type SilentServer } from '../../support/silent-server';
+import { stack } from '../../support/stack';
+import { temporalOf } from '../../support/temporal-client';
 
-/** The API's door to the workflows, when what is behind it is silent, gone or over. */
 let database: TestDatabase;
 let silent: SilentServer;
 const clients: Client[] = [];
@@ -39,7 +39,9 @@ describe.each([
 ])('surface 10: Temporal %s', (_title, address) => {
   test('nothing is stored: 503 at the deadline, not later', async () => {
     const began = Date.now();
-    await expect(new Orders(clientOf(address()), database.db).create(request(), began + 1_500)).rejects.toMatchObject({
+    await expect(
+      new Orders({ client: clientOf(address()), db: database.db }).create(request(), began + 1_500),
+    ).rejects.toMatchObject({
       error: 'ServiceUnavailable',
     });
     expect(Date.now() - began).toBeLessThan(10_000);
@@ -47,7 +49,7 @@ describe.each([
 
   test('the order is there: it is the answer, as it is', async () => {
     const { id: order_id } = await aStoredOrder(database.db);
-    const orders = new Orders(clientOf(address()), database.db);
+    const orders = new Orders({ client: clientOf(address()), db: database.db });
     expect(await orders.create(request(anOrder({ id: order_id })), Date.now() + 800)).toMatchObject({
       id: order_id,
       status: 'new',
@@ -61,7 +63,7 @@ describe.each([
 
 describe('cancelling an order whose workflow is over', () => {
   const cancel = (order_id: string) =>
-    new Orders(clientOf(stack().temporal_address), database.db).cancel(
+    new Orders({ client: clientOf(stack().temporal_address), db: database.db }).cancel(
       order_id,
       { source: 'merchant' },
       Date.now() + 5_000,
@@ -89,7 +91,7 @@ describe('cancelling an order whose workflow is over', () => {
 test('surface 11: a creation that was given up, sent again with its key, is done: its refusal is not kept', async () => {
   const db = connect(stack().postgres_url, { pool_max: 2 });
   try {
-    const orders = new Orders(clientOf(stack().temporal_address), db);
+    const orders = new Orders({ client: clientOf(stack().temporal_address), db });
     const order = anOrder({ project_id: (await new Merchant().getProject()).id });
     const soon = () => Date.now() + 10_000;
     await expect(orders.create({ ...request(order), not_after: Date.now() - 1 }, soon())).rejects.toMatchObject({

@@ -1,23 +1,23 @@
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { FollowUps } from '../../api/follow-ups';
-import { connect, type Database } from '../../src/db/connection';
-import { books, payment, read, refund } from '../journeys/following';
-import { Merchant } from '../support/client';
-import { aSilentServer, type SilentServer } from '../support/silent-server';
-import { stack } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
+import { FollowUps, followUpStart } from '../../../src/temporal/follow-ups';
+import { ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID } from '../../../workflows/messages';
+import { connect, type Database } from '../../../src/db/connection';
+import { books, payment, read, refund } from '../../journeys/following';
+import { Merchant } from '../../support/client';
+import { aSilentServer, type SilentServer } from '../../support/silent-server';
+import { stack } from '../../support/stack';
+import { temporalOf } from '../../support/temporal-client';
 
-/** The API's door to what follows a payment, when what is behind it is silent or has been there before. */
 const shop = new Merchant();
 let db: Database;
 let silent: SilentServer;
 const clients: Client[] = [];
 
-function doorTo(address: string): FollowUps {
+function followUpsAt(address: string): FollowUps {
   const client = temporalOf({ ...stack(), temporal_address: address });
   clients.push(client);
-  return new FollowUps(client, db);
+  return new FollowUps({ client, db });
 }
 
 beforeAll(async () => {
@@ -49,18 +49,18 @@ describe.each([
   test('nothing is stored: 503 at the deadline, with a key without the promise that nothing was done', async () => {
     const order = await shop.paidOrder('approved');
     const began = Date.now();
-    const door = doorTo(address());
+    const follow_ups = followUpsAt(address());
     const input = { ...inputOf(order, 'refund'), not_after: began };
-    await expect(door.start(input, began + 700)).rejects.toMatchObject({
+    await expect(follow_ups.refund(input, began + 700)).rejects.toMatchObject({
       error: 'ServiceUnavailable',
       value: expect.stringContaining('nothing was stored') as string,
     });
-    await expect(door.start({ ...input, not_after: undefined }, Date.now() + 700)).rejects.toMatchObject({
+    await expect(follow_ups.refund({ ...input, not_after: undefined }, Date.now() + 700)).rejects.toMatchObject({
       error: 'ServiceUnavailable',
       value: expect.not.stringContaining('nothing was stored') as string,
     });
     await expect(
-      door.captureOrVoid({ ...inputOf(order, 'capture'), not_after: began }, Date.now() + 700),
+      follow_ups.captureOrVoid({ ...inputOf(order, 'capture'), not_after: began }, Date.now() + 700),
     ).rejects.toMatchObject({
       error: 'ServiceUnavailable',
     });
@@ -71,7 +71,7 @@ describe.each([
   test('the order is there: it is the answer, as it is', async () => {
     const order = await shop.paidOrder('approved');
     const { body } = await refund(shop, order, { amount: 10 });
-    expect(await doorTo(address()).start(inputOf(order, 'refund', body.id), Date.now() + 700)).toMatchObject({
+    expect(await followUpsAt(address()).refund(inputOf(order, 'refund', body.id), Date.now() + 700)).toMatchObject({
       id: body.id,
       status: 'completed',
     });
@@ -85,23 +85,46 @@ describe('a refund that comes again', () => {
     const order = await shop.paidOrder('approved', { amount: 100 });
     const client = temporalOf();
     clients.push(client);
-    const door = new FollowUps(client, db);
+    const follow_ups = new FollowUps({ client, db });
     const input = inputOf(order, 'refund');
-    const answers = await Promise.all([1, 2, 3].map(() => door.start(input, soon())));
-    answers.push(await door.start(input, soon()));
+    const answers = await Promise.all([1, 2, 3].map(() => follow_ups.refund(input, soon())));
+    answers.push(await follow_ups.refund(input, soon()));
     expect(answers.map(({ id, status }) => [id, status])).toEqual(Array(4).fill([input.id, 'completed']));
     expect(await books(shop, order)).toEqual(['sale approved 100', 'refund approved 10']);
   });
 
   test('after it was refused it is decided anew', async () => {
     const order = await shop.paidOrder('approved', { amount: 100 });
-    const door = doorTo(stack().temporal_address);
+    const follow_ups = followUpsAt(stack().temporal_address);
     const input = { ...inputOf(order, 'refund'), amount: 101 };
-    for (const _ of [1, 2]) await expect(door.start(input, soon())).rejects.toMatchObject({ error: 'RefundError' });
-    expect(await door.start({ ...input, amount: 100 }, soon())).toMatchObject({
+    for (const _ of [1, 2]) {
+      await expect(follow_ups.refund(input, soon())).rejects.toMatchObject({ error: 'RefundError' });
+    }
+    expect(await follow_ups.refund({ ...input, amount: 100 }, soon())).toMatchObject({
       id: input.id,
       status: 'completed',
       amount: 100,
     });
   });
+});
+
+test('a follow-up order is found by its payment, and says what it is, with nothing that is the merchant’s or the customer’s', () => {
+  const { workflowId, typedSearchAttributes, staticSummary } = followUpStart({
+    id: 'f',
+    project_id: 'p',
+    kind: 'refund',
+    requested_by: 'merchant',
+    original_order_id: 'o',
+    original_transaction_id: 't',
+    merchant_order_id: 'Ada 7',
+    description: 'For Ada Lovelace',
+    extra: { email: 'ada@example.com' },
+  });
+  expect(workflowId).toBe('order:f');
+  expect(typedSearchAttributes).toEqual([
+    { key: ORDER_STATUS, value: 'new' },
+    { key: PROJECT_ID, value: 'p' },
+    { key: RELATED_ORDER_ID, value: 'o' },
+  ]);
+  expect(staticSummary).toBe('refund of order:o');
 });

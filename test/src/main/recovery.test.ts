@@ -1,22 +1,23 @@
 import type { temporal as proto } from '@temporalio/proto';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
-import { Caretaker } from '../../activities/caretaker';
-import { processorActivities } from '../../activities/processor';
-import { connect, rows } from '../../src/db/connection';
-import { insertFollowUp } from '../../src/db/follow-ups';
-import { followUpKey } from '../../src/domain/follow-up';
-import { insertOrder } from '../../src/db/insert-order';
-import { moveOrder } from '../../src/db/move-order';
-import { loadOrder } from '../../src/db/order-record';
-import { LIMIT } from '../../src/db/unfinished';
-import { createLog } from '../../src/log';
-import { transactionId } from '../../src/ids';
-import { connectTemporal } from '../../src/temporal/connect';
-import { deliveryWorkflowId, orderWorkflowId, processorAnswered } from '../../workflows/messages';
-import { NOW, aStoredOrder, anOrder, aTransaction } from '../support/builders';
-import { CARDS, type CardName } from '../support/cards';
-import { Merchant } from '../support/client';
-import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
+import { Recovery } from '../../../src/main/recovery';
+import { processorActivities } from '../../../activities/processor';
+import { connect, rows, type Database } from '../../../src/db/connection';
+import { insertFollowUp } from '../../../src/db/follow-ups';
+import { followUpKey } from '../../../src/domain/follow-up';
+import { insertOrder } from '../../../src/db/insert-order';
+import { moveOrder } from '../../../src/db/move-order';
+import { loadOrder } from '../../../src/db/order-record';
+import { LIMIT } from '../../../src/db/unfinished';
+import { createLog } from '../../../src/log';
+import { transactionId } from '../../../src/ids';
+import { connectTemporal } from '../../../src/temporal/connect';
+import { createWorkflows } from '../../../src/temporal/workflows';
+import { deliveryWorkflowId, orderWorkflowId, processorAnswered } from '../../../workflows/messages';
+import { NOW, aStoredOrder, anOrder, aTransaction } from '../../support/builders';
+import { CARDS, type CardName } from '../../support/cards';
+import { Merchant } from '../../support/client';
+import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
 import {
   MINUTE,
   createAnOrder,
@@ -28,16 +29,18 @@ import {
   transactionIdOf,
   vaultToken,
   type TestOrder,
-} from '../support/orders';
-import { aFollowUp, anAcceptedPayment } from '../support/payments';
-import { aReceiver, type Receiver } from '../support/receiver';
-import { aSilentServer, type SilentServer } from '../support/silent-server';
-import { aWorld, type World } from '../support/temporal';
-import { until } from '../support/until';
+} from '../../support/orders';
+import { aFollowUp, anAcceptedPayment } from '../../support/payments';
+import { aReceiver, type Receiver } from '../../support/receiver';
+import { aSilentServer, type SilentServer } from '../../support/silent-server';
+import { aWorld, type World } from '../../support/temporal';
+import { until } from '../../support/until';
 
 type HistoryEvent = proto.api.history.v1.IHistoryEvent;
 
 const log = createLog({ process: 'test', level: 'silent' });
+const recoveryOf = (db: Database, client: Client) =>
+  new Recovery({ db, client, workflows: createWorkflows({ client, db }), log });
 /** Long enough for what was touched to count as left behind. */
 const SETTLED = MINUTE + 1;
 
@@ -61,8 +64,8 @@ describe('in a world where Temporal has lost what it was told', () => {
     await world.close();
     world = await aWorld({ webhook_url: receiver.url });
   };
-  const caretaker = () => new Caretaker({ db: world.database.db, client: world.env.client, log });
-  const look = async (by = caretaker()) => await by.look((await world.now()) + SETTLED);
+  const recovery = () => recoveryOf(world.database.db, world.env.client);
+  const look = async (by = recovery()) => await by.recover((await world.now()) + SETTLED);
   const ledger = async ({ id }: TestOrder) =>
     (await shop.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
   const becomes = (order_id: string, expected: string) =>
@@ -289,7 +292,7 @@ describe('in a world where Temporal has lost what it was told', () => {
 
   test('the second look tells no order again what it has told it', async () => {
     const order = await authorized();
-    const by = caretaker();
+    const by = recovery();
     await look(by);
     // Every workflow task that was scheduled is done. A signal schedules one with its own event, so none can be missed.
     const settled = async () => {
@@ -309,7 +312,7 @@ describe('in a world where Temporal has lost what it was told', () => {
     const before = await until('it rests', settled);
     expect(before.signals).toBe(1);
     await look(by);
-    await by.look((await world.now()) + 10 * MINUTE);
+    await by.recover((await world.now()) + 10 * MINUTE);
     expect(await until('it rests', settled)).toEqual(before);
     await order.follow('void');
   });
@@ -324,7 +327,7 @@ describe('what it asks Temporal for', () => {
   });
   afterEach(() => database.close());
 
-  /** Temporal as far as the caretaker knows it; `fails`: what it does instead of an answer. */
+  /** Temporal as far as the recovery knows it; `fails`: what it does instead of an answer. */
   const temporal = (fails?: (what: string) => Error | undefined | Promise<undefined>) => {
     const say = async (verb: string, { workflowId }: { workflowId: string }) => {
       const what = `${verb} ${workflowId}`;
@@ -340,10 +343,10 @@ describe('what it asks Temporal for', () => {
       },
     } as unknown as Client;
   };
-  /** A caretaker whose Temporal may be exchanged. */
-  const aCaretaker = (client = temporal()) => {
-    const services = { db: database.db, client, log };
-    return { caretaker: new Caretaker(services), services };
+  /** A recovery whose Temporal may be exchanged. */
+  const aRecovery = (client = temporal()) => {
+    const services = { db: database.db, client, workflows: createWorkflows({ client, db: database.db }), log };
+    return { recovery: new Recovery(services), services };
   };
   const pending = async () => {
     const order = await aStoredOrder(database.db);
@@ -373,10 +376,10 @@ describe('what it asks Temporal for', () => {
 
   test('all that was left behind, once it was left for a minute', async () => {
     const expected = await leftBehind();
-    const { caretaker } = aCaretaker();
-    await caretaker.look(NOW + MINUTE);
+    const { recovery } = aRecovery();
+    await recovery.recover(NOW + MINUTE);
     expect(said).toEqual([]);
-    await caretaker.look(NOW + SETTLED);
+    await recovery.recover(NOW + SETTLED);
     expect(said.toSorted()).toEqual(expected);
   });
 
@@ -397,25 +400,25 @@ describe('what it asks Temporal for', () => {
       { transaction_id: paid.transactions[0]!.id, to: 'accepted' },
       { source: 'processor', now: NOW },
     );
-    await aCaretaker().caretaker.look(NOW + SETTLED);
+    await aRecovery().recovery.recover(NOW + SETTLED);
     expect(said).toEqual([]);
   });
 
   test('the second look: of an order only what was touched since', async () => {
     const [one, other] = [await pending(), await pending()];
     await database.db('webhook_deliveries').delete();
-    const { caretaker } = aCaretaker();
-    await caretaker.look(NOW + SETTLED);
+    const { recovery } = aRecovery();
+    await recovery.recover(NOW + SETTLED);
     expect(said.splice(0).toSorted()).toEqual(
       [one, other].map(({ id: order_id }) => `tell ${orderWorkflowId(order_id)}`).toSorted(),
     );
-    await caretaker.look(NOW + SETTLED + MINUTE);
+    await recovery.recover(NOW + SETTLED + MINUTE);
     expect(said).toEqual([]);
     await database
       .db('orders')
       .where({ id: other.id })
       .update({ modified: new Date(NOW + MINUTE + 1) });
-    await caretaker.look(NOW + SETTLED + 2 * MINUTE);
+    await recovery.recover(NOW + SETTLED + 2 * MINUTE);
     expect(said).toEqual([`tell ${orderWorkflowId(other.id)}`]);
   });
 
@@ -423,7 +426,7 @@ describe('what it asks Temporal for', () => {
     const expected = await leftBehind();
     const runs = (what: string) =>
       what.startsWith('start') ? new WorkflowExecutionAlreadyStartedError('runs', what, 'any') : undefined;
-    await aCaretaker(temporal(runs)).caretaker.look(NOW + SETTLED);
+    await aRecovery(temporal(runs)).recovery.recover(NOW + SETTLED);
     expect(said.toSorted()).toEqual(expected);
   });
 
@@ -432,13 +435,11 @@ describe('what it asks Temporal for', () => {
     async (at) => {
       const expected = await leftBehind();
       const where = { refund: /^start order:/, order: /^tell/, webhook: /^start webhook/ }[at]!;
-      const { caretaker, services } = aCaretaker(
-        temporal((what) => (where.test(what) ? new Error('away') : undefined)),
-      );
-      await expect(caretaker.look(NOW + SETTLED)).rejects.toThrow('away');
+      const { recovery, services } = aRecovery(temporal((what) => (where.test(what) ? new Error('away') : undefined)));
+      await expect(recovery.recover(NOW + SETTLED)).rejects.toThrow('away');
       said.splice(0);
-      services.client = temporal();
-      await caretaker.look(NOW + SETTLED + MINUTE);
+      services.workflows = createWorkflows({ client: temporal(), db: database.db });
+      await recovery.recover(NOW + SETTLED + MINUTE);
       expect(said.toSorted()).toEqual(expected);
     },
   );
@@ -446,13 +447,13 @@ describe('what it asks Temporal for', () => {
   test('a Postgres that does not answer: the same', async () => {
     const expected = await leftBehind();
     const away = connect('postgres://nobody@127.0.0.1:1/nothing', { quiet: true });
-    const { caretaker, services } = aCaretaker();
+    const { recovery, services } = aRecovery();
     services.db = away;
-    await expect(caretaker.look(NOW + SETTLED)).rejects.toThrow();
+    await expect(recovery.recover(NOW + SETTLED)).rejects.toThrow();
     await away.destroy();
     expect(said).toEqual([]);
     services.db = database.db;
-    await caretaker.look(NOW + SETTLED + MINUTE);
+    await recovery.recover(NOW + SETTLED + MINUTE);
     expect(said.toSorted()).toEqual(expected);
   });
 
@@ -467,13 +468,13 @@ describe('what it asks Temporal for', () => {
        select gen_random_uuid(), id, 1, 1, 'EUR', 'credit-card', 'credit', 'pending', :now, :now from o`,
       { project_id: PROJECT.id, now: new Date(NOW).toISOString(), count: LIMIT + 1_000 },
     );
-    const { caretaker } = aCaretaker();
-    await caretaker.look(NOW + SETTLED + 10);
+    const { recovery } = aRecovery();
+    await recovery.recover(NOW + SETTLED + 10);
     expect(new Set(said).size).toBe(LIMIT);
-    await caretaker.look(NOW + SETTLED + MINUTE);
+    await recovery.recover(NOW + SETTLED + MINUTE);
     expect(new Set(said).size).toBe(LIMIT + 1_000);
     said.splice(0);
-    await caretaker.look(NOW + SETTLED + 2 * MINUTE);
+    await recovery.recover(NOW + SETTLED + 2 * MINUTE);
     expect(said).toEqual([]);
   });
 
@@ -481,15 +482,15 @@ describe('what it asks Temporal for', () => {
     const [one] = [await pending(), await pending()];
     let release = () => {};
     const held = new Promise<undefined>((resolve) => (release = () => resolve(undefined)));
-    const { caretaker } = aCaretaker(temporal(() => held));
+    const { recovery } = aRecovery(temporal(() => held));
     await database.db('orders').update({ modified: new Date(Date.now() - 2 * MINUTE) });
     await database
       .db('orders')
       .where({ id: one.id })
       .update({ modified: new Date(Date.now() - 3 * MINUTE) });
-    caretaker.start();
+    recovery.start();
     await until('it looks', () => said.length === 1);
-    const stopped = caretaker.stop();
+    const stopped = recovery.stop();
     release();
     await stopped;
     expect(said).toEqual([`tell ${orderWorkflowId(one.id)}`]);
@@ -518,12 +519,12 @@ describe('a Temporal that takes every call and never says a word', () => {
         aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund', amount: 40, now: Date.now() - 5 * MINUTE }),
       );
     }
-    await expect(new Caretaker({ db: database.db, client, log }).look(Date.now())).rejects.toThrow();
-    const caretaker = new Caretaker({ db: database.db, client, log });
+    await expect(recoveryOf(database.db, client).recover(Date.now())).rejects.toThrow();
+    const recovery = recoveryOf(database.db, client);
     database.forget();
-    caretaker.start();
+    recovery.start();
     await until('it looks', () => database.statements.length > 0);
     // It would hang here, and jest with it.
-    await caretaker.stop();
+    await recovery.stop();
   });
 });

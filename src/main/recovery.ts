@@ -1,15 +1,22 @@
-import { LIMIT, unfinishedFollowUps, unfinishedOrders, unsentDeliveries } from '../src/db/unfinished';
-import { grpcStatusOf } from '../src/temporal/grpc-status';
-import { ORDER_WORKFLOW, orderChanged, type OrderWorkflow } from '../workflows/messages';
-import { startFollowUp } from './follow-ups';
-import type { Services } from './services';
-import { startDelivery } from './webhooks';
+import type { Database } from '../db/connection';
+import { LIMIT, unfinishedFollowUps, unfinishedOrders, unsentDeliveries } from '../db/unfinished';
+import type { Logger } from '../log';
+import type { connectTemporal } from '../temporal/connect';
+import { grpcStatusOf } from '../temporal/grpc-status';
+import type { Workflows } from '../temporal/workflows';
+
+interface Services {
+  db: Database;
+  client: ReturnType<typeof connectTemporal>;
+  workflows: Pick<Workflows, 'orders' | 'follow_ups' | 'deliveries'>;
+  log: Logger;
+}
 
 /** A server that does not answer must not delay the end of the process. */
 const DEADLINE_MS = 5_000;
 
 /** Whether Temporal itself is unreachable, not just this order. */
-function isAway(error: unknown): boolean {
+function isTemporalUnavailable(error: unknown): boolean {
   return ['deadline_exceeded', 'unavailable'].includes(grpcStatusOf(error) ?? '');
 }
 
@@ -22,14 +29,14 @@ const EVERY_MS = 60_000;
  * if server and worker die together it is lost, even if its row is already written. Each round starts a workflow for such orders,
  * follow-up orders and webhooks, or signals the one they have; all of it is safe to repeat.
  */
-export class Caretaker {
+export class Recovery {
   private timer: NodeJS.Timeout | undefined;
   private round: Promise<void> = Promise.resolve();
   /** Epoch ms; older orders were checked in an earlier round. 0: check all. */
   private since = 0;
   private stopping = false;
 
-  constructor(private readonly services: Pick<Services, 'db' | 'client' | 'log'>) {}
+  constructor(private readonly services: Services) {}
 
   /** Runs a round now, then one every minute. */
   start(): void {
@@ -45,25 +52,21 @@ export class Caretaker {
   }
 
   /** One round; `now` in epoch milliseconds. Throws the first failure; the next round tries again. */
-  async look(now: number): Promise<void> {
-    const { db, client, log } = this.services;
+  async recover(now: number): Promise<void> {
+    const { db, workflows, log } = this.services;
     const before = now - SETTLE_MS;
     const follow_ups = await unfinishedFollowUps(db, before);
-    const failures = await this.each(follow_ups, (follow_up) => startFollowUp(client, follow_up));
+    const failures = await this.each(follow_ups, (follow_up) => workflows.follow_ups.start(follow_up));
     const orders = await unfinishedOrders(db, { since: this.since, before });
-    failures.push(
-      ...(await this.each(orders, async (order) => {
-        await client.workflow.signalWithStart<OrderWorkflow>(ORDER_WORKFLOW, orderChanged(order));
-      })),
-    );
+    failures.push(...(await this.each(orders, (order) => workflows.orders.resume(order))));
     const deliveries = await unsentDeliveries(db, before);
-    failures.push(...(await this.each(deliveries, (delivery) => startDelivery(client, delivery))));
+    failures.push(...(await this.each(deliveries, (delivery) => workflows.deliveries.start(delivery))));
     if (failures.length > 0) throw failures[0];
     // The query is limited: the next round starts at the last row.
     this.since = orders.length < LIMIT ? before : Date.parse(orders.at(-1)!.touched);
     log.debug(
       { follow_ups: follow_ups.length, orders: orders.length, deliveries: deliveries.length },
-      'looked after what is not finished',
+      'recovery round done',
     );
   }
 
@@ -74,7 +77,7 @@ export class Caretaker {
   private async each<Item>(items: Item[], tell: (item: Item) => Promise<void>): Promise<unknown[]> {
     const failures: unknown[] = [];
     for (const item of items) {
-      if (this.stopping || failures.some(isAway)) break;
+      if (this.stopping || failures.some(isTemporalUnavailable)) break;
       await this.services.client
         .withDeadline(Date.now() + DEADLINE_MS, () => tell(item))
         .catch((error: unknown) => failures.push(error));
@@ -84,10 +87,10 @@ export class Caretaker {
 
   private next(): void {
     const round = async () => {
-      if (!this.stopping) await this.look(Date.now());
+      if (!this.stopping) await this.recover(Date.now());
     };
     this.round = this.round
       .then(round)
-      .catch((error: unknown) => this.services.log.warn({ err: error }, 'the caretaker could not look'));
+      .catch((error: unknown) => this.services.log.warn({ err: error }, 'recovery round failed'));
   }
 }

@@ -1,0 +1,173 @@
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  type Client,
+} from '@temporalio/client';
+import { ActivityFailure, ApplicationFailure, type SignalDefinition } from '@temporalio/common';
+import { setTimeout } from 'node:timers/promises';
+import { isAway, type Database } from '../db/connection';
+import { findOrderView, type OrderView } from '../db/order-view';
+import { ServiceError, isErrorName, type ErrorProperty } from '../errors';
+import { grpcStatusOf } from './grpc-status';
+
+/** What every call needs: Temporal, and the record that answers it. */
+export interface TemporalAccess {
+  client: Client;
+  db: Database;
+}
+
+/** A request that is answered with an order. */
+export interface OrderRequest {
+  order_id: string;
+  /** When the answer is due, epoch milliseconds. */
+  deadline_at: number;
+  /** It has an Idempotency-Key: it may still be carried out after its sender got a 503. */
+  may_run_late?: boolean;
+}
+
+/** Time reserved for telling the merchant that nothing was done, in milliseconds. */
+const MARGIN_MS = 2_000;
+
+/** When a request's work may no longer begin, so that "nothing was stored" stays true (rules 10.5). Epoch milliseconds. */
+export function notAfter(deadline_at: number): number {
+  return deadline_at - MARGIN_MS;
+}
+
+/**
+ * Makes a call to Temporal within the deadline, again while its outcome is unknown, then reads the order. Throws the workflow's refusal
+ * as a ServiceError; without an order, ServiceUnavailable when the outcome stayed unknown, NotFound otherwise.
+ */
+export async function callThenReadOrder(
+  { client, db }: TemporalAccess,
+  { order_id, deadline_at, may_run_late = false }: OrderRequest,
+  call: () => Promise<void>,
+): Promise<OrderView> {
+  let unknown = false;
+  try {
+    await client.withDeadline(deadline_at, () =>
+      retryUntil(deadline_at, (error) => isOutcomeUnknown(error) || isAway(error), call),
+    );
+  } catch (error) {
+    if (!isOutcomeUnknown(error)) throw explained(toServiceError(error, order_id), may_run_late);
+    unknown = true;
+  }
+  // The call may have moved money: a database that is busy for a moment must not hide that.
+  const order = await retryUntil(deadline_at, isAway, () => findOrderView(db, order_id));
+  if (order !== undefined) return order;
+  throw unknown ? explained(unavailable(), may_run_late) : new ServiceError('NotFound', 'The order does not exist.');
+}
+
+/** Makes a call within the deadline, once. Throws ServiceUnavailable when its outcome is unknown. */
+export async function callOnce(client: Client, deadline_at: number, call: () => Promise<void>): Promise<void> {
+  try {
+    await client.withDeadline(deadline_at, call);
+  } catch (error) {
+    throw isOutcomeUnknown(error) ? unavailable() : error;
+  }
+}
+
+/**
+ * Sends an update whose id is the same for every repeat. Temporal keeps the result of an update id, also the ServiceUnavailable of an
+ * earlier request that came too late; this request is in time, so it is sent again under an id of its own.
+ */
+export async function retryUnderNewUpdateId<Result>(
+  update_id: string,
+  instant: number,
+  send: (update_id: string) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await send(update_id);
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.error === 'ServiceUnavailable')) throw error;
+    return await send(`${update_id}:${instant}`);
+  }
+}
+
+const RETRY_AFTER_MS = 100;
+
+/**
+ * Calls again after a retryable failure, until the deadline. Temporal may drop an update at any moment: before a worker sees it, or
+ * with its work done, when a signal arrives while the workflow is about to end. Every handler is safe to repeat.
+ */
+async function retryUntil<T>(
+  deadline_at: number,
+  isRetryable: (error: unknown) => boolean,
+  call: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isRetryable(error) || Date.now() >= deadline_at) throw error;
+      await setTimeout(RETRY_AFTER_MS);
+    }
+  }
+}
+
+/** Options of signalWithStart: signals the running workflow; one that is closed or lost starts again, whatever became of it. */
+export function signalOrStart<Start extends object>(start: Start, signal: SignalDefinition<[]>) {
+  return { ...start, workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const, signal, signalArgs: [] as [] };
+}
+
+/** Runs a call for a workflow that may be closed or unknown, which is as good. */
+export async function unlessClosed(call: () => Promise<unknown>): Promise<void> {
+  try {
+    await call();
+  } catch (error) {
+    if (!isClosed(error)) throw error;
+  }
+}
+
+/** Whether the workflow, or its update, is closed or unknown: nothing is under way any more. */
+export function isClosed(error: unknown): boolean {
+  return error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError;
+}
+
+/** Failures with which Temporal itself ends an update: no worker processed it, or its workflow was closed meanwhile. */
+const DROPPED = ['UnprocessedUpdate', 'AcceptedUpdateCompletedWorkflow'];
+
+/**
+ * Whether a call may or may not have been carried out: there is no worker, Temporal is slow or unreachable, or it dropped the update,
+ * for instance because a workflow task failed or the history has too many updates.
+ */
+export function isOutcomeUnknown(error: unknown): boolean {
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
+  if (error instanceof WorkflowUpdateFailedError) {
+    return error.cause instanceof ApplicationFailure && DROPPED.includes(error.cause.type ?? '');
+  }
+  if (isClosed(error)) return false;
+  const status = grpcStatusOf(error);
+  return status !== undefined && status !== 'invalid_argument';
+}
+
+/** ServiceUnavailable: the outcome stayed unknown until the deadline, and nothing was stored or charged (rules 10.5). */
+export function unavailable(): ServiceError {
+  return new ServiceError('ServiceUnavailable', 'The service could not answer in time; nothing was stored or charged.');
+}
+
+/** A request that may run late must not be told that nothing was stored. */
+function explained(error: unknown, may_run_late: boolean): unknown {
+  if (!may_run_late || !(error instanceof ServiceError && error.error === 'ServiceUnavailable')) return error;
+  return new ServiceError(
+    'ServiceUnavailable',
+    'The service could not answer in time; sent again with its Idempotency-Key, the request is answered and done once.',
+  );
+}
+
+/** A workflow's refusal as the ServiceError it threw; any other error as it is. */
+function toServiceError(error: unknown, order_id: string): unknown {
+  const refusal =
+    error instanceof WorkflowUpdateFailedError &&
+    (error.cause instanceof ActivityFailure ? error.cause.cause : error.cause);
+  if (refusal instanceof ApplicationFailure && isErrorName(refusal.type)) {
+    const [property] = (refusal.details ?? []) as [ErrorProperty?];
+    return new ServiceError(refusal.type, refusal.message, property ?? {});
+  }
+  // The workflow of a final order is closed, and later deleted.
+  if (error instanceof WorkflowNotFoundError) {
+    return new ServiceError('Conflict', `Order ${order_id} is final and cannot change any more.`);
+  }
+  return error;
+}

@@ -1,0 +1,144 @@
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { findOrderView, type OrderView } from '../db/order-view';
+import { endedUnpaid } from '../db/transactions';
+import { reversalOrderId } from '../ids';
+import {
+  FOLLOW_UP_WORKFLOW,
+  ORDER_STATUS,
+  ORDER_WORKFLOW,
+  PROJECT_ID,
+  RELATED_ORDER_ID,
+  TASK_QUEUE,
+  captureOrVoid,
+  firstAnswer,
+  orderWorkflowId,
+  processorAnswered,
+  type CaptureOrVoidInput,
+  type FollowUpInput,
+  type FollowUpWorkflow,
+  type OrderWorkflow,
+} from '../../workflows/messages';
+import {
+  callThenReadOrder,
+  isClosed,
+  signalOrStart,
+  unlessClosed,
+  type OrderRequest,
+  type TemporalAccess,
+} from './call';
+import { orderRestart } from './orders';
+
+/** Start options of a follow-up order's workflow; operators find it by its payment order. */
+export function followUpStart(input: FollowUpInput) {
+  return {
+    workflowId: orderWorkflowId(input.id),
+    taskQueue: TASK_QUEUE,
+    args: [input] as [FollowUpInput],
+    typedSearchAttributes: [
+      { key: ORDER_STATUS, value: 'new' },
+      { key: PROJECT_ID, value: input.project_id },
+      { key: RELATED_ORDER_ID, value: input.original_order_id },
+    ],
+    staticSummary: `${input.kind} of ${orderWorkflowId(input.original_order_id)}`,
+  };
+}
+
+/**
+ * Workflows of follow-up orders. Captures and voids go through the workflow of the payment order, which holds the money; all others
+ * use only their own, as the payment's may have closed long ago. `captureOrVoid` and `refund` return the follow-up order as stored
+ * afterwards and throw as Orders does; their deadline is in epoch milliseconds.
+ */
+export class FollowUps {
+  constructor(private readonly temporal: TemporalAccess) {}
+
+  /** The payment's workflow sets the money aside, the follow-up order's does the rest. A repeat gets the first one's result. */
+  async captureOrVoid(input: CaptureOrVoidInput, deadline_at: number): Promise<OrderView> {
+    return await callThenReadOrder(this.temporal, requestOf(input, deadline_at), async () => {
+      const { client } = this.temporal;
+      await client.workflow.executeUpdateWithStart(captureOrVoid, {
+        startWorkflowOperation: new WithStartWorkflowOperation<OrderWorkflow>(
+          ORDER_WORKFLOW,
+          orderRestart({ order_id: input.original_order_id, project_id: input.project_id }),
+        ),
+        updateId: `follow:${input.id}`,
+        args: [input],
+      });
+      // A closed workflow has had its first answer.
+      await unlessClosed(() => client.workflow.getHandle(orderWorkflowId(input.id)).executeUpdate(firstAnswer));
+    });
+  }
+
+  /** Starts the refund's workflow, or joins a running one. */
+  async refund(input: FollowUpInput, deadline_at: number): Promise<OrderView> {
+    return await callThenReadOrder(this.temporal, requestOf(input, deadline_at), async () => {
+      try {
+        await this.startOrJoin(input, 'REJECT_DUPLICATE');
+      } catch (error) {
+        if (!isClosed(error)) throw error;
+        // The first one was refused or is done: decide again only if it left no order.
+        if ((await findOrderView(this.temporal.db, input.id)) === undefined) {
+          await this.startOrJoin(input, 'ALLOW_DUPLICATE');
+        }
+      }
+    });
+  }
+
+  /** Starts the workflow unless it is running. A reversal that found nothing must not block a later one. */
+  async start(input: FollowUpInput): Promise<void> {
+    await unlessClosed(() =>
+      this.temporal.client.workflow.start<FollowUpWorkflow>(FOLLOW_UP_WORKFLOW, {
+        ...followUpStart(input),
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      }),
+    );
+  }
+
+  /** The processor has, or may have, an outcome: the workflow asks now instead of later. One that is closed or lost starts again. */
+  async startOrPoll(input: FollowUpInput): Promise<void> {
+    await this.temporal.client.workflow.signalWithStart<FollowUpWorkflow>(
+      FOLLOW_UP_WORKFLOW,
+      signalOrStart(followUpStart(input), processorAnswered),
+    );
+  }
+
+  /**
+   * Gives a payment back that may have been approved after it had ended; of any other, nothing. The reversal's workflow asks the
+   * processor whether it was approved: now, or after `ask_after_ms` (milliseconds) unless it is told to ask before.
+   */
+  async startReversal({
+    transaction_id,
+    ask_after_ms,
+  }: {
+    transaction_id: string;
+    ask_after_ms?: number | undefined;
+  }): Promise<void> {
+    const payment = await endedUnpaid(this.temporal.db, transaction_id);
+    if (payment === undefined) return;
+    const reversal: FollowUpInput = {
+      ...payment,
+      id: reversalOrderId(transaction_id),
+      kind: 'reversal',
+      requested_by: 'service',
+      ask_after_ms,
+    };
+    await (ask_after_ms === undefined ? this.startOrPoll(reversal) : this.start(reversal));
+  }
+
+  private async startOrJoin(
+    input: FollowUpInput,
+    workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
+  ): Promise<void> {
+    const startWorkflowOperation = new WithStartWorkflowOperation<FollowUpWorkflow>(FOLLOW_UP_WORKFLOW, {
+      ...followUpStart(input),
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy,
+    });
+    await this.temporal.client.workflow.executeUpdateWithStart(firstAnswer, { startWorkflowOperation });
+  }
+}
+
+const requestOf = ({ id, not_after }: FollowUpInput, deadline_at: number): OrderRequest => ({
+  order_id: id,
+  deadline_at,
+  may_run_late: not_after === undefined,
+});

@@ -1,0 +1,217 @@
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import type { UpdateDefinition } from '@temporalio/common';
+import { findOrderView, type OrderView } from '../db/order-view';
+import { formatAmount } from '../domain/currency';
+import { ORDER_MOVES, isFinal } from '../domain/transitions';
+import { ServiceError } from '../errors';
+import {
+  CREATE_UPDATE_ID,
+  ORDER_STATUS,
+  ORDER_WORKFLOW,
+  PROJECT_ID,
+  TASK_QUEUE,
+  cancelOrder,
+  createOrder,
+  orderWorkflowId,
+  paymentUpdateId,
+  processorAnswered,
+  recordChanged,
+  submitPayment,
+  type CancelOrderInput,
+  type CreateOrderInput,
+  type OrderInput,
+  type OrderWorkflow,
+  type SubmitPaymentInput,
+} from '../../workflows/messages';
+import {
+  callThenReadOrder,
+  isClosed,
+  isOutcomeUnknown,
+  retryUnderNewUpdateId,
+  signalOrStart,
+  unavailable,
+  unlessClosed,
+  type TemporalAccess,
+} from './call';
+
+/** An order whose workflow is started. */
+interface StartedOrder {
+  order_id: string;
+  project_id: string;
+}
+
+/** Start options of an order's workflow; operators find it by its search attributes. */
+export function orderStart({ order_id, project_id }: StartedOrder) {
+  return {
+    workflowId: orderWorkflowId(order_id),
+    taskQueue: TASK_QUEUE,
+    args: [{ order_id }] as [OrderInput],
+    typedSearchAttributes: [
+      { key: ORDER_STATUS, value: 'new' },
+      { key: PROJECT_ID, value: project_id },
+    ],
+    staticSummary: `Order of project ${project_id}`,
+  };
+}
+
+/** Start options that join a running workflow of the order; one that is closed or lost starts again from the record. */
+export function orderRestart(order: StartedOrder) {
+  return {
+    ...orderStart(order),
+    workflowIdConflictPolicy: 'USE_EXISTING' as const,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+  };
+}
+
+/**
+ * Workflows of payment orders. Methods with a deadline (epoch milliseconds) return the order as stored afterwards; they throw the
+ * workflow's refusal as a ServiceError, and ServiceUnavailable when there was no answer in time and nothing is stored.
+ */
+export class Orders {
+  constructor(private readonly temporal: TemporalAccess) {}
+
+  /** Creates an order. A repeat joins the creation under way, or gets its result. */
+  async create(input: CreateOrderInput, deadline_at: number): Promise<OrderView> {
+    const order_id = input.order.id;
+    // Only a request with an Idempotency-Key may still run after its sender got a 503.
+    const may_run_late = input.not_after === undefined;
+    const create = (update_id: string) =>
+      callThenReadOrder(this.temporal, { order_id, deadline_at, may_run_late }, async () => {
+        try {
+          await this.startOrJoin(input, update_id, 'REJECT_DUPLICATE');
+        } catch (error) {
+          if (!isClosed(error)) throw error;
+          const order = await findOrderView(this.temporal.db, order_id);
+          if (order !== undefined && (isFinal(ORDER_MOVES, order.status) || !may_run_late)) return;
+          if (!may_run_late) throw unavailable();
+          // The first workflow ended without writing the order, or without finishing it. A second one uses the same ids for rows and
+          // charges, and goes on from what exists.
+          await this.startOrJoin(input, update_id, 'ALLOW_DUPLICATE');
+        }
+      });
+    return may_run_late
+      ? await retryUnderNewUpdateId(CREATE_UPDATE_ID, deadline_at, create)
+      : await create(CREATE_UPDATE_ID);
+  }
+
+  /**
+   * The order of an earlier creation, once its first answer is known. `undefined` when it is not written yet, or has no workflow to
+   * finish it: it has to be created again.
+   */
+  async findCreated(order_id: string, deadline_at: number): Promise<OrderView | undefined> {
+    if ((await findOrderView(this.temporal.db, order_id)) === undefined) return undefined;
+    let closed = false;
+    const order = await callThenReadOrder(this.temporal, { order_id, deadline_at }, async () => {
+      try {
+        await this.handle(order_id).getUpdateHandle<void>(CREATE_UPDATE_ID).result();
+      } catch (error) {
+        // The order is there, so whatever failed was not its creation.
+        if (isOutcomeUnknown(error)) throw error;
+        closed = true;
+      }
+    });
+    return closed && !isFinal(ORDER_MOVES, order.status) ? undefined : order;
+  }
+
+  /** Pays one attempt. A second call for the same attempt is the same payment and gets the same answer. */
+  async pay(order_id: string, input: SubmitPaymentInput, deadline_at: number): Promise<OrderView> {
+    const update_id = paymentUpdateId(input.transaction.attempt);
+    const submit = (updateId: string) =>
+      callThenReadOrder(this.temporal, { order_id, deadline_at }, () =>
+        this.update(order_id, submitPayment, { updateId, args: [input] }),
+      );
+    // The workflow starts no attempt twice.
+    return input.not_after === undefined
+      ? await submit(update_id)
+      : await retryUnderNewUpdateId(update_id, input.not_after, submit);
+  }
+
+  /** Cancels an order. Throws CanNotCancelTransaction also when it has ended meanwhile. */
+  async cancel(order_id: string, input: CancelOrderInput, deadline_at: number): Promise<OrderView> {
+    let closed = false;
+    const order = await callThenReadOrder(this.temporal, { order_id, deadline_at }, async () => {
+      try {
+        await this.update(order_id, cancelOrder, { args: [input] });
+      } catch (error) {
+        if (!isClosed(error)) throw error;
+        closed = true;
+      }
+    });
+    if (!closed || order.status === 'cancelled') return order;
+    throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);
+  }
+
+  /**
+   * The processor has, or may have, an outcome for the order, a follow-up order too: its workflow asks now instead of later. A closed
+   * workflow has its outcome; a payment's that Temporal has lost starts again.
+   */
+  async requestPoll(order_id: string): Promise<void> {
+    try {
+      await this.handle(order_id).signal(processorAnswered);
+    } catch (error) {
+      if (!isClosed(error)) throw error;
+      const order = await findOrderView(this.temporal.db, order_id);
+      if (order?.kind !== 'payment' || isFinal(ORDER_MOVES, order.status)) return;
+      await this.temporal.client.workflow.signalWithStart<OrderWorkflow>(
+        ORDER_WORKFLOW,
+        signalOrStart(orderStart({ order_id, project_id: order.project_id }), processorAnswered),
+      );
+    }
+  }
+
+  /** The order's record is ahead of its workflow, which reads it; a closed workflow need not know. */
+  async recordChanged(order_id: string): Promise<void> {
+    await unlessClosed(() => this.handle(order_id).signal(recordChanged));
+  }
+
+  /** The order's workflow reads the record and goes on from there; one that is closed or lost starts again. */
+  async resume(order: StartedOrder): Promise<void> {
+    await this.temporal.client.workflow.signalWithStart<OrderWorkflow>(
+      ORDER_WORKFLOW,
+      signalOrStart(orderStart(order), recordChanged),
+    );
+  }
+
+  private handle(order_id: string) {
+    return this.temporal.client.workflow.getHandle(orderWorkflowId(order_id));
+  }
+
+  private async startOrJoin(
+    input: CreateOrderInput,
+    updateId: string,
+    workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
+  ): Promise<void> {
+    const { order } = input;
+    const startWorkflowOperation = new WithStartWorkflowOperation<OrderWorkflow>(ORDER_WORKFLOW, {
+      ...orderStart({ order_id: order.id, project_id: order.project_id }),
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy,
+      staticSummary: `${formatAmount(order.amount, order.currency, 'en')}, ${order.merchant_order_id ?? order.id}`,
+    });
+    await this.temporal.client.workflow.executeUpdateWithStart(createOrder, {
+      startWorkflowOperation,
+      updateId,
+      args: [input],
+    });
+  }
+
+  /** Updates an order's workflow. If Temporal lost the workflow of an open order, it starts again from the record. */
+  private async update<Input>(
+    order_id: string,
+    definition: UpdateDefinition<void, [Input]>,
+    options: { updateId?: string; args: [Input] },
+  ): Promise<void> {
+    try {
+      await this.handle(order_id).executeUpdate(definition, options);
+    } catch (error) {
+      if (!isClosed(error)) throw error;
+      const order = await findOrderView(this.temporal.db, order_id);
+      if (order === undefined || isFinal(ORDER_MOVES, order.status)) throw error;
+      const startWorkflowOperation = new WithStartWorkflowOperation<OrderWorkflow>(
+        ORDER_WORKFLOW,
+        orderRestart({ order_id, project_id: order.project_id }),
+      );
+      await this.temporal.client.workflow.executeUpdateWithStart(definition, { ...options, startWorkflowOperation });
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import { findOrderView } from '../db/order-view';
+import { OF_THE_PROCESSOR } from '../domain/follow-up';
+import { processorOrderId } from '../ids';
+import { callOnce, type TemporalAccess } from './call';
+import type { FollowUps } from './follow-ups';
+import type { Orders } from './orders';
+
+/** What a notification of the processor tells; it is not trusted, so the workflow asks the processor by key. */
+interface Notification {
+  operation: string;
+  idempotency_key: string;
+  order_id: string;
+  transaction_id: string;
+  follow_up_order_id?: string | undefined;
+}
+
+/**
+ * What is done when the processor has, or may have, an outcome that the record lacks: a workflow asks it by key. Methods throw
+ * ServiceUnavailable after the deadline (epoch milliseconds), and are safe to repeat.
+ */
+export class ProcessorNotifications {
+  constructor(
+    private readonly temporal: TemporalAccess,
+    private readonly orders: Pick<Orders, 'requestPoll'>,
+    private readonly follow_ups: Pick<FollowUps, 'startOrPoll' | 'startReversal'>,
+  ) {}
+
+  /**
+   * Handles a notification. About a payment: its order asks now, and a late approval is given back. About a follow-up order: it asks
+   * now. About what the processor did by itself: it is recorded once.
+   */
+  async handle(notification: Notification, deadline_at: number): Promise<void> {
+    const { operation, follow_up_order_id } = notification;
+    await callOnce(this.temporal.client, deadline_at, async () => {
+      if (operation === 'chargeback' || operation === 'chargeback_reversal') {
+        await this.record(OF_THE_PROCESSOR[operation], notification);
+      } else if (follow_up_order_id !== undefined) {
+        await this.orders.requestPoll(follow_up_order_id);
+      } else {
+        await this.pollPayment(notification);
+      }
+    });
+  }
+
+  /** A customer has come back from the issuer, where the payment may have been approved or declined. */
+  async customerReturned(payment: { order_id: string; transaction_id: string }, deadline_at: number): Promise<void> {
+    await callOnce(this.temporal.client, deadline_at, () => this.pollPayment(payment));
+  }
+
+  /** The reversal does nothing unless the payment ended unpaid: only then may it have been approved late. */
+  private async pollPayment({ order_id, transaction_id }: { order_id: string; transaction_id: string }): Promise<void> {
+    await this.orders.requestPoll(order_id);
+    await this.follow_ups.startReversal({ transaction_id });
+  }
+
+  /** A notification about an unknown payment is ignored. */
+  private async record(kind: 'chargeback' | 'reversal', notification: Notification): Promise<void> {
+    const { idempotency_key: processor_key, order_id, transaction_id } = notification;
+    const payment = await findOrderView(this.temporal.db, order_id);
+    if (payment === undefined) return;
+    await this.follow_ups.startOrPoll({
+      id: processorOrderId(transaction_id, processor_key),
+      project_id: payment.project_id,
+      kind,
+      requested_by: 'processor',
+      processor_key,
+      original_order_id: order_id,
+      original_transaction_id: transaction_id,
+    });
+  }
+}

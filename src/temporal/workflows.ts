@@ -1,0 +1,25 @@
+import type { TemporalAccess } from './call';
+import { Deliveries } from './deliveries';
+import { FollowUps } from './follow-ups';
+import { Orders } from './orders';
+import { ProcessorNotifications } from './processor-notifications';
+
+/** Every way to a workflow: one member, in a file of its own, for each kind of workflow. */
+export interface Workflows {
+  orders: Orders;
+  follow_ups: FollowUps;
+  deliveries: Deliveries;
+  processor_notifications: ProcessorNotifications;
+}
+
+/** Access to the workflows through one connection to Temporal. */
+export function createWorkflows(temporal: TemporalAccess): Workflows {
+  const orders = new Orders(temporal);
+  const follow_ups = new FollowUps(temporal);
+  return {
+    orders,
+    follow_ups,
+    deliveries: new Deliveries(temporal),
+    processor_notifications: new ProcessorNotifications(temporal, orders, follow_ups),
+  };
+}
