@@ -4,9 +4,9 @@ import type { Request, RequestHandler, Response } from 'express';
 
 /** Protects the forms against requests that other sites forge in the customer's name (CSRF). */
 export interface CsrfProtection {
-  /** The token of a form of this order; sets the cookie that goes with it. */
-  token(request: Request, response: Response, order_id: string): string;
-  /** Whether a form came from a page of ours, in the browser that page was sent to, for this order. */
+  /** The token of a form on the page at this path; sets the cookie that goes with it. */
+  token(request: Request, response: Response, page: string): string;
+  /** Whether a form came from a page of ours, in the browser that page was sent to, for this payable. */
   isValid(request: Request): boolean;
   /** Makes the cookies readable; comes before the two above. */
   cookies: RequestHandler;
@@ -16,7 +16,7 @@ export interface CsrfProtection {
 export const TOKEN_FIELD = 'token';
 
 /**
- * Double submit of a signed token: cookie and hidden field hold the same token, which is good for one order. Every order has a
+ * Double submit of a signed token: cookie and hidden field hold the same token, which is good for one payable. Every payable has a
  * cookie of its own (by its path), so that two payments in one browser do not disturb each other.
  */
 export function createCsrfProtection({
@@ -26,11 +26,10 @@ export function createCsrfProtection({
   page_secret: string;
   public_url: string;
 }): CsrfProtection {
-  const { protocol, pathname } = new URL(public_url);
-  const secure = protocol === 'https:';
+  const secure = new URL(public_url).protocol === 'https:';
   const { generateCsrfToken, validateRequest } = doubleCsrf({
     getSecret: () => page_secret,
-    getSessionIdentifier: (request) => String(request.params['order_id']).toLowerCase(),
+    getSessionIdentifier: (request) => String(request.params['id']),
     cookieName: secure ? '__Secure-pay' : 'pay',
     // Lax, not strict: the customer comes from the merchant's site, and must keep the cookie of a tab that is open already.
     cookieOptions: { sameSite: 'lax', httpOnly: true, secure },
@@ -40,10 +39,8 @@ export function createCsrfProtection({
     },
   });
   return {
-    token: (request, response, order_id) =>
-      generateCsrfToken(request, response, {
-        cookieOptions: { path: `${pathname.replace(/\/+$/, '')}/pay/${order_id}` },
-      }),
+    token: (request, response, page) =>
+      generateCsrfToken(request, response, { cookieOptions: { path: page.replace(/\/$/, '') } }),
     isValid: (request) => validateRequest(request),
     cookies: (request, _response, next) => {
       // Of two cookies with one name the first counts: browsers send the one with the longer path first.

@@ -21,8 +21,11 @@ export const pageHeaders: RequestHandler[] = [
   },
 ];
 
-/** Allows nothing from other sites and nothing inline. `formSources`: other sites that a redirect after a form may lead to. */
-export function setPolicy(response: Response, formSources: readonly string[]): void {
+/**
+ * The Content-Security-Policy: nothing from other sites and nothing inline. `return_urls`: where a form may lead to besides; Chromium
+ * applies form-action to the redirect after a form too.
+ */
+export function setPolicy(response: Response, return_urls: readonly string[]): void {
   const self = ["'self'"];
   const set = helmet.contentSecurityPolicy({
     useDefaults: false,
@@ -33,7 +36,7 @@ export function setPolicy(response: Response, formSources: readonly string[]): v
       imgSrc: self,
       baseUri: ["'none'"],
       frameAncestors: ["'none'"],
-      formAction: [...self, ...formSources],
+      formAction: [...self, ...new Set(return_urls.map(sourceOf))],
     },
   });
   set(response.req, response, rethrow);
@@ -41,4 +44,13 @@ export function setPolicy(response: Response, formSources: readonly string[]): v
 
 function rethrow(error?: unknown): void {
   if (error !== undefined) throw error as Error;
+}
+
+/**
+ * The origin where the policy's grammar can express it, else the scheme alone: it has no IPv6 addresses, and a `;` would begin
+ * another directive.
+ */
+export function sourceOf(address: string): string {
+  const { origin, protocol } = new URL(address);
+  return /^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(origin) ? origin : protocol;
 }

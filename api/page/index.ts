@@ -1,50 +1,46 @@
-import express, { Router, type RequestHandler } from 'express';
+import express, { Router, type Request, type RequestHandler } from 'express';
 import { idParam } from '../../src/contract/scalars';
-import { findOrderView } from '../../src/db/order-view';
-import { ServiceError } from '../../src/errors';
+import type { Database } from '../../src/db/connection';
+import type { Logger } from '../../src/log';
+import type { Processor } from '../../src/processor/client';
+import type { Orders } from '../../src/temporal/orders';
+import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import { otherMethods } from '../http/bind';
 import { assets } from './assets';
-import { cancelPayment } from './cancel-payment';
 import { createCsrfProtection } from './csrf';
+import { cancel, notFound, payByCard, payByWallet, showPage, type PageContext } from './handlers';
 import { pageHeaders } from './headers';
-import { onPageError } from './on-error';
-import { openPage } from './open-page';
-import type { PageContext, PageServices } from './page-context';
-import { payByCard } from './pay-by-card';
-import { payByWallet } from './pay-by-wallet';
-import { createShow } from './show';
+import { orderPayables } from './order';
+import { createRespond, onPageError } from './respond';
 import { createTestCards } from './test-cards';
 
 /** Far more than the card form needs. */
 const FORM_BYTES_MAX = '8kb';
 const FORM_FIELDS_MAX = 20;
 
-/** The hosted page: pay by card or wallet, cancel, and see how it ended. Plain forms; nothing needs a script (rules 12.2). */
+/** External services and settings that the pages use. */
+export interface PageServices {
+  db: Database;
+  orders: Orders;
+  processor_notifications: Pick<ProcessorNotifications, 'customerReturned'>;
+  processor: Processor;
+  /** Address at which customers reach the pages, without a slash at its end. */
+  public_url: string;
+  /** Signs the forms; the same on every api process. */
+  page_secret: string;
+  /** Milliseconds until a form is answered, with the outcome or without. */
+  deadline_ms: number;
+  log: Logger;
+}
+
+/** The hosted pages: pay by card or wallet, cancel, and see how it ended. Plain forms; nothing needs a script (rules 12.2). */
 export function createPages(services: PageServices): Router {
-  const base = new URL(services.public_url).pathname.replace(/\/+$/, '');
+  const { processor, public_url, deadline_ms, log } = services;
+  const base = new URL(public_url).pathname.replace(/\/+$/, '');
   const csrf = createCsrfProtection(services);
-  const testCards = createTestCards(services.processor, services.log);
-  const context: PageContext = {
-    services,
-    testCards,
-    show: createShow({ csrf, base, testCards }),
-    async orderOf(request) {
-      const order_id = idParam().safeParse(request.params['order_id']);
-      const order = order_id.success ? await findOrderView(services.db, order_id.data) : undefined;
-      // Customers do not pay follow-up orders.
-      if (order?.kind !== 'payment') throw notFound();
-      return order;
-    },
-    requireOurForm(request) {
-      if (!csrf.isValid(request)) {
-        throw new ServiceError('Forbidden', 'The form does not come from a page of this service.');
-      }
-    },
-  };
-  const open = openPage(context);
-  // A customer who loads a form's address again is sent to the order's page.
-  const home: RequestHandler = (request, response) =>
-    response.redirect(303, `${base}/pay/${String(request.params['order_id'])}/`);
+  const testCards = createTestCards(processor, log);
+  const respond = createRespond({ csrf, base, testCards });
+  const shared = { processor, deadline_ms, csrf, testCards, respond };
 
   const router = Router({ caseSensitive: true });
   router.use(assets());
@@ -53,33 +49,42 @@ export function createPages(services: PageServices): Router {
     ...pageHeaders,
     csrf.cookies,
     express.urlencoded({ extended: false, limit: FORM_BYTES_MAX, parameterLimit: FORM_FIELDS_MAX }),
+    pagesOf({ ...shared, payables: orderPayables(services) }, base),
+    onPageError(log, base),
   );
-  router
-    .route('/pay/:order_id')
-    .get(open)
-    .post(payByCard(context))
-    .all(otherMethods(['get', 'post']));
-  router
-    .route('/pay/:order_id/wallet')
-    .get(home)
-    .post(payByWallet(context))
-    .all(otherMethods(['get', 'post']));
-  router
-    .route('/pay/:order_id/cancel')
-    .get(home)
-    .post(cancelPayment(context))
-    .all(otherMethods(['get', 'post']));
-  router
-    .route('/pay/:order_id/:transaction_id')
-    .get(open)
-    .all(otherMethods(['get']));
-  router.use('/pay', () => {
-    throw notFound();
-  });
-  router.use('/pay', onPageError(services.log, base));
   return router;
 }
 
-function notFound(): ServiceError {
-  return new ServiceError('NotFound', 'There is no payment at this address.');
+/** The addresses below the path of one kind of payable. */
+function pagesOf(context: PageContext, base: string): Router {
+  const router = Router({ caseSensitive: true });
+  // Ids reach handlers, cookies and redirects checked and in small letters (rules 12.13).
+  for (const name of ['id', 'transaction_id']) {
+    router.param(name, (request, _response, next, value: string) => {
+      const id = idParam().safeParse(value);
+      if (!id.success) throw notFound();
+      request.params[name] = id.data;
+      next();
+    });
+  }
+  const show = showPage(context);
+  // A customer who loads a form's address again is sent to the page.
+  const toPage: RequestHandler = ({ baseUrl, params }: Request, response) =>
+    response.redirect(303, `${base}${baseUrl}/${String(params['id'])}/`);
+
+  const routes: Record<string, { get: RequestHandler; post?: RequestHandler }> = {
+    '/:id': { get: show, post: payByCard(context) },
+    '/:id/wallet': { get: toPage, post: payByWallet(context) },
+    '/:id/cancel': { get: toPage, post: cancel(context) },
+    '/:id/:transaction_id': { get: show },
+  };
+  for (const [path, { get, post }] of Object.entries(routes)) {
+    const route = router.route(path).get(get);
+    if (post !== undefined) route.post(post);
+    route.all(otherMethods(post === undefined ? ['get'] : ['get', 'post']));
+  }
+  router.use(() => {
+    throw notFound();
+  });
+  return router;
 }

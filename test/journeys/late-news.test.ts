@@ -1,10 +1,12 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { PageContext } from '../../api/page/page-context';
-import { openPage } from '../../api/page/open-page';
+import { showPage, type PageContext } from '../../api/page/handlers';
+import { orderPayables } from '../../api/page/order';
+import type { Payable } from '../../api/page/payable';
 import { findPayment } from '../../src/db/transactions';
 import { chargeKey } from '../../src/domain/transaction';
 import { reversalOrderId } from '../../src/ids';
 import type { OperationResult } from '../../src/processor/wire';
+import type { Orders } from '../../src/temporal/orders';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import { createWorkflows } from '../../src/temporal/workflows';
 import { orderWorkflowId } from '../../workflows/messages';
@@ -26,11 +28,13 @@ import { until } from '../support/until';
 /** A payment that the processor approves after it has ended here is given back, once, whether anybody tells of it or not. */
 
 let world: World;
+let orders: Orders;
 let notifications: ProcessorNotifications;
 const shop = new Merchant();
 beforeAll(async () => {
   world = await aWorld();
-  ({ processor_notifications: notifications } = createWorkflows({ client: world.env.client, db: world.database.db }));
+  const workflows = createWorkflows({ client: world.env.client, db: world.database.db });
+  ({ orders, processor_notifications: notifications } = workflows);
 });
 afterAll(() => world.close());
 
@@ -166,16 +170,17 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
 });
 
 describe('a customer who comes back from the issuer to an order that has ended', () => {
-  /** The page as the API opens it, on this world. */
-  async function open(order: TestOrder, query: Record<string, string>): Promise<string[]> {
+  /** What the page shows of the order when it is opened so: its state, or how it ended. */
+  async function open({ id }: TestOrder, query: Record<string, string>): Promise<string[]> {
     const shown: string[] = [];
-    const page = openPage({
-      services: { processor_notifications: notifications, deadline_ms: 5_000 },
-      orderOf: () => order.view(),
-      show: async (_request: unknown, _response: unknown, { status }: { status: string }) => void shown.push(status),
+    const page = showPage({
+      payables: orderPayables({ db: world.database.db, orders, processor_notifications: notifications }),
+      deadline_ms: 5_000,
+      respond: async (_request: unknown, _response: unknown, { state }: Payable) =>
+        void shown.push(state.kind === 'ended' ? state.outcome : state.kind),
     } as unknown as PageContext);
     await page(
-      { params: { transaction_id: transactionIdOf(order.id, 1).toUpperCase() }, query } as never,
+      { params: { id, transaction_id: transactionIdOf(id, 1) }, query } as never,
       {} as never,
       () => undefined,
     );

@@ -2,8 +2,8 @@
 export const SCRIPT = `'use strict';
 (function () {
   // A page that answered a form: a reload shall ask for the page, not send the form again.
-  var home = document.documentElement.getAttribute('data-home');
-  if (home && history.replaceState) history.replaceState(null, '', home);
+  var reload_url = document.documentElement.getAttribute('data-reload-url');
+  if (reload_url && history.replaceState) history.replaceState(null, '', reload_url);
 
   var timer = document.querySelector('[data-milliseconds-left]');
   if (timer) {

@@ -35,7 +35,7 @@ export const DE: Texts = {
   name: 'Name auf der Karte',
   pay: (amount) => `${amount} bezahlen`,
   paying: 'Wird bezahlt …',
-  card_promise: (merchant) =>
+  card_privacy: (merchant) =>
     `Ihre Kartennummer geht direkt an den Zahlungsdienstleister. ${merchant} bekommt sie nicht zu sehen.`,
   cancel: 'Abbrechen und nicht bezahlen',
   no_method: 'Hier ist keine Zahlung möglich',
@@ -70,8 +70,8 @@ export const DE: Texts = {
   failed_detail: 'Es wurde nichts abgebucht. Bitte versuchen Sie es noch einmal oder verwenden Sie eine andere Karte.',
   attempts_left: (left) =>
     left === 1 ? 'Sie können es noch einmal versuchen.' : `Sie können es noch ${left}-mal versuchen.`,
-  try_again: 'Es wurde nichts abgebucht',
-  try_again_detail: 'Der Zahlungsdienstleister war nicht erreichbar. Bitte versuchen Sie es gleich noch einmal.',
+  not_charged: 'Es wurde nichts abgebucht',
+  not_charged_detail: 'Der Zahlungsdienstleister war nicht erreichbar. Bitte versuchen Sie es gleich noch einmal.',
   not_cancelled: 'Noch nicht abgebrochen',
   not_cancelled_detail: 'Wir konnten die Zahlung gerade nicht abbrechen. Bitte versuchen Sie es gleich noch einmal.',
 
@@ -81,8 +81,8 @@ export const DE: Texts = {
   issuer: 'Ihre Bank möchte sichergehen, dass Sie es sind',
   to_issuer: 'Weiter zu Ihrer Bank',
   issuer_detail: 'Bitte bestätigen Sie die Zahlung bei Ihrer Bank. Diese Seite geht von selbst weiter.',
-  late: 'Wir haben noch keine Antwort',
-  late_detail:
+  unknown_charge: 'Wir haben noch keine Antwort',
+  unknown_charge_detail:
     'Ihre Zahlung kann noch ausgeführt werden. Es wird nicht doppelt abgebucht, auch wenn Sie es noch einmal versuchen.',
   check_now: 'Jetzt nachsehen',
 

@@ -33,7 +33,7 @@ export const EN = {
   name: 'Name on card',
   pay: (amount: string) => `Pay ${amount}`,
   paying: 'Paying…',
-  card_promise: (merchant: string) =>
+  card_privacy: (merchant: string) =>
     `Your card number goes straight to the card processor. ${merchant} never sees it.`,
   cancel: 'Cancel and do not pay',
   no_method: 'There is no way to pay here',
@@ -65,8 +65,8 @@ export const EN = {
   failed: 'The payment did not go through',
   failed_detail: 'Nothing was charged. Please try again, or use another card.',
   attempts_left: (left: number) => (left === 1 ? 'You can try one more time.' : `You can try ${left} more times.`),
-  try_again: 'Nothing was charged',
-  try_again_detail: 'The card processor could not be reached. Please try again in a moment.',
+  not_charged: 'Nothing was charged',
+  not_charged_detail: 'The card processor could not be reached. Please try again in a moment.',
   not_cancelled: 'Not cancelled yet',
   not_cancelled_detail: 'We could not cancel the payment just now. Please try again in a moment.',
 
@@ -76,8 +76,8 @@ export const EN = {
   issuer: 'Your bank wants to make sure that it is you',
   to_issuer: 'Continue to your bank',
   issuer_detail: 'Please confirm the payment with your bank. This page goes on by itself.',
-  late: 'We have not heard back yet',
-  late_detail: 'Your payment may still go through. You will not be charged twice, even if you try again.',
+  unknown_charge: 'We have not heard back yet',
+  unknown_charge_detail: 'Your payment may still go through. You will not be charged twice, even if you try again.',
   check_now: 'Check now',
 
   ended: {

@@ -35,7 +35,7 @@ export const ES: Texts = {
   name: 'Nombre en la tarjeta',
   pay: (amount) => `Pagar ${amount}`,
   paying: 'Pagando…',
-  card_promise: (merchant) =>
+  card_privacy: (merchant) =>
     `El número de tu tarjeta va directamente al procesador de pagos. ${merchant} nunca lo ve.`,
   cancel: 'Cancelar y no pagar',
   no_method: 'Aquí no se puede pagar',
@@ -66,8 +66,8 @@ export const ES: Texts = {
   failed: 'No se ha podido realizar el pago',
   failed_detail: 'No se ha cobrado nada. Inténtalo de nuevo o usa otra tarjeta.',
   attempts_left: (left) => (left === 1 ? 'Puedes intentarlo una vez más.' : `Puedes intentarlo ${left} veces más.`),
-  try_again: 'No se ha cobrado nada',
-  try_again_detail: 'No se ha podido contactar con el procesador de pagos. Inténtalo de nuevo en un momento.',
+  not_charged: 'No se ha cobrado nada',
+  not_charged_detail: 'No se ha podido contactar con el procesador de pagos. Inténtalo de nuevo en un momento.',
   not_cancelled: 'Aún no se ha cancelado',
   not_cancelled_detail: 'No hemos podido cancelar el pago ahora mismo. Inténtalo de nuevo en un momento.',
 
@@ -77,8 +77,8 @@ export const ES: Texts = {
   issuer: 'Tu banco quiere asegurarse de que eres tú',
   to_issuer: 'Continuar a tu banco',
   issuer_detail: 'Confirma el pago con tu banco. Esta página continúa sola.',
-  late: 'Aún no tenemos respuesta',
-  late_detail: 'Tu pago aún puede completarse. No se te cobrará dos veces, aunque lo intentes de nuevo.',
+  unknown_charge: 'Aún no tenemos respuesta',
+  unknown_charge_detail: 'Tu pago aún puede completarse. No se te cobrará dos veces, aunque lo intentes de nuevo.',
   check_now: 'Comprobar ahora',
 
   ended: {

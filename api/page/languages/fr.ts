@@ -35,7 +35,7 @@ export const FR: Texts = {
   name: 'Nom sur la carte',
   pay: (amount) => `Payer ${amount}`,
   paying: 'Paiement en cours…',
-  card_promise: (merchant) =>
+  card_privacy: (merchant) =>
     `Votre numéro de carte est transmis directement au prestataire de paiement. ${merchant} ne le voit jamais.`,
   cancel: 'Annuler et ne pas payer',
   no_method: 'Aucun moyen de paiement n’est disponible',
@@ -69,8 +69,8 @@ export const FR: Texts = {
   failed: 'Le paiement a échoué',
   failed_detail: 'Vous n’avez pas été débité. Réessayez ou utilisez une autre carte.',
   attempts_left: (left) => (left === 1 ? 'Il vous reste un essai.' : `Il vous reste ${left} essais.`),
-  try_again: 'Vous n’avez pas été débité',
-  try_again_detail: 'Le prestataire de paiement n’a pas pu être joint. Réessayez dans un instant.',
+  not_charged: 'Vous n’avez pas été débité',
+  not_charged_detail: 'Le prestataire de paiement n’a pas pu être joint. Réessayez dans un instant.',
   not_cancelled: 'Pas encore annulé',
   not_cancelled_detail: 'Le paiement n’a pas pu être annulé pour le moment. Réessayez dans un instant.',
 
@@ -80,8 +80,9 @@ export const FR: Texts = {
   issuer: 'Votre banque souhaite vérifier votre identité',
   to_issuer: 'Continuer vers votre banque',
   issuer_detail: 'Confirmez le paiement auprès de votre banque. Cette page s’actualise toute seule.',
-  late: 'Nous n’avons pas encore de réponse',
-  late_detail: 'Votre paiement peut encore aboutir. Vous ne serez pas débité deux fois, même si vous réessayez.',
+  unknown_charge: 'Nous n’avons pas encore de réponse',
+  unknown_charge_detail:
+    'Votre paiement peut encore aboutir. Vous ne serez pas débité deux fois, même si vous réessayez.',
   check_now: 'Vérifier maintenant',
 
   ended: {

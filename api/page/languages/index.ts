@@ -1,3 +1,6 @@
+import type { Request } from 'express';
+import { formatAmount } from '../../../src/domain/currency';
+import { knownLocale } from '../../../src/domain/locale';
 import type { Wallet } from '../../../src/processor/wire';
 import { DE } from './de';
 import { EN, type Texts } from './en';
@@ -48,4 +51,29 @@ const BRAND_NAMES: Readonly<Record<string, string>> = {
 /** A card's brand as people write it. */
 export function brandName(brand: string): string {
   return BRAND_NAMES[brand] ?? brand;
+}
+
+/** A page in the customer's language and notation. */
+export interface Localization {
+  /** The value of `<html lang>`. */
+  readonly lang: string;
+  readonly texts: Texts;
+  /** An amount of minor units. */
+  amount(money: { amount: number; currency: string }): string;
+  /** An instant in words. In UTC: without a script the customer's time zone is unknown. */
+  instant(epoch_ms: number): string;
+}
+
+/** Chosen by these locales, the first that is known, else by the browser's languages. */
+export function localize(request: Request, locales: readonly string[] = []): Localization {
+  const wanted = [...locales, ...request.acceptsLanguages()];
+  const locale = knownLocale(wanted);
+  const { lang, dates, texts } = textsFor(wanted);
+  const instants = new Intl.DateTimeFormat(dates, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+  return {
+    lang,
+    texts,
+    amount: ({ amount, currency }) => formatAmount(amount, currency, locale),
+    instant: (epoch_ms) => `${instants.format(epoch_ms)} UTC`,
+  };
 }

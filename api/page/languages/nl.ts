@@ -35,7 +35,7 @@ export const NL: Texts = {
   name: 'Naam op de kaart',
   pay: (amount) => `${amount} betalen`,
   paying: 'Bezig met betalen…',
-  card_promise: (merchant) =>
+  card_privacy: (merchant) =>
     `Je kaartnummer gaat rechtstreeks naar de betaalverwerker. ${merchant} krijgt het niet te zien.`,
   cancel: 'Annuleren en niet betalen',
   no_method: 'Hier kan niet worden betaald',
@@ -69,8 +69,8 @@ export const NL: Texts = {
   failed_detail: 'Er is niets afgeschreven. Probeer het opnieuw of gebruik een andere kaart.',
   attempts_left: (left) =>
     left === 1 ? 'Je kunt het nog één keer proberen.' : `Je kunt het nog ${left} keer proberen.`,
-  try_again: 'Er is niets afgeschreven',
-  try_again_detail: 'De betaalverwerker was niet bereikbaar. Probeer het zo meteen opnieuw.',
+  not_charged: 'Er is niets afgeschreven',
+  not_charged_detail: 'De betaalverwerker was niet bereikbaar. Probeer het zo meteen opnieuw.',
   not_cancelled: 'Nog niet geannuleerd',
   not_cancelled_detail: 'We konden de betaling nu niet annuleren. Probeer het zo meteen opnieuw.',
 
@@ -80,8 +80,8 @@ export const NL: Texts = {
   issuer: 'Je bank wil zeker weten dat jij het bent',
   to_issuer: 'Verder naar je bank',
   issuer_detail: 'Bevestig de betaling bij je bank. Deze pagina gaat vanzelf verder.',
-  late: 'We hebben nog geen antwoord',
-  late_detail:
+  unknown_charge: 'We hebben nog geen antwoord',
+  unknown_charge_detail:
     'Je betaling kan nog doorgaan. Er wordt niet twee keer afgeschreven, ook niet als je het opnieuw probeert.',
   check_now: 'Nu controleren',
 

@@ -1,58 +1,42 @@
-import type { OrderView } from '../../../src/db/order-view';
 import type { TestCard } from '../../../src/processor/wire';
-import type { FieldErrors } from '../card-form';
-import { CREDIT_CARD, isWallet, type PageMethod } from '../methods';
-import type { CustomerStep, Setback } from '../step';
+import { CARD_FIELDS, type FieldErrors } from '../card-form';
 import type { Texts } from '../languages';
-import type { Prefilled } from '../test-cards';
-import { CancelForm } from './cancel-form';
-import { CardForm } from './card-form';
+import { CREDIT_CARD, isWallet, type AttemptFailure, type Payable, type PaymentState } from '../payable';
+import { grouped, type Prefilled } from '../test-cards';
+import { CancelForm, CardForm, WalletForms } from './forms';
 import { ClockIcon, SchemeMarks } from './icons';
 import { Layout, type Frame } from './layout';
-import { Notice, type NoticeProps } from './notice';
-import { TestCards } from './test-cards';
-import { WalletForms } from './wallet-forms';
 
-/** A problem that is not the customer's fault. */
-export type Trouble = 'try_again' | 'not_cancelled';
-
-/** What the page shows; `now` in epoch milliseconds. */
-export interface PayPageProps extends Frame {
-  order: OrderView;
-  step: Extract<CustomerStep, { kind: 'pay' }>;
-  /** Address of the order's page. */
+interface PayPageProps extends Frame {
+  payable: Payable;
+  state: Extract<PaymentState, { kind: 'payable' }>;
+  /** Address of the page. */
   page: string;
   token: string;
-  /** What the order can be paid with here. */
-  methods: readonly PageMethod[];
-  now: number;
-  errors?: FieldErrors;
-  trouble?: Trouble | undefined;
-  values?: Partial<Prefilled>;
+  field_errors: FieldErrors;
+  notice: 'not_charged' | 'not_cancelled' | undefined;
+  values: Partial<Prefilled>;
   test_cards: readonly TestCard[];
 }
 
 /** What is to be paid, to whom and until when, and the forms to pay it with. */
 export function PayPage(props: PayPageProps) {
-  const { order, step, page, token, methods, errors = {}, trouble, values = {}, test_cards, reader } = props;
-  const { texts } = reader;
-  const amount = reader.amount(order);
-  const merchant = order.merchant_name;
+  const { payable, state, page, token, field_errors, values, test_cards, localization } = props;
+  const { texts } = localization;
+  const { methods, merchant_name: merchant } = payable;
+  const amount = localization.amount(payable);
   const title = texts.pay_title(merchant, amount);
-  const { attempt } = step;
+  const { attempt } = state;
   const wallets = methods.filter(isWallet);
   const by_card = methods.includes(CREDIT_CARD);
   // A test card was chosen: earlier errors are over.
-  const told =
-    values.number === undefined
-      ? toldFirst(texts, { errors, trouble, setback: step.setback, attempts_left: step.attempts_left })
-      : undefined;
+  const notice = values.number === undefined ? noticeOf(texts, props) : undefined;
   return (
-    <Layout {...props} title={told ? told.title(title) : title}>
+    <Layout {...props} title={notice ? notice.title(title) : title}>
       <div class="sheet checkout">
         <Summary {...props} amount={amount} />
         <section class="work" aria-label={texts.ways_to_pay}>
-          {told && <Notice {...told.notice} />}
+          {notice && <NoticeBox {...notice} />}
           {wallets.length > 0 && (
             <>
               <div class="heading">
@@ -67,7 +51,7 @@ export function PayPage(props: PayPageProps) {
                 <h2>{texts.card_heading}</h2>
                 <SchemeMarks />
               </div>
-              <CardForm {...{ reader, action: page, token, attempt, errors, values, amount, merchant }} />
+              <CardForm {...{ localization, page, token, attempt, values, amount, merchant }} errors={field_errors} />
             </>
           )}
           {methods.length === 0 && (
@@ -83,14 +67,14 @@ export function PayPage(props: PayPageProps) {
           </div>
         </section>
       </div>
-      {by_card && test_cards.length > 0 && <TestCards reader={reader} cards={test_cards} action={page} />}
+      {by_card && test_cards.length > 0 && <TestCards texts={texts} cards={test_cards} page={page} />}
     </Layout>
   );
 }
 
-function Summary({ order, step, page, reader, amount, now }: PayPageProps & { amount: string }) {
-  const { texts } = reader;
-  const merchant = order.merchant_name;
+function Summary({ payable, state, page, localization, amount }: PayPageProps & { amount: string }) {
+  const { texts } = localization;
+  const { merchant_name: merchant, description, merchant_order_id } = payable;
   return (
     <div class="panel">
       <p class="payee">
@@ -103,13 +87,13 @@ function Summary({ order, step, page, reader, amount, now }: PayPageProps & { am
         <span class="label">{texts.to_pay}</span>
         <span class="amount">{amount}</span>
       </h1>
-      {(order.description !== null || order.merchant_order_id !== null) && (
+      {(description !== null || merchant_order_id !== null) && (
         <div class="about">
-          {order.description !== null && <p>{order.description}</p>}
-          {order.merchant_order_id !== null && (
+          {description !== null && <p>{description}</p>}
+          {merchant_order_id !== null && (
             <dl>
               <dt>{texts.reference}</dt>
-              <dd>{order.merchant_order_id}</dd>
+              <dd>{merchant_order_id}</dd>
             </dl>
           )}
         </div>
@@ -120,12 +104,12 @@ function Summary({ order, step, page, reader, amount, now }: PayPageProps & { am
           <span data-left-label={texts.time_left}>{texts.pay_before}</span>{' '}
           <time
             role="timer"
-            datetime={new Date(step.expires_at).toISOString()}
-            data-milliseconds-left={step.expires_at - now}
+            datetime={new Date(state.expires_at).toISOString()}
+            data-milliseconds-left={state.expires_at - payable.now}
             data-days={texts.days}
             data-page={page}
           >
-            {reader.instant(step.expires_at)}
+            {localization.instant(state.expires_at)}
           </time>
         </span>
       </p>
@@ -133,34 +117,119 @@ function Summary({ order, step, page, reader, amount, now }: PayPageProps & { am
   );
 }
 
-interface Situation {
+/** What went wrong, shown above the forms. */
+interface Notice {
+  heading: string;
+  details: readonly string[];
+  /** Become links to their fields. */
   errors: FieldErrors;
-  trouble: Trouble | undefined;
-  setback: Setback | undefined;
-  attempts_left: number;
-}
-
-interface Told {
-  notice: NoticeProps;
   /** The page's title, which says first what happened. */
   title: (of_page: string) => string;
 }
 
 /** The one notice to show: what is wrong with this form comes before the previous attempt's failure. */
-function toldFirst(texts: Texts, { errors, trouble, setback, attempts_left }: Situation): Told | undefined {
+function noticeOf(texts: Texts, { field_errors, notice, state }: PayPageProps): Notice | undefined {
+  const { last_failure, attempts_left } = state;
   const title = texts.error_title;
-  if (Object.keys(errors).length > 0) return { notice: { heading: texts.check_fields, errors }, title };
-  if (trouble) return { notice: { heading: texts[trouble], details: [texts[`${trouble}_detail`]] }, title };
-  if (!setback) return undefined;
-  const details = [detailOf(texts, setback), texts.attempts_left(attempts_left)];
-  return setback.declined
-    ? { notice: { heading: texts.declined, details }, title: texts.declined_title }
-    : { notice: { heading: texts.failed, details }, title };
+  if (Object.keys(field_errors).length > 0) {
+    return { heading: texts.check_fields, details: [], errors: field_errors, title };
+  }
+  if (notice) return { heading: texts[notice], details: [texts[`${notice}_detail`]], errors: {}, title };
+  if (!last_failure) return undefined;
+  const details = [failureDetail(texts, last_failure), texts.attempts_left(attempts_left)];
+  return last_failure.declined
+    ? { heading: texts.declined, details, errors: {}, title: texts.declined_title }
+    : { heading: texts.failed, details, errors: {}, title };
 }
 
-function detailOf(texts: Texts, { declined, payment_method, response_code = '' }: Setback): string {
+function failureDetail(texts: Texts, { declined, payment_method, response_code = '' }: AttemptFailure): string {
   if (!declined) return texts.failed_detail;
   // With a wallet the customer typed nothing that could be checked.
   const by_code: Readonly<Record<string, string>> = texts.declined_by_code;
   return isWallet(payment_method) ? texts.wallet_declined_detail : (by_code[response_code] ?? texts.declined_detail);
+}
+
+/** Read out and focused first. */
+function NoticeBox({ heading, details, errors }: Notice) {
+  const wrong = CARD_FIELDS.filter((name) => errors[name] !== undefined);
+  return (
+    <div class="notice" role="alert" tabindex={-1} autofocus>
+      <h2>{heading}</h2>
+      {details.map((detail) => (
+        <p key={detail}>{detail}</p>
+      ))}
+      {wrong.length > 0 && (
+        <ul>
+          {wrong.map((name) => (
+            <li key={name}>
+              <a href={`#${name}`}>{errors[name]}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+interface TestCardsProps {
+  texts: Texts;
+  cards: readonly TestCard[];
+  page: string;
+}
+
+/**
+ * The table of test cards: a form whose buttons load the page with that card filled in. Explicit roles, because the rows are blocks
+ * on a phone and browsers would forget that it is a table. The cards' texts come from the processor, in English.
+ */
+function TestCards({ texts, cards, page }: TestCardsProps) {
+  return (
+    <section class="sheet cards" aria-labelledby="cards-heading">
+      <h2 id="cards-heading">{texts.cards_heading}</h2>
+      <form method="get" action={page}>
+        <table role="table">
+          <caption>{texts.cards_detail}</caption>
+          <thead role="rowgroup">
+            <tr role="row">
+              <th role="columnheader" scope="col">
+                {texts.cards_card}
+              </th>
+              <th role="columnheader" scope="col">
+                {texts.cards_number}
+              </th>
+              <th role="columnheader" scope="col">
+                {texts.cards_meaning}
+              </th>
+              <td role="cell" />
+            </tr>
+          </thead>
+          <tbody role="rowgroup">
+            {cards.map(({ name, number, title, meaning }) => (
+              <tr role="row" key={name}>
+                <th role="rowheader" scope="row" lang="en">
+                  {title}
+                </th>
+                <td role="cell" class="digits">
+                  {grouped(number)}
+                </td>
+                <td role="cell" class="meaning" lang="en">
+                  {meaning}
+                </td>
+                <td role="cell">
+                  <button
+                    class="button small"
+                    type="submit"
+                    name="card"
+                    value={name}
+                    aria-label={texts.cards_use_named(title)}
+                  >
+                    {texts.cards_use}
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </form>
+    </section>
+  );
 }

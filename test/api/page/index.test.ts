@@ -5,8 +5,10 @@ import pino from 'pino';
 import { createPages } from '../../../api/page';
 import { connect, type Database } from '../../../src/db/connection';
 import { createProcessor, type Processor } from '../../../src/processor/client';
+import { reversalOrderId } from '../../../src/ids';
 import { WALLETS, type Wallet } from '../../../src/processor/wire';
 import { createWorkflows } from '../../../src/temporal/workflows';
+import { orderWorkflowId } from '../../../workflows/messages';
 import { CARDS } from '../../support/cards';
 import { Merchant } from '../../support/client';
 import { NOBODY } from '../../support/shapes';
@@ -44,6 +46,16 @@ describe('a page', () => {
     expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
     expect(await response.text()).toContain('Page not found');
   });
+
+  test.each(['..%2f..%2fx/cancel', '..%2f..%2fx/wallet', '..%2f..%2fx', 'x%0d%0ay/wallet', `${NOBODY}%2f/cancel`])(
+    '/pay/%s is a 404 page for every method, and leads nowhere',
+    async (path) => {
+      for (const method of ['GET', 'POST', 'PUT']) {
+        const { status, headers } = await new Client().send(`/pay/${path}`, { method });
+        expect([method, status, headers.get('location')]).toEqual([method, 404, null]);
+      }
+    },
+  );
 
   test('is there with and without trailing slash, by order and by transaction, in capitals too', async () => {
     const order = await createOrder({ transactions: [{ payment_method: 'credit-card' }] });
@@ -699,6 +711,47 @@ describe('the cancel form', () => {
   test('its address opens the order’s page', async () => {
     const { client, path } = await opened();
     expect((await client.send(`${path}cancel/`)).headers.get('location')).toBe(path);
+  });
+});
+
+describe('a hundred loads of the address that the issuer sends its customer to', () => {
+  let temporal: ReturnType<typeof temporalOf>;
+  beforeAll(() => {
+    temporal = temporalOf();
+  });
+  afterAll(() => temporal.connection.close());
+
+  /** Events of the latest run of an order's workflow. */
+  const eventsOf = async (order_id: string) =>
+    (await temporal.workflow.getHandle(orderWorkflowId(order_id)).fetchHistory()).events?.length ?? 0;
+
+  async function atTheIssuer() {
+    const { order, client, path, form } = await opened();
+    await client.post(path, { ...form, number: CARDS.challenge.number });
+    const transaction_id = (await getOrder(order.id)).transactions![0]!.id;
+    const load = async () => (await client.send(`${path}${transaction_id}/?from=issuer`)).status;
+    const loads = async () => new Set(await Promise.all(Array.from({ length: 100 }, load)));
+    return { order, client, path, form, transaction_id, loads };
+  }
+
+  test('add a few events to the history of an order that waits for the issuer', async () => {
+    const { order, loads } = await atTheIssuer();
+    const before = await eventsOf(order.id);
+    expect(await loads()).toEqual(new Set([200]));
+    expect((await eventsOf(order.id)) - before).toBeLessThan(25);
+    expect(await story(order.id)).toBe('processing: pending');
+  });
+
+  test('add a few events to the watch over an order that was cancelled meanwhile', async () => {
+    const { order, client, path, form, transaction_id, loads } = await atTheIssuer();
+    await client.post(`${path}cancel/`, { token: form.token });
+    const watch = reversalOrderId(transaction_id);
+    const before = await until('its watch has begun', async () => await eventsOf(watch).catch(() => undefined));
+    const { runId } = await temporal.workflow.getHandle(orderWorkflowId(watch)).describe();
+    expect(await loads()).toEqual(new Set([200]));
+    expect((await eventsOf(watch)) - before).toBeLessThan(25);
+    expect((await temporal.workflow.getHandle(orderWorkflowId(watch)).describe()).runId).toBe(runId);
+    expect(await story(order.id)).toBe('cancelled: cancelled');
   });
 });
 

@@ -1,4 +1,5 @@
-import { LANGUAGES, textsFor } from '../../../../api/page/languages';
+import type { Request } from 'express';
+import { LANGUAGES, localize, textsFor } from '../../../../api/page/languages';
 
 /** Every text below one, by its path; a text made of others says them again in its order. */
 function flat(texts: object, path = ''): [string, string][] {
@@ -62,4 +63,39 @@ test.each<[string[], string]>([
   [[], 'en'],
 ])('%j is read in %s', (wanted, lang) => {
   expect(textsFor(wanted).lang).toBe(lang);
+});
+
+describe('a page', () => {
+  const aRequest = (...languages: string[]) => ({ acceptsLanguages: () => languages }) as unknown as Request;
+  const spaced = (text: string) => text.replace(/\s/g, ' ');
+
+  test.each<[string[], string[], string]>([
+    [[], ['en-GB', 'en'], '€1,234.50'],
+    [[], ['de-AT', 'en'], '€ 1.234,50'],
+    [['fr-FR'], ['en'], '1 234,50 €'],
+    [['fr-FR', 'de_DE'], ['en'], '1 234,50 €'],
+    [['nl_NL'], ['en'], '€ 1.234,50'],
+    [['no such locale'], ['de'], '1.234,50 €'],
+    [['no such locale', 'de_DE'], ['en'], '1.234,50 €'],
+    [[], ['*'], '€1,234.50'],
+    [[], [], '€1,234.50'],
+  ])('of locales %j, for a browser in %j, writes amounts as %s', (locales, languages, expected) => {
+    const amount = localize(aRequest(...languages), locales).amount({ amount: 123450, currency: 'EUR' });
+    expect(spaced(amount)).toBe(expected);
+  });
+
+  test.each<[string[], string, string]>([
+    [['nl_NL', 'fr'], 'de', 'nl'],
+    [['fr_BE'], 'de', 'fr'],
+    [['ja_JP'], 'de', 'de'],
+    [[], 'ja', 'en'],
+  ])('of locales %j, for a browser in %s, is in %s', (locales, language, lang) => {
+    expect(localize(aRequest(language), locales).lang).toBe(lang);
+  });
+
+  test('writes dates in the language of its texts, whatever the notation of amounts', () => {
+    const instant = Date.UTC(2026, 2, 1, 12, 30);
+    expect(localize(aRequest('ja')).instant(instant)).toBe('1 March 2026 at 12:30 UTC');
+    expect(localize(aRequest('de-AT')).instant(instant)).toBe('1. März 2026 um 12:30 UTC');
+  });
 });

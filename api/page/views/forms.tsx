@@ -1,14 +1,21 @@
+import type { Wallet } from '../../../src/processor/wire';
 import type { CardField, FieldErrors } from '../card-form';
 import { TOKEN_FIELD } from '../csrf';
-import type { Reader } from '../reader';
+import { WALLET_NAMES, type Localization, type Texts } from '../languages';
 import type { Prefilled } from '../test-cards';
+import { DeviceIcon } from './icons';
 
-/** What the card form shows and where it is sent. */
-export interface CardFormProps {
-  reader: Reader;
-  action: string;
+/** What every form of a page that pays needs. */
+interface PaymentFormProps {
+  /** Address of the page. */
+  page: string;
   token: string;
   attempt: number;
+}
+
+/** What the card form shows and where it is sent. */
+interface CardFormProps extends PaymentFormProps {
+  localization: Localization;
   errors: FieldErrors;
   /** Published values of a test card, or the name from a form that is shown again; never a typed number or code. */
   values: Partial<Prefilled>;
@@ -17,13 +24,13 @@ export interface CardFormProps {
 }
 
 /** The card form, with one button. The server checks it; without a script it is the same form. */
-export function CardForm({ reader, action, token, attempt, errors, values, amount, merchant }: CardFormProps) {
-  const { texts } = reader;
+export function CardForm({ localization, page, token, attempt, errors, values, amount, merchant }: CardFormProps) {
+  const { texts } = localization;
   // A test card was chosen: all that is left is to pay.
   const ready = values.number !== undefined;
   const shared = { errors, values };
   return (
-    <form method="post" action={action} novalidate data-pay>
+    <form method="post" action={page} novalidate data-pay>
       <input type="hidden" name={TOKEN_FIELD} value={token} />
       <input type="hidden" name="attempt" value={attempt} />
       <div class="fields">
@@ -60,7 +67,7 @@ export function CardForm({ reader, action, token, attempt, errors, values, amoun
         <button class="button" type="submit" data-busy={texts.paying} autofocus={ready}>
           {texts.pay(amount)}
         </button>
-        <p class="promise">{texts.card_promise(merchant)}</p>
+        <p class="promise">{texts.card_privacy(merchant)}</p>
       </div>
     </form>
   );
@@ -107,5 +114,45 @@ function Field({ name, label, hint, wide, errors, values, ...input }: FieldProps
         </span>
       )}
     </div>
+  );
+}
+
+interface WalletFormsProps extends PaymentFormProps {
+  texts: Texts;
+  wallets: readonly Wallet[];
+}
+
+/** One form for each wallet, whose button pays at once. The button says that the wallet is simulated. */
+export function WalletForms({ texts, wallets, page, token, attempt }: WalletFormsProps) {
+  return (
+    <div class="wallets">
+      {wallets.map((wallet) => (
+        <form key={wallet} method="post" action={`${page}wallet/`} data-pay>
+          <input type="hidden" name={TOKEN_FIELD} value={token} />
+          <input type="hidden" name="attempt" value={attempt} />
+          <input type="hidden" name="payment_method" value={wallet} />
+          <button class="button wallet" type="submit" aria-describedby="simulated">
+            <DeviceIcon />
+            <span data-busy={texts.paying}>{texts.pay_with(WALLET_NAMES[wallet])}</span>{' '}
+            <span class="tag">{texts.simulated}</span>
+          </button>
+        </form>
+      ))}
+      <p class="promise" id="simulated">
+        {texts.simulated_detail}
+      </p>
+    </div>
+  );
+}
+
+/** A separate form: it must share neither a button row nor the enter key with the card form. */
+export function CancelForm({ texts, page, token }: { texts: Texts; page: string; token: string }) {
+  return (
+    <form method="post" action={`${page}cancel/`}>
+      <input type="hidden" name={TOKEN_FIELD} value={token} />
+      <button class="quiet" type="submit">
+        {texts.cancel}
+      </button>
+    </form>
   );
 }

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import pino from 'pino';
-import { onPageError } from '../../../api/page/on-error';
+import { onPageError } from '../../../api/page/respond';
 import { ServiceError } from '../../../src/errors';
 import { SERIALIZERS } from '../../../src/log';
 import { servePlumbing } from '../../support/plumbing';

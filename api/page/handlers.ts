@@ -1,0 +1,216 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { z } from 'zod';
+import { ERRORS, ServiceError, invalid } from '../../src/errors';
+import type { Processor } from '../../src/processor/client';
+import { WALLETS, type TestCard, type VaultedCard } from '../../src/processor/wire';
+import { CARD_FIELDS, readAttempt, readCard, readName, refusalOf } from './card-form';
+import type { CsrfProtection } from './csrf';
+import { localize } from './languages';
+import { CREDIT_CARD, type PageMethod, type Payable, type Payables } from './payable';
+import type { FormResult, Respond } from './respond';
+
+/** What the handlers of one kind of payable share. */
+export interface PageContext {
+  payables: Payables;
+  processor: Pick<Processor, 'vaultCard' | 'vaultWallet'>;
+  /** Milliseconds until a form is answered, with the outcome or without. */
+  deadline_ms: number;
+  csrf: Pick<CsrfProtection, 'isValid'>;
+  testCards: () => Promise<readonly TestCard[]>;
+  respond: Respond;
+}
+
+export function notFound(): ServiceError {
+  return new ServiceError('NotFound', 'There is no payment at this address.');
+}
+
+/** The payable of the path. Throws NotFound. */
+async function requirePayable({ payables }: PageContext, { params }: Request): Promise<Payable> {
+  const payable = await payables.find(String(params['id']), params['transaction_id'] as string | undefined);
+  if (payable === undefined) throw notFound();
+  return payable;
+}
+
+/** The payable that a form is about. Throws Forbidden for a form that no page of ours sent, and NotFound. */
+async function requireForm(context: PageContext, request: Request): Promise<Payable> {
+  if (!context.csrf.isValid(request)) {
+    throw new ServiceError('Forbidden', 'The form does not come from a page of this service.');
+  }
+  return await requirePayable(context, request);
+}
+
+/**
+ * Shows the page of a payable, or of one of its transactions, which shows the present attempt (rules 6.5). The issuer sends the customer back
+ * here too; what became of the payment is read from the record, never from the address.
+ */
+export function showPage(context: PageContext): RequestHandler {
+  const { payables, respond, deadline_ms } = context;
+  return async (request, response) => {
+    const payable = await requirePayable(context, request);
+    if (request.query['from'] !== 'issuer') return await respond(request, response, payable, 'visit');
+    const returned = await payables.returnFromIssuer(payable, Date.now() + deadline_ms);
+    await respond(request, response, returned, 'issuer_return');
+  };
+}
+
+/** Handles the card form: the card goes to the processor's vault, and only its token goes on. */
+export function payByCard(context: PageContext): RequestHandler {
+  const { processor, testCards } = context;
+  return handlePayment(context, {
+    methodOf: () => CREDIT_CARD,
+    async vault({ body, payable: { project_id, is_test, locales }, request }) {
+      const { errors: words } = localize(request, locales).texts;
+      const test_numbers = is_test ? (await testCards()).map(({ number }) => number) : [];
+      const read = readCard(body, words, test_numbers);
+      if (!('card' in read)) return { field_errors: read.errors };
+      const vaulted = await processor.vaultCard({ project_id, is_test, ...read.card });
+      if (!vaulted.usable) return { field_errors: refusalOf(vaulted.field, words) };
+      const { usable: _, ...card } = vaulted;
+      return { card };
+    },
+  });
+}
+
+const walletForm = z.object({ payment_method: z.enum(WALLETS) });
+
+/** Handles the form of a wallet: the processor gives a token of the wallet's card, which is then charged like any card. */
+export function payByWallet(context: PageContext): RequestHandler {
+  return handlePayment(context, {
+    methodOf: (body) => walletForm.safeParse(body).data?.payment_method,
+    async vault({ payable: { project_id, is_test }, payment_method }) {
+      return { card: await context.processor.vaultWallet({ project_id, is_test, payment_method }) };
+    },
+  });
+}
+
+/** Handles the cancel form. A second click, or a late one, shows how the payment ended. */
+export function cancel(context: PageContext): RequestHandler {
+  const { payables, respond, deadline_ms } = context;
+  return async (request, response) => {
+    const deadline_at = Date.now() + deadline_ms;
+    const payable = await requireForm(context, request);
+    const { state } = payable;
+    if (state.kind === 'ended') return await respond(request, response, payable, 'form');
+    if (state.kind === 'waiting' && !state.cancellable) {
+      const error = new ServiceError('CanNotCancelTransaction', 'The outcome of the payment is awaited.');
+      return await respond(request, response, payable, 'form', { error });
+    }
+    let error: ServiceError | undefined;
+    try {
+      await payables.cancel(payable, deadline_at);
+    } catch (thrown) {
+      // It is being paid or has ended meanwhile: the record says which.
+      if (!(thrown instanceof ServiceError)) throw thrown;
+      error = thrown;
+    }
+    const after = await requirePayable(context, request);
+    const is_unchanged = after.state.kind === 'payable';
+    await respond(request, response, after, 'form', {
+      error,
+      ...(is_unchanged && { status: 503, notice: 'not_cancelled' }),
+    });
+  };
+}
+
+/** A form that pays the present attempt of its payable, by a method that it offers. */
+interface PaymentForm<Method extends PageMethod> {
+  request: Request;
+  body: unknown;
+  payable: Payable;
+  payment_method: Method;
+}
+
+/** How one of the methods is paid by. */
+interface MethodForm<Method extends PageMethod> {
+  /** The method that a form asks for; `undefined` when the form is not ours. */
+  methodOf: (body: unknown) => Method | undefined;
+  /** Swaps what the form holds for a card of the vault, or says which fields are wrong. Rejects with a ServiceError. */
+  vault: (form: PaymentForm<Method>) => Promise<{ card: VaultedCard } | Pick<Required<FormResult>, 'field_errors'>>;
+}
+
+/**
+ * Handles a form that pays, whatever its method (rules 12.4). A form for an attempt that was already made, or for a method that is not offered,
+ * charges nothing: it shows the present state, and tells a program why. Answers within `deadline_ms`.
+ */
+function handlePayment<Method extends PageMethod>(
+  context: PageContext,
+  { methodOf, vault }: MethodForm<Method>,
+): RequestHandler {
+  const { payables, respond, deadline_ms } = context;
+
+  return async (request, response: Response) => {
+    const deadline_at = Date.now() + deadline_ms;
+    const payable = await requireForm(context, request);
+    const body: unknown = request.body;
+    const read = readPayment(payable, readAttempt(body), methodOf(body));
+    if (read instanceof ServiceError) return await respond(request, response, payable, 'form', { error: read });
+    const { attempt } = read;
+    let paid: Payable;
+    try {
+      const vaulted = await vault({ request, body, payable, payment_method: read.payment_method });
+      if ('field_errors' in vaulted) {
+        const { field_errors } = vaulted;
+        const error = firstOf(field_errors);
+        const result = { status: 400, error, field_errors, cardholder_name: readName(body) };
+        return await respond(request, response, payable, 'form', result);
+      }
+      paid = await payables.pay(payable, { ...read, ...vaulted }, deadline_at);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      // It changed meanwhile, or nothing could be done: the record tells what to show.
+      const after = await requirePayable(context, request);
+      const result = isPresentAttempt(after, attempt)
+        ? { ...notCharged(error), cardholder_name: readName(body) }
+        : { error: alreadyStarted() };
+      return await respond(request, response, after, 'form', result);
+    }
+    const outcome_unknown = isPresentAttempt(paid, attempt);
+    const result = outcome_unknown ? { outcome_unknown, error: outcomeUnknown() } : {};
+    await respond(request, response, paid, 'form', result);
+  };
+}
+
+/** The form's attempt and method, when they are the present ones; otherwise why it charges nothing. */
+function readPayment<Method extends PageMethod>(
+  { state, methods }: Payable,
+  attempt: number | undefined,
+  payment_method: Method | undefined,
+): { attempt: number; payment_method: Method } | ServiceError {
+  if (attempt === undefined) return invalid('attempt', 'Not the number that a form of the page holds.');
+  if (state.kind !== 'payable' || attempt < state.attempt) return alreadyStarted();
+  if (attempt > state.attempt) return invalid('attempt', `The present attempt is ${state.attempt}.`);
+  if (payment_method === undefined || !methods.includes(payment_method)) {
+    return invalid('payment_method', 'The order does not offer this method.');
+  }
+  return { attempt, payment_method };
+}
+
+/** Whether this attempt can still be made: the record does not show it yet. */
+function isPresentAttempt({ state }: Payable, attempt: number): boolean {
+  return state.kind === 'payable' && state.attempt === attempt;
+}
+
+function firstOf(errors: Required<FormResult>['field_errors']): ServiceError | undefined {
+  const name = CARD_FIELDS.find((one) => errors[one] !== undefined);
+  return name && invalid(name, errors[name] ?? '');
+}
+
+/** The attempt was made before, by this form or another, or the payable has ended. */
+function alreadyStarted(): ServiceError {
+  return new ServiceError(
+    'TransactionAlreadyStarted',
+    'This payment attempt has started already, or the order cannot be paid any more.',
+  );
+}
+
+function notCharged(error: ServiceError): FormResult {
+  const { status } = ERRORS[error.error];
+  return { status: status >= 500 ? status : 503, error, notice: 'not_charged' };
+}
+
+function outcomeUnknown(): ServiceError {
+  return new ServiceError(
+    'ServiceUnavailable',
+    'Nothing is known of this payment yet; the same form sent again pays once.',
+  );
+}

@@ -1,0 +1,243 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Database } from '../../src/db/connection';
+import { findOrderView, type OrderView, type TransactionView } from '../../src/db/order-view';
+import { isExpired, mayCancel } from '../../src/domain/order';
+import { isChargedByToken } from '../../src/domain/order-record';
+import { paymentPeriod } from '../../src/domain/payment-period';
+import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
+import { reversalOrderId, transactionId } from '../../src/ids';
+import { notAfter } from '../../src/temporal/call';
+import type { Orders } from '../../src/temporal/orders';
+import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
+import type { SubmitPaymentInput } from '../../workflows/messages';
+import {
+  pageMethods,
+  type AttemptFailure,
+  type CardPayment,
+  type Outcome,
+  type PageMethod,
+  type Payable,
+  type Payables,
+  type PaymentState,
+} from './payable';
+import { createPollLimit } from './poll-limit';
+
+/** Orders on their hosted pages. */
+
+/** How long a customer who comes back from the issuer waits for the outcome before the waiting page is shown. Milliseconds. */
+const OUTCOME_WAIT_MS = 3_000;
+const LOOK_AGAIN_AFTER_MS = 100;
+/** How long after a transaction has ended the customer's return from the issuer may still bring an approval to light. Milliseconds. */
+const LATE_RETURN_MS = 60 * 60_000;
+
+interface OrderPayable extends Payable {
+  order: OrderView;
+}
+
+interface OrderServices {
+  db: Database;
+  orders: Pick<Orders, 'pay' | 'cancel'>;
+  processor_notifications: Pick<ProcessorNotifications, 'customerReturned'>;
+}
+
+/** Loads, pays and cancels orders for their pages. */
+export function orderPayables({ db, orders, processor_notifications }: OrderServices): Payables {
+  const pollLimit = createPollLimit();
+
+  /** Resolves once the order has changed, or after OUTCOME_WAIT_MS. */
+  async function untilChanged({ id, version }: OrderView): Promise<void> {
+    const until = Date.now() + OUTCOME_WAIT_MS;
+    while (Date.now() < until && (await findOrderView(db, id))?.version === version) {
+      await setTimeout(LOOK_AGAIN_AFTER_MS);
+    }
+  }
+
+  async function find(id: string, transaction_id?: string): Promise<OrderPayable | undefined> {
+    const order = await findOrderView(db, id);
+    // Customers do not pay follow-up orders.
+    if (order?.kind !== 'payment') return undefined;
+    const is_known = transaction_id === undefined || order.transactions.some((one) => one.id === transaction_id);
+    return is_known ? toPayable(order, clockOf(order)()) : undefined;
+  }
+
+  return {
+    find,
+    async pay({ order }: OrderPayable, payment, deadline_at) {
+      const paid = await orders.pay(order.id, paymentInput(order, payment, deadline_at), deadline_at);
+      return toPayable(paid, clockOf(paid)());
+    },
+    async cancel({ order }: OrderPayable, deadline_at) {
+      await orders.cancel(order.id, { source: 'customer' }, deadline_at);
+    },
+    async returnFromIssuer(payable: OrderPayable, deadline_at) {
+      const { order, now } = payable;
+      const transaction = transactionToAskAbout(order, now);
+      if (transaction === undefined) return payable;
+      await pollLimit(transaction.id, async () => {
+        await processor_notifications.customerReturned(
+          { order_id: order.id, transaction_id: transaction.id },
+          deadline_at,
+        );
+        if (transaction.status === 'pending') await untilChanged(order);
+      });
+      return (await find(order.id)) ?? payable;
+    },
+  };
+}
+
+/** The clock that an order's times are read by. */
+const clockOf = (_order: OrderView): (() => number) => Date.now;
+
+/** An order as its page shows it. `now`: the order's time, epoch milliseconds. */
+export function toPayable(order: OrderView, now: number): OrderPayable {
+  const { id, project_id, is_test, merchant_name, amount, currency, description, merchant_order_id } = order;
+  return {
+    id,
+    project_id,
+    is_test,
+    merchant_name,
+    amount,
+    currency,
+    description,
+    merchant_order_id,
+    path: `/pay/${id}/`,
+    locales: [order.locale, order.customer?.['locale']].filter((locale) => typeof locale === 'string'),
+    methods: methodsOf(order),
+    now,
+    state: stateOf(order, now),
+    paid_with: paidWith(order),
+    return_urls: [order.return_url, order.failure_url].filter((url) => url !== null),
+    order,
+  };
+}
+
+/** An order is expired at its expires_at, even before its timer fires. */
+function stateOf(order: OrderView, now: number): PaymentState {
+  const last = order.transactions.at(-1);
+  const last_failure = failureOf(last);
+  const ended = (outcome: Outcome, failure = last_failure): PaymentState => ({
+    kind: 'ended',
+    outcome,
+    last_failure: failure,
+    return_address: returnAddress(order, outcome),
+  });
+  const awaitsOutcome: PaymentState = {
+    kind: 'waiting',
+    waiting_for: 'outcome',
+    cancellable: false,
+    challenge_url: undefined,
+  };
+  if (isFinal(ORDER_MOVES, order.status)) return ended(order.status as Outcome);
+  if (last?.status === 'processing') return awaitsOutcome;
+  const expires_at = paymentExpiresAt(order, last);
+  if (isExpired(expires_at, now)) return ended('expired', undefined);
+  if (last?.status === 'pending') {
+    return {
+      kind: 'waiting',
+      waiting_for: 'issuer',
+      cancellable: mayCancel(order.status, last.status),
+      challenge_url: last.challenge_url ?? undefined,
+    };
+  }
+  if (isChargedByToken(order)) return awaitsOutcome;
+  const attempt = last?.status === 'new' ? last.attempt : order.transactions.length + 1;
+  return { kind: 'payable', attempt, attempts_left: order.attempts_max - attempt + 1, last_failure, expires_at };
+}
+
+/** The expires_at of the order, or the earlier one of its open transaction, epoch milliseconds. */
+function paymentExpiresAt(order: OrderView, last: TransactionView | undefined): number {
+  const of_order = epoch(order.expires_at);
+  const is_open = last?.status === 'new' || last?.status === 'pending';
+  return is_open ? Math.min(of_order, epoch(last.expires_at)) : of_order;
+}
+
+/** Without expires_at it never expires. */
+const epoch = (text: string | null) => (text === null ? Number.POSITIVE_INFINITY : Date.parse(text));
+
+function failureOf(last: TransactionView | undefined): AttemptFailure | undefined {
+  if (last?.status !== 'error') return undefined;
+  const declined = last.events.some(({ event, result }) => event === 'error' && result === 'declined');
+  return { declined, payment_method: last.payment_method, response_code: last.response_code ?? undefined };
+}
+
+/**
+ * The method of a transaction that the merchant sent with the order, else those the order names, else those of the project. An
+ * empty list counts as none: such an order could not be paid (rules 5.10). What a customer tried before does not matter.
+ */
+function methodsOf({ payment_methods, project_payment_methods, transactions }: OrderView): PageMethod[] {
+  const [first] = transactions;
+  if (first?.events[0]?.source === 'merchant') return pageMethods([first.payment_method], project_payment_methods);
+  return pageMethods(payment_methods?.length ? payment_methods : project_payment_methods, project_payment_methods);
+}
+
+function paidWith({ transactions }: OrderView): Payable['paid_with'] {
+  const paid = transactions.find(({ status }) => status === 'accepted');
+  const pan = paid?.payment_method_details?.['truncated_pan'];
+  if (paid === undefined || typeof pan !== 'string') return undefined;
+  return {
+    payment_method: paid.payment_method,
+    brand: paid.payment_method_brand ?? '',
+    last_digits: pan.slice(-4),
+  };
+}
+
+type ReturnUrls = Pick<OrderView, 'id' | 'project_id' | 'return_url' | 'failure_url'>;
+
+/** The merchant's address for this outcome, with the order's ids appended; `undefined` when there is none (rules 12.11). */
+export function returnAddress(order: ReturnUrls, outcome: Outcome): string | undefined {
+  const address = outcome === 'completed' ? order.return_url : (order.failure_url ?? order.return_url);
+  if (address === null) return undefined;
+  const url = new URL(address);
+  // Not by searchParams, which would rewrite the existing query.
+  const query = url.search.replace(/^\?/, '');
+  url.search = `${query}${query === '' ? '' : '&'}order_id=${order.id}&project_id=${order.project_id}`;
+  return url.href;
+}
+
+/**
+ * What the workflow needs to charge one attempt. What the merchant sent for the first attempt applies to every
+ * later one (rules 6.4).
+ */
+function paymentInput(
+  { id, project_id, is_test, transactions: [first], transaction_expiration_period }: OrderView,
+  { attempt, payment_method, card: { brand, ...card } }: CardPayment,
+  deadline_at: number,
+): SubmitPaymentInput {
+  const { capture_mode, capture_period, transaction_type, receiver_account_token, payment_method_details } =
+    first ?? {};
+  const { receiver_account_number, receiver_account_number_type } = payment_method_details ?? {};
+  // Account funding: the receiver is shown beside the card.
+  const receiver =
+    receiver_account_number === undefined ? {} : { receiver_account_number, receiver_account_number_type };
+  return {
+    project_id,
+    is_test,
+    transaction: {
+      ...paymentPeriod(first ?? {}, transaction_expiration_period),
+      id: transactionId(id, attempt),
+      attempt,
+      payment_method,
+      payment_method_brand: brand,
+      payment_method_details: { ...receiver, ...card },
+      capture_mode: capture_mode ?? undefined,
+      capture_period: capture_period ?? undefined,
+      transaction_type:
+        transaction_type === 'authorization' || transaction_type === 'aft' ? transaction_type : undefined,
+      receiver_account_token: receiver_account_token ?? undefined,
+    },
+    not_after: notAfter(deadline_at),
+  };
+}
+
+/**
+ * The transaction that a customer who returns from the issuer may have paid there: the last one while it is pending, or within an
+ * hour after it ended unpaid. `undefined` when an answer of the processor cannot matter, as its money is given back already (rules 12.12).
+ */
+export function transactionToAskAbout(order: OrderView, now: number): TransactionView | undefined {
+  const last = order.transactions.at(-1);
+  if (last === undefined || last.challenge_url === null || order.status === 'completed') return undefined;
+  if (last.status !== 'pending' && last.status !== 'cancelled' && last.status !== 'expired') return undefined;
+  const ended_at = epoch(last.status === 'pending' ? last.expires_at : last.modified);
+  if (now >= ended_at + LATE_RETURN_MS) return undefined;
+  return order.follow_ups.some(({ id }) => id === reversalOrderId(last.id)) ? undefined : last;
+}

@@ -1,0 +1,102 @@
+import { WALLETS, type VaultedCard, type Wallet } from '../../src/processor/wire';
+
+/** The payment method of the card form. */
+export const CREDIT_CARD = 'credit-card';
+
+/** Every method a page offers, in the order it shows them: those that take one click come first. */
+const PAGE_METHODS = [...WALLETS, CREDIT_CARD] as const;
+export type PageMethod = (typeof PAGE_METHODS)[number];
+
+/** Whether a method is one of the wallets. */
+export function isWallet(method: string): method is Wallet {
+  return WALLETS.some((wallet) => wallet === method);
+}
+
+/** The methods that a page offers: those the merchant wants and the project has active. */
+export function pageMethods(wanted: readonly string[], active: readonly string[]): PageMethod[] {
+  return PAGE_METHODS.filter((method) => wanted.includes(method) && active.includes(method));
+}
+
+/** How a payment ended. */
+export type Outcome = 'completed' | 'cancelled' | 'expired' | 'error';
+
+/** Why the last attempt failed: declined by the issuer, or anything else (3-D Secure, the processor). */
+export interface AttemptFailure {
+  declined: boolean;
+  payment_method: string;
+  response_code: string | undefined;
+}
+
+/** What the customer can do now. Not stored: it follows from the record and the time. */
+export type PaymentState =
+  | {
+      kind: 'payable';
+      /** The attempt that the forms of this page pay; a form with another number is out of date. */
+      attempt: number;
+      attempts_left: number;
+      last_failure: AttemptFailure | undefined;
+      /** Epoch milliseconds. */
+      expires_at: number;
+    }
+  | {
+      kind: 'waiting';
+      /** The outcome of a charge, or the customer at the issuer (3-D Secure). */
+      waiting_for: 'outcome' | 'issuer';
+      cancellable: boolean;
+      /** Where the issuer asks the customer, while it does. */
+      challenge_url: string | undefined;
+    }
+  | {
+      kind: 'ended';
+      outcome: Outcome;
+      last_failure: AttemptFailure | undefined;
+      /** The merchant's address for this outcome; `undefined`: the customer stays on the page. */
+      return_address: string | undefined;
+    };
+
+/** Something that a customer pays on a hosted page: what, to whom, by which methods, until when, and what happened. */
+export interface Payable {
+  id: string;
+  project_id: string;
+  is_test: boolean;
+  /** Path of its page below the public address, with a slash at both ends. */
+  path: string;
+  merchant_name: string;
+  /** Minor units. */
+  amount: number;
+  /** ISO 4217. */
+  currency: string;
+  description: string | null;
+  merchant_order_id: string | null;
+  /** The customer's locales as the merchant sent them, first choice first; some may not exist. */
+  locales: readonly string[];
+  methods: readonly PageMethod[];
+  /** Its time when it was loaded, epoch milliseconds. A page takes the time from here alone. */
+  now: number;
+  state: PaymentState;
+  paid_with: { payment_method: string; brand: string; last_digits: string } | undefined;
+  /** Every merchant's address that a form of the page may lead to. */
+  return_urls: readonly string[];
+}
+
+/** One payment attempt as a form asks for it: the card is in the processor's vault. */
+export interface CardPayment {
+  attempt: number;
+  payment_method: PageMethod;
+  card: VaultedCard;
+}
+
+/** Loads and changes the payables of one kind. */
+export interface Payables {
+  /** `undefined`: there is none with this id, or it has no such transaction. */
+  find(id: string, transaction_id?: string): Promise<Payable | undefined>;
+  /**
+   * Pays one attempt and resolves with the payable as it is afterwards, also when the outcome is not known at the deadline (epoch
+   * milliseconds). Rejects with a ServiceError when nothing was charged. A repeat is the same payment.
+   */
+  pay(payable: Payable, payment: CardPayment, deadline_at: number): Promise<Payable>;
+  /** Cancels it for the customer. Rejects with a ServiceError when it cannot be cancelled any more. */
+  cancel(payable: Payable, deadline_at: number): Promise<void>;
+  /** The customer is back from the issuer: asks for the outcome where it is open, and resolves with the payable as it is then. */
+  returnFromIssuer(payable: Payable, deadline_at: number): Promise<Payable>;
+}

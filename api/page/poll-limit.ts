@@ -1,0 +1,34 @@
+import { LRUCache } from 'lru-cache';
+
+/** Pause after the first question about a transaction; each further one doubles it, up to the longest. Milliseconds. */
+const FIRST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 5 * 60_000;
+/** Transactions remembered at once; the least recently asked about goes first. */
+const REMEMBERED_MAX = 10_000;
+
+/** Runs `poll` unless one for this transaction ran a short time ago; one that is running is waited for instead. */
+export type PollLimit = (transaction_id: string, poll: () => Promise<void>) => Promise<void>;
+
+/**
+ * Limits what the loads of one page can make this process ask the processor: one question under way per transaction, and pauses
+ * that grow between them (rules 12.12). A question that failed does not count.
+ */
+export function createPollLimit(): PollLimit {
+  const asked = new LRUCache<string, { pause_ms: number; next_at: number }>({ max: REMEMBERED_MAX });
+  const running = new Map<string, Promise<void>>();
+
+  async function run(transaction_id: string, poll: () => Promise<void>): Promise<void> {
+    const pause_ms = Math.min((asked.get(transaction_id)?.pause_ms ?? FIRST_PAUSE_MS / 2) * 2, LONGEST_PAUSE_MS);
+    await poll();
+    asked.set(transaction_id, { pause_ms, next_at: Date.now() + pause_ms });
+  }
+
+  return async (transaction_id, poll) => {
+    const under_way = running.get(transaction_id);
+    if (under_way !== undefined) return await under_way;
+    if (Date.now() < (asked.get(transaction_id)?.next_at ?? 0)) return;
+    const started = run(transaction_id, poll).finally(() => running.delete(transaction_id));
+    running.set(transaction_id, started);
+    await started;
+  };
+}

@@ -1,0 +1,145 @@
+import type { ErrorRequestHandler, Request, Response } from 'express';
+import type { VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import { idParam } from '../../src/contract/scalars';
+import { ERRORS, type ServiceError } from '../../src/errors';
+import type { Logger } from '../../src/log';
+import type { TestCard } from '../../src/processor/wire';
+import { answerError, answerErrors } from '../http/errors';
+import type { FieldErrors } from './card-form';
+import type { CsrfProtection } from './csrf';
+import { setPolicy } from './headers';
+import { localize, type Texts } from './languages';
+import type { Payable } from './payable';
+import { prefill, type Prefilled } from './test-cards';
+import { ProblemPage, ResultPage, WaitingPage } from './views/message-pages';
+import { PayPage } from './views/pay-page';
+
+/** What became of a form, where the payable does not tell it. */
+export interface FormResult {
+  /** HTTP status of the page; 200 when absent. */
+  status?: number;
+  /** Why the form was not carried out: the answer to a program, where a person sees the page. */
+  error?: ServiceError | undefined;
+  field_errors?: FieldErrors;
+  /** A problem that is not the customer's fault. */
+  notice?: 'not_charged' | 'not_cancelled';
+  cardholder_name?: string;
+  /** The charge may have been sent, and nothing is known of it yet. */
+  outcome_unknown?: boolean;
+}
+
+/** What the request was: a look at the page, the customer's return from the issuer, or a form. */
+export type Cause = 'visit' | 'issuer_return' | 'form';
+
+/**
+ * Answers a request with a payable as it is now: the forms, a waiting page, the result, or the way back to the merchant. After a
+ * form or a return from the issuer a customer whose payment has ended goes on to the merchant. A program that sent a form gets no
+ * page: it is redirected, or gets `result.error` thrown.
+ */
+export type Respond = (
+  request: Request,
+  response: Response,
+  payable: Payable,
+  cause: Cause,
+  result?: FormResult,
+) => Promise<void>;
+
+interface Dependencies {
+  csrf: CsrfProtection;
+  /** Path below which the service is reached, without a slash at its end. */
+  base: string;
+  testCards: () => Promise<readonly TestCard[]>;
+}
+
+export function createRespond({ csrf, base, testCards }: Dependencies): Respond {
+  return async (request, response, payable, cause, result = {}) => {
+    const { state } = payable;
+    const page = base + payable.path;
+    const reloads = reloadsOf(request);
+    const return_address = state.kind === 'ended' ? state.return_address : undefined;
+    if (cause !== 'visit' && prefersJson(request)) {
+      if (result.error !== undefined) throw result.error;
+      return response.redirect(303, return_address ?? page);
+    }
+    if (return_address !== undefined && (cause !== 'visit' || reloads !== undefined)) {
+      return response.redirect(303, return_address);
+    }
+
+    setPolicy(response, payable.return_urls);
+    const localization = localize(request, payable.locales);
+    const reload_url = cause === 'visit' ? undefined : page;
+    const frame = { payable, page, localization, base, is_test: payable.is_test, reload_url };
+    const token = () => csrf.token(request, response, page);
+    const reload = nextReload(page, reloads ?? 0);
+    if (result.outcome_unknown) {
+      const waiting = { waiting_for: 'unknown_charge', refresh: reload } as const;
+      return sendPage(response, 503, <WaitingPage {...frame} {...waiting} />);
+    }
+    if (state.kind === 'ended') return sendPage(response, 200, <ResultPage {...frame} state={state} />);
+    if (state.kind === 'waiting') {
+      const { waiting_for, challenge_url } = state;
+      // The first time the customer is led to the issuer: by the page, as a redirect after a form may only lead to known places.
+      const to_issuer = challenge_url !== undefined && cause !== 'issuer_return' && reloads === undefined;
+      const refresh = to_issuer ? { seconds: 0, url: challenge_url } : reload;
+      const cancel_token = state.cancellable ? token() : undefined;
+      return sendPage(
+        response,
+        200,
+        <WaitingPage {...frame} {...{ waiting_for, refresh, challenge_url, cancel_token }} />,
+      );
+    }
+
+    const test_cards = payable.is_test ? await testCards() : [];
+    const { status = 200, field_errors = {}, notice, cardholder_name } = result;
+    const chosen = test_cards.find(({ name }) => request.method === 'GET' && name === request.query['card']);
+    const values: Partial<Prefilled> = {
+      ...(cardholder_name !== undefined && { cardholder_name }),
+      ...(chosen && prefill(chosen, localization.texts.test_name, payable.now)),
+    };
+    const form = { state, field_errors, notice, values, test_cards, token: token() };
+    sendPage(response, status, <PayPage {...frame} {...form} />);
+  };
+}
+
+function sendPage(response: Response, status: number, page: VNode): void {
+  response
+    .status(status)
+    .type('html')
+    .send(`<!doctype html>${renderToString(page)}`);
+}
+
+/** Whether a request prefers JSON to a page, as programs do. */
+function prefersJson(request: Request): boolean {
+  return request.accepts(['html', 'json']) === 'json';
+}
+
+/** How often a waiting page has loaded itself already; `undefined` when the request is not such a reload. */
+function reloadsOf(request: Request): number | undefined {
+  const reloads = Number(request.method === 'GET' ? request.query['waited'] : undefined);
+  return Number.isInteger(reloads) ? Math.min(Math.max(reloads, 0), 1_000) : undefined;
+}
+
+/** Often at first, as most answers come soon; at last every ten seconds. */
+function nextReload(page: string, reloads: number): { seconds: number; url: string } {
+  return { seconds: Math.min(2 + Math.floor(reloads / 5), 10), url: `${page}?waited=${reloads + 1}` };
+}
+
+/** Browsers get an error page, programs get the API's errors. `base`: path below which the service is reached. */
+export function onPageError(log: Logger, base: string): ErrorRequestHandler {
+  return answerErrors(log, (error, request, response) => {
+    if (prefersJson(request)) return answerError(response, error);
+    const { status } = ERRORS[error.error];
+    const localization = localize(request);
+    const { problems } = localization.texts;
+    const problem = status in problems ? (status as keyof Texts['problems']) : status < 500 ? 400 : 503;
+    const page = problem === 404 ? undefined : pageOf(request, base);
+    sendPage(response, status, <ProblemPage {...{ localization, base, problem, page }} is_test={false} />);
+  });
+}
+
+/** The page that a request below `/pay` was about; `undefined` when its path holds no id. */
+function pageOf({ baseUrl, path }: Request, base: string): string | undefined {
+  const id = idParam().safeParse(path.split('/')[1]);
+  return id.success ? `${base}${baseUrl}/${id.data}/` : undefined;
+}

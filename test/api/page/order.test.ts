@@ -1,0 +1,213 @@
+import { returnAddress, toPayable, transactionToAskAbout } from '../../../api/page/order';
+import type { PaymentState } from '../../../api/page/payable';
+import type { OrderView, TransactionView } from '../../../src/db/order-view';
+import type { OrderStatus, TransactionStatus } from '../../../src/domain/transitions';
+import { reversalOrderId } from '../../../src/ids';
+import { NOBODY } from '../../support/shapes';
+
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+const END = '2026-03-01T12:30:00.000000+00:00';
+const MINUTE = 60_000;
+
+function transaction(
+  status: TransactionStatus,
+  attempt: number,
+  fields: Partial<TransactionView> = {},
+): TransactionView {
+  const base = { status, attempt, expires_at: END, challenge_url: null, response_code: null, events: [] };
+  return { id: NOBODY, ...base, ...fields } as unknown as TransactionView;
+}
+
+function anOrder(
+  status: OrderStatus,
+  transactions: TransactionView[] = [],
+  fields: Partial<OrderView> = {},
+): OrderView {
+  return {
+    id: 'o-1',
+    project_id: 'p-1',
+    status,
+    transactions,
+    follow_ups: [],
+    attempts_max: 5,
+    expires_at: END,
+    payment_methods: null,
+    project_payment_methods: ['credit-card', 'apple-pay', 'google-pay'],
+    return_url: null,
+    failure_url: null,
+    ...fields,
+  } as unknown as OrderView;
+}
+
+const declined = (attempt: number) =>
+  transaction('error', attempt, {
+    response_code: '05',
+    events: [{ event: 'error', result: 'declined' }] as unknown as TransactionView['events'],
+  });
+
+function inWords(state: PaymentState): string {
+  if (state.kind === 'payable') {
+    const { attempt, attempts_left, last_failure } = state;
+    const failure = last_failure ? (last_failure.declined ? ', declined' : ', failed') : '';
+    return `pay ${attempt}, ${attempts_left} left${failure}`;
+  }
+  if (state.kind === 'waiting') return `wait for ${state.waiting_for}${state.cancellable ? ', may cancel' : ''}`;
+  return state.outcome;
+}
+
+test.each<[string, OrderView, string]>([
+  ['a new order is paid by its first attempt', anOrder('new'), 'pay 1, 5 left'],
+  ['an announced transaction is the one to be paid', anOrder('new', [transaction('new', 1)]), 'pay 1, 5 left'],
+  ['after a decline comes the next attempt', anOrder('processing', [declined(1)]), 'pay 2, 4 left, declined'],
+  ['after four declines one is left', anOrder('processing', [1, 2, 3, 4].map(declined)), 'pay 5, 1 left, declined'],
+  ['failed at the issuer is not declined', anOrder('processing', [transaction('error', 1)]), 'pay 2, 4 left, failed'],
+  ['an open outcome is waited for', anOrder('processing', [transaction('processing', 1)]), 'wait for outcome'],
+  [
+    'an open outcome is waited for after the end too',
+    anOrder('processing', [transaction('processing', 1)], { expires_at: '2026-03-01T11:00:00Z' }),
+    'wait for outcome',
+  ],
+  ['an issuer asks', anOrder('processing', [transaction('pending', 1)]), 'wait for issuer, may cancel'],
+  [
+    'a charge by token is not the customer’s',
+    anOrder('new', [transaction('new', 1)], { attempts_max: 1 }),
+    'wait for outcome',
+  ],
+  [
+    'the order’s time is over, its timer has not fired',
+    anOrder('new', [], { expires_at: '2026-03-01T12:00:00Z' }),
+    'expired',
+  ],
+  [
+    'the transaction’s time is over before the order’s',
+    anOrder('new', [transaction('new', 1, { expires_at: '2026-03-01T11:59:59Z' })]),
+    'expired',
+  ],
+  [
+    'a declined transaction’s time does not count',
+    anOrder('processing', [{ ...declined(1), expires_at: '2026-03-01T11:00:00Z' }]),
+    'pay 2, 4 left, declined',
+  ],
+  ['completed', anOrder('completed', [transaction('accepted', 1)]), 'completed'],
+  ['cancelled', anOrder('cancelled'), 'cancelled'],
+  ['expired', anOrder('expired'), 'expired'],
+  ['error', anOrder('error', [1, 2, 3, 4, 5].map(declined)), 'error'],
+])('%s', (_title, order, expected) => {
+  expect(inWords(toPayable(order, NOW).state)).toBe(expected);
+});
+
+test('a second before the end it can be paid, at the end not', () => {
+  const end = Date.parse(END);
+  expect(toPayable(anOrder('new'), end - 1_000).state.kind).toBe('payable');
+  expect(toPayable(anOrder('new'), end).state.kind).toBe('ended');
+});
+
+describe('the methods', () => {
+  /** An order whose first transaction was made by that side. */
+  const first = (source: 'merchant' | 'customer', payment_method: string) => ({
+    transactions: [transaction('error', 1, { payment_method, events: [{ source }] as never })],
+  });
+
+  test.each<[string, Partial<OrderView>, string[]]>([
+    ['every active method, wallets first', {}, ['apple-pay', 'google-pay', 'credit-card']],
+    [
+      'the order names card and a wallet',
+      { payment_methods: ['credit-card', 'apple-pay'] },
+      ['apple-pay', 'credit-card'],
+    ],
+    ['the order names card only', { payment_methods: ['credit-card'] }, ['credit-card']],
+    ['the order names wallets only', { payment_methods: ['google-pay', 'apple-pay'] }, ['apple-pay', 'google-pay']],
+    ['the order names none in an empty list', { payment_methods: [] }, ['apple-pay', 'google-pay', 'credit-card']],
+    ['the order names nothing that the page can take', { payment_methods: ['bank-transfer'] }, []],
+    ['the merchant announced card', first('merchant', 'credit-card'), ['credit-card']],
+    ['the merchant announced a wallet', first('merchant', 'apple-pay'), ['apple-pay']],
+    [
+      'the merchant announced one method and named others',
+      { ...first('merchant', 'apple-pay'), payment_methods: ['credit-card'] },
+      ['apple-pay'],
+    ],
+    ['the customer has tried card', first('customer', 'credit-card'), ['apple-pay', 'google-pay', 'credit-card']],
+    [
+      'the customer has tried card, of two the order names',
+      { ...first('customer', 'credit-card'), payment_methods: ['credit-card', 'google-pay'] },
+      ['google-pay', 'credit-card'],
+    ],
+    ['card is not active any more', { project_payment_methods: ['apple-pay'] }, ['apple-pay']],
+    [
+      'the announced method is not active any more',
+      { ...first('merchant', 'credit-card'), project_payment_methods: ['apple-pay'] },
+      [],
+    ],
+    ['the project has card only', { project_payment_methods: ['credit-card'] }, ['credit-card']],
+  ])('%s: %p → %p', (_title, fields, expected) => {
+    expect(toPayable(anOrder('new', [], fields), NOW).methods).toEqual(expected);
+  });
+});
+
+test.each<[string | null, unknown, string[]]>([
+  ['fr-FR', 'de_DE', ['fr-FR', 'de_DE']],
+  [null, 'de_DE', ['de_DE']],
+  ['fr-FR', 7, ['fr-FR']],
+])('locale %p on the order and %p on its customer: %j', (locale, of_customer, expected) => {
+  expect(toPayable(anOrder('new', [], { locale, customer: { locale: of_customer } }), NOW).locales).toEqual(expected);
+});
+
+describe('the return address', () => {
+  const order = { id: 'o-1', project_id: 'p-1', failure_url: null };
+
+  test.each([
+    ['https://shop.example/done', 'https://shop.example/done?order_id=o-1&project_id=p-1'],
+    ['https://shop.example', 'https://shop.example/?order_id=o-1&project_id=p-1'],
+    ['https://shop.example/done?cart=7', 'https://shop.example/done?cart=7&order_id=o-1&project_id=p-1'],
+    ['https://shop.example/done?', 'https://shop.example/done?order_id=o-1&project_id=p-1'],
+    ['https://shop.example/done#thanks', 'https://shop.example/done?order_id=o-1&project_id=p-1#thanks'],
+    [
+      'https://shop.example/done?a=x%20y+z&a=%26#/app?tab=1',
+      'https://shop.example/done?a=x%20y+z&a=%26&order_id=o-1&project_id=p-1#/app?tab=1',
+    ],
+  ])('%s gets order_id and project_id, and keeps what is there', (return_url, expected) => {
+    expect(returnAddress({ ...order, return_url }, 'completed')).toBe(expected);
+  });
+
+  test.each([
+    ['completed', 'https://a.example/', 'https://b.example/', 'https://a.example/'],
+    ['cancelled', 'https://a.example/', 'https://b.example/', 'https://b.example/'],
+    ['expired', 'https://a.example/', 'https://b.example/', 'https://b.example/'],
+    ['error', 'https://a.example/', 'https://b.example/', 'https://b.example/'],
+    ['error', 'https://a.example/', null, 'https://a.example/'],
+    ['completed', null, 'https://b.example/', undefined],
+  ] as const)('%s with return_url %s and failure_url %s → %s', (outcome, return_url, failure_url, expected) => {
+    expect(returnAddress({ ...order, return_url, failure_url }, outcome)?.split('?')[0]).toBe(expected);
+  });
+});
+
+describe('the transaction to ask about when the customer returns from the issuer', () => {
+  const challenged = (status: TransactionStatus, fields: Partial<TransactionView> = {}) =>
+    transaction(status, 1, { challenge_url: 'https://issuer.example/', modified: END, ...fields });
+  const later = (minutes: number) => Date.parse(END) + minutes * MINUTE;
+
+  test.each<[string, OrderView, number, boolean]>([
+    ['at the issuer', anOrder('processing', [challenged('pending')]), NOW, true],
+    ['cancelled a moment ago', anOrder('cancelled', [challenged('cancelled')]), later(0), true],
+    ['expired a moment ago', anOrder('expired', [challenged('expired')]), later(0), true],
+    ['59 minutes after it expired', anOrder('expired', [challenged('expired')]), later(59), true],
+    ['an hour after it expired', anOrder('expired', [challenged('expired')]), later(60), false],
+    ['an hour after it was cancelled', anOrder('cancelled', [challenged('cancelled')]), later(60), false],
+    ['an hour after the end it still waits for', anOrder('processing', [challenged('pending')]), later(60), false],
+    ['without a challenge', anOrder('cancelled', [transaction('cancelled', 1)]), NOW, false],
+    ['the issuer has answered', anOrder('processing', [challenged('error')]), NOW, false],
+    ['the outcome is awaited', anOrder('processing', [challenged('processing')]), NOW, false],
+    ['paid, and voided since', anOrder('completed', [challenged('cancelled')]), NOW, false],
+    ['nothing was tried', anOrder('new'), NOW, false],
+    [
+      'its money is given back',
+      anOrder('cancelled', [challenged('cancelled')], {
+        follow_ups: [{ id: reversalOrderId(NOBODY), kind: 'reversal', status: 'completed' }],
+      }),
+      later(0),
+      false,
+    ],
+  ])('%s', (_title, order, now, asked) => {
+    expect(transactionToAskAbout(order, now)).toBe(asked ? order.transactions[0] : undefined);
+  });
+});
