@@ -2,7 +2,6 @@ import type { Order } from '../src/contract/order';
 import type { Event, Transaction } from '../src/contract/transaction';
 import { capturableAmount } from '../src/domain/amounts';
 import { FOLLOW_UPS } from '../src/domain/follow-up';
-import { isChargedByToken } from '../src/domain/order-record';
 import { moneyOf, type EventView, type OrderView, type TransactionView } from '../src/db/order-view';
 import type { Versioned } from './context';
 
@@ -41,7 +40,6 @@ export function presentVersion(order: OrderView, public_url: string): Versioned<
  * slash at its end: links to the hosted page begin with it.
  */
 export function presentOrder(order: OrderView, public_url: string): Order {
-  const byToken = isChargedByToken(order);
   const refunded_amount = order.transactions.reduce((sum, transaction) => sum + transaction.refunded_amount, 0);
   return {
     ...(withoutAbsent({
@@ -61,7 +59,7 @@ export function presentOrder(order: OrderView, public_url: string): Order {
       payment_methods: order.payment_methods,
       transactions: order.transactions.map((transaction) => presentTransaction(transaction, order, public_url)),
       refunded_amount: nothingIfZero(refunded_amount),
-      order_url: byToken ? null : paymentPage(public_url, order.id),
+      order_url: order.charged_by === 'customer' ? paymentPage(public_url, order.id) : null,
       related_order_id: order.related_order_id,
       related_orders: order.follow_ups.map(({ id }) => id),
       ...linksOf(order),

@@ -60,8 +60,6 @@ export interface CreateOrderInput {
   period: number;
   is_test: boolean;
   transaction?: TransactionInput | undefined;
-  /** Whether the transaction is charged at once: it came with a card token. */
-  charge: boolean;
   /** Epoch milliseconds after which no new row may be written (rules 10.5). */
   not_after?: number | undefined;
 }

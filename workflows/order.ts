@@ -86,7 +86,11 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
       if (refused) throw refusal(tooLate());
       try {
         const created = { ...input, now: Date.now() };
-        became(input.charge ? await answering.createAndCharge(created) : await answering.createOrder(created));
+        became(
+          input.order.charged_by === 'token'
+            ? await answering.createAndCharge(created)
+            : await answering.createOrder(created),
+        );
       } catch (failure) {
         refused = true;
         throw failure;

@@ -35,7 +35,7 @@ export const createOrder =
     const { transactions, ...fields } = body;
     const [request] = transactions ?? [];
     const transaction = request && (await transactionOf(services, context, order_id, request));
-    const charge = request?.payment_method_details?.vault_token !== undefined;
+    const charged_by = request?.payment_method_details?.vault_token === undefined ? 'customer' : 'token';
     const expiration_period = body.expiration_period ?? project.expiration_period;
     await context.claim();
     const order = await services.orders.create(
@@ -45,12 +45,12 @@ export const createOrder =
           id: order_id,
           project_id: project.id,
           expiration_period,
-          attempts_max: charge ? 1 : ATTEMPTS_MAX,
+          attempts_max: charged_by === 'token' ? 1 : ATTEMPTS_MAX,
+          charged_by,
         },
         period: parseDuration(expiration_period),
         is_test: project.is_test,
         transaction,
-        charge,
         not_after: idempotency_key === undefined ? notAfter(context.deadline_at) : undefined,
       },
       context.deadline_at,

@@ -2,7 +2,6 @@ import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../src/db/connection';
 import { findOrderView, type OrderView, type TransactionView } from '../../src/db/order-view';
 import { isExpired, mayCancel } from '../../src/domain/order';
-import { isChargedByToken } from '../../src/domain/order-record';
 import { paymentPeriod } from '../../src/domain/payment-period';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { reversalOrderId, transactionId } from '../../src/ids';
@@ -139,7 +138,7 @@ function stateOf(order: OrderView, now: number): PaymentState {
       challenge_url: last.challenge_url ?? undefined,
     };
   }
-  if (isChargedByToken(order)) return awaitsOutcome;
+  if (order.charged_by !== 'customer') return awaitsOutcome;
   const attempt = last?.status === 'new' ? last.attempt : order.transactions.length + 1;
   return { kind: 'payable', attempt, attempts_left: order.attempts_max - attempt + 1, last_failure, expires_at };
 }
@@ -166,7 +165,7 @@ function failureOf(last: TransactionView | undefined): AttemptFailure | undefine
  */
 function methodsOf({ payment_methods, project_payment_methods, transactions }: OrderView): PageMethod[] {
   const [first] = transactions;
-  if (first?.events[0]?.source === 'merchant') return pageMethods([first.payment_method], project_payment_methods);
+  if (first?.method_chosen_by === 'merchant') return pageMethods([first.payment_method], project_payment_methods);
   return pageMethods(payment_methods?.length ? payment_methods : project_payment_methods, project_payment_methods);
 }
 

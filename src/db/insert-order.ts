@@ -30,6 +30,7 @@ const ORDER_COLUMNS = columns<ReturnType<typeof orderRow>>({
   currency: true,
   amount: true,
   attempts_max: true,
+  charged_by: true,
   expiration_period: true,
   payment_methods: true,
   return_url: true,
@@ -58,6 +59,7 @@ const TRANSACTION_COLUMNS = columns<ReturnType<typeof transactionRow>>({
   payment_method: true,
   payment_method_brand: true,
   payment_method_details: true,
+  method_chosen_by: true,
   credit_debit: true,
   transaction_type: true,
   capture_mode: true,
@@ -83,7 +85,7 @@ function newTransactionRecord(
     status: 'new',
     expires_at,
     ...(authorization && {
-      capture: { capture_mode, capture_period, reserved: 0, unanswered: 0 },
+      capture: { capture_mode, capture_period, reserved: 0, unanswered: 0, freed: 0 },
     }),
   };
 }
@@ -91,10 +93,12 @@ function newTransactionRecord(
 function transactionRow(
   transaction: NewTransaction,
   order: { id: string; amount: number; currency: string },
+  method_chosen_by: 'merchant' | 'customer',
   times: { created: number; expires_at: number },
 ) {
   return {
     ...transaction,
+    method_chosen_by,
     order_id: order.id,
     amount: order.amount,
     currency: order.currency,
@@ -136,7 +140,10 @@ export async function insertOrder(
       order: JSON.stringify(orderRow(order, times)),
       transaction: JSON.stringify(
         transaction
-          ? transactionRow(transaction, order, { created: times.created, expires_at: times.transaction_expires_at })
+          ? transactionRow(transaction, order, 'merchant', {
+              created: times.created,
+              expires_at: times.transaction_expires_at,
+            })
           : {},
       ),
       created: iso(times.created),
@@ -156,6 +163,7 @@ export async function insertOrder(
     amount: order.amount,
     currency: order.currency,
     attempts_max: order.attempts_max,
+    charged_by: order.charged_by,
     expires_at: times.expires_at,
     transactions: transaction ? [newTransactionRecord(transaction, times.transaction_expires_at)] : [],
     deliveries: [],
@@ -197,7 +205,12 @@ export async function insertTransaction(
       version: order.version,
       transaction_id: transaction.id,
       transaction: JSON.stringify(
-        transactionRow(transaction, { id: order.id, amount: order.amount, currency: order.currency }, times),
+        transactionRow(
+          transaction,
+          { id: order.id, amount: order.amount, currency: order.currency },
+          'customer',
+          times,
+        ),
       ),
       created: iso(times.created),
       not_after: times.not_after ?? null,

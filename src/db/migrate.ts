@@ -1,21 +1,20 @@
 import knex from 'knex';
 import type { Knex } from 'knex';
 import { connect } from './connection';
-import * as orders from './migrations/001-orders';
-import * as idempotencyKeys from './migrations/002-idempotency-keys';
-import * as followUps from './migrations/003-follow-ups';
+import * as initial from './migrations/001-initial';
 
-/** Oldest first; a name that was applied once never changes. */
-const MIGRATIONS: Record<string, { up(db: Knex): Promise<void>; down(db: Knex): Promise<void> }> = {
-  '001-orders': orders,
-  '002-idempotency-keys': idempotencyKeys,
-  '003-follow-ups': followUps,
+/** Oldest first. After a release a migration never changes: what is new is a further one. */
+const MIGRATIONS: Record<string, { up(db: Knex): Promise<void> }> = {
+  '001-initial': initial,
 };
+
+/** knex demands a way back. There is none: a column that is dropped takes its data with it. */
+const notReversible = () => Promise.reject(new Error('migrations are not reversed: restore a backup instead'));
 
 const migrationSource: Knex.MigrationSource<string> = {
   getMigrations: () => Promise.resolve(Object.keys(MIGRATIONS)),
   getMigrationName: (name) => name,
-  getMigration: (name) => Promise.resolve(MIGRATIONS[name]!),
+  getMigration: (name) => Promise.resolve({ ...MIGRATIONS[name]!, down: notReversible }),
 };
 
 /** Creates the database if it is missing and brings its schema up to date. Repeat-safe; two at once wait for each other. */

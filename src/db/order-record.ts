@@ -17,22 +17,31 @@ interface TransactionRow extends Reservation {
   expires_at: string | null;
   capture_period: string;
   capture_ends_at: string | null;
-  freed: number | null;
+  freed: number;
 }
+
+/**
+ * What merchants' voids of a delayed authorization claimed until the processor refused them after its capture window had ended:
+ * released, no longer captured (rules 8.8). Of transaction `t` in minor units.
+ */
+const FREED_AMOUNT = `(
+  select coalesce(sum(f.amount), 0)
+  from transactions f join orders fo on fo.id = f.order_id join transaction_events e on e.transaction_id = f.id
+  where t.capture_mode = 'delayed' and t.status = 'accepted' and f.original_transaction_id = t.id
+    and fo.related_order_id = t.order_id and fo.kind = 'void' and fo.requested_by = 'merchant'
+    and e.event = 'error' and e.noticed >= t.capture_ends_at
+)`;
 
 /** The order as decisions need it; `undefined` when there is none. */
 export async function findOrder(db: Database, order_id: string): Promise<OrderRecord | undefined> {
   const [row] = await rows<OrderRow>(
     db,
-    `select o.id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.ended, o.expires_at, o.attention,
+    `select o.id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.charged_by, o.ended, o.expires_at, o.attention,
        (select json_agg(json_build_object('id', t.id, 'attempt', t.attempt, 'status', t.status, 'expires_at', t.expires_at, 'amount', t.amount,
                  'capture_mode', t.capture_mode, 'capture_period', t.capture_period, 'capture_ends_at', t.capture_ends_at,
                  'captured_amount', t.captured_amount, 'voided_amount', t.voided_amount,
                  'capture_pending_amount', t.capture_pending_amount, 'void_pending_amount', t.void_pending_amount,
-                 'freed', case when t.capture_mode = 'delayed' and t.status = 'accepted' then (
-                   select sum(f.amount) from transactions f join orders fo on fo.id = f.order_id join transaction_events e on e.transaction_id = f.id
-                   where f.original_transaction_id = t.id and fo.related_order_id = o.id and fo.kind = 'void' and fo.requested_by = 'merchant'
-                     and e.event = 'error' and e.noticed >= t.capture_ends_at) end)
+                 'freed', ${FREED_AMOUNT})
                order by t.attempt) from transactions t where t.order_id = o.id) as transactions,
        (select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id) from orders f
         where f.related_order_id = o.id and f.kind in ('capture', 'void') and f.requested_by = 'service') as closings,
@@ -77,7 +86,7 @@ function captureOf(row: TransactionRow, capture_mode: CaptureMode): NonNullable<
     ...(row.capture_ends_at !== null && { capture_ends_at: Date.parse(row.capture_ends_at) }),
     reserved: reservedAmount(row),
     unanswered: row.capture_pending_amount + row.void_pending_amount,
-    ...(row.freed !== null && { freed: row.freed }),
+    freed: row.freed,
   };
 }
 

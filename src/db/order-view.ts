@@ -1,4 +1,5 @@
 import type { TransactionMoney } from '../domain/amounts';
+import type { ChargedBy } from '../domain/order';
 import type { OrderStatus } from '../domain/transitions';
 import type { FollowUpKind, OrderKind } from '../domain/follow-up';
 import type { PaymentMethodDetails } from '../domain/new-order';
@@ -26,6 +27,8 @@ export interface OrderView {
   status: OrderStatus;
   ended: 'cancelled' | 'expired' | null;
   attempts_max: number;
+  /** Null for a follow-up order. */
+  charged_by: ChargedBy | null;
   /** Null on follow-up orders, which do not expire. */
   expiration_period: string | null;
   expires_at: string | null;
@@ -59,6 +62,8 @@ export interface TransactionView extends Omit<TransactionMoney, 'capture_ends_at
   payment_method: string;
   payment_method_brand: string | null;
   payment_method_details: PaymentMethodDetails | null;
+  /** Who chose payment_method; null on a follow-up order. */
+  method_chosen_by: 'merchant' | 'customer' | null;
   transaction_type: 'authorization' | 'aft' | FollowUpKind | null;
   /** From acceptance to the end of the capture window, and that end once it is known. */
   capture_period: string | null;

@@ -53,7 +53,7 @@ export async function unfinishedOrders(
      ), found as (
        select id, project_id, modified as touched from orders o
        where status = any(:open::text[]) and kind = 'payment' and modified >= :since and modified < :before
-         and exists (select 1 from transactions t where t.order_id = o.id and (t.status <> 'new' or o.attempts_max = 1))
+         and exists (select 1 from transactions t where t.order_id = o.id and (t.status <> 'new' or o.charged_by = 'token'))
        union select id, project_id, expires_at from orders
        where status = any(:open::text[]) and kind = 'payment' and expires_at >= :since and expires_at < :before
        union select id, project_id, hour_full from awaited where hour_full >= :since and hour_full < :before

@@ -24,7 +24,7 @@ export function openAuthorization(order: OrderRecord): Authorization | undefined
   if (accepted === undefined || capture?.capture_ends_at === undefined || capture.reserved + capture.unanswered === 0) {
     return undefined;
   }
-  const { capture_mode, capture_ends_at, reserved, unanswered, freed = 0 } = capture;
+  const { capture_mode, capture_ends_at, reserved, unanswered, freed } = capture;
   return {
     transaction_id: accepted.id,
     capture_mode,

@@ -1,4 +1,5 @@
 import type { CaptureMode } from './amounts';
+import type { ChargedBy } from './order';
 
 /** What is known about the card, wallet or account outside the vault; never a card number. */
 export type PaymentMethodDetails = { vault_token?: string } & Record<string, unknown>;
@@ -14,6 +15,7 @@ export interface NewOrder {
   /** Minor units. */
   amount: number;
   attempts_max: number;
+  charged_by: ChargedBy;
   /** ISO 8601. */
   expiration_period: string;
   payment_methods?: unknown;

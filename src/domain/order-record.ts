@@ -1,5 +1,5 @@
 import type { CaptureMode } from './amounts';
-import { isExpired, isOpen, type Ending, type OrderFacts } from './order';
+import { isExpired, isOpen, type ChargedBy, type Ending, type OrderFacts } from './order';
 import type { OrderStatus, TransactionStatus } from './transitions';
 
 /** A payment transaction as decisions need it. Instants in epoch milliseconds. */
@@ -20,8 +20,8 @@ export interface TransactionRecord {
     reserved: number;
     /** Requested from the processor and not answered; minor units. */
     unanswered: number;
-    /** Freed by refusals after the window had ended; minor units, absent when there were none. */
-    freed?: number;
+    /** Freed by refusals after the window had ended; minor units. */
+    freed: number;
   };
 }
 
@@ -45,6 +45,8 @@ export interface OrderRecord {
   currency: string;
   /** Payment attempts it may have. */
   attempts_max: number;
+  /** Null for a follow-up order. */
+  charged_by: ChargedBy | null;
   ended?: Ending;
   /** End of the time for paying, epoch milliseconds; Number.MAX_SAFE_INTEGER for a follow-up order, which has none. */
   expires_at: number;
@@ -84,18 +86,13 @@ export function transactionOf(order: OrderRecord, transaction_id: string | undef
   return order.transactions.find((one) => one.id === transaction_id);
 }
 
-/** Whether the order came with a card token: the service charges it by itself, once, and the customer has no page to pay on. */
-export function isChargedByToken({ attempts_max }: { attempts_max: number }): boolean {
-  return attempts_max === 1;
-}
-
 /**
  * Whether the order waits for the outcome of a charge: the processor has not given it or, with a card token, the worker may have
  * died before writing it.
  */
 export function awaitsOutcome(order: OrderRecord): boolean {
   const last = lastTransaction(order);
-  return last?.status === 'processing' || (last?.status === 'new' && isChargedByToken(order));
+  return last?.status === 'processing' || (last?.status === 'new' && order.charged_by === 'token');
 }
 
 /** Whether the time for paying is over and no outcome is awaited: an unknown outcome is always waited for. `now` in epoch milliseconds. */

@@ -10,6 +10,9 @@ import {
 /** Most payment attempts of one order on the hosted page; with a card token there is only one (rules 6.3). */
 export const ATTEMPTS_MAX = 5;
 
+/** Who pays an order: the service at once, with the card token that came with it, or the customer on the hosted page. */
+export type ChargedBy = 'token' | 'customer';
+
 /** How an unpaid order was ended other than by its transactions. */
 export type Ending = 'cancelled' | 'expired';
 

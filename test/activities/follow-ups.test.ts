@@ -14,7 +14,7 @@ import { NOW, aCharge, anOrder } from '../support/builders';
 import { CARDS, type CardName } from '../support/cards';
 import { Merchant } from '../support/client';
 import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
-import { MINUTE, followUpOf, transactionIdOf } from '../support/orders';
+import { BY_TOKEN, MINUTE, followUpOf, transactionIdOf } from '../support/orders';
 import { stack } from '../support/stack';
 
 /** Each activity may have been killed anywhere and is run again. */
@@ -84,7 +84,7 @@ async function paid(
     security_code: '123',
   });
   const input = aCharge(vaulted.usable ? vaulted.vault_token : '', {
-    order: anOrder({ attempts_max: 1, description: 'Two books' }),
+    order: anOrder({ ...BY_TOKEN, description: 'Two books' }),
   });
   const transaction = {
     ...input.transaction,

@@ -9,7 +9,7 @@ import { CARDS, type CardName } from '../support/cards';
 import { Merchant } from '../support/client';
 import { aCharge, aStoredOrder, anOrder, NOW } from '../support/builders';
 import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
-import { MINUTE, transactionIdOf } from '../support/orders';
+import { BY_TOKEN, MINUTE, transactionIdOf } from '../support/orders';
 import { stack } from '../support/stack';
 
 /** The fault to fear: it happened, but nobody was told. Each activity may have been killed anywhere and is run again. */
@@ -107,7 +107,7 @@ describe('createAndCharge', () => {
   });
 
   test('an order of 0 checks the card: nothing is sold or captured, and nothing can be', async () => {
-    const charge = aCharge(await tokenOf('approved'), { order: anOrder({ amount: 0, attempts_max: 1 }) });
+    const charge = aCharge(await tokenOf('approved'), { order: anOrder({ amount: 0, ...BY_TOKEN }) });
     const transaction = { ...charge.transaction, id: transactionIdOf(charge.order.id, 1) };
     expect((await activities.createAndCharge({ ...charge, transaction, now: NOW })).status).toBe('completed');
     expect(
@@ -401,7 +401,7 @@ describe('endOrder', () => {
 
   test('a decline that nobody wrote down comes first, then the end', async () => {
     const input = { ...aCharge(await tokenOf('do_not_honor')), now: NOW };
-    input.order.attempts_max = 5;
+    Object.assign(input.order, { attempts_max: 5, charged_by: 'customer' });
     await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
     const order = (await findOrder(database.db, input.order.id))!;
     expect((await activities.endOrder({ order, ended: 'cancelled', source: 'merchant', now: NOW })).status).toBe(

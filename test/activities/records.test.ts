@@ -16,7 +16,6 @@ const input = (over: object = {}) => ({
   order: anOrder(),
   period: 30 * MINUTE,
   is_test: true,
-  charge: false,
   now: NOW,
   ...over,
 });

@@ -4,6 +4,7 @@ import { moveOrder } from '../../src/db/move-order';
 import { findOrderView } from '../../src/db/order-view';
 import { NOW, aStoredOrder } from '../support/builders';
 import { aDatabase, type TestDatabase } from '../support/database';
+import { BY_TOKEN } from '../support/orders';
 
 test.each([
   ['2026-01-15 12:00:05.433502+00', '2026-01-15T12:00:05.433502+00:00'],
@@ -64,7 +65,7 @@ describe('an order', () => {
 
   test('without a token among the attempts there is an order_url, with one there is none', async () => {
     const byPage = await aStoredOrder(database.db);
-    const byToken = await aStoredOrder(database.db, { attempts_max: 1 });
+    const byToken = await aStoredOrder(database.db, BY_TOKEN);
     expect((await shown(byPage.id)).order_url).toBe(`https://pay.example/pay/${byPage.id}/`);
     expect(await shown(byToken.id)).not.toHaveProperty('order_url');
   });

@@ -5,7 +5,7 @@ import type { OrderRecord } from '../../src/domain/order-record';
 import type { NewOrder, NewTransaction } from '../../src/domain/new-order';
 import type { CreateOrderInput } from '../../workflows/messages';
 import { PROJECT } from './database';
-import { MINUTE, transactionIdOf } from './orders';
+import { BY_TOKEN, MINUTE, transactionIdOf } from './orders';
 
 /** An instant of workflow time that tells itself from the clock of the machine. */
 export const NOW = Date.UTC(2030, 0, 15, 12);
@@ -17,6 +17,7 @@ export const anOrder = (over: Partial<NewOrder> = {}): NewOrder => ({
   amount: 500,
   expiration_period: 'PT30M',
   attempts_max: 5,
+  charged_by: 'customer',
   ...over,
 });
 
@@ -48,13 +49,12 @@ export function aCharge(
   vault_token: string,
   over: Partial<CreateOrderInput> = {},
 ): CreateOrderInput & { transaction: NonNullable<CreateOrderInput['transaction']> } {
-  const order = anOrder({ attempts_max: 1 });
+  const order = anOrder(BY_TOKEN);
   const details = { vault_token, truncated_pan: '411111******1111' };
   return {
     order,
     period: 30 * MINUTE,
     is_test: true,
-    charge: true,
     ...over,
     transaction: {
       ...aTransaction(order.id),

@@ -13,6 +13,7 @@ import { CARDS, type CardName } from './cards';
 import { PROJECT } from './database';
 import { Merchant } from './client';
 import {
+  BY_TOKEN,
   MINUTE,
   atTheIssuer,
   carryOut,
@@ -123,7 +124,7 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
       currency: 'EUR',
       amount: 500,
       expiration_period: 'PT30M',
-      attempts_max: 1,
+      ...BY_TOKEN,
     };
     await insertOrder(world.database.db, fields, transaction, {
       created: now,

@@ -13,6 +13,7 @@ export const anOrderRecord = (
   amount: 500,
   currency: 'EUR',
   attempts_max: 5,
+  charged_by: 'customer',
   expires_at: 1_000,
   transactions: transactions.map((status, i) => ({ id: `t${i + 1}`, attempt: i + 1, status, expires_at: 800 })),
   deliveries: [],

@@ -67,6 +67,9 @@ interface TestOrderOptions {
   capture_period?: string;
 }
 
+/** An order that came with a card token. */
+export const BY_TOKEN = { attempts_max: 1, charged_by: 'token' } as const;
+
 /** Creates an order that lives for half an hour. */
 export async function createAnOrder(world: World, options: TestOrderOptions = {}): Promise<TestOrder> {
   const id = options.id ?? uuidv7();
@@ -103,12 +106,11 @@ export async function createAnOrder(world: World, options: TestOrderOptions = {}
           currency: 'EUR',
           amount: options.amount ?? 500,
           expiration_period: 'PT30M',
-          attempts_max: vault_token === undefined ? 5 : 1,
+          ...(vault_token === undefined ? { attempts_max: 5, charged_by: 'customer' as const } : BY_TOKEN),
         },
         period: PERIOD,
         is_test: true,
         transaction,
-        charge: vault_token !== undefined,
         ...options.input,
       },
     ],

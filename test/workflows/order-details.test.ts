@@ -11,6 +11,7 @@ const anOrder = (status: OrderStatus, transactions: TransactionStatus[] = [], at
   amount: 1250,
   currency: 'EUR',
   attempts_max,
+  charged_by: 'customer',
   expires_at: Date.UTC(2026, 0, 15, 12, 30),
   transactions: transactions.map((one, i) => ({
     id: `t${i}`,
@@ -56,6 +57,7 @@ describe('an authorization', () => {
       capture_ends_at: Date.UTC(2026, 0, 15, 13),
       reserved: held_amount,
       unanswered,
+      freed: 0,
     };
     return { ...order, transactions: order.transactions.map((one) => ({ ...one, capture })) };
   };

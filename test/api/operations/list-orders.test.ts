@@ -100,6 +100,7 @@ describe('many orders', () => {
       amount: n,
       status: 'new',
       attempts_max: 5,
+      charged_by: 'customer',
       expiration_period: 'PT30M',
       expires_at: new Date(start + DAY),
       created: new Date(start + n),

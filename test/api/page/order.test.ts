@@ -30,6 +30,7 @@ function anOrder(
     transactions,
     follow_ups: [],
     attempts_max: 5,
+    charged_by: 'customer',
     expires_at: END,
     payment_methods: null,
     project_payment_methods: ['credit-card', 'apple-pay', 'google-pay'],
@@ -70,7 +71,7 @@ test.each<[string, OrderView, string]>([
   ['an issuer asks', anOrder('processing', [transaction('pending', 1)]), 'wait for issuer, may cancel'],
   [
     'a charge by token is not the customer’s',
-    anOrder('new', [transaction('new', 1)], { attempts_max: 1 }),
+    anOrder('new', [transaction('new', 1)], { attempts_max: 1, charged_by: 'token' }),
     'wait for outcome',
   ],
   [
@@ -104,8 +105,8 @@ test('a second before the end it can be paid, at the end not', () => {
 
 describe('the methods', () => {
   /** An order whose first transaction was made by that side. */
-  const first = (source: 'merchant' | 'customer', payment_method: string) => ({
-    transactions: [transaction('error', 1, { payment_method, events: [{ source }] as never })],
+  const first = (method_chosen_by: 'merchant' | 'customer', payment_method: string) => ({
+    transactions: [transaction('error', 1, { payment_method, method_chosen_by })],
   });
 
   test.each<[string, Partial<OrderView>, string[]]>([

@@ -73,6 +73,7 @@ describe('insertFollowUp writes an order beside the payment order', () => {
       amount: 40,
       currency: 'EUR',
       attempts_max: 1,
+      charged_by: null,
       deliveries: [],
     });
 

@@ -10,6 +10,7 @@ import type { OrderStatus, TransactionStatus } from '../../../src/domain/transit
 import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
 import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
 import { CAPTURE_END, aFollowUp, aSettledFollowUp, anAcceptedPayment, answerFollowUp } from '../../support/payments';
+import { BY_TOKEN } from '../../support/orders';
 
 /** Rows whose workflow may be lost, modified at NOW. */
 let database: TestDatabase;
@@ -72,7 +73,7 @@ describe('unfinishedOrders', () => {
         });
       },
     ],
-    ['charged at once, and nobody knows what came of it', () => aStoredOrder(database.db, { attempts_max: 1 })],
+    ['charged at once, and nobody knows what came of it', () => aStoredOrder(database.db, BY_TOKEN)],
     ['money is held', () => anAcceptedPayment(database.db, { mode: 'manual' })],
     ['held, to be captured at the end', () => anAcceptedPayment(database.db, { mode: 'delayed' })],
     [
@@ -101,7 +102,7 @@ describe('unfinishedOrders', () => {
     ['waits to be paid', () => aStoredOrder(database.db, { transaction: false })],
     ['waits to be paid, with an announced transaction', () => aStoredOrder(database.db)],
     ['was paid', () => anAcceptedPayment(database.db)],
-    ['was declined for good', async () => await along(await aStoredOrder(database.db, { attempts_max: 1 }), 'error')],
+    ['was declined for good', async () => await along(await aStoredOrder(database.db, BY_TOKEN), 'error')],
     [
       'was cancelled',
       async () => await moveOrder(database.db, await aStoredOrder(database.db), { ended: 'cancelled' }, by),
@@ -290,12 +291,12 @@ async function manyOrders(count: number, status: OrderStatus = 'processing'): Pr
   await rows(
     database.db,
     `with o as (
-       insert into orders (id, project_id, currency, amount, status, attempts_max, expiration_period, expires_at, created, modified, completed)
-       select gen_random_uuid(), :project_id, 'EUR', 1, :status, 5, 'PT30M', :now, :now, :now::timestamptz + n * interval '1 millisecond', case when :status = 'completed' then :now::timestamptz end
+       insert into orders (id, project_id, currency, amount, status, attempts_max, charged_by, expiration_period, expires_at, created, modified, completed)
+       select gen_random_uuid(), :project_id, 'EUR', 1, :status, 5, 'customer', 'PT30M', :now, :now, :now::timestamptz + n * interval '1 millisecond', case when :status = 'completed' then :now::timestamptz end
        from generate_series(1, :count) n returning id
      )
-     insert into transactions (id, order_id, attempt, amount, currency, payment_method, credit_debit, status, created, modified)
-     select gen_random_uuid(), id, 1, 1, 'EUR', 'credit-card', 'credit', case when :status = 'completed' then 'accepted' else 'pending' end, :now, :now from o`,
+     insert into transactions (id, order_id, attempt, amount, currency, payment_method, method_chosen_by, credit_debit, status, created, modified)
+     select gen_random_uuid(), id, 1, 1, 'EUR', 'credit-card', 'customer', 'credit', case when :status = 'completed' then 'accepted' else 'pending' end, :now, :now from o`,
     { project_id: PROJECT.id, status, count, now: new Date(NOW).toISOString() },
   );
 }

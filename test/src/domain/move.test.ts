@@ -83,7 +83,7 @@ describe('an authorization (rules 8.1)', () => {
       ...order,
       transactions: order.transactions.map((one) => ({
         ...one,
-        capture: { capture_mode: 'manual', capture_period: 'P5D', reserved: 0, unanswered: 0 },
+        capture: { capture_mode: 'manual', capture_period: 'P5D', reserved: 0, unanswered: 0, freed: 0 },
       })),
     };
   };
@@ -115,7 +115,7 @@ describe('an authorization (rules 8.1)', () => {
     const { transactions } = afterMove(order, planMove(order, { transaction_id: 't1', to: 'error' })!, undefined);
     expect(transactions[0]).toMatchObject({
       status: 'error',
-      capture: { capture_mode: 'manual', capture_period: 'P5D', reserved: 0, unanswered: 0 },
+      capture: { capture_mode: 'manual', capture_period: 'P5D', reserved: 0, unanswered: 0, freed: 0 },
     });
   });
 

@@ -19,6 +19,7 @@ const held = (amount: number): Partial<TransactionRecord> => ({
     capture_ends_at: WINDOW_END,
     reserved: amount,
     unanswered: 0,
+    freed: 0,
   },
 });
 
@@ -30,6 +31,7 @@ const anOrder = (over: Partial<OrderRecord>): OrderRecord => ({
   amount: 100,
   currency: 'EUR',
   attempts_max: 5,
+  charged_by: 'customer',
   expires_at: END,
   transactions: [],
   deliveries: [],
@@ -65,7 +67,7 @@ test.each<[what: string, order: Partial<OrderRecord>, now: number, step: Step]>(
   ],
   [
     'charged at once, and nobody wrote what came of it',
-    { attempts_max: 1, transactions: [attempt('new')] },
+    { charged_by: 'token', transactions: [attempt('new')] },
     END + 1,
     'ask',
   ],

@@ -28,19 +28,19 @@ describe('the end', () => {
   });
 });
 
-test.each<[transactions: TransactionStatus[], attempts_max: number, awaited: boolean, at_issuer: boolean]>([
-  [['processing'], 5, true, false],
-  [['error', 'processing'], 5, true, false],
+test.each<[transactions: TransactionStatus[], charged_by: 'token' | 'customer', awaited: boolean, at_issuer: boolean]>([
+  [['processing'], 'customer', true, false],
+  [['error', 'processing'], 'customer', true, false],
   // With a card token the worker may have died right after charging.
-  [['new'], 1, true, false],
-  [['new'], 5, false, false],
-  [['pending'], 5, false, true],
-  [['error'], 5, false, false],
-  [[], 5, false, false],
+  [['new'], 'token', true, false],
+  [['new'], 'customer', false, false],
+  [['pending'], 'customer', false, true],
+  [['error'], 'customer', false, false],
+  [[], 'customer', false, false],
 ])(
-  '%j with %i attempts: its outcome is awaited %s, its customer is at the issuer %s',
-  (transactions, attempts_max, awaited, at_issuer) => {
-    const order = anOrder(transactions, { attempts_max });
+  '%j charged by %s: its outcome is awaited %s, its customer is at the issuer %s',
+  (transactions, charged_by, awaited, at_issuer) => {
+    const order = anOrder(transactions, { charged_by });
     expect([awaitsOutcome(order), isAtIssuer(order), isOutcomeOpen(order)]).toEqual([
       awaited,
       at_issuer,

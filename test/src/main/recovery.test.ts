@@ -19,6 +19,7 @@ import { CARDS, type CardName } from '../../support/cards';
 import { Merchant } from '../../support/client';
 import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
 import {
+  BY_TOKEN,
   MINUTE,
   createAnOrder,
   followUpOf,
@@ -189,7 +190,6 @@ describe('in a world where Temporal has lost what it was told', () => {
       transaction_period: 20 * MINUTE,
       capture_mode: 'manual',
       capture_period: 'PT10M',
-      input: { charge: false },
     });
     expect(await story(order)).toBe('new: new');
     const activities = processorActivities({
@@ -252,7 +252,7 @@ describe('in a world where Temporal has lost what it was told', () => {
 
   test('an order that was charged, and whose workflow was never started, is brought to its end', async () => {
     const now = await world.now();
-    const order = anOrder({ attempts_max: 1 });
+    const order = anOrder(BY_TOKEN);
     const details = { vault_token: await vaultToken(world, CARDS.approved.number) };
     await insertOrder(world.database.db, order, aTransaction(order.id, { payment_method_details: details }), {
       created: now,
@@ -461,11 +461,11 @@ describe('what it asks Temporal for', () => {
     await rows(
       database.db,
       `with o as (
-         insert into orders (id, project_id, currency, amount, status, attempts_max, expiration_period, expires_at, created, modified)
-         select gen_random_uuid(), :project_id, 'EUR', 1, 'processing', 5, 'PT30M', :now, :now, :now::timestamptz + n * interval '1 microsecond' from generate_series(1, :count) n returning id
+         insert into orders (id, project_id, currency, amount, status, attempts_max, charged_by, expiration_period, expires_at, created, modified)
+         select gen_random_uuid(), :project_id, 'EUR', 1, 'processing', 5, 'customer', 'PT30M', :now, :now, :now::timestamptz + n * interval '1 microsecond' from generate_series(1, :count) n returning id
        )
-       insert into transactions (id, order_id, attempt, amount, currency, payment_method, credit_debit, status, created, modified)
-       select gen_random_uuid(), id, 1, 1, 'EUR', 'credit-card', 'credit', 'pending', :now, :now from o`,
+       insert into transactions (id, order_id, attempt, amount, currency, payment_method, method_chosen_by, credit_debit, status, created, modified)
+       select gen_random_uuid(), id, 1, 1, 'EUR', 'credit-card', 'customer', 'credit', 'pending', :now, :now from o`,
       { project_id: PROJECT.id, now: new Date(NOW).toISOString(), count: LIMIT + 1_000 },
     );
     const { recovery } = aRecovery();

@@ -31,7 +31,7 @@ afterAll(async () => {
   await database.close();
 });
 
-const request = (order = anOrder()) => ({ order, period: 60_000, is_test: true, charge: false });
+const request = (order = anOrder()) => ({ order, period: 60_000, is_test: true });
 
 describe.each([
   ['says nothing', () => silent.address],

@@ -1,0 +1,220 @@
+import type { Knex } from 'knex';
+
+/**
+ * The record. Amounts are minor units. Instants come from the workflows, never from `now()`.
+ *
+ * The lists of statuses are frozen here; a test compares the newest list of each table with its table of moves. The CHECKs on
+ * amounts are the last word: no race can capture, void or refund more than there is (rules 9.6).
+ */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    create table merchants (
+      id uuid primary key,
+      name text not null,
+      created timestamptz not null
+    );
+
+    create table projects (
+      id uuid primary key,
+      merchant_id uuid not null references merchants,
+      name text not null,
+      is_test boolean not null,
+      payment_methods text[] not null,
+      currencies text[] not null,
+      -- Whether the acquirer has registered the project for loading other accounts.
+      account_funding boolean not null default false,
+      -- Validity of an order that names none, of a transaction that names none (for paying), and of an authorization with
+      -- capture_mode manual that names none (for capturing).
+      expiration_period text not null default 'PT30M',
+      transaction_expiration_period text not null default 'PT30M',
+      capture_expiration_period text not null default 'P5D',
+      webhook_url text,
+      webhook_secret text not null,
+      -- Ids of objects that are created with an Idempotency-Key derive from the key and this namespace. It is secret: whoever
+      -- knows an order's id can open its hosted page, and keys are often as easy to guess as order numbers.
+      id_namespace uuid not null default gen_random_uuid(),
+      created timestamptz not null
+    );
+
+    -- A key is shown once: its first part names the row, of the rest only the SHA-256 is kept.
+    create table api_keys (
+      id text primary key,
+      project_id uuid not null references projects,
+      secret_hash bytea not null,
+      created timestamptz not null,
+      revoked timestamptz
+    );
+
+    -- The Idempotency-Keys of merchants (rules 11.2). A row is written before its request does anything that lasts, and is kept
+    -- as long as what was created with it.
+    create table idempotency_keys (
+      project_id uuid not null references projects,
+      key text not null check (length(key) between 1 and 255),
+      -- SHA-256 of the request's method, path and body.
+      request_hash bytea not null,
+      -- The first answer. Null until it is known.
+      status smallint,
+      body json,
+      created timestamptz not null,
+      primary key (project_id, key),
+      check ((status is null) = (body is null))
+    );
+
+    create table orders (
+      id uuid primary key,
+      project_id uuid not null references projects,
+      -- A follow-up order moves money of a payment order: it points to that order and never edits it.
+      kind text not null default 'payment'
+        check (kind in ('payment', 'capture', 'void', 'refund', 'chargeback', 'reversal')),
+      related_order_id uuid references orders,
+      -- Who requested a follow-up order.
+      requested_by text check (requested_by in ('merchant', 'processor', 'service')),
+      merchant_order_id text,
+      description text,
+      currency text not null check (currency ~ '^[A-Z]{3}$'),
+      amount bigint not null check (amount between 0 and 9007199254740991),
+      status text not null
+        check (status in ('new', 'processing', 'see-transactions', 'completed', 'cancelled', 'expired', 'error')),
+      -- Set when the customer or merchant cancelled an unpaid order, or its time ran out.
+      ended text check (ended in ('cancelled', 'expired')),
+      attempts_max smallint not null check (attempts_max between 1 and 25),
+      -- Who starts the charge of a payment order: the service, with the card token in the request, or the customer on the
+      -- hosted page.
+      charged_by text check (charged_by in ('token', 'customer')),
+      -- A follow-up order has neither: it never expires.
+      expiration_period text,
+      expires_at timestamptz,
+      payment_methods json,
+      return_url text,
+      failure_url text,
+      webhook_url text,
+      locale text,
+      customer json,
+      client json,
+      extra json,
+      order_lines json,
+      -- What an operator has to look at.
+      attention text,
+      -- Every change of the order or its transactions adds one. A move planned from an older version is refused.
+      version integer not null default 0,
+      -- How often the status changed, which is also the number of the webhook about the last change.
+      moves integer not null default 0,
+      created timestamptz not null,
+      modified timestamptz not null,
+      completed timestamptz,
+      check ((completed is not null) = (status = 'completed')),
+      check ((kind = 'payment') = (related_order_id is null)),
+      check ((kind = 'payment') = (requested_by is null)),
+      check ((kind = 'payment') = (charged_by is not null)),
+      check (kind <> 'payment' or (expiration_period is not null and expires_at is not null))
+    );
+
+    create table transactions (
+      id uuid primary key,
+      order_id uuid not null references orders,
+      attempt smallint not null check (attempt >= 1),
+      -- On a follow-up order: the transaction whose money it moves.
+      original_transaction_id uuid references transactions,
+      amount bigint not null check (amount between 0 and 9007199254740991),
+      currency text not null,
+      payment_method text not null,
+      payment_method_brand text,
+      payment_method_details json,
+      -- Who chose the method of a payment: the merchant with the order, or the customer on the hosted page.
+      method_chosen_by text check (method_chosen_by in ('merchant', 'customer')),
+      credit_debit text not null check (credit_debit in ('credit', 'debit')),
+      transaction_type text
+        check (transaction_type in ('authorization', 'aft', 'capture', 'void', 'refund', 'chargeback', 'reversal')),
+      -- Null: a sale.
+      capture_mode text check (capture_mode in ('manual', 'delayed')),
+      -- The capture window: its length, counted from acceptance, and its end, known once the transaction is accepted.
+      capture_period text,
+      capture_ends_at timestamptz,
+      -- Account funding: the account that the money is for, as the processor's vault names it.
+      receiver_account_token text,
+      expiration_period text,
+      expires_at timestamptz,
+      status text not null
+        check (status in ('new', 'pending', 'processing', 'accepted', 'error', 'cancelled', 'expired')),
+      -- Confirmed amounts only grow. Amounts that were requested from the processor and not answered have columns of their own,
+      -- so that no money is requested twice.
+      captured_amount bigint not null default 0,
+      voided_amount bigint not null default 0 check (voided_amount >= 0),
+      refunded_amount bigint not null default 0 check (refunded_amount >= 0),
+      charged_back_amount bigint not null default 0 check (charged_back_amount >= 0),
+      won_back_amount bigint not null default 0 check (won_back_amount >= 0),
+      capture_pending_amount bigint not null default 0 check (capture_pending_amount >= 0),
+      void_pending_amount bigint not null default 0 check (void_pending_amount >= 0),
+      refund_pending_amount bigint not null default 0 check (refund_pending_amount >= 0),
+      response_code text,
+      response_code_description text,
+      -- 3-D Secure: where the issuer waits for the customer, how it ended, and who bears a fraud then.
+      challenge_url text,
+      received_3ds_result text check (received_3ds_result in ('authenticated', 'attempted', 'failed')),
+      liability_shift boolean,
+      created timestamptz not null,
+      modified timestamptz not null,
+      unique (order_id, attempt),
+      check ((original_transaction_id is null) = (method_chosen_by is not null)),
+      check (captured_amount between 0 and amount),
+      check (captured_amount = 0 or status = 'accepted'),
+      check (captured_amount + voided_amount + capture_pending_amount + void_pending_amount <= amount),
+      check (refunded_amount + refund_pending_amount <= captured_amount),
+      check (capture_mode is not null or voided_amount + capture_pending_amount + void_pending_amount = 0),
+      check (
+        capture_mode is null
+        or (capture_period is not null and (status not in ('accepted') or capture_ends_at is not null))
+      )
+    );
+
+    -- One row per move of a transaction.
+    create table transaction_events (
+      transaction_id uuid not null references transactions,
+      n integer not null,
+      id uuid not null default gen_random_uuid(),
+      event text not null,
+      source text not null check (source in ('customer', 'merchant', 'processor', 'service')),
+      result text check (result in ('approved', 'declined', 'failed')),
+      authorization_iso_response_code text,
+      occurred timestamptz not null,
+      noticed timestamptz not null,
+      primary key (transaction_id, n)
+    );
+
+    -- Written in the same statement as the move it is about. n is the order's number of moves.
+    create table webhook_deliveries (
+      order_id uuid not null references orders,
+      n integer not null,
+      url text not null,
+      status text not null default 'new' check (status in ('new', 'delivered', 'failed')),
+      created timestamptz not null,
+      primary key (order_id, n)
+    );
+
+    create table webhook_attempts (
+      order_id uuid not null,
+      n integer not null,
+      attempt smallint not null check (attempt between 1 and 10),
+      -- Milliseconds allowed for connecting, and again for reading.
+      time_limit_ms integer not null,
+      started timestamptz not null,
+      duration_ms integer not null,
+      status_code smallint,
+      failure text,
+      primary key (order_id, n, attempt),
+      foreign key (order_id, n) references webhook_deliveries
+    );
+
+    create index orders_project_created on orders (project_id, created);
+    create index orders_related on orders (related_order_id) where related_order_id is not null;
+
+    -- What recovery looks for: orders, capture windows and webhooks that are not finished.
+    create index orders_open on orders (modified) where status in ('new', 'processing', 'see-transactions');
+    create index orders_due on orders (expires_at) where status in ('new', 'processing', 'see-transactions');
+    create index orders_follow_ups_open on orders (modified)
+      where kind <> 'payment' and status in ('new', 'processing', 'see-transactions');
+    create index transactions_windows on transactions (capture_ends_at)
+      where capture_mode is not null and status = 'accepted' and captured_amount + voided_amount < amount;
+    create index webhook_deliveries_open on webhook_deliveries (created) where status = 'new';
+  `);
+}
