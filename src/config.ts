@@ -12,6 +12,7 @@ const flag = (standard: boolean) =>
     .default(standard ? 'true' : 'false')
     .transform((value) => value === 'true');
 const url = () => z.url({ protocol: /^https?$/ });
+const rate = (standard: number) => z.coerce.number().int().min(1).max(1_000_000).default(standard);
 const milliseconds = (standard: number) => z.coerce.number().int().positive().default(standard);
 
 const REQUEST_MS = 12_000;
@@ -75,8 +76,16 @@ export const configSchema = z.object({
     .max(1_000_000)
     .default(100)
     .describe(
-      'Requests per second that one API key may send to one api process, twice as many at once; 0 turns the limit off.',
+      'Requests per second that one API key may send to one api process, twice as many at once; 0 turns the limit off, and those of the pages.',
     ),
+  PAGE_RATE_LIMIT_PER_SECOND: rate(100).describe(
+    'Requests per second to the hosted pages that one client address may send to one api process.',
+  ),
+  PAGE_RATE_LIMIT_BURST: rate(400).describe('Requests to the hosted pages that one client address may send at once.'),
+  FORM_RATE_LIMIT_PER_SECOND: rate(5).describe(
+    'Forms per second that may be sent to the hosted page of one order, to one api process.',
+  ),
+  FORM_RATE_LIMIT_BURST: rate(30).describe('Forms that may be sent to the hosted page of one order at once.'),
 
   SIMULATOR_HOST: z.string().default('127.0.0.1').describe('Address the processor simulator listens on.'),
   SIMULATOR_PORT: port(3001).describe('Port of the processor simulator; 0 picks a free one.'),

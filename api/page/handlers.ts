@@ -16,6 +16,8 @@ export interface PageContext {
   /** Milliseconds until a form is answered, with the outcome or without. */
   deadline_ms: number;
   csrf: Pick<CsrfProtection, 'isValid'>;
+  /** Counts one form that was sent for a payable. Throws TooManyRequests. */
+  limitForms: (payable_id: string) => void;
   testCards: () => Promise<readonly TestCard[]>;
   respond: Respond;
 }
@@ -31,11 +33,12 @@ async function requirePayable({ payables }: PageContext, { params }: Request): P
   return payable;
 }
 
-/** The payable that a form is about. Throws Forbidden for a form that no page of ours sent, and NotFound. */
+/** The payable that a form is about. Throws Forbidden for a form that no page of ours sent, TooManyRequests and NotFound. */
 async function requireForm(context: PageContext, request: Request): Promise<Payable> {
   if (!context.csrf.isValid(request)) {
     throw new ServiceError('Forbidden', 'The form does not come from a page of this service.');
   }
+  context.limitForms(String(request.params['id']));
   return await requirePayable(context, request);
 }
 

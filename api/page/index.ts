@@ -6,10 +6,12 @@ import type { Processor } from '../../src/processor/client';
 import type { Orders } from '../../src/temporal/orders';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import { otherMethods } from '../http/bind';
+import type { Rate } from '../http/rate-limit';
 import { assets } from './assets';
 import { createCsrfProtection } from './csrf';
 import { cancel, notFound, payByCard, payByWallet, showPage, type PageContext } from './handlers';
 import { pageHeaders } from './headers';
+import { limitByAddress, limitForms } from './limits';
 import { orderPayables } from './order';
 import { createRespond, onPageError } from './respond';
 import { createTestCards } from './test-cards';
@@ -17,6 +19,14 @@ import { createTestCards } from './test-cards';
 /** Far more than the card form needs. */
 const FORM_BYTES_MAX = '8kb';
 const FORM_FIELDS_MAX = 20;
+
+/** How much customers may send; `undefined`: without limit. */
+export interface PageRates {
+  /** Requests of one client address. */
+  page: Rate;
+  /** Forms for one order. */
+  form: Rate;
+}
 
 /** External services and settings that the pages use. */
 export interface PageServices {
@@ -31,11 +41,12 @@ export interface PageServices {
   /** Milliseconds until a form is answered, with the outcome or without. */
   deadline_ms: number;
   log: Logger;
+  rates: PageRates | undefined;
 }
 
 /** The hosted pages: pay by card or wallet, cancel, and see how it ended. Plain forms; nothing needs a script (rules 12.2). */
 export function createPages(services: PageServices): Router {
-  const { processor, public_url, deadline_ms, log } = services;
+  const { processor, public_url, deadline_ms, log, rates } = services;
   const base = new URL(public_url).pathname.replace(/\/+$/, '');
   const csrf = createCsrfProtection(services);
   const testCards = createTestCards(processor, log);
@@ -47,9 +58,13 @@ export function createPages(services: PageServices): Router {
   router.use(
     '/pay',
     ...pageHeaders,
+    ...(rates ? [limitByAddress(rates.page)] : []),
     csrf.cookies,
     express.urlencoded({ extended: false, limit: FORM_BYTES_MAX, parameterLimit: FORM_FIELDS_MAX }),
-    pagesOf({ ...shared, payables: orderPayables(services) }, base),
+    pagesOf(
+      { ...shared, payables: orderPayables(services), limitForms: rates ? limitForms(rates.form) : () => {} },
+      base,
+    ),
     onPageError(log, base),
   );
   return router;

@@ -1,7 +1,7 @@
 import { createApp, type AppDependencies } from '../../api/http/app';
 import { keyStore } from '../../api/http/idempotency';
 import { createOperations } from '../../api/operations';
-import { createPages } from '../../api/page';
+import { createPages, type PageRates } from '../../api/page';
 import { processorNotifications } from '../../api/processor-notifications';
 import { listen } from '../../api/http/server';
 import { required, type Config } from '../config';
@@ -47,6 +47,7 @@ export async function serveApi(
     page_secret,
     deadline_ms: PAGE_DEADLINE_MS,
     log,
+    rates: pageRates(config),
   });
   addTo?.(pages, client);
   const app = createApp({
@@ -82,5 +83,14 @@ export async function serveApi(
       await processor.close();
       await db.destroy();
     },
+  };
+}
+
+/** How much customers may send to the pages; `undefined` where the rate limits are off. */
+function pageRates(config: Config): PageRates | undefined {
+  if (config.RATE_LIMIT_PER_SECOND === 0) return undefined;
+  return {
+    page: { per_second: config.PAGE_RATE_LIMIT_PER_SECOND, burst: config.PAGE_RATE_LIMIT_BURST },
+    form: { per_second: config.FORM_RATE_LIMIT_PER_SECOND, burst: config.FORM_RATE_LIMIT_BURST },
   };
 }

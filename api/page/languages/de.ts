@@ -133,6 +133,10 @@ export const DE: Texts = {
     },
     405: { heading: 'Das geht hier nicht', detail: 'Bitte öffnen Sie die Bezahlseite noch einmal.' },
     413: { heading: 'Dieses Formular ist zu groß', detail: 'Bitte öffnen Sie die Bezahlseite noch einmal.' },
+    429: {
+      heading: 'Zu viele Anfragen',
+      detail: 'Diese Anfrage wurde nicht ausgeführt. Bitte öffnen Sie die Bezahlseite gleich noch einmal.',
+    },
     500: {
       heading: 'Bei uns ist etwas schiefgegangen',
       detail: 'Bitte öffnen Sie die Bezahlseite gleich noch einmal. Es wird nicht doppelt abgebucht.',

@@ -121,6 +121,10 @@ export const EN = {
     },
     405: { heading: 'This does not work here', detail: 'Please open the payment page again.' },
     413: { heading: 'This form is too large', detail: 'Please open the payment page again.' },
+    429: {
+      heading: 'Too many requests',
+      detail: 'This request was not carried out. Please open the payment page again in a moment.',
+    },
     500: {
       heading: 'Something went wrong on our side',
       detail: 'Please open the payment page again in a moment. You will not be charged twice.',

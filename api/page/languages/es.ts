@@ -120,6 +120,10 @@ export const ES: Texts = {
     },
     405: { heading: 'Esto no es posible aquí', detail: 'Abre de nuevo la página de pago.' },
     413: { heading: 'Este formulario es demasiado grande', detail: 'Abre de nuevo la página de pago.' },
+    429: {
+      heading: 'Demasiadas solicitudes',
+      detail: 'Esta solicitud no se ha procesado. Abre de nuevo la página de pago en un momento.',
+    },
     500: {
       heading: 'Algo ha fallado por nuestra parte',
       detail: 'Abre de nuevo la página de pago en un momento. No se te cobrará dos veces.',

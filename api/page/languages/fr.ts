@@ -126,6 +126,10 @@ export const FR: Texts = {
     },
     405: { heading: 'Cela n’est pas possible ici', detail: 'Ouvrez à nouveau la page de paiement.' },
     413: { heading: 'Ce formulaire est trop volumineux', detail: 'Ouvrez à nouveau la page de paiement.' },
+    429: {
+      heading: 'Trop de demandes',
+      detail: 'Cette demande n’a pas été traitée. Ouvrez à nouveau la page de paiement dans un instant.',
+    },
     500: {
       heading: 'Une erreur s’est produite de notre côté',
       detail: 'Ouvrez à nouveau la page de paiement dans un instant. Vous ne serez pas débité deux fois.',

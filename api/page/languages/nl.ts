@@ -127,6 +127,10 @@ export const NL: Texts = {
     },
     405: { heading: 'Dat kan hier niet', detail: 'Open de betaalpagina opnieuw.' },
     413: { heading: 'Dit formulier is te groot', detail: 'Open de betaalpagina opnieuw.' },
+    429: {
+      heading: 'Te veel verzoeken',
+      detail: 'Dit verzoek is niet uitgevoerd. Open de betaalpagina zo meteen opnieuw.',
+    },
     500: {
       heading: 'Er is bij ons iets misgegaan',
       detail: 'Open de betaalpagina zo meteen opnieuw. Er wordt niet twee keer afgeschreven.',

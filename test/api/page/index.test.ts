@@ -2,7 +2,7 @@ import express from 'express';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
-import { createPages } from '../../../api/page';
+import { createPages, type PageRates } from '../../../api/page';
 import { connect, type Database } from '../../../src/db/connection';
 import { createProcessor, type Processor } from '../../../src/processor/client';
 import { reversalOrderId } from '../../../src/ids';
@@ -789,6 +789,7 @@ describe('when a part of the service is away', () => {
     deadline_ms?: number;
     public_url?: string;
     wallet_number?: string;
+    rates?: PageRates;
   }): Promise<{ url: string; lines: string[] }> {
     const lines: string[] = [];
     const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
@@ -811,6 +812,7 @@ describe('when a part of the service is away', () => {
         page_secret: 'x'.repeat(32),
         deadline_ms,
         log,
+        rates: options.rates,
       }),
     );
     const server = app.listen(0, '127.0.0.1');
@@ -920,6 +922,26 @@ describe('when a part of the service is away', () => {
       told.headers.get('retry-after'),
       ((await told.json()) as { error: { type: string } }).error.type,
     ]).toEqual([503, '1', 'ServerError']);
+  });
+
+  test('of more forms than the limit of an order allows the rest does nothing, and other orders are paid', async () => {
+    const [order, other] = [await createOrder(), await createOrder()];
+    const { url } = await pages({ rates: { page: { per_second: 1, burst: 100 }, form: { per_second: 1, burst: 3 } } });
+    const customer = new Client(url);
+    const form = { ...CARD, ...(await customer.open(order)) };
+    const forged = await customer.post(`/pay/${order.id}/`, { ...form, token: '' });
+    expect(forged.status).toBe(403);
+    for (const path of ['', 'wallet/', '']) {
+      expect((await customer.post(`/pay/${order.id}/${path}`, { ...form, number: '' })).status).not.toBe(429);
+    }
+    for (const path of ['', 'wallet/', 'cancel/']) {
+      const response = await customer.post(`/pay/${order.id.toUpperCase()}/${path}`, form);
+      expect([path, response.status, response.headers.get('retry-after')]).toEqual([path, 429, '1']);
+      expect(await response.text()).toContain(`href="/pay/${order.id}/"`);
+    }
+    expect(await story(order.id)).toBe('new:');
+    expect((await customer.post(`/pay/${other.id}/`, { ...CARD, ...(await customer.open(other)) })).status).toBe(200);
+    expect(await story(other.id)).toBe('completed: accepted');
   });
 
   test('behind https and a path the cookie is secure and every address begins with the path', async () => {
