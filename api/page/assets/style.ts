@@ -73,7 +73,7 @@ a { color: var(--accent); text-underline-offset: 0.2em; }
 .panel :focus-visible { outline-color: var(--on-panel); }
 .muted { color: var(--muted); }
 
-.banner { background: var(--hint-ground); color: var(--hint); text-align: center; padding: 0.5rem 1rem; font-size: 0.9375rem; }
+.banner { background: var(--hint-ground); color: var(--hint); text-align: center; padding: 0.5rem 1rem; font-size: 0.9375rem; text-wrap: balance; }
 main { flex: 1; width: 100%; max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.25rem; display: grid; gap: 1.5rem; align-content: start; }
 footer { padding: 0 1.25rem 2rem; text-align: center; font-size: 0.875rem; color: var(--muted); display: flex; gap: 0.5rem; justify-content: center; align-items: center; }
 footer svg { flex: none; }
@@ -91,7 +91,7 @@ footer svg { flex: none; }
 .about dl { display: grid; gap: 0.125rem; }
 .about dt { color: var(--on-panel-muted); font-size: 0.875rem; }
 .about dd { overflow-wrap: anywhere; }
-.timer { margin-top: auto; color: var(--on-panel-muted); font-size: 0.9375rem; display: flex; gap: 0.625rem; align-items: flex-start; }
+.timer { color: var(--on-panel-muted); font-size: 0.9375rem; display: flex; gap: 0.625rem; align-items: flex-start; }
 .timer svg { flex: none; margin-top: 0.2rem; }
 .timer time { color: var(--on-panel); font-weight: 600; font-variant-numeric: tabular-nums; }
 
