@@ -3,7 +3,8 @@ import type { Event, Transaction } from '../src/contract/transaction';
 import { capturableAmount } from '../src/domain/amounts';
 import { FOLLOW_UPS } from '../src/domain/follow-up';
 import { moneyOf, type EventView, type OrderView, type TransactionView } from '../src/db/order-view';
-import type { Versioned } from './context';
+import { clockOf } from './clock';
+import type { Versioned } from './operation';
 
 /** Turns records into what the wire shows: absent values are left out, never null (rules 1.3). */
 
@@ -125,7 +126,9 @@ function presentTransaction(transaction: TransactionView, order: OrderView, publ
       outcomes: transaction.response_code === null ? null : { processing: { status: transaction.status, ...outcome } },
       payment_url: payable ? paymentPage(public_url, order.id, transaction.id) : null,
     }) as Transaction),
-    ...(order.kind === 'payment' ? { is_capturable: capturableAmount(moneyOf(transaction), Date.now()) > 0 } : {}),
+    ...(order.kind === 'payment'
+      ? { is_capturable: capturableAmount(moneyOf(transaction), clockOf(order).now()) > 0 }
+      : {}),
   };
 }
 

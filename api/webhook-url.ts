@@ -1,7 +1,7 @@
 import type { Project } from '../src/db/projects';
 import { invalid } from '../src/errors';
 import { namesPrivateAddress } from '../src/webhook/address';
-import type { Services } from './services';
+import type { Services } from './merchant';
 
 /**
  * Throws a ValidationError when an order names a private address as its webhook_url and the project may not use them. Other names

@@ -11,8 +11,8 @@ export function DocsPage({ document }: { document: OpenApi }): JSX.Element {
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
   const schemas = Object.entries(document.components.schemas);
-  const { post: webhook } = document.webhooks['status_changed'] as {
-    post: Pick<OpenApiOperation, 'summary' | 'description' | 'parameters'>;
+  const { post: webhook } = (document.webhooks['status_changed'] ?? {}) as {
+    post?: Pick<OpenApiOperation, 'summary' | 'description' | 'parameters'>;
   };
   return (
     <html lang="en">
@@ -34,19 +34,21 @@ export function DocsPage({ document }: { document: OpenApi }): JSX.Element {
               ))}
             </section>
             <Statuses />
-            <section id="webhooks">
-              <h2>Webhooks</h2>
-              <h4>{webhook.summary}</h4>
-              <p class="address">
-                <span class="method post">post</span>
-                <code>webhook_url</code>
-              </p>
-              <p>
-                <Text>{webhook.description}</Text> Check the signature.
-              </p>
-              <Parameters parameters={webhook.parameters} word="always there" />
-              <Fields schema={document.components.schemas['Webhook']} word="always there" />
-            </section>
+            {webhook && (
+              <section id="webhooks">
+                <h2>Webhooks</h2>
+                <h4>{webhook.summary}</h4>
+                <p class="address">
+                  <span class="method post">post</span>
+                  <code>webhook_url</code>
+                </p>
+                <p>
+                  <Text>{webhook.description}</Text> Check the signature.
+                </p>
+                <Parameters parameters={webhook.parameters} word="always there" />
+                <Fields schema={document.components.schemas['Webhook']} word="always there" />
+              </section>
+            )}
             <Errors />
             <section id="objects">
               <h2>Objects</h2>

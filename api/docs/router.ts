@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import { Router, type RequestHandler } from 'express';
 import { renderToString } from 'preact-render-to-string';
 import { openApi } from '../../src/contract/openapi';
+import type { RouteSet } from '../../src/contract/routes';
 import { answer } from '../http/answer';
 import { otherMethods } from '../http/bind';
 import { DocsPage } from './page';
 import { STYLE } from './style';
 
-/** Documentation of the API at /docs/ and /docs/openapi.json: rendered once, without scripts, needs no network. */
-export function docs(): Router {
-  const document = openApi();
+/** Documentation of an API at /docs/ and /docs/openapi.json: rendered once, without scripts, needs no network. */
+export function docs(routes: RouteSet): Router {
+  const document = openApi(routes);
   const page = Buffer.from(`<!doctype html>${renderToString(DocsPage({ document }))}`);
   const style = createHash('sha256').update(STYLE).digest('base64');
   const policy = `default-src 'none'; style-src 'sha256-${style}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

@@ -3,51 +3,33 @@ import express, { type RequestHandler, type Router } from 'express';
 import type { Config } from '../../src/config';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
-import { answer } from './answer';
-import { createAuthenticate, type FindProject } from './authenticate';
-import { bind, otherMethods } from './bind';
-import type { Operations } from '../context';
 import { docs } from '../docs/router';
-import type { KeyStore } from './idempotency';
+import type { Caller } from '../operation';
+import { answer } from './answer';
+import { bind, otherMethods, type Api } from './bind';
 import { onError } from './errors';
+import { health, type Probe } from './health';
 import { createRateLimit } from './rate-limit';
 import { requireTls, trustedProxies } from './require-tls';
 
-/** Something the API cannot work without. */
-export interface Probe {
-  readonly name: string;
-  /** Rejects when it is unavailable. */
-  check(): Promise<void>;
-}
-
-/** The parts of the API; tests may replace them. */
-export interface AppDependencies {
-  readonly config: Pick<Config, 'API_DEADLINE_MS' | 'API_KEY_CACHE_MS' | 'RATE_LIMIT_PER_SECOND' | 'TRUSTED_PROXY'>;
+/** The parts of a host; tests may replace them. */
+export interface AppDependencies<C extends Caller> {
+  readonly config: Pick<Config, 'API_DEADLINE_MS' | 'RATE_LIMIT_PER_SECOND' | 'TRUSTED_PROXY'>;
   readonly log: Logger;
-  readonly operations: Operations;
-  /** Looks an API key up; the API remembers its answer for API_KEY_CACHE_MS. */
-  readonly findProject: FindProject;
-  readonly keys: KeyStore;
+  readonly api: Api<C>;
   readonly probes: readonly Probe[];
-  /** The hosted page, and where the processor's notifications arrive. */
-  readonly pages: Router;
-  readonly notifications: Router;
+  /** What is served beside the API, such as the hosted page. */
+  readonly routers: readonly Router[];
 }
 
-/** Milliseconds a probe may take. */
-const PROBE_TIMEOUT_MS = 2_000;
-
-/** The whole HTTP surface: API, hosted page, documentation and health. */
-export function createApp({
+/** The whole HTTP surface of a host: its API, what is served beside it, documentation and health. */
+export function createApp<C extends Caller>({
   config,
   log,
-  operations,
-  findProject,
-  keys,
+  api,
   probes,
-  pages,
-  notifications,
-}: AppDependencies): express.Express {
+  routers,
+}: AppDependencies<C>): express.Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -58,27 +40,27 @@ export function createApp({
 
   app.use(mark);
   app.use(requireHost);
-  route(app, '/health/live', (_request, response) => answer(response, 200, { status: 'live' }));
-  route(app, '/health/ready', ready(probes, log));
+  app.use(health(probes, log));
   app.use(requireTls());
-  const authenticate = createAuthenticate(findProject, config.API_KEY_CACHE_MS);
   const rateLimit = createRateLimit(config.RATE_LIMIT_PER_SECOND);
-  app.use(bind({ operations, authenticate, rateLimit, keys, deadline_ms: config.API_DEADLINE_MS, log }));
-  app.use(notifications);
-  app.use(pages);
-  app.use('/docs', docs());
-  route(app, '/', (_request, response) =>
-    answer(response, 200, {
-      service: 'payments',
-      version: 'v1',
-      documentation: '/docs/',
-      openapi: '/docs/openapi.json',
-    }),
-  );
+  app.use(bind(api, { rateLimit, deadline_ms: config.API_DEADLINE_MS, log }));
+  for (const router of routers) app.use(router);
+  app.use('/docs', docs(api.routes));
+  app
+    .route('/')
+    .get((_request, response) =>
+      answer(response, 200, {
+        service: 'payments',
+        version: 'v1',
+        documentation: '/docs/',
+        openapi: '/docs/openapi.json',
+      }),
+    )
+    .all(otherMethods(['get']));
   app.use(() => {
     throw new ServiceError('NotFound', 'There is nothing at this path.');
   });
-  app.use(onError(log));
+  app.use(onError(log, api.routes.security.challenge));
   return app;
 }
 
@@ -96,35 +78,3 @@ const requireHost: RequestHandler = ({ headers, httpVersion }, _response, next) 
   }
   next();
 };
-
-/** Adds a path that is only read. */
-function route(app: express.Express, path: string, handler: RequestHandler): void {
-  app
-    .route(path)
-    .get(handler)
-    .all(otherMethods(['get']));
-}
-
-function ready(probes: readonly Probe[], log: Logger): RequestHandler {
-  return async (_request, response) => {
-    const results = await Promise.allSettled(probes.map((probe) => within(PROBE_TIMEOUT_MS, probe.check())));
-    const missing = probes.filter((_probe, index) => results[index]?.status === 'rejected').map(({ name }) => name);
-    if (missing.length > 0) {
-      log.warn({ missing }, 'not ready');
-      throw new ServiceError('ServiceUnavailable', `Not ready: ${missing.join(', ')}.`);
-    }
-    answer(response, 200, { status: 'ready', checks: Object.fromEntries(probes.map(({ name }) => [name, 'ok'])) });
-  };
-}
-
-async function within(timeout_ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('timed out')), timeout_ms);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

@@ -2,13 +2,7 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Project } from '../../src/db/projects';
 import { ServiceError } from '../../src/errors';
-
-/** Who sent a request. */
-export interface Caller {
-  readonly project: Project;
-  /** A digest of the API key: tells keys apart without revealing them. */
-  readonly id: string;
-}
+import type { ProjectCaller } from '../merchant';
 
 /** Looks an API key up; `undefined`: it is wrong or revoked. Rejects when it cannot tell. */
 export type FindProject = (api_key: string) => Promise<Project | undefined>;
@@ -23,24 +17,28 @@ const HEADER_LENGTH_MAX = 512;
  * keys are remembered for `remember_ms`, so a revoked key works that much longer; wrong keys are not remembered. Memory holds
  * digests only. Rejects with Unauthorized.
  */
-export function createAuthenticate(
+export function authenticateByApiKey(
   findProject: FindProject,
   remember_ms: number,
-): (header: string | undefined) => Promise<Caller> {
+): (header: string | undefined) => Promise<ProjectCaller> {
   const remembered = new LRUCache<string, { project: Project; until: number }>({ max: REMEMBERED_MAX });
 
   return async (header) => {
     const api_key = apiKeyOf(header);
     const digest = createHash('sha256').update(api_key).digest('base64');
     const known = remembered.get(digest);
-    if (known && known.until > Date.now()) return { project: known.project, id: digest };
+    if (known && known.until > Date.now()) return callerOf(known.project, digest);
     remembered.delete(digest);
 
     const project = await findProject(api_key);
     if (!project) throw new ServiceError('Unauthorized', 'The API key is wrong.');
     remembered.set(digest, { project, until: Date.now() + remember_ms });
-    return { project, id: digest };
+    return callerOf(project, digest);
   };
+}
+
+function callerOf(project: Project, digest: string): ProjectCaller {
+  return { project, id: digest, log: { project_id: project.id } };
 }
 
 function apiKeyOf(header: string | undefined): string {

@@ -1,98 +1,127 @@
 import { isUtf8 } from 'node:buffer';
 import express, { Router, type Request, type RequestHandler, type Response } from 'express';
 import { parseIdempotencyKey, parseRequest } from '../../src/contract/request';
-import { ROUTES, type OperationId, type Route } from '../../src/contract/routes';
+import { changesOrder, takesIdempotencyKey, type Input, type Route, type RouteSet } from '../../src/contract/routes';
+import type { KeptAnswer } from '../../src/db/idempotency-keys';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
+import { notAfter } from '../../src/temporal/call';
+import type { Caller, Context, Versioned, Work } from '../operation';
 import { answer, notModified } from './answer';
-import type { Caller } from './authenticate';
-import type { Context, KeyUse, Operation, Operations, Versioned } from '../context';
-import { WITHOUT_KEY, answerOnce, refuseTaken, requestHash, type KeyStore } from './idempotency';
+import { etagOf, isKnown, versionsOf } from './etag';
+import { answerOnce, refuseTaken, requestHash, type KeyStore } from './idempotency';
 import type { RateLimit } from './rate-limit';
-import { etagOf, isKnown } from './etag';
 
 /** Bytes of a body (rules 18.2). */
 export const BODY_BYTES_MAX = 256 * 1024;
 
-/** What every route needs. */
-export interface Bindings {
-  readonly operations: Operations;
-  /** Rejects with Unauthorized. */
-  readonly authenticate: (header: string | undefined) => Promise<Caller>;
+/** An API as it is served: its routes, its operations and its kind of caller. */
+export interface Api<C extends Caller> {
+  readonly routes: RouteSet;
+  readonly operations: Readonly<Record<string, (context: Context<C>, input: never) => Promise<unknown>>>;
+  /** Checks the header Authorization. Rejects with Unauthorized. */
+  readonly authenticate: (header: string | undefined) => Promise<C>;
+  /** Where the Idempotency-Keys of a caller are kept. */
+  readonly keysOf: (caller: C) => KeyStore;
+}
+
+/** What every route needs besides. */
+interface Limits {
   readonly rateLimit: RateLimit;
-  readonly keys: KeyStore;
   /** Milliseconds from a request's arrival to its deadline. */
   readonly deadline_ms: number;
   readonly log: Logger;
 }
 
-/** The routes table as an Express router: parses once, calls the operation, answers. */
-export function bind(bindings: Bindings): Router {
+/** The routes of an API as an Express router: settles what every request needs, calls the operation, answers. */
+export function bind<C extends Caller>(api: Api<C>, limits: Limits): Router {
   const router = Router({ caseSensitive: true });
-  const ids = Object.keys(ROUTES) as OperationId[];
-  for (const path of new Set(ids.map((id) => ROUTES[id].path))) {
-    const route = router.route(path.replace(/\{(\w+)\}/g, ':$1'));
-    const here = ids.filter((id) => ROUTES[id].path === path);
-    for (const id of here) route[ROUTES[id].method](handle(id, bindings));
-    route.all(otherMethods(here.map((id) => ROUTES[id].method)));
+  const routes = Object.entries(api.routes.routes);
+  for (const path of new Set(routes.map(([, route]) => route.path))) {
+    const handlers = router.route(path.replace(/\{(\w+)\}/g, ':$1'));
+    const here = routes.filter(([, route]) => route.path === path);
+    for (const [id, route] of here) handlers[route.method](handle(id, route, api, limits));
+    handlers.all(otherMethods(here.map(([, { method }]) => method)));
   }
   return router;
 }
 
-function handle<K extends OperationId>(
-  id: K,
-  { operations, authenticate, rateLimit, keys, deadline_ms, log }: Bindings,
-): RequestHandler {
-  const route: Route = ROUTES[id];
-  // TypeScript loses the link between id and input in the table.
-  const operation = operations[id] as Operation<K>;
+function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits: Limits): RequestHandler {
+  const operation = api.operations[id];
+  if (operation === undefined) throw new Error(`there is no operation ${id}`);
 
   return async (request, response) => {
     const started = Date.now();
-    const request_id = String(response.getHeader('X-Request-Id'));
-    const { project, id: caller } = await authenticate(request.headers.authorization);
-    rateLimit(caller, response);
-    const { 'idempotency-key': key, 'if-match': if_match } = request.headers;
-    const idempotency_key = route.method === 'post' && typeof key === 'string' ? parseIdempotencyKey(key) : undefined;
-    const context: Context = {
-      ...WITHOUT_KEY,
-      project,
-      request_id,
-      deadline_at: started + deadline_ms,
-      ...(idempotency_key !== undefined && { idempotency_key }),
-      ...(if_match !== undefined && { if_match }),
-      log: log.child({ request_id, project_id: project.id, operation: id }),
-    };
-    const read = async () => {
-      const body = route.body ? await readBody(request, response, route.body_optional === true) : undefined;
-      return { body, input: parseRequest(id, { params: request.params, query: request.query, body }) };
-    };
-    const { body, input } = await read().catch(async (error: unknown) => {
-      if (idempotency_key !== undefined) await refuseTaken(keys, { project_id: project.id, key: idempotency_key });
+    const caller = await api.authenticate(request.headers.authorization);
+    limits.rateLimit(caller.id, response);
+    const key = takesIdempotencyKey(route) ? idempotencyKeyOf(request) : undefined;
+    const keys = api.keysOf(caller);
+    const { body, input } = await readRequest(route, request, response).catch(async (error: unknown) => {
+      if (key !== undefined) await refuseTaken(keys, key);
       throw error;
     });
-    if (idempotency_key === undefined) {
-      send(request, response, route, await operation(context, input));
+    const context = contextOf(route, request, response, { caller, key, started, id }, limits);
+    const run = (is_repeat: boolean) => operation({ ...context, is_repeat }, input as never);
+    if (route.method === 'get') {
+      send(request, response, route, replyOf(route, await run(false)));
     } else {
-      const { params, query } = input as { params?: unknown; query?: unknown };
-      const request_hash = requestHash({ method: route.method, path: route.path, params, query, body });
-      const work = async (use: KeyUse) => ({
-        status: route.success,
-        body: await operation({ ...context, ...use }, input),
-      });
-      const kept = await answerOnce(keys, { project_id: project.id, key: idempotency_key, request_hash }, work);
-      answer(response, kept.status, kept.body);
+      const prepare = async (is_repeat: boolean) => replying(route, (await run(is_repeat)) as Work<unknown>);
+      const reply =
+        key === undefined
+          ? await carryOut(await prepare(false))
+          : await answerOnce(keys, { key, request_hash: requestHash(route, input, body) }, prepare);
+      send(request, response, route, reply);
     }
     context.log.debug({ ms: Date.now() - started }, 'answered');
   };
 }
 
-function send(request: Request, response: Response, route: Route, result: unknown): void {
-  if (!route.etag) return answer(response, route.success, result);
-  const { body, version } = result as Versioned<unknown>;
-  response.setHeader('ETag', etagOf(version));
-  if (route.method === 'get' && isKnown(request.headers['if-none-match'], version)) return notModified(response);
-  answer(response, route.success, body);
+function idempotencyKeyOf(request: Request): string | undefined {
+  const key = request.headers['idempotency-key'];
+  return typeof key === 'string' ? parseIdempotencyKey(key) : undefined;
+}
+
+function contextOf<C extends Caller>(
+  route: Route,
+  request: Request,
+  response: Response,
+  { caller, key, started, id }: { caller: C; key: string | undefined; started: number; id: string },
+  { deadline_ms, log }: Limits,
+): Omit<Context<C>, 'is_repeat'> {
+  const request_id = String(response.getHeader('X-Request-Id'));
+  const deadline_at = started + deadline_ms;
+  return {
+    caller,
+    request_id,
+    deadline_at,
+    not_after: key === undefined ? notAfter(deadline_at) : undefined,
+    idempotency_key: key,
+    versions: changesOrder(route) ? versionsOf(request.headers['if-match']) : undefined,
+    log: log.child({ request_id, ...caller.log, operation: id }),
+  };
+}
+
+/** The answer as it is sent and, under an Idempotency-Key, kept. */
+function replyOf(route: Route, result: unknown): KeptAnswer {
+  if (!route.etag) return { status: route.success, body: result };
+  return { status: route.success, ...(result as Versioned<unknown>) };
+}
+
+function replying(route: Route, work: Work<unknown>): Work<KeptAnswer> {
+  if (typeof work === 'function') return async () => replyOf(route, await work());
+  return { db: work.db, write: async (trx) => replyOf(route, await work.write(trx)) };
+}
+
+async function carryOut<A>(work: Work<A>): Promise<A> {
+  return typeof work === 'function' ? await work() : await work.db.transaction(work.write);
+}
+
+function send(request: Request, response: Response, route: Route, { status, body, version }: KeptAnswer): void {
+  if (version !== undefined) {
+    response.setHeader('ETag', etagOf(version));
+    if (route.method === 'get' && isKnown(request.headers['if-none-match'], version)) return notModified(response);
+  }
+  answer(response, status, body);
 }
 
 /** OPTIONS lists the methods, the others are refused with the same list (rules 3.5). */
@@ -107,6 +136,16 @@ export function otherMethods(methods: readonly Route['method'][]): RequestHandle
     response.statusCode = 204;
     response.end();
   };
+}
+
+/** The parts of the request as the operation takes them, and the body as it was sent. */
+async function readRequest(
+  route: Route,
+  request: Request,
+  response: Response,
+): Promise<{ body: unknown; input: Input<Route> }> {
+  const body = route.body ? await readBody(request, response, route.body_optional === true) : undefined;
+  return { body, input: parseRequest(route, { params: request.params, query: request.query, body }) };
 }
 
 const readBytes = express.raw({ limit: BODY_BYTES_MAX, type: () => true });

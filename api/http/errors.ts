@@ -11,7 +11,6 @@ const RETRY_AFTER_SECONDS = 1;
 
 /** Headers sent with an error (rules 3.5). `Allow` is set where the methods are known. */
 const HEADERS: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {
-  Unauthorized: { 'WWW-Authenticate': 'Basic realm="payments", charset="UTF-8"' },
   // At one token or more a second, the next is never further away.
   TooManyRequests: { 'Retry-After': '1' },
   ServiceUnavailable: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
@@ -24,9 +23,12 @@ export function errorBody(error: ServiceError): ErrorAnswer {
   };
 }
 
-/** The API's error handler: the error as JSON. */
-export function onError(log: Logger): ErrorRequestHandler {
-  return answerErrors(log, (error, _request, response) => answerError(response, error));
+/** The API's error handler: the error as JSON. `challenge`: the header WWW-Authenticate of a 401. */
+export function onError(log: Logger, challenge: string): ErrorRequestHandler {
+  return answerErrors(log, (error, _request, response) => {
+    if (error.error === 'Unauthorized') response.setHeader('WWW-Authenticate', challenge);
+    answerError(response, error);
+  });
 }
 
 /**

@@ -1,51 +1,45 @@
 import { createHash } from 'node:crypto';
-import {
-  claimKey,
-  findKey,
-  keepAnswer,
-  type KeptAnswer,
-  type KeyRecord,
-  type KeyedRequest,
-} from '../../src/db/idempotency-keys';
 import type { Database } from '../../src/db/connection';
+import { claimKey, findKey, keepAnswer, type KeptAnswer, type KeyRecord } from '../../src/db/idempotency-keys';
 import { truncatedAccount } from '../../src/domain/account-funding';
 import { ERRORS, ServiceError, type ErrorName } from '../../src/errors';
-import type { KeyUse } from '../context';
+import type { Work } from '../operation';
 import { errorBody } from './errors';
 
-/** Where keys and their first answers are kept. */
-export interface KeyStore {
-  find(request: Pick<KeyedRequest, 'project_id' | 'key'>): Promise<KeyRecord | undefined>;
-  /** `false` when another request has the key. */
-  claim(request: KeyedRequest): Promise<boolean>;
-  /** Returns the answer that is kept: this one or an earlier one. */
-  keep(request: KeyedRequest, answer: KeptAnswer): Promise<KeptAnswer>;
+/** A request with an Idempotency-Key. */
+export interface KeyedRequest {
+  readonly key: string;
+  /** Of requestHash. */
+  readonly request_hash: Buffer;
 }
 
-/** The keys of the service, in its database. */
-export function keyStore(db: Database): KeyStore {
+/** Where the keys of one caller and their first answers are kept. `db`: the SQL transaction to do it in. */
+export interface KeyStore {
+  find(key: string): Promise<KeyRecord | undefined>;
+  /** `false` when another request has the key. */
+  claim(request: KeyedRequest, db?: Database): Promise<boolean>;
+  /** Returns the answer that is kept: this one or an earlier one. */
+  keep(key: string, answer: KeptAnswer, db?: Database): Promise<KeptAnswer>;
+}
+
+/** The keys of a project. */
+export function keyStore(db: Database, project_id: string): KeyStore {
   return {
-    find: (request) => findKey(db, request),
-    claim: (request) => claimKey(db, request, Date.now()),
-    keep: (request, answer) => keepAnswer(db, request, answer),
+    find: (key) => findKey(db, { project_id, key }),
+    claim: (request, trx = db) => claimKey(trx, { project_id, ...request }, Date.now()),
+    keep: (key, answer, trx = db) => keepAnswer(trx, { project_id, key }, answer),
   };
 }
-
-/** For requests without a key: nothing to claim, never a repeat. */
-export const WITHOUT_KEY: KeyUse = { is_repeat: false, claim: () => Promise.resolve() };
 
 /**
  * SHA-256 of a request's content. Bodies are compared as values: a client that builds its request again after a crash may order
  * fields or space the JSON differently.
  */
-export function requestHash(parts: {
-  method: string;
-  path: string;
-  params: unknown;
-  query: unknown;
-  body: unknown;
-}): Buffer {
-  const { method, path, params, query, body } = parts;
+export function requestHash(
+  { method, path }: { method: string; path: string },
+  { params, query }: { params?: unknown; query?: unknown },
+  body: unknown,
+): Buffer {
   return createHash('sha256')
     .update(JSON.stringify([method, path, params, query, body], sorted))
     .digest();
@@ -59,40 +53,27 @@ function sorted(key: string, value: unknown): unknown {
 }
 
 /**
- * Runs a request with a key once, and gives repeats the first answer (rules 11.2).
+ * Carries out a request with a key once, and gives repeats the first answer (rules 11.2). `prepare` checks the request and returns
+ * its work, as an operation does.
  *
- * The first request claims the key before anything that lasts; after a crash the claim remains, and a repeat goes on from there. A
- * request refused for its content or its sender claims nothing, so it may come again, corrected, with the same key. Throws refusals
- * that are not kept, and IdempotencyKeyReused.
+ * The first request claims the key after its checks and before its work; after a crash the claim remains, and a repeat goes on from
+ * there. A request refused for its content or its sender claims nothing, so it may come again, corrected, with the same key. Throws
+ * refusals that are not kept, and IdempotencyKeyReused.
  */
 export async function answerOnce(
   keys: KeyStore,
   request: KeyedRequest,
-  work: (use: KeyUse) => Promise<KeptAnswer>,
+  prepare: (is_repeat: boolean) => Promise<Work<KeptAnswer>>,
 ): Promise<KeptAnswer> {
   for (;;) {
-    const known = await keys.find(request);
+    const known = await keys.find(request.key);
     if (known && !known.request_hash.equals(request.request_hash)) throw reused();
     if (known?.answer) return known.answer;
-
-    const is_repeat = known !== undefined;
-    let claimed = false;
-    const claim = async () => {
-      if (!claimed && !is_repeat && !(await keys.claim(request))) throw new ClaimLost();
-      claimed = true;
-    };
-
     try {
-      const answer = await work({ is_repeat, claim }).catch((error: unknown) => {
-        // A repeat refused before it claims the key says nothing about the first run: do not keep it.
-        if (!(error instanceof ServiceError) || !isKept(error.error, claimed) || (is_repeat && !claimed)) throw error;
-        return { status: ERRORS[error.error].status, body: errorBody(error) };
-      });
-      await claim();
-      return await keys.keep(request, answer);
+      return await run(keys, request, prepare, known !== undefined);
     } catch (error) {
-      if (!(error instanceof ClaimLost)) throw error;
       // Start over as a repeat: the request that has the key may have changed what was checked so far.
+      if (!(error instanceof ClaimLost)) throw error;
     }
   }
 }
@@ -100,22 +81,56 @@ export async function answerOnce(
 /** A concurrent request has claimed the key first. */
 class ClaimLost extends Error {}
 
+async function run(
+  keys: KeyStore,
+  request: KeyedRequest,
+  prepare: (is_repeat: boolean) => Promise<Work<KeptAnswer>>,
+  is_repeat: boolean,
+): Promise<KeptAnswer> {
+  const claim = async (trx?: Database) => {
+    if (!is_repeat && !(await keys.claim(request, trx))) throw new ClaimLost();
+  };
+  const work = await prepare(is_repeat).catch((error: unknown) => {
+    // What refuses a repeat before its work says nothing about the first run.
+    if (is_repeat || isOfTheRequest(error)) throw error;
+    const refusal = refusalToKeep(error);
+    return () => Promise.resolve(refusal);
+  });
+  if ('write' in work) {
+    const written = await work.db
+      .transaction(async (trx) => {
+        await claim(trx);
+        return await keys.keep(request.key, await work.write(trx), trx);
+      })
+      .catch((error: unknown) => ({ refusal: refusalToKeep(error) }));
+    if (!('refusal' in written)) return written;
+    // The claim was rolled back together with the change.
+    await claim();
+    return await keys.keep(request.key, written.refusal);
+  }
+  await claim();
+  return await keys.keep(request.key, await work().catch(refusalToKeep));
+}
+
 /** Throws IdempotencyKeyReused when the key is taken: a request that could not be read cannot be a repeat. */
-export async function refuseTaken(
-  keys: Pick<KeyStore, 'find'>,
-  request: Pick<KeyedRequest, 'project_id' | 'key'>,
-): Promise<void> {
-  if ((await keys.find(request)) !== undefined) throw reused();
+export async function refuseTaken(keys: Pick<KeyStore, 'find'>, key: string): Promise<void> {
+  if ((await keys.find(key)) !== undefined) throw reused();
 }
 
 const reused = () => new ServiceError('IdempotencyKeyReused', 'The Idempotency-Key came with another request before.');
 
-/** Refusals that depend only on the request or its sender. */
+/** Refusals that depend only on the request; after the checks they depend on state, such as more than is left. */
 const OF_THE_REQUEST: readonly ErrorName[] = ['ValidationError', 'MissingInformationToCreateTransaction'];
 const NEVER_KEPT: readonly ErrorName[] = ['Unauthorized', 'IdempotencyKeyReused'];
 
-/** Whether a refusal is the key's final answer: it depends on state, or came after the claim. */
-function isKept(error: ErrorName, claimed: boolean): boolean {
-  if (ERRORS[error].status >= 500 || NEVER_KEPT.includes(error)) return false;
-  return claimed || !OF_THE_REQUEST.includes(error);
+function isOfTheRequest(error: unknown): boolean {
+  return error instanceof ServiceError && OF_THE_REQUEST.includes(error.error);
+}
+
+/** A refusal that is a key's final answer, as it is sent. Throws every other error again (rules 11.5). */
+function refusalToKeep(error: unknown): KeptAnswer {
+  if (!(error instanceof ServiceError) || NEVER_KEPT.includes(error.error)) throw error;
+  const { status } = ERRORS[error.error];
+  if (status >= 500) throw error;
+  return { status, body: errorBody(error) };
 }

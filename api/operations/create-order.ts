@@ -1,16 +1,15 @@
 import type { OrderRequest } from '../../src/contract/order';
 import type { TransactionRequest } from '../../src/contract/transaction';
+import type { Project } from '../../src/db/projects';
 import { isAccountFunding, requireFundingInformation, type Receiver } from '../../src/domain/account-funding';
 import { ATTEMPTS_MAX } from '../../src/domain/order';
 import { parseDuration } from '../../src/domain/duration';
 import { paymentPeriod } from '../../src/domain/payment-period';
 import { ServiceError, invalid } from '../../src/errors';
 import { orderId, transactionId } from '../../src/ids';
-import { notAfter } from '../../src/temporal/call';
-import type { TransactionInput } from '../../workflows/messages';
-import type { Context, Operation } from '../context';
+import type { CreateOrderInput, TransactionInput } from '../../workflows/messages';
+import type { MerchantOperation, Services } from '../merchant';
 import { presentOrder } from '../present';
-import type { Services } from '../services';
 import { requirePublicWebhook } from '../webhook-url';
 
 /**
@@ -22,45 +21,42 @@ import { requirePublicWebhook } from '../webhook-url';
  * After a 503 the request may still run; a repeat gets its result.
  */
 export const createOrder =
-  (services: Services): Operation<'createOrder'> =>
+  (services: Services): MerchantOperation<'createOrder'> =>
   async (context, { body }) => {
-    const { project, idempotency_key } = context;
+    const { idempotency_key, deadline_at, not_after } = context;
+    const { project } = context.caller;
     const order_id = orderId('order', { idempotency_key, id_namespace: project.id_namespace });
     if (context.is_repeat) {
-      const order = await services.orders.findCreated(order_id, context.deadline_at);
-      if (order !== undefined) return presentOrder(order, services.public_url);
+      const order = await services.orders.findCreated(order_id, deadline_at);
+      if (order !== undefined) return () => Promise.resolve(presentOrder(order, services.public_url));
     }
     requirePublicWebhook(services, project, body.webhook_url);
     refuseWhatTheProjectLacks(project, body);
     const { transactions, ...fields } = body;
     const [request] = transactions ?? [];
-    const transaction = request && (await transactionOf(services, context, order_id, request));
+    const transaction = request && (await transactionOf(services, project, order_id, request));
     const charged_by = request?.payment_method_details?.vault_token === undefined ? 'customer' : 'token';
     const expiration_period = body.expiration_period ?? project.expiration_period;
-    await context.claim();
-    const order = await services.orders.create(
-      {
-        order: {
-          ...fields,
-          id: order_id,
-          project_id: project.id,
-          expiration_period,
-          attempts_max: charged_by === 'token' ? 1 : ATTEMPTS_MAX,
-          charged_by,
-        },
-        period: parseDuration(expiration_period),
-        is_test: project.is_test,
-        transaction,
-        not_after: idempotency_key === undefined ? notAfter(context.deadline_at) : undefined,
+    const input: CreateOrderInput = {
+      order: {
+        ...fields,
+        id: order_id,
+        project_id: project.id,
+        expiration_period,
+        attempts_max: charged_by === 'token' ? 1 : ATTEMPTS_MAX,
+        charged_by,
       },
-      context.deadline_at,
-    );
-    return presentOrder(order, services.public_url);
+      period: parseDuration(expiration_period),
+      is_test: project.is_test,
+      transaction,
+      not_after,
+    };
+    return async () => presentOrder(await services.orders.create(input, deadline_at), services.public_url);
   };
 
 /** Methods and currencies a project has not activated are refused before anything is stored (rules 5.2). */
 function refuseWhatTheProjectLacks(
-  project: Context['project'],
+  project: Project,
   { currency, payment_methods = [], transactions = [], customer }: OrderRequest,
 ): void {
   if (!project.currencies.includes(currency)) throw invalid('currency', 'The project does not support this currency.');
@@ -89,7 +85,7 @@ function refuseWhatTheProjectLacks(
 
 async function transactionOf(
   services: Services,
-  { project }: Context,
+  project: Project,
   order_id: string,
   request: TransactionRequest,
 ): Promise<TransactionInput> {

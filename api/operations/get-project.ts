@@ -1,7 +1,7 @@
-import type { Operation } from '../context';
+import type { MerchantOperation } from '../merchant';
 
 /** The project of the API key (rules 16.1). */
-export const getProject: Operation<'getProject'> = ({ project }) =>
+export const getProject: MerchantOperation<'getProject'> = ({ caller: { project } }) =>
   Promise.resolve({
     id: project.id,
     merchant_id: project.merchant_id,

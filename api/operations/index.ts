@@ -1,5 +1,4 @@
-import type { Operations } from '../context';
-import type { Services } from '../services';
+import type { MerchantOperations, Services } from '../merchant';
 import { cancelOrder } from './cancel-order';
 import { captureTransaction } from './capture-transaction';
 import { captureTransactionAmount } from './capture-transaction-amount';
@@ -14,7 +13,7 @@ import { voidTransaction } from './void-transaction';
 import { voidTransactionAmount } from './void-transaction-amount';
 
 /** Every use case of the contract: one that is missing does not compile. */
-export function createOperations(services: Services): Operations {
+export function createOperations(services: Services): MerchantOperations {
   return {
     createOrder: createOrder(services),
     listOrders: listOrders(services),

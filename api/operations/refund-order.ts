@@ -1,14 +1,12 @@
-import type { Operation } from '../context';
-import { requestFollowUp } from '../request-follow-up';
-import { orderOfProject } from '../order-of-project';
 import { ServiceError } from '../../src/errors';
-import type { Services } from '../services';
+import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
+import { requestFollowUp } from '../request-follow-up';
 
 /** Gives captured money back (rules 9.8). Returns the refund order; throws RefundError, on follow-up orders too. */
 export const refundOrder =
-  (services: Services): Operation<'refundOrder'> =>
+  (services: Services): MerchantOperation<'refundOrder'> =>
   async (context, { params, body }) => {
-    const order = await orderOfProject(services, context, params.order_id);
+    const order = await orderOfPath(services, context, params.order_id);
     if (order.kind !== 'payment') {
       throw new ServiceError(
         'RefundError',
@@ -17,5 +15,5 @@ export const refundOrder =
     }
     const paid = order.transactions.find(({ status }) => status === 'accepted') ?? order.transactions.at(-1);
     if (paid === undefined) throw new ServiceError('RefundError', `Nothing was paid: the order is ${order.status}.`);
-    return await requestFollowUp(services, context, order, paid, { kind: 'refund', ...body });
+    return requestFollowUp(services, context, order, paid, { kind: 'refund', ...body });
   };

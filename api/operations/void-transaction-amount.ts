@@ -1,12 +1,11 @@
-import type { Operation } from '../context';
+import type { MerchantOperation, Services } from '../merchant';
 import { captureOrVoid } from '../request-follow-up';
-import type { Services } from '../services';
 
 /**
  * Voids a part of an authorization (rules 8.3). Returns the void order; throws CanNotCancelTransaction,
  * and ValidationError for more than is left.
  */
 export const voidTransactionAmount =
-  (services: Services): Operation<'voidTransactionAmount'> =>
+  (services: Services): MerchantOperation<'voidTransactionAmount'> =>
   (context, { params, body }) =>
     captureOrVoid(services, context, { kind: 'void', ...params, ...body });

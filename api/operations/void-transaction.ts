@@ -1,9 +1,8 @@
-import type { Operation } from '../context';
+import type { MerchantOperation, Services } from '../merchant';
 import { captureOrVoid } from '../request-follow-up';
-import type { Services } from '../services';
 
 /** Voids all that is left of an authorization (rules 8.3). Returns the void order; throws CanNotCancelTransaction. */
 export const voidTransaction =
-  (services: Services): Operation<'voidTransaction'> =>
+  (services: Services): MerchantOperation<'voidTransaction'> =>
   (context, { params }) =>
     captureOrVoid(services, context, { kind: 'void', ...params });

@@ -422,8 +422,9 @@ export function getOrder({ orderId, fieldsQuery, fields, ifNoneMatch }: {
 /**
  * Change an order
  */
-export function updateOrder({ orderId, ifMatch, orderUpdate }: {
+export function updateOrder({ orderId, idempotencyKey, ifMatch, orderUpdate }: {
     orderId: string;
+    idempotencyKey?: string;
     ifMatch?: string;
     orderUpdate: OrderUpdate;
 }, opts?: Oazapfts.RequestOpts) {
@@ -452,6 +453,9 @@ export function updateOrder({ orderId, ifMatch, orderUpdate }: {
         status: 415;
         data: Error;
     } | {
+        status: 422;
+        data: Error;
+    } | {
         status: 429;
         data: Error;
     } | {
@@ -465,6 +469,7 @@ export function updateOrder({ orderId, ifMatch, orderUpdate }: {
         method: "PUT",
         body: orderUpdate,
         headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey,
             "If-Match": ifMatch
         })
     }));
@@ -472,8 +477,9 @@ export function updateOrder({ orderId, ifMatch, orderUpdate }: {
 /**
  * Cancel an order
  */
-export function cancelOrder({ orderId, ifMatch }: {
+export function cancelOrder({ orderId, idempotencyKey, ifMatch }: {
     orderId: string;
+    idempotencyKey?: string;
     ifMatch?: string;
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.fetchJson<{
@@ -495,6 +501,9 @@ export function cancelOrder({ orderId, ifMatch }: {
         status: 412;
         data: Error;
     } | {
+        status: 422;
+        data: Error;
+    } | {
         status: 429;
         data: Error;
     } | {
@@ -507,6 +516,7 @@ export function cancelOrder({ orderId, ifMatch }: {
         ...opts,
         method: "DELETE",
         headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey,
             "If-Match": ifMatch
         })
     });

@@ -1,16 +1,7 @@
-import type { z } from 'zod';
 import type { Order } from './order';
-import type { OperationId, Output, ROUTES } from './routes';
-
-/** An example of every operation for the documentation; the tests parse each with its schemas. */
-type Example<K extends OperationId> = {
-  readonly answer: Output<K>;
-} & ((typeof ROUTES)[K] extends { readonly body: infer B extends z.ZodType }
-  ? { readonly body: z.input<B> }
-  : unknown) &
-  ((typeof ROUTES)[K] extends { readonly params: infer P extends z.ZodType }
-    ? { readonly params: z.input<P> }
-    : unknown);
+import type { ORDER_ROUTES } from './order-routes';
+import type { PROJECT_ROUTES } from './project-routes';
+import type { Examples } from './routes';
 
 const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
 const PROJECT_ID = '0b1b8c1e-54a4-4b7c-9a8e-0f4f2f7f3c11';
@@ -75,7 +66,8 @@ const followUp = (kind: 'capture' | 'void' | 'refund', over: Partial<Order> = {}
 });
 const transactionParams = { order_id: ORDER_ID, transaction_id: TRANSACTION_ID };
 
-export const EXAMPLES: { readonly [K in OperationId]: Example<K> } = {
+/** An example of every operation of the merchants' API. */
+export const EXAMPLES: Examples<typeof ORDER_ROUTES & typeof PROJECT_ROUTES> = {
   createOrder: {
     body: {
       currency: 'EUR',

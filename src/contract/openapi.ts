@@ -1,13 +1,6 @@
 import { z } from 'zod';
 import { ERRORS, typeOf, type ErrorName } from '../errors';
-import { customerSchema } from './customer';
-import { errorSchema } from './error';
-import { EXAMPLES } from './examples';
-import { orderListSchema, orderRequestSchema, orderSchema, orderUpdateSchema } from './order';
-import { currenciesSchema, projectSchema } from './project';
-import { ROUTES, changesOrder, errorsOf, type OperationId, type Route } from './routes';
-import { eventSchema, transactionRequestSchema, transactionSchema } from './transaction';
-import { webhookSchema } from './webhook';
+import { changesOrder, errorsOf, takesIdempotencyKey, type Route, type RouteSet } from './routes';
 
 /** The parts of JSON Schema that the contract's schemas come out as. */
 export interface JsonSchema {
@@ -64,65 +57,27 @@ export interface OpenApi {
   };
 }
 
-/** Schemas with a name of their own in the document; each is stated once there and referred to elsewhere. */
-const NAMED = {
-  OrderRequest: orderRequestSchema,
-  OrderUpdate: orderUpdateSchema,
-  TransactionRequest: transactionRequestSchema,
-  Customer: customerSchema,
-  Order: orderSchema,
-  OrderList: orderListSchema,
-  Transaction: transactionSchema,
-  Event: eventSchema,
-  Project: projectSchema,
-  Currencies: currenciesSchema,
-  Webhook: webhookSchema,
-  Error: errorSchema,
-} satisfies Record<string, z.ZodType>;
-
-const registry = z.registry<{ id: string }>();
-for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id });
-
 const refTo = (id: string) => `#/components/schemas/${id}`;
 
-/** The API as an OpenAPI 3.1 document, computed from the routes and schemas that also parse the requests. */
-export function openApi(): OpenApi {
+/** An API as an OpenAPI 3.1 document, computed from the routes and schemas that also parse the requests. */
+export function openApi({ name, description, security, routes, schemas, examples, webhooks }: RouteSet): OpenApi {
+  const named = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(schemas)) named.add(schema, { id });
+  const paths: OpenApi['paths'] = {};
+  for (const [id, route] of Object.entries(routes)) {
+    (paths[route.path] ??= {})[route.method] = operation(id, route, examples[id], (schema) => schemaOf(schema, named));
+  }
   return {
     openapi: '3.1.1',
-    info: {
-      title: 'Payments API',
-      version: '1',
-      description:
-        'Collect payments for orders. A 2xx answer means that the request was accepted, not that the payment succeeded: read the status of the order. A declined card is answered with 200 and the transaction status `error`. The error type TransactionAlreadyStarted comes from the hosted page alone, for a client that prefers JSON and sends the form of `/pay/{order_id}/` again or too late.',
-    },
+    info: { title: name, version: '1', description },
     servers: [{ url: '/' }],
-    security: [{ apiKey: [] }],
-    paths: paths(),
-    webhooks: {
-      status_changed: {
-        post: {
-          summary: 'The status of an order changed',
-          description:
-            'Sent to webhook_url of the order, else of the project, signed as Standard Webhooks. Retrieve the order and act on its status. Any 2xx answer counts as received; otherwise it is sent again every two minutes, ten times at most. The same one can arrive twice.',
-          parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({
-            name,
-            in: 'header',
-            required: true,
-            schema: { type: 'string' },
-          })),
-          requestBody: { required: true, content: { 'application/json': { schema: { $ref: refTo('Webhook') } } } },
-          responses: { '200': { description: 'Received. The body is ignored.' } },
-        },
-      },
-    },
+    security: [{ [security.name]: [] }],
+    paths,
+    webhooks,
     components: {
-      schemas: componentSchemas(),
+      schemas: componentSchemas(named),
       securitySchemes: {
-        apiKey: {
-          type: 'http',
-          scheme: 'basic',
-          description: 'The API key of the project is the username, the password is empty.',
-        },
+        [security.name]: { type: 'http', scheme: security.scheme, description: security.description },
       },
       headers: {
         ETag: { description: 'Version of the order, for If-Match and If-None-Match.', schema: { type: 'string' } },
@@ -165,47 +120,50 @@ const OPTIONS = {
   override: ({ jsonSchema }: { jsonSchema: unknown }) => tidy(jsonSchema as JsonSchema),
 } as const;
 
-function componentSchemas(): Record<string, JsonSchema> {
-  const { schemas } = z.toJSONSchema(registry, { ...OPTIONS, uri: refTo }) as { schemas: Record<string, JsonSchema> };
+type Named = z.core.$ZodRegistry<{ id: string }>;
+
+function componentSchemas(named: Named): Record<string, JsonSchema> {
+  const { schemas } = z.toJSONSchema(named, { ...OPTIONS, uri: refTo }) as { schemas: Record<string, JsonSchema> };
   for (const schema of Object.values(schemas)) tidy(schema);
   return schemas;
 }
 
-function schemaOf(schema: z.ZodType): JsonSchema {
-  const id = registry.get(schema)?.id;
+function schemaOf(schema: z.ZodType, named: Named): JsonSchema {
+  const id = named.get(schema)?.id;
   if (id !== undefined) return { $ref: refTo(id) };
   const json = z.toJSONSchema(schema, OPTIONS) as JsonSchema;
   tidy(json);
   return json;
 }
 
-function paths(): OpenApi['paths'] {
-  const found: OpenApi['paths'] = {};
-  for (const id of Object.keys(ROUTES) as OperationId[]) {
-    (found[ROUTES[id].path] ??= {})[ROUTES[id].method] = operation(id);
-  }
-  return found;
-}
+type SchemaOf = (schema: z.ZodType) => JsonSchema;
 
-function operation(id: OperationId): OpenApiOperation {
-  const route: Route = ROUTES[id];
-  const example: { body?: unknown; answer: unknown } = EXAMPLES[id];
+function operation(
+  id: string,
+  route: Route,
+  example: RouteSet['examples'][string] | undefined,
+  schemaOf: SchemaOf,
+): OpenApiOperation {
   return {
     operationId: id,
     summary: route.summary,
     description: route.description,
-    parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query'), ...headerParameters(route)],
+    parameters: [
+      ...parameters('path', route.params, schemaOf),
+      ...parameters('query', route.query, schemaOf),
+      ...headerParameters(route),
+    ],
     ...(route.body && {
       requestBody: {
         required: route.body_optional !== true,
-        content: { 'application/json': { schema: schemaOf(route.body), example: example.body } },
+        content: { 'application/json': { schema: schemaOf(route.body), example: example?.body } },
       },
     }),
     responses: {
       [route.success]: {
         description: 'Done.',
         headers: { ...HEADERS, ...(route.etag && { ETag: ETAG }) },
-        content: { 'application/json': { schema: schemaOf(route.output), example: example.answer } },
+        content: { 'application/json': { schema: schemaOf(route.output), example: example?.answer } },
       },
       ...(isConditional(route) && {
         '304': {
@@ -229,7 +187,7 @@ const isConditional = (route: Route) => route.method === 'get' && route.etag ===
 
 function headerParameters(route: Route): OpenApiOperation['parameters'] {
   return [
-    ...(route.method === 'post' ? [IDEMPOTENCY_KEY] : []),
+    ...(takesIdempotencyKey(route) ? [IDEMPOTENCY_KEY] : []),
     ...(changesOrder(route) ? [IF_MATCH] : []),
     ...(isConditional(route) ? [IF_NONE_MATCH] : []),
   ];
@@ -260,7 +218,11 @@ const IDEMPOTENCY_KEY: OpenApiOperation['parameters'][number] = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
-function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query'): OpenApiOperation['parameters'] {
+function parameters(
+  place: 'path' | 'query',
+  schema: z.ZodObject | undefined,
+  schemaOf: SchemaOf,
+): OpenApiOperation['parameters'] {
   const { properties = {}, required = [] } = schema ? schemaOf(schema) : {};
   return Object.entries(properties).map(([name, property]) => ({
     name,

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { CARD_DIGITS_MIN, isCardNumber } from '../domain/card';
 import { ServiceError, invalid } from '../errors';
-import { ROUTES, type Input, type OperationId, type Route } from './routes';
+import type { Input, Route } from './routes';
 
 /** Levels of objects and arrays in a body. */
 export const DEPTH_MAX = 20;
@@ -24,9 +24,8 @@ export interface RawRequest {
  * The parts of a request that the operation declares, parsed; fields it does not declare are dropped.
  * Throws a ValidationError that names the first bad field and never repeats its value.
  */
-export function parseRequest<K extends OperationId>(id: K, raw: RawRequest): Input<K> {
-  const route: Route = ROUTES[id];
-  const parts: Partial<Record<'params' | 'query' | 'body', unknown>> = {};
+export function parseRequest<R extends Route>(route: R, raw: RawRequest): Input<R> {
+  const parts: { params?: unknown; query?: unknown; body?: unknown } = {};
   if (route.params) parts.params = parsePart(route.params, raw.params);
   // Dropped fields are checked too: a client that sends card numbers has to learn that it must not.
   refuseUnkeepable(raw.query, '', 1);
@@ -35,7 +34,7 @@ export function parseRequest<K extends OperationId>(id: K, raw: RawRequest): Inp
     refuseUnkeepable(raw.body, '', 1);
     parts.body = parsePart(route.body, emptyObjects(raw.body));
   }
-  return parts as Input<K>;
+  return parts as Input<R>;
 }
 
 /** Fields that are objects, of an order and of its transactions. */

@@ -1,20 +1,8 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { ErrorName } from '../errors';
-import {
-  EXTRA_FIELDS,
-  orderListSchema,
-  orderRequestSchema,
-  orderSchema,
-  orderUpdateSchema,
-  partRequestSchema,
-  refundRequestSchema,
-  wholeRequestSchema,
-} from './order';
-import { currenciesSchema, projectSchema } from './project';
-import { idParam, instantParam, listParam } from './scalars';
 
 /**
- * Every operation, once: Express routes, request parsing, handler types and openapi.json are computed from this table.
+ * One operation: Express routes, request parsing, handler types and the OpenAPI document are computed from it.
  * Paths are written with the trailing slash; the service answers without it too (rules 1.1).
  */
 export interface Route {
@@ -53,186 +41,68 @@ export function changesOrder({ method, path }: Pick<Route, 'method' | 'path'>): 
   return method !== 'get' && path.includes('{order_id}');
 }
 
+/** Whether a request may carry an Idempotency-Key (rules 11.1). */
+export function takesIdempotencyKey({ method }: Pick<Route, 'method'>): boolean {
+  return method !== 'get';
+}
+
 /** Every error an operation can answer with, each once. */
 export function errorsOf(route: Route): ErrorName[] {
   const byHeader: ErrorName[] = [
     ...(changesOrder(route) ? ['PreconditionFailed' as const] : []),
-    ...(route.method === 'post' ? ['IdempotencyKeyReused' as const] : []),
+    ...(takesIdempotencyKey(route) ? ['IdempotencyKeyReused' as const] : []),
   ];
   return [...new Set<ErrorName>([...route.errors, ...byHeader, ...(route.body ? WITH_BODY : []), ...EVERYWHERE])];
 }
-
-const orderParams = z.object({ order_id: idParam() });
-const transactionParams = z.object({ order_id: idParam(), transaction_id: idParam() });
-
-export const ROUTES = {
-  createOrder: {
-    method: 'post',
-    path: '/v1/orders/',
-    summary: 'Create an order',
-    description:
-      'Without a transaction the customer is sent to `order_url`, the hosted payment page. With one, to its `payment_url`; a transaction with a `vault_token` is charged at once and the answer holds the outcome. A declined card is answered with 200: read the status of the order.',
-    body: orderRequestSchema,
-    output: orderSchema,
-    success: 200,
-    errors: [
-      'MissingInformationToCreateTransaction',
-      'Forbidden',
-      'FailedToFetchTransactionInformation',
-      'GatewayTimeout',
-    ],
-  },
-  listOrders: {
-    method: 'get',
-    path: '/v1/orders/',
-    summary: 'List orders',
-    description:
-      'The orders of the project that were created in a period of at most 31 days, newest first, both ends included. It answers 10,000 orders at most: for the older ones ask again with `created_until` set to `created` of the last one, which then comes again.',
-    query: z.object({
-      created_since: instantParam().optional().describe('Start of the period; 31 days before its end by default.'),
-      created_until: instantParam()
-        .optional()
-        .describe('End of the period; by default 31 days after its start, now at the latest.'),
-    }),
-    output: orderListSchema,
-    success: 200,
-    errors: [],
-  },
-  getOrder: {
-    method: 'get',
-    path: '/v1/orders/{order_id}/',
-    summary: 'Get an order',
-    description:
-      'The order with all its transactions. Call it when the customer returns, on each webhook, and from time to time while the status is not final.',
-    params: orderParams,
-    query: z.object({
-      'fields[]': listParam(EXTRA_FIELDS).describe(
-        '`amount_details` adds what can still be captured, refunded and voided.',
-      ),
-      fields: listParam(EXTRA_FIELDS).describe('The same as `fields[]`.'),
-    }),
-    output: orderSchema,
-    etag: true,
-    success: 200,
-    errors: ['NotFound'],
-  },
-  updateOrder: {
-    method: 'put',
-    path: '/v1/orders/{order_id}/',
-    summary: 'Change an order',
-    description:
-      'Changes the fields that are sent, while the order is not final; `customer` and `extra` are replaced as a whole. Fields that cannot change are ignored, except `amount` and `currency`, which must be those of the order. A changed `webhook_url` receives the webhooks of later status changes.',
-    params: orderParams,
-    body: orderUpdateSchema,
-    output: orderSchema,
-    etag: true,
-    success: 200,
-    errors: ['NotFound', 'Conflict'],
-  },
-  cancelOrder: {
-    method: 'delete',
-    path: '/v1/orders/{order_id}/',
-    summary: 'Cancel an order',
-    description:
-      'Cancels an order that is not final, and answers it. While the outcome of a transaction is not known, the order cannot be cancelled. Cancelling it again answers the same.',
-    params: orderParams,
-    output: orderSchema,
-    etag: true,
-    success: 200,
-    errors: ['NotFound', 'CanNotCancelTransaction'],
-  },
-  refundOrder: {
-    method: 'post',
-    path: '/v1/orders/{order_id}/refunds/',
-    summary: 'Create a refund',
-    description:
-      'Gives captured money back, in full or in part, also long after the payment, and answers the refund order. It can be repeated while the total stays within what was captured. A refund that the processor refuses is answered with 200 and status `error`; its amount is refundable again.',
-    params: orderParams,
-    body: refundRequestSchema,
-    output: orderSchema,
-    success: 200,
-    errors: ['NotFound', 'RefundError'],
-  },
-  captureTransaction: {
-    method: 'post',
-    path: '/v1/orders/{order_id}/transactions/{transaction_id}/captures/',
-    summary: 'Capture a transaction',
-    description:
-      'Takes all that an authorization with capture_mode `manual` still holds, within its capture window, and answers the capture order. Without a body.',
-    params: transactionParams,
-    body: wholeRequestSchema,
-    body_optional: true,
-    output: orderSchema,
-    success: 200,
-    errors: ['NotFound', 'Conflict'],
-  },
-  captureTransactionAmount: {
-    method: 'post',
-    path: '/v1/orders/{order_id}/transactions/{transaction_id}/captures/amount/',
-    summary: 'Capture a part of a transaction',
-    description:
-      'Takes a part of what an authorization with capture_mode `manual` holds, and answers the capture order. The rest stays capturable: repeat it until nothing is left.',
-    params: transactionParams,
-    body: partRequestSchema,
-    output: orderSchema,
-    success: 200,
-    errors: ['NotFound', 'Conflict'],
-  },
-  voidTransaction: {
-    method: 'post',
-    path: '/v1/orders/{order_id}/transactions/{transaction_id}/voids/',
-    summary: 'Void a transaction',
-    description:
-      'Releases all that an authorization still holds, and answers the void order. Without a body. What was captured is refunded instead.',
-    params: transactionParams,
-    body: wholeRequestSchema,
-    body_optional: true,
-    output: orderSchema,
-    success: 200,
-    errors: ['NotFound', 'CanNotCancelTransaction'],
-  },
-  voidTransactionAmount: {
-    method: 'post',
-    path: '/v1/orders/{order_id}/transactions/{transaction_id}/voids/amount/',
-    summary: 'Void a part of a transaction',
-    description:
-      'Reduces an authorization by an amount, and answers the void order. The rest stays capturable; of a `delayed` one that much less is captured.',
-    params: transactionParams,
-    body: partRequestSchema,
-    output: orderSchema,
-    success: 200,
-    errors: ['NotFound', 'CanNotCancelTransaction'],
-  },
-  getProject: {
-    method: 'get',
-    path: '/v1/merchants/self/projects/self/',
-    summary: 'Get the project',
-    description: 'The project of the API key: 200 means that the key works, 401 that it is wrong.',
-    output: projectSchema,
-    success: 200,
-    errors: [],
-  },
-  listCurrencies: {
-    method: 'get',
-    path: '/v1/merchants/self/projects/self/currencies/',
-    summary: 'List the currencies',
-    description: 'The currencies the project supports, by payment method.',
-    output: currenciesSchema,
-    success: 200,
-    errors: [],
-  },
-} as const satisfies Record<string, Route>;
-
-export type OperationId = keyof typeof ROUTES;
 
 type Parsed<R, Part extends 'params' | 'query' | 'body'> = R extends { readonly [P in Part]: infer S extends z.ZodType }
   ? { [P in Part]: z.output<S> }
   : unknown;
 
 /** What an operation receives: the parts of the request it declares, parsed. */
-export type Input<K extends OperationId> = Parsed<(typeof ROUTES)[K], 'params'> &
-  Parsed<(typeof ROUTES)[K], 'query'> &
-  Parsed<(typeof ROUTES)[K], 'body'>;
+export type Input<R extends Route> = Parts & Parsed<R, 'params'> & Parsed<R, 'query'> & Parsed<R, 'body'>;
+
+interface Parts {
+  readonly params?: unknown;
+  readonly query?: unknown;
+  readonly body?: unknown;
+}
 
 /** What an operation answers with. */
-export type Output<K extends OperationId> = z.output<(typeof ROUTES)[K]['output']>;
+export type Output<R extends Route> = z.output<R['output']>;
+
+/** An example of each operation for the documentation; the tests parse each with its schemas. */
+export type Examples<Routes extends Record<string, Route>> = {
+  readonly [K in keyof Routes]: { readonly answer: Output<Routes[K]> } & Sent<Routes[K], 'params'> &
+    Sent<Routes[K], 'body'>;
+};
+
+type Sent<R, Part extends 'params' | 'body'> = R extends { readonly [P in Part]: infer S extends z.ZodType }
+  ? { readonly [P in Part]: z.input<S> }
+  : unknown;
+
+/** How the callers of an API prove who they are: a scheme of the header Authorization. */
+export interface Security {
+  /** Its name in the OpenAPI document. */
+  readonly name: string;
+  readonly scheme: 'basic' | 'bearer';
+  /** The header WWW-Authenticate of a 401. */
+  readonly challenge: string;
+  readonly description: string;
+}
+
+/**
+ * The API of one host: its operations, and all that its documentation says. Routing, authentication, the OpenAPI document and the
+ * documentation are computed from it.
+ */
+export interface RouteSet<Routes extends Record<string, Route> = Record<string, Route>> {
+  readonly name: string;
+  readonly description: string;
+  readonly security: Security;
+  readonly routes: Routes;
+  /** Schemas with a name of their own in the OpenAPI document; each is stated once there and referred to elsewhere. */
+  readonly schemas: Readonly<Record<string, z.ZodType>>;
+  readonly examples: Readonly<Record<keyof Routes, { readonly body?: unknown; readonly answer: unknown }>>;
+  /** What the service sends by itself, as OpenAPI describes it. */
+  readonly webhooks: Readonly<Record<string, unknown>>;
+}

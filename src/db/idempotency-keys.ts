@@ -1,17 +1,11 @@
 import { iso, rows, type Database } from './connection';
 
-/** A request with an Idempotency-Key. */
-export interface KeyedRequest {
-  project_id: string;
-  key: string;
-  /** SHA-256 of the request's content. */
-  request_hash: Buffer;
-}
-
 /** An answer as it was sent over HTTP. */
 export interface KeptAnswer {
   status: number;
   body: unknown;
+  /** Of the object in it, where the answer carries an ETag. */
+  version?: number | undefined;
 }
 
 /** What is known of a key. */
@@ -21,26 +15,29 @@ export interface KeyRecord {
   answer?: KeptAnswer;
 }
 
-type KeyName = Pick<KeyedRequest, 'project_id' | 'key'>;
+interface KeyName {
+  project_id: string;
+  key: string;
+}
 
 /** What is known of a key of this project; `undefined` when no request has claimed it. */
 export async function findKey(db: Database, { project_id, key }: KeyName): Promise<KeyRecord | undefined> {
-  const [row] = await rows<{ request_hash: Buffer; status: number | null; body: unknown }>(
+  const [row] = await rows<{ request_hash: Buffer; status: number | null; body: unknown; version: number | null }>(
     db,
-    'select request_hash, status, body from idempotency_keys where project_id = :project_id and key = :key',
+    'select request_hash, status, body, version from idempotency_keys where project_id = :project_id and key = :key',
     { project_id, key },
   );
   if (row === undefined) return undefined;
   return {
     request_hash: row.request_hash,
-    ...(row.status !== null && { answer: { status: row.status, body: row.body } }),
+    ...(row.status !== null && { answer: answerOf({ ...row, status: row.status }) }),
   };
 }
 
 /** Claims the key for this request; `false` when it was claimed before. */
 export async function claimKey(
   db: Database,
-  { project_id, key, request_hash }: KeyedRequest,
+  { project_id, key, request_hash }: KeyName & { request_hash: Buffer },
   now: number,
 ): Promise<boolean> {
   const claimed = await rows(
@@ -56,14 +53,19 @@ export async function claimKey(
 export async function keepAnswer(
   db: Database,
   { project_id, key }: KeyName,
-  { status, body }: KeptAnswer,
+  { status, body, version }: KeptAnswer,
 ): Promise<KeptAnswer> {
-  const [kept] = await rows<KeptAnswer>(
+  const [kept] = await rows<{ status: number; body: unknown; version: number | null }>(
     db,
-    `update idempotency_keys set status = coalesce(status, :status), body = coalesce(body, :body::json)
-     where project_id = :project_id and key = :key returning status, body`,
-    { project_id, key, status, body: JSON.stringify(body) },
+    `update idempotency_keys set status = coalesce(status, :status), body = coalesce(body, :body::json),
+       version = case when status is null then :version else version end
+     where project_id = :project_id and key = :key returning status, body, version`,
+    { project_id, key, status, body: JSON.stringify(body), version: version ?? null },
   );
   if (kept === undefined) throw new Error('an answer is kept only for a key that was claimed');
-  return kept;
+  return answerOf(kept);
+}
+
+function answerOf({ status, body, version }: { status: number; body: unknown; version: number | null }): KeptAnswer {
+  return { status, body, ...(version !== null && { version }) };
 }

@@ -4,8 +4,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 import { configSchema } from '../config';
+import { MERCHANT_API } from '../contract/merchant-api';
 import { openApi } from '../contract/openapi';
-import { ROUTES, type Route } from '../contract/routes';
+import type { Route } from '../contract/routes';
 import { ORDER_MOVES, TRANSACTION_MOVES, toMermaid } from '../domain/transitions';
 import { ERRORS, typeOf, type ErrorName } from '../errors';
 import { repositoryRoot } from '../stack/files';
@@ -20,7 +21,7 @@ export interface Generated {
 
 /** Everything that only `npm run generate` writes. */
 export const GENERATED: readonly Generated[] = [
-  { file: 'api/openapi.json', content: () => `${JSON.stringify(openApi(), null, 2)}\n` },
+  { file: 'api/openapi.json', content: () => `${JSON.stringify(openApi(MERCHANT_API), null, 2)}\n` },
   { file: 'src/client/api.ts', content: client },
   { file: '.env.example', content: envExample },
   {
@@ -47,7 +48,7 @@ function client(): string {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'client-'));
   try {
     const document = path.join(folder, 'openapi.json');
-    writeFileSync(document, JSON.stringify(openApi()));
+    writeFileSync(document, JSON.stringify(openApi(MERCHANT_API)));
     const generator = path.join(repositoryRoot(), 'node_modules/oazapfts/dist/cli.js');
     const source = execFileSync(
       process.execPath,
@@ -72,7 +73,7 @@ function envExample(): string {
 }
 
 function operations(): string {
-  const rows = Object.values(ROUTES).map(
+  const rows = Object.values(MERCHANT_API.routes).map(
     (route: Route) => `| \`${route.method.toUpperCase()} ${route.path}\` | ${route.summary} |`,
   );
   return table(['Request', 'Operation'], rows);

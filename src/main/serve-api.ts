@@ -1,10 +1,12 @@
-import { createApp, type AppDependencies } from '../../api/http/app';
+import { createApp } from '../../api/http/app';
+import { authenticateByApiKey } from '../../api/http/authenticate';
 import { keyStore } from '../../api/http/idempotency';
 import { createOperations } from '../../api/operations';
 import { createPages, type PageRates } from '../../api/page';
 import { processorNotifications } from '../../api/processor-notifications';
 import { listen } from '../../api/http/server';
 import { required, type Config } from '../config';
+import { MERCHANT_API } from '../contract/merchant-api';
 import { findProjectByApiKey } from '../db/api-keys';
 import { LIMITS, connect, ping } from '../db/connection';
 import type { Logger } from '../log';
@@ -21,7 +23,7 @@ const PAGE_DEADLINE_MS = 10_000;
 export async function serveApi(
   config: Config,
   log: Logger,
-  addTo?: (pages: AppDependencies['pages'], client: ReturnType<typeof connectTemporal>) => void,
+  addTo?: (pages: ReturnType<typeof createPages>, client: ReturnType<typeof connectTemporal>) => void,
 ): Promise<Started> {
   const page_secret = required(config, 'PAGE_SECRET');
   const db = connect(required(config, 'POSTGRES_URL'), { limits: LIMITS });
@@ -53,26 +55,32 @@ export async function serveApi(
   const app = createApp({
     config,
     log,
-    operations: createOperations({
-      db,
-      orders,
-      follow_ups,
-      processor,
-      public_url,
-      webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
-    }),
-    findProject: (api_key) => findProjectByApiKey(db, api_key),
-    keys: keyStore(db),
+    api: {
+      routes: MERCHANT_API,
+      operations: createOperations({
+        db,
+        orders,
+        follow_ups,
+        processor,
+        public_url,
+        webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
+      }),
+      authenticate: authenticateByApiKey((api_key) => findProjectByApiKey(db, api_key), config.API_KEY_CACHE_MS),
+      keysOf: ({ project }) => keyStore(db, project.id),
+    },
     probes: [
-      { name: 'postgres', check: () => ping(db) },
-      { name: 'temporal', check: async () => void (await client.workflowService.getSystemInfo({})) },
+      { name: 'postgres', required: true, check: () => ping(db) },
+      // While it is away, everything that only reads is served.
+      {
+        name: 'temporal',
+        required: false,
+        check: async () => void (await client.workflowService.getSystemInfo({})),
+      },
     ],
-    notifications: processorNotifications({
-      processor_notifications,
-      secret: config.PROCESSOR_NOTIFICATION_SECRET,
-      log,
-    }),
-    pages,
+    routers: [
+      processorNotifications({ processor_notifications, secret: config.PROCESSOR_NOTIFICATION_SECRET, log }),
+      pages,
+    ],
   });
   const server = await listen(app, config);
   log.info({ url: server.url }, 'api listens');

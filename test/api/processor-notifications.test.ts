@@ -36,7 +36,7 @@ beforeAll(async () => {
   const notifications = Router().use(
     processorNotifications({ processor_notifications, secret, log: pino({ level: 'silent' }) }),
   );
-  plumbing = await servePlumbing({ notifications });
+  plumbing = await servePlumbing({ routers: [notifications] });
 });
 afterAll(() => plumbing.close());
 beforeEach(() => {

@@ -1,7 +1,8 @@
-import { ROUTES, type Route } from '../../src/contract/routes';
+import { MERCHANT_API } from '../../src/contract/merchant-api';
+import type { Route } from '../../src/contract/routes';
 import { files, text } from './repository';
 
-const operations: [string, Route][] = Object.entries(ROUTES);
+const operations: [string, Route][] = Object.entries(MERCHANT_API.routes);
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 describe.each(operations)('operation %s', (name, route) => {

@@ -1,13 +1,15 @@
-import { Router } from 'express';
 import pino from 'pino';
 import { createApp, type AppDependencies } from '../../api/http/app';
-import type { Context, Operations } from '../../api/context';
+import { authenticateByApiKey, type FindProject } from '../../api/http/authenticate';
 import type { KeyStore } from '../../api/http/idempotency';
 import { listen, type Listening } from '../../api/http/server';
-import { ROUTES, type OperationId, type Route } from '../../src/contract/routes';
 import type { Project } from '../../src/db/projects';
-import type { KeyRecord, KeyedRequest } from '../../src/db/idempotency-keys';
+import type { MerchantContext, MerchantOperations, ProjectCaller } from '../../api/merchant';
+import type { Config } from '../../src/config';
 import { EXAMPLES } from '../../src/contract/examples';
+import { MERCHANT_API, type MerchantRoutes } from '../../src/contract/merchant-api';
+import type { Route } from '../../src/contract/routes';
+import type { KeyRecord } from '../../src/db/idempotency-keys';
 import { SERIALIZERS } from '../../src/log';
 
 /** The HTTP surface over real HTTP with operations that only record what they are called with. */
@@ -32,8 +34,8 @@ export const API_KEY = 'test_0123456789ab0123456789abcdef0123456789abcdef0123456
 export const AUTHORIZATION = `Basic ${Buffer.from(`${API_KEY}:`).toString('base64')}`;
 
 export interface Call {
-  operation: OperationId;
-  context: Context;
+  operation: keyof MerchantRoutes;
+  context: MerchantContext;
   input: unknown;
 }
 
@@ -48,11 +50,15 @@ export interface Plumbing extends Listening {
   post(path: string, body: unknown): Promise<Response>;
 }
 
-type Options = Partial<Omit<AppDependencies, 'operations' | 'config' | 'log'>> & {
-  operations?: Partial<Operations>;
-  config?: Partial<AppDependencies['config']>;
+type Dependencies = AppDependencies<ProjectCaller>;
+
+interface Options extends Partial<Pick<Dependencies, 'probes' | 'routers'>> {
+  operations?: Partial<MerchantOperations>;
+  findProject?: FindProject;
+  keys?: KeyStore;
+  config?: Partial<Dependencies['config'] & Pick<Config, 'API_KEY_CACHE_MS'>>;
   listen?: Partial<Parameters<typeof listen>[1]>;
-};
+}
 
 export async function servePlumbing(options: Options = {}): Promise<Plumbing> {
   const calls: Call[] = [];
@@ -64,16 +70,21 @@ export async function servePlumbing(options: Options = {}): Promise<Plumbing> {
     TRUSTED_PROXY: '',
     ...options.config,
   };
+  const keys = options.keys ?? keysInMemory();
   const app = createApp({
-    findProject: async (api_key) => (api_key === API_KEY ? PROJECT : undefined),
-    keys: keysInMemory(),
-    probes: [],
-    pages: Router(),
-    notifications: Router(),
-    ...options,
     config,
+    probes: options.probes ?? [],
+    routers: options.routers ?? [],
     log: pino({ level: 'debug', serializers: SERIALIZERS }, { write: (line: string) => void lines.push(line) }),
-    operations: { ...recording(calls), ...options.operations },
+    api: {
+      routes: MERCHANT_API,
+      operations: { ...recording(calls), ...options.operations },
+      authenticate: authenticateByApiKey(
+        options.findProject ?? (async (api_key) => (api_key === API_KEY ? PROJECT : undefined)),
+        config.API_KEY_CACHE_MS,
+      ),
+      keysOf: () => keys,
+    },
   });
   const server = await listen(app, {
     API_HOST: '127.0.0.1',
@@ -101,16 +112,15 @@ export async function servePlumbing(options: Options = {}): Promise<Plumbing> {
 
 export function keysInMemory(): KeyStore {
   const records = new Map<string, KeyRecord>();
-  const nameOf = ({ project_id, key }: Pick<KeyedRequest, 'project_id' | 'key'>) => `${project_id} ${key}`;
   return {
-    find: async (request) => records.get(nameOf(request)),
-    claim: async (request) => {
-      if (records.has(nameOf(request))) return false;
-      records.set(nameOf(request), { request_hash: request.request_hash });
+    find: async (key) => records.get(key),
+    claim: async ({ key, request_hash }) => {
+      if (records.has(key)) return false;
+      records.set(key, { request_hash });
       return true;
     },
-    keep: async (request, answer) => {
-      const record = records.get(nameOf(request))!;
+    keep: async (key, answer) => {
+      const record = records.get(key)!;
       record.answer ??= answer;
       return record.answer;
     },
@@ -118,15 +128,16 @@ export function keysInMemory(): KeyStore {
 }
 
 /** Operations that answer with the documentation's example, at its third version. */
-function recording(calls: Call[]): Operations {
-  const entries = (Object.keys(ROUTES) as OperationId[]).map((operation) => [
+function recording(calls: Call[]): MerchantOperations {
+  const entries = (Object.keys(MERCHANT_API.routes) as (keyof MerchantRoutes)[]).map((operation) => [
     operation,
-    async (context: Context, input: unknown) => {
+    async (context: MerchantContext, input: unknown) => {
       calls.push({ operation, context, input });
-      const route: Route = ROUTES[operation];
+      const route: Route = MERCHANT_API.routes[operation];
       const { answer } = EXAMPLES[operation];
-      return route.etag ? { body: answer, version: 3 } : answer;
+      const result = route.etag ? { body: answer, version: 3 } : answer;
+      return route.method === 'get' ? result : async () => result;
     },
   ]);
-  return Object.fromEntries(entries) as Operations;
+  return Object.fromEntries(entries) as MerchantOperations;
 }

@@ -55,6 +55,8 @@ export async function up(knex: Knex): Promise<void> {
       -- The first answer. Null until it is known.
       status smallint,
       body json,
+      -- Version of the object in the answer, where it carries an ETag.
+      version int,
       created timestamptz not null,
       primary key (project_id, key),
       check ((status is null) = (body is null))

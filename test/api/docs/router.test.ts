@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { MERCHANT_API } from '../../../src/contract/merchant-api';
 import { openApi } from '../../../src/contract/openapi';
 import { ERRORS, typeOf, type ErrorName } from '../../../src/errors';
 import { servePlumbing, type Plumbing } from '../../support/plumbing';
@@ -17,7 +18,7 @@ afterAll(() => api.close());
 test('openapi.json is the document, to the letter', async () => {
   const response = await fetch(`${api.url}/docs/openapi.json`);
   expect(response.headers.get('content-type')).toBe('application/json');
-  expect(await response.text()).toBe(JSON.stringify(openApi()));
+  expect(await response.text()).toBe(JSON.stringify(openApi(MERCHANT_API)));
 });
 
 test('the page loads nothing: no scripts, no addresses, its style by digest', () => {
@@ -37,7 +38,7 @@ test('every link leads to a place on the page, each place is there once', () => 
 
 test('every operation has a call to copy, every error what to do about it', () => {
   const text = page.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
-  for (const [path, methods] of Object.entries(openApi().paths)) {
+  for (const [path, methods] of Object.entries(openApi(MERCHANT_API).paths)) {
     for (const operation of Object.values(methods)) expect(text).toContain(operation.summary);
     expect(text).toContain(`curl -u "$API_KEY:"`);
     expect(text).toContain(
@@ -51,7 +52,7 @@ test('every operation has a call to copy, every error what to do about it', () =
 });
 
 test('what webhooks are is said as in the document', () => {
-  const { post } = openApi().webhooks['status_changed'] as {
+  const { post } = openApi(MERCHANT_API).webhooks['status_changed'] as {
     post: { description: string; parameters: { name: string }[] };
   };
   const section = /<section id="webhooks">[^]*?<\/section>/.exec(page)?.[0] ?? '';

@@ -1,7 +1,6 @@
 import net from 'node:net';
 import { Router } from 'express';
-import { ROUTES } from '../../../src/contract/routes';
-import type { KeyedRequest } from '../../../src/db/idempotency-keys';
+import { MERCHANT_API } from '../../../src/contract/merchant-api';
 import { API_KEY, AUTHORIZATION, PROJECT, keysInMemory, servePlumbing, type Plumbing } from '../../support/plumbing';
 
 const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
@@ -11,7 +10,7 @@ pages.get('/pay/:order_id/', (_request, response) => void response.type('html').
 
 let api: Plumbing;
 beforeAll(async () => {
-  api = await servePlumbing({ pages });
+  api = await servePlumbing({ routers: [pages] });
 });
 afterAll(() => api.close());
 beforeEach(() => {
@@ -34,7 +33,7 @@ async function expectError(
   return body.error;
 }
 
-describe.each(Object.entries(ROUTES))('%s', (operation, route) => {
+describe.each(Object.entries(MERCHANT_API.routes))('%s', (operation, route) => {
   const path = route.path.replace('{order_id}', ORDER_ID).replace('{transaction_id}', TRANSACTION_ID);
   const init = {
     method: route.method.toUpperCase(),
@@ -132,23 +131,35 @@ describe('what an operation receives', () => {
     const response = await api.post('/v1/orders/', { currency: 'EUR', amount: 1, id: 'ignored' });
     const [call] = api.calls;
     expect(call?.input).toEqual({ body: { currency: 'EUR', amount: 1 } });
-    expect(call?.context.project).toEqual(PROJECT);
+    expect(call?.context.caller.project).toEqual(PROJECT);
     expect(call?.context.request_id).toBe(response.headers.get('x-request-id'));
     expect(call?.context.deadline_at).toBeGreaterThanOrEqual(before + 5_000);
     expect(call?.context.deadline_at).toBeLessThanOrEqual(Date.now() + 5_000);
     expect(call?.context.idempotency_key).toBeUndefined();
   });
 
-  test('the Idempotency-Key of a POST, and a refusal of a bad one', async () => {
-    const post = (key: string) =>
-      api.send('/v1/orders/', {
-        method: 'POST',
+  test.each([
+    ['POST', '/v1/orders/', '{"currency":"EUR","amount":1}'],
+    ['PUT', `/v1/orders/${ORDER_ID}/`, '{"description":"x"}'],
+    ['DELETE', `/v1/orders/${ORDER_ID}/`, undefined],
+  ])('the Idempotency-Key of a %s, and a refusal of a bad one', async (method, path, body) => {
+    const send = (key: string) =>
+      api.send(path, {
+        method,
         headers: { 'content-type': 'application/json', 'idempotency-key': key },
-        body: '{"currency":"EUR","amount":1}',
+        ...(body !== undefined && { body }),
       });
-    expect((await post('k-1')).status).toBe(200);
-    expect(api.calls[0]?.context.idempotency_key).toBe('k-1');
-    expect((await expectError(await post('k 1'), 400, 'ValidationError')).property_path).toBe('Idempotency-Key');
+    expect((await send(`${method}-1`)).status).toBe(200);
+    expect(api.calls[0]?.context).toMatchObject({ idempotency_key: `${method}-1`, is_repeat: false });
+    expect((await expectError(await send('k 1'), 400, 'ValidationError')).property_path).toBe('Idempotency-Key');
+  });
+
+  test('the instant after which nothing may begin, unless a repeat could get the result', async () => {
+    await api.post('/v1/orders/', { currency: 'EUR', amount: 1 });
+    await api.send(`/v1/orders/${ORDER_ID}/`, { method: 'DELETE', headers: { 'idempotency-key': 'late' } });
+    const [without, withKey] = api.calls.map(({ context }) => context);
+    expect(without!.not_after).toBeLessThan(without!.deadline_at);
+    expect(withKey!.not_after).toBeUndefined();
   });
 
   test.each([
@@ -174,7 +185,7 @@ describe('what an operation receives', () => {
   test('a POST without Idempotency-Key asks nobody about keys, one with it is answered as it was first', async () => {
     const asked: string[] = [];
     const memory = keysInMemory();
-    const keys = { ...memory, find: (request: KeyedRequest) => (asked.push(request.key), memory.find(request)) };
+    const keys = { ...memory, find: (key: string) => (asked.push(key), memory.find(key)) };
     const watched = await servePlumbing({ keys });
     await watched.post('/v1/orders/', { currency: 'EUR', amount: 1 });
     expect(asked).toEqual([]);
@@ -187,6 +198,13 @@ describe('what an operation receives', () => {
     expect([again.status, await again.json()]).toEqual([first.status, await first.json()]);
     expect([watched.calls.length, asked]).toEqual([2, ['k', 'k']]);
     await watched.close();
+  });
+
+  test('a change that is repeated with its key is answered with the ETag of the first answer', async () => {
+    const init = { method: 'DELETE', headers: { 'idempotency-key': 'etag' } };
+    const path = `/v1/orders/${ORDER_ID}/`;
+    const etags = [await api.send(path, init), await api.send(path, init)].map(({ headers }) => headers.get('etag'));
+    expect([etags, api.calls.length]).toEqual([['"3"', '"3"'], 1]);
   });
 
   test('the id of a path in lower case', async () => {
@@ -217,9 +235,10 @@ describe('the version of an order', () => {
     expect((await api.send(path, { headers: { 'if-none-match': '"2"' } })).status).toBe(200);
   });
 
-  test('If-Match reaches the operation as it came', async () => {
-    await api.send(path, { method: 'DELETE', headers: { 'if-match': '"2"' } });
-    expect(api.calls[0]?.context.if_match).toBe('"2"');
+  test('an operation that changes the order of its path gets the versions of If-Match, others do not', async () => {
+    await api.send(path, { method: 'DELETE', headers: { 'if-match': '"2", "3"' } });
+    await api.send(path, { headers: { 'if-match': '"2"' } });
+    expect(api.calls.map(({ context }) => context.versions)).toEqual([[2, 3], undefined]);
   });
 });
 
@@ -393,21 +412,6 @@ describe('beside the API', () => {
   test('an id from outside is not taken as request id', async () => {
     const response = await fetch(`${api.url}/`, { headers: { 'x-request-id': 'mine' } });
     expect(response.headers.get('x-request-id')).not.toBe('mine');
-  });
-
-  test('live is always 200; ready names what is missing, and keeps the reason in the log', async () => {
-    expect(await (await fetch(`${api.url}/health/live`)).json()).toEqual({ status: 'live' });
-    expect(await (await fetch(`${api.url}/health/ready`)).json()).toEqual({ status: 'ready', checks: {} });
-    const probes = [
-      { name: 'db', check: async () => {} },
-      { name: 'temporal', check: () => Promise.reject(new Error('secret reason')) },
-    ];
-    const broken = await servePlumbing({ probes });
-    const response = await fetch(`${broken.url}/health/ready/`);
-    expect(response.headers.get('retry-after')).toBe('1');
-    const { value } = await expectError(response, 503, 'ServerError');
-    expect(value).toBe('Not ready: temporal.');
-    await broken.close();
   });
 
   test.each([

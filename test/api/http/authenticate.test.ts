@@ -1,4 +1,4 @@
-import { createAuthenticate } from '../../../api/http/authenticate';
+import { authenticateByApiKey } from '../../../api/http/authenticate';
 import { API_KEY, AUTHORIZATION, PROJECT } from '../../support/plumbing';
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
@@ -6,7 +6,7 @@ const findProject = jest.fn(async (api_key: string) => (api_key === API_KEY ? PR
 beforeEach(() => findProject.mockClear());
 
 test('the API key is the username, the password is empty', async () => {
-  await expect(createAuthenticate(findProject, 0)(AUTHORIZATION)).resolves.toMatchObject({ project: PROJECT });
+  await expect(authenticateByApiKey(findProject, 0)(AUTHORIZATION)).resolves.toMatchObject({ project: PROJECT });
 });
 
 test.each([
@@ -14,7 +14,7 @@ test.each([
   ['more spaces', AUTHORIZATION.replace(' ', '   ')],
   ['base64 without padding', AUTHORIZATION.replace(/=+$/, '')],
 ])('%s is accepted', async (_title, header) => {
-  await expect(createAuthenticate(findProject, 0)(header)).resolves.toMatchObject({ project: PROJECT });
+  await expect(authenticateByApiKey(findProject, 0)(header)).resolves.toMatchObject({ project: PROJECT });
 });
 
 test.each<[string, string | undefined, number]>([
@@ -34,14 +34,14 @@ test.each<[string, string | undefined, number]>([
   ['a wrong key', basic(`${API_KEY.replace('test', 'live')}:`), 1],
   ['a part of the key', basic(`${API_KEY.slice(0, -1)}:`), 1],
 ])('%s: Unauthorized after %#', async (_title, header, lookups) => {
-  const refused = createAuthenticate(findProject, 0)(header);
+  const refused = authenticateByApiKey(findProject, 0)(header);
   await expect(refused).rejects.toMatchObject({ error: 'Unauthorized' });
   await expect(refused).rejects.not.toMatchObject({ value: expect.stringContaining(API_KEY.slice(5, 20)) as string });
   expect(findProject).toHaveBeenCalledTimes(lookups);
 });
 
 test('a key that was found is looked up once while it is remembered', async () => {
-  const authenticate = createAuthenticate(findProject, 60_000);
+  const authenticate = authenticateByApiKey(findProject, 60_000);
   await authenticate(AUTHORIZATION);
   await authenticate(AUTHORIZATION);
   expect(findProject).toHaveBeenCalledTimes(1);
@@ -50,7 +50,7 @@ test('a key that was found is looked up once while it is remembered', async () =
 test('a revoked key ends with the time it is remembered', async () => {
   jest.useFakeTimers();
   try {
-    const authenticate = createAuthenticate(findProject, 1_000);
+    const authenticate = authenticateByApiKey(findProject, 1_000);
     await authenticate(AUTHORIZATION);
     findProject.mockResolvedValueOnce(undefined);
     jest.advanceTimersByTime(999);
@@ -63,7 +63,7 @@ test('a revoked key ends with the time it is remembered', async () => {
 });
 
 test('a wrong key is looked up each time: it may be new', async () => {
-  const authenticate = createAuthenticate(findProject, 60_000);
+  const authenticate = authenticateByApiKey(findProject, 60_000);
   for (let time = 0; time < 2; time++) {
     await expect(authenticate(basic('test_x:'))).rejects.toMatchObject({ error: 'Unauthorized' });
   }
@@ -72,5 +72,5 @@ test('a wrong key is looked up each time: it may be new', async () => {
 
 test('a look-up that fails is not taken for a wrong key', async () => {
   findProject.mockRejectedValueOnce(new Error('no database'));
-  await expect(createAuthenticate(findProject, 0)(AUTHORIZATION)).rejects.toThrow('no database');
+  await expect(authenticateByApiKey(findProject, 0)(AUTHORIZATION)).rejects.toThrow('no database');
 });

@@ -1,62 +1,12 @@
-import http from 'node:http';
+import { Router } from 'express';
+import pino from 'pino';
+import { z } from 'zod';
+import { createApp } from '../../../api/http/app';
+import { listen } from '../../../api/http/server';
+import type { Caller, Operations } from '../../../api/operation';
+import type { Route, RouteSet } from '../../../src/contract/routes';
 import { ServiceError } from '../../../src/errors';
-import { ROUTES } from '../../../src/contract/routes';
-import { AUTHORIZATION, servePlumbing, type Plumbing } from '../../support/plumbing';
-
-/** POSTs whose body is optional (rules 1.10): there is none yet, so one of the routes is made so for this file. */
-const route = ROUTES.createOrder as { body_optional?: boolean; body: unknown };
-const { body: bodySchema } = route;
-
-let api: Plumbing;
-beforeAll(async () => {
-  route.body_optional = true;
-  route.body = ROUTES.createOrder.body.partial();
-  api = await servePlumbing();
-});
-afterAll(async () => {
-  delete route.body_optional;
-  route.body = bodySchema;
-  await api.close();
-});
-
-/** fetch always adds a length; this sends the headers given and no others. */
-function post(headers: Record<string, string>, ...chunks: string[]): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    const request = http.request(
-      `${api.url}/v1/orders/`,
-      { method: 'POST', headers: { authorization: AUTHORIZATION, ...headers } },
-      (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      },
-    );
-    if (!('content-length' in headers) && !('transfer-encoding' in headers)) request.removeHeader('transfer-encoding');
-    request.on('error', reject);
-    for (const chunk of chunks) request.write(chunk);
-    request.end();
-  });
-}
-
-test.each<[string, Record<string, string>, string[], number]>([
-  ['no headers at all', {}, [], 200],
-  ['Content-Length: 0', { 'content-length': '0' }, [], 200],
-  [
-    'Content-Length: 0 and a form type, as curl sends it',
-    { 'content-length': '0', 'content-type': 'application/x-www-form-urlencoded' },
-    [],
-    200,
-  ],
-  ['JSON type and nothing', { 'content-length': '0', 'content-type': 'application/json' }, [], 200],
-  ['{}', { 'content-length': '2', 'content-type': 'application/json' }, ['{}'], 200],
-  ['{} without a type', { 'content-length': '2' }, ['{}'], 200],
-  ['an empty chunked body', { 'transfer-encoding': 'chunked' }, [], 200],
-  ['{} in chunks', { 'transfer-encoding': 'chunked', 'content-type': 'application/json' }, ['{', '}'], 200],
-  ['a form', { 'content-length': '3', 'content-type': 'application/x-www-form-urlencoded' }, ['a=b'], 415],
-  ['malformed JSON', { 'content-length': '1', 'content-type': 'application/json' }, ['{'], 400],
-  ['a list', { 'content-length': '3', 'content-type': 'application/json' }, ['[1]'], 400],
-])('an optional body: %s', async (_title, headers, chunks, status) => {
-  expect(await post(headers, ...chunks)).toBe(status);
-});
+import { keysInMemory, servePlumbing } from '../../support/plumbing';
 
 test('a refusal by the operation comes out as declared', async () => {
   const refusing = await servePlumbing({
@@ -73,8 +23,73 @@ test('a refusal by the operation comes out as declared', async () => {
 });
 
 test('the operation is reached neither without a key nor with a wrong body', async () => {
-  api.calls.length = 0;
+  const api = await servePlumbing();
   await fetch(`${api.url}/v1/orders/`, { method: 'POST' });
   await api.post('/v1/orders/', { amount: 'x' });
   expect(api.calls).toEqual([]);
+  await api.close();
+});
+
+describe('another API, with callers of its own', () => {
+  const ROUTES = {
+    getName: {
+      method: 'get',
+      path: '/v1/name/',
+      summary: 'Get the name',
+      description: 'The name of the caller.',
+      output: z.strictObject({ name: z.string() }),
+      success: 200,
+      errors: [],
+    },
+  } as const satisfies Record<string, Route>;
+  const API: RouteSet<typeof ROUTES> = {
+    name: 'Names',
+    description: 'Who am I?',
+    security: { name: 'token', scheme: 'bearer', challenge: 'Bearer realm="names"', description: 'A token.' },
+    routes: ROUTES,
+    schemas: {},
+    examples: { getName: { answer: { name: 'Ada' } } },
+    webhooks: {},
+  };
+  interface Person extends Caller {
+    readonly name: string;
+  }
+  const operations: Operations<typeof ROUTES, Person> = {
+    getName: ({ caller }) => Promise.resolve({ name: caller.name }),
+  };
+
+  test('is served by the same code: routes, authentication, challenge and OpenAPI document', async () => {
+    const app = createApp<Person>({
+      config: { API_DEADLINE_MS: 1_000, RATE_LIMIT_PER_SECOND: 0, TRUSTED_PROXY: '' },
+      log: pino({ level: 'silent' }),
+      api: {
+        routes: API,
+        operations,
+        authenticate: async (header) => {
+          if (header !== 'Bearer of-ada') throw new ServiceError('Unauthorized', 'The token is wrong.');
+          return { id: 'ada', log: { person: 'ada' }, name: 'Ada' };
+        },
+        keysOf: () => keysInMemory(),
+      },
+      probes: [],
+      routers: [Router()],
+    });
+    const server = await listen(app, {
+      API_HOST: '127.0.0.1',
+      API_PORT: 0,
+      TLS_CERT_FILE: undefined,
+      TLS_KEY_FILE: undefined,
+      TRUSTED_PROXY: '',
+    });
+    const get = (path: string, authorization: string) => fetch(server.url + path, { headers: { authorization } });
+    const [known, unknown] = [await get('/v1/name/', 'Bearer of-ada'), await get('/v1/name/', 'Bearer of-eve')];
+    expect([known.status, await known.json()]).toEqual([200, { name: 'Ada' }]);
+    expect([unknown.status, unknown.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="names"']);
+    expect(await (await fetch(`${server.url}/docs/openapi.json`)).json()).toMatchObject({
+      info: { title: 'Names' },
+      security: [{ token: [] }],
+      paths: { '/v1/name/': { get: { operationId: 'getName' } } },
+    });
+    await server.close();
+  });
 });

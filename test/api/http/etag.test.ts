@@ -1,4 +1,4 @@
-import { allowedVersions, etagOf, isKnown, requireVersion } from '../../../api/http/etag';
+import { etagOf, isKnown, versionsOf } from '../../../api/http/etag';
 
 test('the tag is strong', () => {
   expect(etagOf(12)).toBe('"12"');
@@ -20,16 +20,7 @@ test.each<[if_match: string | undefined, allowed: number[] | undefined]>([
   ['"another", "7"', [7]],
   ['', []],
 ])('If-Match: %s allows %j', (if_match, allowed) => {
-  expect(allowedVersions(if_match === undefined ? {} : { if_match })).toEqual(allowed);
-});
-
-test('an order at another version is refused, one at this version is not', () => {
-  expect(() => requireVersion({ is_repeat: false, if_match: '"3"' }, 3)).not.toThrow();
-  expect(() => requireVersion({ is_repeat: false }, 3)).not.toThrow();
-  expect(() => requireVersion({ is_repeat: true, if_match: '"2"' }, 3)).not.toThrow();
-  expect(() => requireVersion({ is_repeat: false, if_match: '"2", "4"' }, 3)).toThrow(
-    expect.objectContaining({ error: 'PreconditionFailed' }) as Error,
-  );
+  expect(versionsOf(if_match)).toEqual(allowed);
 });
 
 test.each<[if_none_match: string | undefined, known: boolean]>([

@@ -1,5 +1,6 @@
 import { answerOnce, keyStore, requestHash, type KeyStore } from '../../../api/http/idempotency';
-import type { KeyUse } from '../../../api/context';
+import type { Work } from '../../../api/operation';
+import { rows } from '../../../src/db/connection';
 import type { KeptAnswer } from '../../../src/db/idempotency-keys';
 import { ServiceError, type ErrorName } from '../../../src/errors';
 import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
@@ -8,31 +9,25 @@ let database: TestDatabase;
 let keys: KeyStore;
 beforeAll(async () => {
   database = await aDatabase();
-  keys = keyStore(database.db);
+  keys = keyStore(database.db, PROJECT.id);
 });
 afterAll(() => database.close());
 
-const hashOf = (body: unknown) =>
-  requestHash({ method: 'post', path: '/v1/orders/', params: undefined, query: undefined, body });
+const hashOf = (body: unknown) => requestHash({ method: 'post', path: '/v1/orders/' }, {}, body);
 let keysMade = 0;
 const aRequest = (body: unknown = { amount: 1 }) => ({
-  project_id: PROJECT.id,
   key: `key-${++keysMade}`,
   request_hash: hashOf(body),
 });
 const answering = (text: string): KeptAnswer => ({ status: 200, body: { text } });
 
-/** Work that claims the key and answers. */
-const claiming = (text: string) => async (use: KeyUse) => {
-  await use.claim();
-  return answering(text);
+/** A request whose checks pass and whose work answers. */
+const doing = (text: string) => async (): Promise<Work<KeptAnswer>> => async () => answering(text);
+/** A request that is refused by its checks, or by its work. */
+const refused = (error: ErrorName, by: 'its checks' | 'its work') => async (): Promise<Work<KeptAnswer>> => {
+  const refuse = () => Promise.reject(new ServiceError(error, 'No.'));
+  return by === 'its work' ? refuse : await refuse();
 };
-const refusing =
-  (error: ErrorName, { claim }: { claim: boolean }) =>
-  async (use: KeyUse): Promise<KeptAnswer> => {
-    if (claim) await use.claim();
-    throw new ServiceError(error, 'No.');
-  };
 
 /** A promise and what resolves it. */
 function gate() {
@@ -44,125 +39,132 @@ function gate() {
 describe('the same request', () => {
   test('is done once; every repeat gets the first answer', async () => {
     const request = aRequest();
-    const answers = [
-      await answerOnce(keys, request, claiming('first')),
-      await answerOnce(keys, request, claiming('second')),
-    ];
+    const answers = [await answerOnce(keys, request, doing('first')), await answerOnce(keys, request, doing('second'))];
     expect(answers).toEqual([answering('first'), answering('first')]);
   });
 
   test('costs three statements the first time and one after it', async () => {
     const request = aRequest();
     database.forget();
-    await answerOnce(keys, request, claiming('first'));
+    await answerOnce(keys, request, doing('first'));
     expect(database.statements).toHaveLength(3);
-    await answerOnce(keys, request, claiming('second'));
+    await answerOnce(keys, request, doing('second'));
     expect(database.statements).toHaveLength(4);
+  });
+
+  test('keeps the version of the object in the answer', async () => {
+    const request = aRequest();
+    const first = { ...answering('first'), version: 7 };
+    await answerOnce(keys, request, async () => async () => first);
+    expect(await answerOnce(keys, request, doing('second'))).toEqual(first);
   });
 
   test('twice at once: whoever answers first answers for both', async () => {
     const request = aRequest();
     const [begun, end] = [gate(), gate()];
-    const slow = answerOnce(keys, request, async (use) => {
-      await use.claim();
+    const slow = answerOnce(keys, request, async () => async () => {
       begun.open();
       await end.passed;
       return answering('slow');
     });
     await begun.passed;
-    const fast = await answerOnce(keys, request, async (use) => {
-      expect(use.is_repeat).toBe(true);
-      await use.claim();
-      return answering('fast');
+    const seen: boolean[] = [];
+    const fast = await answerOnce(keys, request, async (is_repeat) => {
+      seen.push(is_repeat);
+      return async () => answering('fast');
     });
     end.open();
-    expect([fast, await slow]).toEqual([answering('fast'), answering('fast')]);
+    expect([fast, await slow, seen]).toEqual([answering('fast'), answering('fast'), [true]]);
   });
 
-  test('claimed and answered by another one in between: its answer, and nothing is done', async () => {
+  test('claimed and answered by another one during its checks: its answer, and nothing is done', async () => {
     const request = aRequest();
     let done = false;
-    const answer = await answerOnce(keys, request, async (use) => {
-      await answerOnce(keys, request, claiming('other'));
-      await use.claim();
-      done = true;
-      return answering('mine');
+    const answer = await answerOnce(keys, request, async () => {
+      await answerOnce(keys, request, doing('other'));
+      return async () => {
+        done = true;
+        return answering('mine');
+      };
     });
     expect([answer, done]).toEqual([answering('other'), false]);
   });
 
-  test('refused by what another one just did: it begins again as a repeat', async () => {
-    const request = aRequest();
-    const seen: boolean[] = [];
-    const answer = await answerOnce(keys, request, async (use) => {
-      seen.push(use.is_repeat);
-      if (use.is_repeat) return await claiming('as a repeat')(use);
-      await keys.claim(request);
-      throw new ServiceError('PreconditionFailed', 'The other one changed it.');
-    });
-    expect([answer, seen]).toEqual([answering('as a repeat'), [false, true]]);
-  });
+  test.each(['its checks', 'its work'] as const)(
+    'refused by %s because of what another one just did: it begins again as a repeat, and no refusal is kept',
+    async (by) => {
+      const request = aRequest();
+      const seen: boolean[] = [];
+      const answer = await answerOnce(keys, request, async (is_repeat) => {
+        seen.push(is_repeat);
+        if (is_repeat) return await doing('as a repeat')();
+        await keys.claim(request);
+        return await refused('PreconditionFailed', by)();
+      });
+      expect([answer, seen]).toEqual([answering('as a repeat'), [false, true]]);
+      expect((await keys.find(request.key))?.answer).toEqual(answering('as a repeat'));
+    },
+  );
 
-  test('whose check the winner of the claim has turned: it answers what the winner answered, and nothing else is kept', async () => {
+  test('after a crash of its work it goes on as a repeat', async () => {
     const request = aRequest();
-    const [begun, end] = [gate(), gate()];
-    const winner = answerOnce(keys, request, async (use) => {
-      await use.claim();
-      begun.open();
-      await end.passed;
-      return answering('the winner');
-    });
-    await begun.passed;
-    const seen: boolean[] = [];
-    // It came before the winner claimed, so nobody told it that it is a repeat.
-    const blind: KeyStore = {
-      ...keys,
-      find: (() => {
-        let first = true;
-        return async (one) => (first ? ((first = false), undefined) : await keys.find(one));
-      })(),
-    };
-    const loser = answerOnce(blind, request, async (use) => {
-      seen.push(use.is_repeat);
-      if (use.is_repeat) {
-        end.open();
-        await winner;
-        return answering('the same, read again');
-      }
-      await use.claim();
-      throw new ServiceError('Conflict', 'The winner has changed it.');
-    });
-    expect(await loser).toEqual(answering('the winner'));
-    expect([await winner, seen]).toEqual([answering('the winner'), [false, true]]);
-    expect((await keys.find(request))?.answer).toEqual(answering('the winner'));
-  });
-
-  test('whose check the winner has turned, and who refuses after its claim: no refusal of its own is kept', async () => {
-    const request = aRequest();
-    const answer = await answerOnce(keys, request, async (use) => {
-      if (use.is_repeat) return answering('as a repeat');
-      await keys.claim(request);
-      await use.claim();
-      throw new ServiceError('ValidationError', 'Less is left by now.');
-    });
-    expect(answer).toEqual(answering('as a repeat'));
-    expect((await keys.find(request))?.answer).toEqual(answering('as a repeat'));
-  });
-
-  test('after a crash it goes on as a repeat', async () => {
-    const request = aRequest();
-    await expect(
-      answerOnce(keys, request, async (use) => (await use.claim(), Promise.reject(new Error('killed')))),
-    ).rejects.toThrow('killed');
-    expect(await answerOnce(keys, request, async (use) => answering(String(use.is_repeat)))).toEqual(answering('true'));
+    const killed = answerOnce(keys, request, async () => () => Promise.reject(new Error('killed')));
+    await expect(killed).rejects.toThrow('killed');
+    const answer = await answerOnce(keys, request, async (is_repeat) => async () => answering(String(is_repeat)));
+    expect(answer).toEqual(answering('true'));
   });
 
   test('50 at once: one answer', async () => {
     const request = aRequest();
-    const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => answerOnce(keys, request, claiming(`${n}`))),
-    );
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => answerOnce(keys, request, doing(`${n}`))));
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+  });
+});
+
+describe('work that only changes the database', () => {
+  beforeAll(() => database.db.raw('create table written (key text, text text)'));
+  afterAll(() => database.db.raw('drop table written'));
+  const writing = (key: string, text: string, fail?: Error) => async (): Promise<Work<KeptAnswer>> => ({
+    db: database.db,
+    async write(trx) {
+      await trx.raw('insert into written values (:key, :text)', { key, text });
+      if (fail !== undefined) throw fail;
+      return answering(text);
+    },
+  });
+  const written = async (key: string) =>
+    (await rows<{ text: string }>(database.db, 'select text from written where key = :key', { key })).map(
+      ({ text }) => text,
+    );
+
+  test('is done once, of 20 at once too', async () => {
+    const request = aRequest();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => answerOnce(keys, request, writing(request.key, `${n}`))),
+    );
+    const [first] = await written(request.key);
+    expect(await written(request.key)).toHaveLength(1);
+    expect(new Set(answers.map(({ body }) => JSON.stringify(body)))).toEqual(
+      new Set([JSON.stringify({ text: first })]),
+    );
+  });
+
+  test('a crash leaves neither the change nor the claim', async () => {
+    const request = aRequest();
+    const killed = answerOnce(keys, request, writing(request.key, 'first', new Error('killed')));
+    await expect(killed).rejects.toThrow('killed');
+    expect([await written(request.key), await keys.find(request.key)]).toEqual([[], undefined]);
+    expect(await answerOnce(keys, request, writing(request.key, 'second'))).toEqual(answering('second'));
+    expect(await written(request.key)).toEqual(['second']);
+  });
+
+  test('a refusal is kept, and nothing of the change', async () => {
+    const request = aRequest();
+    const refusal = new ServiceError('Conflict', 'No.');
+    const first = await answerOnce(keys, request, writing(request.key, 'first', refusal));
+    expect(first.status).toBe(409);
+    expect(await answerOnce(keys, request, writing(request.key, 'second'))).toEqual(first);
+    expect(await written(request.key)).toEqual([]);
   });
 });
 
@@ -170,69 +172,69 @@ describe('another request with that key', () => {
   const reused = expect.objectContaining({ error: 'IdempotencyKeyReused' }) as Error;
 
   test.each([
-    ['answered', claiming('first')],
-    ['refused for good', refusing('Conflict', { claim: false })],
-    ['away', refusing('ServiceUnavailable', { claim: true })],
-  ])('is refused when the first one was %s', async (_title, work) => {
+    ['answered', doing('first')],
+    ['refused for good', refused('Conflict', 'its checks')],
+    ['away', refused('ServiceUnavailable', 'its work')],
+  ])('is refused when the first one was %s', async (_title, prepare) => {
     const request = aRequest({ amount: 1 });
-    await answerOnce(keys, request, work).catch(() => undefined);
+    await answerOnce(keys, request, prepare).catch(() => undefined);
     await expect(
-      answerOnce(keys, { ...request, request_hash: hashOf({ amount: 2 }) }, claiming('second')),
+      answerOnce(keys, { ...request, request_hash: hashOf({ amount: 2 }) }, doing('second')),
     ).rejects.toEqual(reused);
   });
 
   test('is refused when it comes at the same time', async () => {
     const request = aRequest({ amount: 1 });
-    const work = async (use: KeyUse) => {
-      await answerOnce(keys, { ...request, request_hash: hashOf({ amount: 2 }) }, claiming('other'));
-      return await claiming('mine')(use);
+    const prepare = async () => {
+      await answerOnce(keys, { ...request, request_hash: hashOf({ amount: 2 }) }, doing('other'));
+      return await doing('mine')();
     };
-    await expect(answerOnce(keys, request, work)).rejects.toEqual(reused);
+    await expect(answerOnce(keys, request, prepare)).rejects.toEqual(reused);
   });
 
   test('does not touch the same key of another project', async () => {
     const request = aRequest();
-    await answerOnce(keys, request, claiming('first'));
-    expect(await keys.find({ ...request, project_id: '0190c000-0000-7000-8000-00000000cccc' })).toBeUndefined();
+    await answerOnce(keys, request, doing('first'));
+    expect(await keyStore(database.db, '0190c000-0000-7000-8000-00000000cccc').find(request.key)).toBeUndefined();
   });
 });
 
 describe('what is kept of refusals', () => {
-  test.each<[ErrorName, claimed: 'before the claim' | 'after it', kept: boolean]>([
-    ['Conflict', 'before the claim', true],
-    ['NotFound', 'before the claim', true],
-    ['Forbidden', 'before the claim', true],
-    ['RefundError', 'after it', true],
-    ['PreconditionFailed', 'before the claim', true],
-    ['ValidationError', 'before the claim', false],
-    ['ValidationError', 'after it', true],
-    ['MissingInformationToCreateTransaction', 'before the claim', false],
-    ['Unauthorized', 'before the claim', false],
-    ['FailedToFetchTransactionInformation', 'before the claim', false],
-    ['ServiceUnavailable', 'after it', false],
-    ['ServerError', 'after it', false],
-  ])('%s %s: %s', async (error, when, kept) => {
+  test.each<[ErrorName, by: 'its checks' | 'its work', kept: boolean]>([
+    ['Conflict', 'its checks', true],
+    ['NotFound', 'its checks', true],
+    ['Forbidden', 'its checks', true],
+    ['RefundError', 'its work', true],
+    ['PreconditionFailed', 'its checks', true],
+    ['ValidationError', 'its checks', false],
+    ['ValidationError', 'its work', true],
+    ['MissingInformationToCreateTransaction', 'its checks', false],
+    ['Unauthorized', 'its checks', false],
+    ['FailedToFetchTransactionInformation', 'its checks', false],
+    ['ServiceUnavailable', 'its work', false],
+    ['ServerError', 'its work', false],
+  ])('%s by %s: %s', async (error, by, kept) => {
     const request = aRequest();
-    const first = answerOnce(keys, request, refusing(error, { claim: when === 'after it' }));
+    const first = answerOnce(keys, request, refused(error, by));
     if (kept) expect((await first).body).toMatchObject({ error: { value: 'No.' } });
     else await expect(first).rejects.toMatchObject({ error });
-    const second = await answerOnce(keys, request, claiming('done'));
+    const second = await answerOnce(keys, request, doing('done'));
     expect(second).toEqual(kept ? await first : answering('done'));
   });
 
-  test('what refuses a repeat before it came to the point says nothing of the first one', async () => {
+  test('what refuses a repeat before its work says nothing of the first one', async () => {
     const request = aRequest();
     await keys.claim(request);
-    await expect(answerOnce(keys, request, refusing('Forbidden', { claim: false }))).rejects.toMatchObject({
+    await expect(answerOnce(keys, request, refused('Forbidden', 'its checks'))).rejects.toMatchObject({
       error: 'Forbidden',
     });
-    expect(await answerOnce(keys, request, claiming('done'))).toEqual(answering('done'));
+    expect(await answerOnce(keys, request, doing('done'))).toEqual(answering('done'));
   });
 });
 
 describe('two requests are the same', () => {
   const hash = (body: unknown, path = '/v1/orders/') =>
-    requestHash({ method: 'post', path, params: { order_id: 'a' }, query: undefined, body }).toString('hex');
+    requestHash({ method: 'post', path }, { params: { order_id: 'a' } }, body).toString('hex');
 
   test.each([
     ['in another order of fields', '{"a":1,"b":{"c":[1,2],"d":null}}', '{"b":{"d":null,"c":[1,2]},"a":1}', true],

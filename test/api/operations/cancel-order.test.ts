@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { Order } from '../../../src/contract/order';
 import { CARD, Client } from '../page/hosted-page';
-import { Merchant, story, type Answer, type Refusal } from '../../support/client';
+import { Merchant, aKey, story, type Answer, type Refusal } from '../../support/client';
 import { stack } from '../../support/stack';
 
 /** As merchants do: what the service could not answer in time is sent again. */
@@ -93,4 +93,16 @@ test('If-Match cancels only what was read', async () => {
   const cancelled = await cancel(merchant, id, { 'if-match': now });
   expect([cancelled.status, cancelled.body.status]).toEqual([200, 'cancelled']);
   expect(cancelled.headers.get('etag')).toBe((await merchant.send('GET', `/v1/orders/${id}/`)).headers.get('etag'));
+});
+
+test('with an Idempotency-Key: all of 8 at once, and a later one, get the first answer, although If-Match names the old version', async () => {
+  const merchant = new Merchant();
+  const { id } = await merchant.createOrder();
+  const headers = { 'idempotency-key': aKey(), 'if-match': '"0"' };
+  const answers = await Promise.all(Array.from({ length: 8 }, () => cancel(merchant, id, headers)));
+  answers.push(await cancel(merchant, id, headers));
+  const { headers: read, body } = await merchant.send('GET', `/v1/orders/${id}/`);
+  expect(answers.map((answer) => [answer.status, answer.headers.get('etag'), answer.body])).toEqual(
+    Array(9).fill([200, read.get('etag'), body]),
+  );
 });

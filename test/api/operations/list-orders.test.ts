@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createOperations } from '../../../api/operations';
-import type { Context } from '../../../api/context';
 import { LIST_ORDERS_MAX } from '../../../api/operations/list-orders';
-import type { Services } from '../../../api/services';
+import type { MerchantContext, Services } from '../../../api/merchant';
 import { orderListSchema, type Order } from '../../../src/contract/order';
 import { getProject, type Project } from '../../../src/db/projects';
 import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
@@ -87,7 +86,7 @@ describe('many orders', () => {
 
   const listed = (query: { created_since?: string; created_until?: string } = {}) =>
     createOperations({ db: database.db, public_url: 'http://127.0.0.1:1' } as Services).listOrders(
-      { project } as Context,
+      { caller: { project } } as MerchantContext,
       { query },
     );
 

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { orderSchema, type Order } from '../../../src/contract/order';
 import { CARD, Client } from '../page/hosted-page';
-import { Merchant, story, type Answer, type Refusal } from '../../support/client';
+import { Merchant, aKey, story, type Answer, type Refusal } from '../../support/client';
 import { aReceiver } from '../../support/receiver';
 import { stack } from '../../support/stack';
 
@@ -163,6 +163,50 @@ describe('If-Match', () => {
       ...Array<number>(19).fill(412),
     ]);
     expect((await merchant.getOrder(id)).description).toBe(changed[0]!.body.description);
+  });
+});
+
+describe('Idempotency-Key', () => {
+  const read = async (merchant: Merchant, id: string) => {
+    const { headers, body } = await merchant.send<Order>('GET', `/v1/orders/${id}/`);
+    return { etag: headers.get('etag'), body };
+  };
+
+  test('of 8 at once with one key, one changes the order, and all get its answer', async () => {
+    const merchant = shop();
+    const { id } = await merchant.createOrder();
+    const headers = { 'idempotency-key': aKey() };
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => put(merchant, id, { description: 'once' }, headers)),
+    );
+    const { etag, body } = await read(merchant, id);
+    expect(answers.map((answer) => [answer.status, answer.headers.get('etag'), answer.body])).toEqual(
+      Array(8).fill([200, '"1"', body]),
+    );
+    expect(etag).toBe('"1"');
+  });
+
+  test('a repeat gets the first answer and changes nothing, although somebody else has changed the order since', async () => {
+    const merchant = shop();
+    const { id } = await merchant.createOrder();
+    const headers = { 'idempotency-key': aKey(), 'if-match': '"0"' };
+    const first = await put(merchant, id, { description: 'one' }, headers);
+    await put(merchant, id, { description: 'two' });
+    const again = await put(merchant, id, { description: 'one' }, headers);
+    expect([again.status, again.headers.get('etag'), again.body]).toEqual([200, '"1"', first.body]);
+    expect((await merchant.getOrder(id)).description).toBe('two');
+  });
+
+  test('a refusal that depends on state is kept; another request with the key is refused', async () => {
+    const merchant = shop();
+    const { id } = await merchant.createOrder();
+    const headers = { 'idempotency-key': aKey(), 'if-match': '"7"' };
+    expect((await put(merchant, id, { description: 'one' }, headers)).status).toBe(412);
+    expect(
+      (await put(merchant, id, { description: 'one' }, { 'idempotency-key': headers['idempotency-key'] })).status,
+    ).toBe(412);
+    const other = await put(merchant, id, { description: 'two' }, headers);
+    expect([other.status, other.body.error?.type]).toEqual([422, 'IdempotencyKeyReused']);
   });
 });
 

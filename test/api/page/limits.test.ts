@@ -28,7 +28,7 @@ describe('requests of one address', () => {
     const pages = Router();
     pages.use('/pay', limitByAddress({ per_second: 10, burst: 4 }), (_request, response) => void response.end());
     pages.use('/pay', onPageError(pino({ level: 'silent' }), ''));
-    service = await servePlumbing({ pages, config: { TRUSTED_PROXY } });
+    service = await servePlumbing({ routers: [pages], config: { TRUSTED_PROXY } });
   }
   const load = (headers: Record<string, string> = {}) => service.send('/pay/', { headers });
   const statuses = async (count: number, headers?: Record<string, string>) => {

@@ -19,7 +19,7 @@ async function answerTo(thrown: unknown, accept = 'text/html') {
       '',
     ),
   );
-  const api = await servePlumbing({ pages });
+  const api = await servePlumbing({ routers: [pages] });
   const response = await api.send('/pay/', { headers: { accept } });
   const text = await response.text();
   await api.close();

@@ -1,7 +1,8 @@
 import * as client from '../../../src/client';
 import { EXAMPLES } from '../../../src/contract/examples';
 import { openApi } from '../../../src/contract/openapi';
-import { ROUTES, type OperationId, type Route } from '../../../src/contract/routes';
+import { MERCHANT_API, type MerchantRoutes } from '../../../src/contract/merchant-api';
+import type { Route } from '../../../src/contract/routes';
 import { API_KEY, servePlumbing, type Plumbing } from '../../support/plumbing';
 import { stack } from '../../support/stack';
 
@@ -13,13 +14,16 @@ const camel = (name: string) =>
 
 type Call = (...args: unknown[]) => Promise<{ status: number; data: unknown }>;
 // An operation that the client lacks is a type error here.
-const OPERATIONS = client satisfies Record<OperationId, unknown> as unknown as Record<OperationId, Call>;
+const OPERATIONS = client satisfies Record<keyof MerchantRoutes, unknown> as unknown as Record<
+  keyof MerchantRoutes,
+  Call
+>;
 
 /** The documentation's example of a request, as the client takes it. */
-function argumentsOf(id: OperationId, route: Route): Record<string, unknown> {
+function argumentsOf(id: keyof MerchantRoutes, route: Route): Record<string, unknown> {
   const { params = {}, body }: { params?: Record<string, string>; body?: unknown } = EXAMPLES[id] as object;
   const { $ref = 'body' } =
-    openApi().paths[route.path]?.[route.method]?.requestBody?.content['application/json'].schema ?? {};
+    openApi(MERCHANT_API).paths[route.path]?.[route.method]?.requestBody?.content['application/json'].schema ?? {};
   const named = Object.entries(params).map(([name, value]) => [camel(name), value]);
   return { ...Object.fromEntries(named), ...(body === undefined ? {} : { [camel($ref.split('/').at(-1)!)]: body }) };
 }
@@ -31,7 +35,7 @@ describe('every operation of the document', () => {
   });
   afterAll(() => api.close());
 
-  test.each(Object.entries(ROUTES) as [OperationId, Route][])(
+  test.each(Object.entries(MERCHANT_API.routes) as [keyof MerchantRoutes, Route][])(
     '%s is called as the document says, and answers as it says',
     async (id, route) => {
       api.calls.length = 0;

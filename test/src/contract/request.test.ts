@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { MERCHANT_API } from '../../../src/contract/merchant-api';
 import { DEPTH_MAX, parseIdempotencyKey, parseRequest } from '../../../src/contract/request';
 import { FREE_FORM_BYTES_MAX, FREE_FORM_LIST_BYTES_MAX } from '../../../src/contract/scalars';
 import { ServiceError } from '../../../src/errors';
@@ -9,7 +10,8 @@ const CARD = '4111111111111111';
 /** Of an article; with the prefix, the length and the check digit of a Maestro card. */
 const EAN = '5901664064924';
 
-const parse = (body: unknown) => parseRequest('createOrder', { params: {}, query: {}, body }).body;
+const { routes } = MERCHANT_API;
+const parse = (body: unknown) => parseRequest(routes.createOrder, { params: {}, query: {}, body }).body;
 
 function refusalOf(work: () => unknown): ServiceError {
   try {
@@ -293,7 +295,7 @@ describe('create an order', () => {
 
 describe('ids in a path', () => {
   const get = (order_id: string) =>
-    parseRequest('getOrder', { params: { order_id }, query: {}, body: undefined }).params.order_id;
+    parseRequest(routes.getOrder, { params: { order_id }, query: {}, body: undefined }).params.order_id;
 
   test('are uuids of any version, in lower case from here on', () => {
     expect(get('1C3A9D52-6A2F-4D4B-9D5E-7A6C0F1E2B34')).toBe('1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34');
@@ -310,7 +312,7 @@ describe('ids in a path', () => {
   test('a card number in the query is refused, also where the operation reads no query', () => {
     const order_id = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
     const error = refusalOf(() =>
-      parseRequest('getOrder', { params: { order_id }, query: { pan: CARD }, body: undefined }),
+      parseRequest(routes.getOrder, { params: { order_id }, query: { pan: CARD }, body: undefined }),
     );
     expect(error.property.property_path).toBe('pan');
   });
@@ -338,27 +340,32 @@ test('PHP writes an empty object as an empty array: it is read as an object wher
     extra: [],
     transactions: [{ payment_method: 'credit-card', payment_method_details: [] }],
   };
-  expect(parseRequest('createOrder', { params: {}, query: {}, body }).body).toMatchObject({
+  expect(parseRequest(routes.createOrder, { params: {}, query: {}, body }).body).toMatchObject({
     customer: {},
     client: {},
     extra: {},
     transactions: [{ payment_method_details: {} }],
   });
-  expect(() => parseRequest('createOrder', { params: {}, query: {}, body: { ...body, extra: [1] } })).toThrow('extra');
+  expect(() => parseRequest(routes.createOrder, { params: {}, query: {}, body: { ...body, extra: [1] } })).toThrow(
+    'extra',
+  );
   expect(
-    parseRequest('createOrder', { params: {}, query: {}, body: { ...body, extra: { list: [] } } }).body.extra,
+    parseRequest(routes.createOrder, { params: {}, query: {}, body: { ...body, extra: { list: [] } } }).body.extra,
   ).toEqual({ list: [] });
-  expect(parseRequest('updateOrder', { params: { order_id: ORDER_ID }, query: {}, body: [] }).body).toEqual({});
+  expect(parseRequest(routes.updateOrder, { params: { order_id: ORDER_ID }, query: {}, body: [] }).body).toEqual({});
   expect(
-    parseRequest('voidTransaction', { params: { order_id: ORDER_ID, transaction_id: ORDER_ID }, query: {}, body: [] })
-      .body,
+    parseRequest(routes.voidTransaction, {
+      params: { order_id: ORDER_ID, transaction_id: ORDER_ID },
+      query: {},
+      body: [],
+    }).body,
   ).toEqual({});
   expect(refusal([]).value).toBe('currency: This field is required.');
 });
 
 test('PHP numbers the values of a list', () => {
   const fields = (query: object) =>
-    parseRequest('getOrder', { params: { order_id: ORDER_ID }, query, body: undefined }).query['fields[]'];
+    parseRequest(routes.getOrder, { params: { order_id: ORDER_ID }, query, body: undefined }).query['fields[]'];
   expect(fields({ 'fields[0]': 'amount_details' })).toEqual(['amount_details']);
   expect(fields({ 'fields[0]': 'other', 'fields[1]': 'amount_details' })).toEqual(['amount_details']);
   expect(fields({ 'fields[]': 'amount_details', 'fields[7]': 'other' })).toEqual(['amount_details']);
@@ -368,7 +375,7 @@ test('PHP numbers the values of a list', () => {
 test('a capture or void of all that is left takes no amount', () => {
   for (const operation of ['captureTransaction', 'voidTransaction'] as const) {
     const parse = (body: unknown) =>
-      parseRequest(operation, { params: { order_id: ORDER_ID, transaction_id: ORDER_ID }, query: {}, body });
+      parseRequest(routes[operation], { params: { order_id: ORDER_ID, transaction_id: ORDER_ID }, query: {}, body });
     for (const amount of [100, 0, null]) {
       expect(refusalOf(() => parse({ amount }))).toMatchObject({
         error: 'ValidationError',

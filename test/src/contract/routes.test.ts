@@ -1,11 +1,13 @@
 import { EXAMPLES } from '../../../src/contract/examples';
 import { parseRequest } from '../../../src/contract/request';
-import { ROUTES, type OperationId, type Route } from '../../../src/contract/routes';
+import { MERCHANT_API, type MerchantRoutes } from '../../../src/contract/merchant-api';
+import type { Route } from '../../../src/contract/routes';
 
-const ids = Object.keys(ROUTES) as OperationId[];
+const { routes } = MERCHANT_API;
+const ids = Object.keys(routes) as (keyof MerchantRoutes)[];
 
 describe.each(ids)('%s', (id) => {
-  const route: Route = ROUTES[id];
+  const route: Route = routes[id];
   const example: { params?: unknown; body?: unknown; answer: unknown } = EXAMPLES[id];
 
   test('is under /v1/ and ends with a slash', () => {
@@ -23,7 +25,7 @@ describe.each(ids)('%s', (id) => {
       query: unknown;
       body: unknown;
     };
-    expect(parseRequest(id, raw)).toEqual({
+    expect(parseRequest(route, raw)).toEqual({
       ...(route.params && { params: example.params }),
       ...(route.query && { query: {} }),
       ...(route.body && { body: example.body }),
@@ -33,6 +35,6 @@ describe.each(ids)('%s', (id) => {
 });
 
 test('no two operations share method and path', () => {
-  const addresses = ids.map((id) => `${ROUTES[id].method} ${ROUTES[id].path}`);
+  const addresses = ids.map((id) => `${routes[id].method} ${routes[id].path}`);
   expect(new Set(addresses).size).toBe(addresses.length);
 });

@@ -1,0 +1,72 @@
+import { Router } from 'express';
+import { ServiceError } from '../../src/errors';
+import type { Logger } from '../../src/log';
+import { answer } from './answer';
+import { otherMethods } from './bind';
+
+/** A server that the API works with. */
+export interface Probe {
+  readonly name: string;
+  /** Without it nothing can be served, so the process is not ready. Otherwise it is ready, and degraded. */
+  readonly required: boolean;
+  /** Rejects when it is unavailable. */
+  readonly check: () => Promise<void>;
+}
+
+/** Milliseconds a probe may take. */
+const PROBE_TIMEOUT_MS = 2_000;
+
+/**
+ * `/health/live`: the process answers. `/health/ready`: what it needs answers, each server by name; 503 while a required one is
+ * unavailable (rules 2.7). The log names a server when it becomes unavailable, with the cause, and when it is back.
+ */
+export function health(probes: readonly Probe[], log: Logger): Router {
+  const unavailable = new Set<string>();
+
+  async function isAvailable({ name, check }: Probe): Promise<boolean> {
+    try {
+      await within(PROBE_TIMEOUT_MS, check());
+      if (unavailable.delete(name)) log.info({ dependency: name }, 'a dependency is available again');
+      return true;
+    } catch (error) {
+      if (!unavailable.has(name)) log.warn({ dependency: name, err: error }, 'a dependency is unavailable');
+      unavailable.add(name);
+      return false;
+    }
+  }
+
+  const router = Router({ caseSensitive: true });
+  router
+    .route('/health/live')
+    .get((_request, response) => answer(response, 200, { status: 'live' }))
+    .all(otherMethods(['get']));
+  router
+    .route('/health/ready')
+    .get(async (_request, response) => {
+      const results = await Promise.all(
+        probes.map(async (probe) => ({ ...probe, available: await isAvailable(probe) })),
+      );
+      const missing = results.filter(({ required, available }) => required && !available);
+      if (missing.length > 0) {
+        throw new ServiceError('ServiceUnavailable', `Not ready: ${missing.map(({ name }) => name).join(', ')}.`);
+      }
+      answer(response, 200, {
+        status: results.every(({ available }) => available) ? 'ready' : 'degraded',
+        checks: Object.fromEntries(results.map(({ name, available }) => [name, available ? 'ok' : 'unavailable'])),
+      });
+    })
+    .all(otherMethods(['get']));
+  return router;
+}
+
+async function within(timeout_ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('timed out')), timeout_ms);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,50 @@
+import type { MerchantRoutes } from '../src/contract/merchant-api';
+import type { Database } from '../src/db/connection';
+import { findOrderView, type OrderView } from '../src/db/order-view';
+import type { Project } from '../src/db/projects';
+import { ServiceError, preconditionFailed } from '../src/errors';
+import type { Processor } from '../src/processor/client';
+import type { FollowUps } from '../src/temporal/follow-ups';
+import type { Orders } from '../src/temporal/orders';
+import type { Caller, Context, Operation, Operations } from './operation';
+
+/** What the operations of the merchants' API share. */
+
+/** A merchant's system, by the API key of a project. */
+export interface ProjectCaller extends Caller {
+  readonly project: Project;
+}
+
+export type MerchantContext = Context<ProjectCaller>;
+export type MerchantOperation<K extends keyof MerchantRoutes> = Operation<MerchantRoutes[K], ProjectCaller>;
+export type MerchantOperations = Operations<MerchantRoutes, ProjectCaller>;
+
+/** External services that operations use; made once when the API starts. */
+export interface Services {
+  db: Database;
+  orders: Orders;
+  follow_ups: FollowUps;
+  processor: Processor;
+  /** Address at which customers reach the hosted page, without a slash at its end. */
+  public_url: string;
+  /** Whether webhooks of test projects may go to private addresses. */
+  webhook_private_addresses: boolean;
+}
+
+/**
+ * The order of the path. Throws NotFound, Unauthorized for an order of another project, and PreconditionFailed at a version that
+ * If-Match does not allow. A repeat passes: its first run may have made the version, and what is written checks it again.
+ */
+export async function orderOfPath(
+  { db }: Pick<Services, 'db'>,
+  { caller, versions, is_repeat }: Pick<MerchantContext, 'caller' | 'versions' | 'is_repeat'>,
+  order_id: string,
+): Promise<OrderView> {
+  const order = await findOrderView(db, order_id);
+  if (order === undefined) throw new ServiceError('NotFound', 'The order does not exist.');
+  if (order.project_id !== caller.project.id) {
+    throw new ServiceError('Unauthorized', 'The API key is of another project.');
+  }
+  if (!is_repeat && versions?.includes(order.version) === false) throw preconditionFailed();
+  return order;
+}

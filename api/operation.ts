@@ -1,0 +1,67 @@
+import type { Input, Output, Route } from '../src/contract/routes';
+import type { Database, SqlTransaction } from '../src/db/connection';
+import type { Logger } from '../src/log';
+
+/** Who sends a request; each API has its own kind. */
+export interface Caller {
+  /** Tells callers apart without revealing what they prove themselves with; the rate limit counts by it. */
+  readonly id: string;
+  /** What log lines say of the caller. */
+  readonly log: Readonly<Record<string, string>>;
+}
+
+/** What is settled about a request before its operation runs. */
+export interface Context<C extends Caller> {
+  readonly caller: C;
+  /** Also the header X-Request-Id of the answer, and in every log line. */
+  readonly request_id: string;
+  /** When the answer is due: epoch milliseconds (rules 10.4). */
+  readonly deadline_at: number;
+  /**
+   * Epoch milliseconds after which nothing of this request may begin, because its sender is told by then that nothing was done
+   * (rules 10.5). Absent with an Idempotency-Key: such a request may run after its answer, and a repeat gets the result.
+   */
+  readonly not_after: number | undefined;
+  /** The header Idempotency-Key (rules 11.1). Ids of what the request creates derive from it. */
+  readonly idempotency_key: string | undefined;
+  /** The same request came before; it crashed or is still running, and may have done its work (rules 11.6). */
+  readonly is_repeat: boolean;
+  /** The versions of the order that the header If-Match allows; absent: any (rules 11.9). */
+  readonly versions: number[] | undefined;
+  readonly log: Logger;
+}
+
+/** An object in an answer, with its version. */
+export interface Versioned<T> {
+  readonly body: T;
+  readonly version: number;
+}
+
+/** What a request is answered with, with the version where the route promises an ETag. */
+export type Answer<R extends Route> = R extends { readonly etag: true } ? Versioned<Output<R>> : Output<R>;
+
+/**
+ * What a request does after all checks. The Idempotency-Key is claimed just before it; its answer or refusal (5xx excepted) is
+ * final. It is safe to repeat.
+ */
+export type Work<A> = (() => Promise<A>) | Write<A>;
+
+/** Work that only changes the database: the key is claimed, the change made and the answer kept in one SQL transaction. */
+export interface Write<A> {
+  readonly db: Database;
+  readonly write: (trx: SqlTransaction) => Promise<A>;
+}
+
+/**
+ * A use case: knows nothing of HTTP, receives parsed input, throws a ServiceError to refuse. A GET returns its answer; every other
+ * operation checks the request and returns the work that is still to be done.
+ */
+export type Operation<R extends Route, C extends Caller> = (
+  context: Context<C>,
+  input: Input<R>,
+) => Promise<R extends { readonly method: 'get' } ? Answer<R> : Work<Answer<R>>>;
+
+/** One for each route: a route without an operation does not compile. */
+export type Operations<Routes extends Record<string, Route>, C extends Caller> = {
+  readonly [K in keyof Routes]: Operation<Routes[K], C>;
+};

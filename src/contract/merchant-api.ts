@@ -1,0 +1,61 @@
+import { customerSchema } from './customer';
+import { errorSchema } from './error';
+import { EXAMPLES } from './examples';
+import { orderListSchema, orderRequestSchema, orderSchema, orderUpdateSchema } from './order';
+import { ORDER_ROUTES } from './order-routes';
+import { currenciesSchema, projectSchema } from './project';
+import { PROJECT_ROUTES } from './project-routes';
+import type { RouteSet } from './routes';
+import { eventSchema, transactionRequestSchema, transactionSchema } from './transaction';
+import { webhookSchema } from './webhook';
+
+/** What merchants' systems call with the API key of a project. */
+export const MERCHANT_API = {
+  name: 'Payments API',
+  description:
+    'Collect payments for orders. A 2xx answer means that the request was accepted, not that the payment succeeded: read the status of the order. A declined card is answered with 200 and the transaction status `error`. The error type TransactionAlreadyStarted comes from the hosted page alone, for a client that prefers JSON and sends the form of `/pay/{order_id}/` again or too late.',
+  security: {
+    name: 'apiKey',
+    scheme: 'basic',
+    challenge: 'Basic realm="payments", charset="UTF-8"',
+    description: 'The API key of the project is the username, the password is empty.',
+  },
+  routes: { ...ORDER_ROUTES, ...PROJECT_ROUTES },
+  schemas: {
+    OrderRequest: orderRequestSchema,
+    OrderUpdate: orderUpdateSchema,
+    TransactionRequest: transactionRequestSchema,
+    Customer: customerSchema,
+    Order: orderSchema,
+    OrderList: orderListSchema,
+    Transaction: transactionSchema,
+    Event: eventSchema,
+    Project: projectSchema,
+    Currencies: currenciesSchema,
+    Webhook: webhookSchema,
+    Error: errorSchema,
+  },
+  examples: EXAMPLES,
+  webhooks: {
+    status_changed: {
+      post: {
+        summary: 'The status of an order changed',
+        description:
+          'Sent to webhook_url of the order, else of the project, signed as Standard Webhooks. Retrieve the order and act on its status. Any 2xx answer counts as received; otherwise it is sent again every two minutes, ten times at most. The same one can arrive twice.',
+        parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({
+          name,
+          in: 'header',
+          required: true,
+          schema: { type: 'string' },
+        })),
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Webhook' } } },
+        },
+        responses: { '200': { description: 'Received. The body is ignored.' } },
+      },
+    },
+  },
+} as const satisfies RouteSet;
+
+export type MerchantRoutes = (typeof MERCHANT_API)['routes'];

@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import {
+  EXTRA_FIELDS,
+  orderListSchema,
+  orderRequestSchema,
+  orderSchema,
+  orderUpdateSchema,
+  partRequestSchema,
+  refundRequestSchema,
+  wholeRequestSchema,
+} from './order';
+import type { Route } from './routes';
+import { idParam, instantParam, listParam } from './scalars';
+
+const orderParams = z.object({ order_id: idParam() });
+const transactionParams = z.object({ order_id: idParam(), transaction_id: idParam() });
+
+/** Orders and what is done with their money. */
+export const ORDER_ROUTES = {
+  createOrder: {
+    method: 'post',
+    path: '/v1/orders/',
+    summary: 'Create an order',
+    description:
+      'Without a transaction the customer is sent to `order_url`, the hosted payment page. With one, to its `payment_url`; a transaction with a `vault_token` is charged at once and the answer holds the outcome. A declined card is answered with 200: read the status of the order.',
+    body: orderRequestSchema,
+    output: orderSchema,
+    success: 200,
+    errors: [
+      'MissingInformationToCreateTransaction',
+      'Forbidden',
+      'FailedToFetchTransactionInformation',
+      'GatewayTimeout',
+    ],
+  },
+  listOrders: {
+    method: 'get',
+    path: '/v1/orders/',
+    summary: 'List orders',
+    description:
+      'The orders of the project that were created in a period of at most 31 days, newest first, both ends included. It answers 10,000 orders at most: for the older ones ask again with `created_until` set to `created` of the last one, which then comes again.',
+    query: z.object({
+      created_since: instantParam().optional().describe('Start of the period; 31 days before its end by default.'),
+      created_until: instantParam()
+        .optional()
+        .describe('End of the period; by default 31 days after its start, now at the latest.'),
+    }),
+    output: orderListSchema,
+    success: 200,
+    errors: [],
+  },
+  getOrder: {
+    method: 'get',
+    path: '/v1/orders/{order_id}/',
+    summary: 'Get an order',
+    description:
+      'The order with all its transactions. Call it when the customer returns, on each webhook, and from time to time while the status is not final.',
+    params: orderParams,
+    query: z.object({
+      'fields[]': listParam(EXTRA_FIELDS).describe(
+        '`amount_details` adds what can still be captured, refunded and voided.',
+      ),
+      fields: listParam(EXTRA_FIELDS).describe('The same as `fields[]`.'),
+    }),
+    output: orderSchema,
+    etag: true,
+    success: 200,
+    errors: ['NotFound'],
+  },
+  updateOrder: {
+    method: 'put',
+    path: '/v1/orders/{order_id}/',
+    summary: 'Change an order',
+    description:
+      'Changes the fields that are sent, while the order is not final; `customer` and `extra` are replaced as a whole. Fields that cannot change are ignored, except `amount` and `currency`, which must be those of the order. A changed `webhook_url` receives the webhooks of later status changes.',
+    params: orderParams,
+    body: orderUpdateSchema,
+    output: orderSchema,
+    etag: true,
+    success: 200,
+    errors: ['NotFound', 'Conflict'],
+  },
+  cancelOrder: {
+    method: 'delete',
+    path: '/v1/orders/{order_id}/',
+    summary: 'Cancel an order',
+    description:
+      'Cancels an order that is not final, and answers it. While the outcome of a transaction is not known, the order cannot be cancelled. Cancelling it again answers the same.',
+    params: orderParams,
+    output: orderSchema,
+    etag: true,
+    success: 200,
+    errors: ['NotFound', 'CanNotCancelTransaction'],
+  },
+  refundOrder: {
+    method: 'post',
+    path: '/v1/orders/{order_id}/refunds/',
+    summary: 'Create a refund',
+    description:
+      'Gives captured money back, in full or in part, also long after the payment, and answers the refund order. It can be repeated while the total stays within what was captured. A refund that the processor refuses is answered with 200 and status `error`; its amount is refundable again.',
+    params: orderParams,
+    body: refundRequestSchema,
+    output: orderSchema,
+    success: 200,
+    errors: ['NotFound', 'RefundError'],
+  },
+  captureTransaction: {
+    method: 'post',
+    path: '/v1/orders/{order_id}/transactions/{transaction_id}/captures/',
+    summary: 'Capture a transaction',
+    description:
+      'Takes all that an authorization with capture_mode `manual` still holds, within its capture window, and answers the capture order. Without a body.',
+    params: transactionParams,
+    body: wholeRequestSchema,
+    body_optional: true,
+    output: orderSchema,
+    success: 200,
+    errors: ['NotFound', 'Conflict'],
+  },
+  captureTransactionAmount: {
+    method: 'post',
+    path: '/v1/orders/{order_id}/transactions/{transaction_id}/captures/amount/',
+    summary: 'Capture a part of a transaction',
+    description:
+      'Takes a part of what an authorization with capture_mode `manual` holds, and answers the capture order. The rest stays capturable: repeat it until nothing is left.',
+    params: transactionParams,
+    body: partRequestSchema,
+    output: orderSchema,
+    success: 200,
+    errors: ['NotFound', 'Conflict'],
+  },
+  voidTransaction: {
+    method: 'post',
+    path: '/v1/orders/{order_id}/transactions/{transaction_id}/voids/',
+    summary: 'Void a transaction',
+    description:
+      'Releases all that an authorization still holds, and answers the void order. Without a body. What was captured is refunded instead.',
+    params: transactionParams,
+    body: wholeRequestSchema,
+    body_optional: true,
+    output: orderSchema,
+    success: 200,
+    errors: ['NotFound', 'CanNotCancelTransaction'],
+  },
+  voidTransactionAmount: {
+    method: 'post',
+    path: '/v1/orders/{order_id}/transactions/{transaction_id}/voids/amount/',
+    summary: 'Void a part of a transaction',
+    description:
+      'Reduces an authorization by an amount, and answers the void order. The rest stays capturable; of a `delayed` one that much less is captured.',
+    params: transactionParams,
+    body: partRequestSchema,
+    output: orderSchema,
+    success: 200,
+    errors: ['NotFound', 'CanNotCancelTransaction'],
+  },
+} as const satisfies Record<string, Route>;

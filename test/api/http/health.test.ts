@@ -1,0 +1,83 @@
+import { servePlumbing } from '../../support/plumbing';
+
+/** A server that answers, or not. */
+function aDependency(name: string, required: boolean) {
+  const dependency = {
+    name,
+    required,
+    answers: true,
+    check: () => (dependency.answers ? Promise.resolve() : Promise.reject(new Error(`no answer of ${name}`))),
+  };
+  return dependency;
+}
+
+/** An API that needs Postgres for everything, and Temporal for what changes something. */
+async function serve() {
+  const postgres = aDependency('postgres', true);
+  const temporal = aDependency('temporal', false);
+  const api = await servePlumbing({ probes: [postgres, temporal] });
+  const ready = async () => {
+    const response = await fetch(`${api.url}/health/ready`);
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+  const log = () =>
+    api.lines
+      .map((line) => JSON.parse(line) as { dependency?: string; msg: string; err?: { message: string } })
+      .filter(({ dependency }) => dependency !== undefined)
+      .map(({ dependency, msg, err }) => [dependency, msg, err?.message]);
+  return { api, postgres, temporal, ready, log };
+}
+
+test('a process that answers is live, whatever it depends on', async () => {
+  const { api, postgres } = await serve();
+  postgres.answers = false;
+  const response = await fetch(`${api.url}/health/live`);
+  expect([response.status, await response.json()]).toEqual([200, { status: 'live' }]);
+  await api.close();
+});
+
+test('ready names every dependency', async () => {
+  const { api, ready } = await serve();
+  expect(await ready()).toMatchObject({
+    status: 200,
+    body: { status: 'ready', checks: { postgres: 'ok', temporal: 'ok' } },
+  });
+  await api.close();
+});
+
+test('without Temporal it stays ready, degraded: what only reads is served', async () => {
+  const { api, temporal, ready } = await serve();
+  temporal.answers = false;
+  expect(await ready()).toMatchObject({
+    status: 200,
+    body: { status: 'degraded', checks: { postgres: 'ok', temporal: 'unavailable' } },
+  });
+  await api.close();
+});
+
+test('without Postgres nothing can be served: 503 that names it, the reason only in the log', async () => {
+  const { api, postgres, temporal, ready } = await serve();
+  postgres.answers = false;
+  temporal.answers = false;
+  const { status, headers, body } = await ready();
+  expect([status, headers.get('retry-after'), body]).toEqual([
+    503,
+    '1',
+    { error: { status: 503, type: 'ServerError', value: 'Not ready: postgres.' } },
+  ]);
+  await api.close();
+});
+
+test('the log tells each change of a dependency once, with its cause', async () => {
+  const { api, temporal, ready, log } = await serve();
+  await ready();
+  temporal.answers = false;
+  for (const _ of [1, 2, 3]) await ready();
+  temporal.answers = true;
+  for (const _ of [1, 2]) await ready();
+  expect(log()).toEqual([
+    ['temporal', 'a dependency is unavailable', 'no answer of temporal'],
+    ['temporal', 'a dependency is available again', undefined],
+  ]);
+  await api.close();
+});
