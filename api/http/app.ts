@@ -3,10 +3,10 @@ import express, { type RequestHandler, type Router } from 'express';
 import type { Config } from '../../src/config';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
-import { docs } from '../docs/router';
 import type { Caller } from '../operation';
 import { answer } from './answer';
 import { bind, otherMethods, type Api } from './bind';
+import { docs, type ApiDocument } from './docs';
 import { onError } from './errors';
 import { health, type Probe } from './health';
 import { createRateLimit } from './rate-limit';
@@ -17,6 +17,8 @@ export interface AppDependencies<C extends Caller> {
   readonly config: Pick<Config, 'API_DEADLINE_MS' | 'RATE_LIMIT_PER_SECOND' | 'TRUSTED_PROXY'>;
   readonly log: Logger;
   readonly api: Api<C>;
+  /** Its OpenAPI document. */
+  readonly document: ApiDocument;
   readonly probes: readonly Probe[];
   /** What is served beside the API, such as the hosted page. */
   readonly routers: readonly Router[];
@@ -27,6 +29,7 @@ export function createApp<C extends Caller>({
   config,
   log,
   api,
+  document,
   probes,
   routers,
 }: AppDependencies<C>): express.Express {
@@ -45,7 +48,7 @@ export function createApp<C extends Caller>({
   const rateLimit = createRateLimit(config.RATE_LIMIT_PER_SECOND);
   app.use(bind(api, { rateLimit, deadline_ms: config.API_DEADLINE_MS, log }));
   for (const router of routers) app.use(router);
-  app.use('/docs', docs(api.routes));
+  app.use('/docs', docs(document));
   app
     .route('/')
     .get((_request, response) =>

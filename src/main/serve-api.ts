@@ -1,6 +1,7 @@
 import { createApp } from '../../api/http/app';
 import { authenticateByApiKey } from '../../api/http/authenticate';
 import { keyStore } from '../../api/http/idempotency';
+import document from '../../api/openapi.json';
 import { createOperations } from '../../api/operations';
 import { createPages, type PageRates } from '../../api/page';
 import { processorNotifications } from '../../api/processor-notifications';
@@ -68,6 +69,7 @@ export async function serveApi(
       authenticate: authenticateByApiKey((api_key) => findProjectByApiKey(db, api_key), config.API_KEY_CACHE_MS),
       keysOf: ({ project }) => keyStore(db, project.id),
     },
+    document,
     probes: [
       { name: 'postgres', required: true, check: () => ping(db) },
       // While it is away, everything that only reads is served.

@@ -151,17 +151,6 @@ test('no row of the table is left out', () => {
   expect(Object.keys(REACHED).toSorted()).toEqual(Object.keys(ERRORS).toSorted());
 });
 
-test('each is on the page of the documentation, with what it means and what to do, and so is nothing else', async () => {
-  const page = await (await fetch(`${place.api_url}/docs/`)).text();
-  const listed = [...page.matchAll(/id="error-(\w+)-(\d+)"/g)].map(([, type, status]) => `${type} ${status}`);
-  expect(listed.toSorted()).toEqual(
-    (Object.keys(ERRORS) as ErrorName[]).map((name) => `${typeOf(name)} ${ERRORS[name].status}`).toSorted(),
-  );
-  for (const { meaning, remedy } of Object.values(ERRORS)) {
-    expect([page.includes(meaning), page.includes(remedy)]).toEqual([true, true]);
-  }
-});
-
 test('after all of it the service is well', async () => {
   // Until then it answers 503.
   await until(

@@ -7,6 +7,7 @@ import type { Project } from '../../src/db/projects';
 import type { MerchantContext, MerchantOperations, ProjectCaller } from '../../api/merchant';
 import type { Config } from '../../src/config';
 import { EXAMPLES } from '../../src/contract/examples';
+import { openApi } from '../../src/contract/openapi';
 import { MERCHANT_API, type MerchantRoutes } from '../../src/contract/merchant-api';
 import type { Route } from '../../src/contract/routes';
 import type { KeyRecord } from '../../src/db/idempotency-keys';
@@ -85,6 +86,7 @@ export async function servePlumbing(options: Options = {}): Promise<Plumbing> {
       ),
       keysOf: () => keys,
     },
+    document: openApi(MERCHANT_API),
   });
   const server = await listen(app, {
     API_HOST: '127.0.0.1',

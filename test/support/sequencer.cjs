@@ -5,11 +5,32 @@ const { statSync } = require('node:fs');
  * alone at the end; kill mostly waits, so others work beside it; of those that keep every core busy no two run side by side.
  */
 const FIRST = [
-  'journeys/kill', 'api/page/browser', 'journeys/lost-answers', 'src/main/recovery', 'journeys/idempotency', 'journeys/every-card',
-  'journeys/races', 'src/db/follow-ups.property', 'journeys/late-news', 'journeys/refunds', 'workflows/follow-up', 'journeys/webhook',
-  'journeys/worker-killed-at-random', 'journeys/replay', 'src/main/start', 'journeys/long-outcomes', 'journeys/captures',
-  'workflows/order.authorization', 'api/page/index', 'src/db/moves', 'workflows/order', 'journeys/concurrent-payments', 'journeys/leap-year',
-  'src/db/unfinished', 'journeys/errors', 'journeys/chargebacks',
+  'journeys/kill',
+  'api/page/browser',
+  'journeys/lost-answers',
+  'src/main/recovery',
+  'journeys/idempotency',
+  'journeys/every-card',
+  'journeys/races',
+  'src/db/follow-ups.property',
+  'journeys/late-news',
+  'journeys/refunds',
+  'workflows/follow-up',
+  'journeys/webhook',
+  'journeys/worker-killed-at-random',
+  'journeys/replay',
+  'src/main/start',
+  'journeys/long-outcomes',
+  'journeys/captures',
+  'workflows/order.authorization',
+  'api/page/index',
+  'src/db/moves',
+  'workflows/order',
+  'journeys/concurrent-payments',
+  'journeys/leap-year',
+  'src/db/unfinished',
+  'journeys/errors',
+  'journeys/chargebacks',
 ];
 
 function place({ path }) {

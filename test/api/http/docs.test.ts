@@ -1,0 +1,80 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser } from 'playwright-core';
+import { MERCHANT_API } from '../../../src/contract/merchant-api';
+import { openApi } from '../../../src/contract/openapi';
+import { aVisitor, launchBrowser, SIZES } from '../../support/browser';
+import { API_KEY, servePlumbing, type Plumbing } from '../../support/plumbing';
+
+let api: Plumbing;
+let browser: Browser;
+beforeAll(async () => {
+  api = await servePlumbing();
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+  await api.close();
+});
+
+test('openapi.json is the document', async () => {
+  const response = await fetch(`${api.url}/docs/openapi.json`);
+  expect(response.headers.get('content-type')).toBe('application/json');
+  expect(await response.text()).toBe(JSON.stringify(openApi(MERCHANT_API)));
+});
+
+test('its scripts are its own: only this server, and nothing inline', async () => {
+  const response = await fetch(`${api.url}/docs/`);
+  const policy = response.headers.get('content-security-policy');
+  expect(policy).toMatch(/^default-src 'none'; script-src 'self'; .*connect-src 'self'; /);
+  expect(policy).not.toMatch(/unsafe-eval|https?:|\*/);
+  expect((await response.text()).match(/<script[^>]*>[^<]|<script(?! src=)|style=/)).toBeNull();
+});
+
+test.each(['desktop', 'phone'] as const)('shows every operation on a %s, from this server alone', async (size) => {
+  const { page, complaints } = await aVisitor(browser, { size });
+  const requested: string[] = [];
+  page.on('request', (request) => requested.push(request.url()));
+  await page.goto(`${api.url}/docs/`, { waitUntil: 'networkidle' });
+  for (const methods of Object.values(openApi(MERCHANT_API).paths)) {
+    for (const { summary } of Object.values(methods)) {
+      await page.getByRole('heading', { name: summary, exact: true }).first().waitFor({ state: 'attached' });
+    }
+  }
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(SIZES[size].width);
+  expect(requested.filter((url) => !url.startsWith(`${api.url}/docs/`) && !url.startsWith('data:'))).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+test('its console calls the API with the key that is typed in', async () => {
+  const { page, complaints } = await aVisitor(browser);
+  const path = '/v1/merchants/self/projects/self/';
+  await page.goto(`${api.url}/docs/`, { waitUntil: 'networkidle' });
+  await page.locator('[role=textbox]:visible').first().click();
+  await page.keyboard.type(API_KEY);
+  await page.locator('button', { hasText: `(get ${path})` }).click();
+  const called = page.waitForResponse(`${api.url}${path}`);
+  await page.getByRole('button', { name: /^Send Request/ }).click();
+  expect((await called).status()).toBe(200);
+  expect(complaints).toEqual([]);
+});
+
+test('works without the slash at its end and below a path prefix', async () => {
+  const proxy = http.createServer((request, response) => {
+    http.get(`${api.url}${request.url!.replace(/^\/payments/, '')}`, (answer) => {
+      response.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(response);
+    });
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { page, complaints } = await aVisitor(browser);
+  await page.goto(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}/payments/docs`);
+  await page
+    .getByText(/^http.*\/payments$/)
+    .first()
+    .waitFor();
+  await page.getByRole('heading', { name: 'Create an order', exact: true }).first().waitFor();
+  expect(complaints).toEqual([]);
+  proxy.closeAllConnections();
+  proxy.close();
+});
