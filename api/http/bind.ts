@@ -13,7 +13,7 @@ import { answerOnce, refuseTaken, requestHash, type KeyStore } from './idempoten
 import type { RateLimit } from './rate-limit';
 
 /** Bytes of a body (rules 18.2). */
-export const BODY_BYTES_MAX = 256 * 1024;
+const BODY_BYTES_MAX = 256 * 1024;
 
 /** An API as it is served: its routes, its operations and its kind of caller. */
 export interface Api<C extends Caller> {

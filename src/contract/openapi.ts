@@ -45,7 +45,13 @@ type JsonContent = Record<
 
 export interface OpenApi {
   openapi: string;
-  info: { title: string; version: string; description: string };
+  info: {
+    title: string;
+    version: string;
+    description: string;
+    contact: { name: string };
+    license: { name: string; identifier: string };
+  };
   servers: { url: string }[];
   security: Record<string, string[]>[];
   paths: Record<string, Partial<Record<Route['method'], OpenApiOperation>>>;
@@ -69,7 +75,13 @@ export function openApi({ name, description, security, routes, schemas, examples
   }
   return {
     openapi: '3.1.1',
-    info: { title: name, version: '1', description },
+    info: {
+      title: name,
+      version: '1',
+      description,
+      contact: { name: 'The payments authors' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: '/' }],
     security: [{ [security.name]: [] }],
     paths,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { createApp } from '../../../api/http/app';
 import { listen } from '../../../api/http/server';
 import type { Caller, Operations } from '../../../api/operation';
+import { openApi } from '../../../src/contract/openapi';
 import type { Route, RouteSet } from '../../../src/contract/routes';
 import { ServiceError } from '../../../src/errors';
 import { keysInMemory, servePlumbing } from '../../support/plumbing';
@@ -71,6 +72,7 @@ describe('another API, with callers of its own', () => {
         },
         keysOf: () => keysInMemory(),
       },
+      document: openApi(API),
       probes: [],
       routers: [Router()],
     });
