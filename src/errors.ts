@@ -1,60 +1,50 @@
 /**
- * Every error the service answers with: its HTTP status, whether sending the same request again can help, what it
- * means, and what the merchant does about it. Rules 3.4.
+ * Every error the service answers with: its HTTP status, what it means, and what the merchant does about it. Rules 3.4.
  */
 export const ERRORS = {
   ValidationError: {
     status: 400,
-    retryable: false,
     meaning: 'Request does not match the schema, for example a missing or invalid field.',
     remedy: 'Correct the field named in property_path and send the request again.',
   },
   IdempotencyKeyReused: {
     status: 422,
-    retryable: false,
     meaning: 'The Idempotency-Key came with another request before.',
     remedy: 'Take a new key for a new request; repeat a request with its key exactly as it was.',
   },
   MissingInformationToCreateTransaction: {
     status: 422,
-    retryable: false,
     meaning: 'Information needed to create the transaction is missing.',
     remedy: 'Add the field named in property_path.',
   },
   TransactionAlreadyStarted: {
     status: 409,
-    retryable: false,
     meaning: 'Transaction has already started and cannot be started again.',
     remedy: 'Retrieve the order and act on its status.',
   },
   CanNotCancelTransaction: {
     status: 409,
-    retryable: false,
     meaning: 'Transaction cannot be cancelled in its current state.',
     remedy: 'Retrieve the order; a captured payment is refunded instead.',
   },
   RefundError: {
     status: 400,
-    retryable: false,
     meaning: 'Refund not possible, for example exceeds the remaining amount.',
     remedy: 'Retrieve the order and refund at most what is left.',
   },
   FailedToFetchTransactionInformation: {
     status: 502,
-    retryable: true,
     meaning: 'Transaction information could not be retrieved.',
     remedy: 'Send the request again after a moment; nothing was stored or charged.',
   },
   GatewayTimeout: {
     status: 504,
     type: 'ServerError',
-    retryable: true,
     meaning: 'The processor did not answer in time; nothing was stored or charged.',
     remedy: 'Send the request again after a moment.',
   },
   ServerError: {
     status: 500,
-    retryable: true,
     meaning: 'Unexpected error inside the service.',
     remedy:
       'With an Idempotency-Key send the request again, as nothing happens twice; without one retrieve or list the orders first.',
@@ -62,7 +52,6 @@ export const ERRORS = {
   ServiceUnavailable: {
     status: 503,
     type: 'ServerError',
-    retryable: true,
     meaning:
       'The service could not answer in time. With Retry-After the request may be sent again, and nothing is done twice.',
     remedy:
@@ -70,51 +59,53 @@ export const ERRORS = {
   },
   Unauthorized: {
     status: 401,
-    retryable: false,
     meaning: 'Authentication failed or missing, or the object belongs to another project.',
     remedy: 'Use the API key of the project that owns the object.',
   },
   Forbidden: {
     status: 403,
-    retryable: false,
     meaning: 'No permission.',
     remedy: 'Ask the operator to enable the feature for the project.',
   },
   NotFound: {
     status: 404,
-    retryable: false,
     meaning: 'Resource does not exist.',
     remedy: 'Check the id and the path.',
   },
   MethodNotAllowed: {
     status: 405,
-    retryable: false,
     meaning: 'The path exists, the method does not.',
     remedy: 'Use a method of the Allow header.',
   },
   Conflict: {
     status: 409,
-    retryable: false,
     meaning: 'Conflicts with the current state of the resource.',
     remedy: 'Retrieve the order and act on its status.',
   },
   PreconditionFailed: {
     status: 412,
-    retryable: false,
     meaning: 'The order has changed since the version named in If-Match.',
     remedy: 'Retrieve the order, and send the request again with its ETag if it is still wanted.',
   },
   TooManyRequests: {
     status: 429,
-    retryable: true,
     meaning: 'More requests than the rate limit of the API key allows.',
     remedy:
       'Send the request again after the seconds in Retry-After; the headers RateLimit and RateLimit-Policy say what is left.',
   },
-  PayloadTooLarge: { status: 413, retryable: false, meaning: 'The body is larger than 256 KiB.', remedy: 'Send less.' },
+  RequestTimeout: {
+    status: 408,
+    meaning: 'The request did not arrive within 30 seconds.',
+    remedy: 'Send the request again.',
+  },
+  RequestHeaderFieldsTooLarge: {
+    status: 431,
+    meaning: 'The path and the headers are larger than 16 KiB.',
+    remedy: 'Send less.',
+  },
+  PayloadTooLarge: { status: 413, meaning: 'The body is larger than 256 KiB.', remedy: 'Send less.' },
   UnsupportedMediaType: {
     status: 415,
-    retryable: false,
     meaning: 'The body is not JSON.',
     remedy: 'Send Content-Type: application/json.',
   },
@@ -125,7 +116,6 @@ interface ErrorRow {
   readonly status: number;
   /** The type on the wire, where it differs from the row's name: two rows may share a type at different statuses. */
   readonly type?: string;
-  readonly retryable: boolean;
   readonly meaning: string;
   /** What the merchant does about it. */
   readonly remedy: string;

@@ -42,7 +42,7 @@ export function createApp<C extends Caller>({
   if (proxies.length > 0) app.set('trust proxy', proxies);
 
   app.use(mark);
-  app.use(requireHost);
+  app.use(requireClearHeaders);
   app.use(health(probes, log));
   app.use(requireTls());
   const rateLimit = createRateLimit(config.RATE_LIMIT_PER_SECOND);
@@ -74,10 +74,15 @@ const mark: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** HTTP/1.1 requires the header Host (RFC 9112). */
-const requireHost: RequestHandler = ({ headers, httpVersion }, _response, next) => {
+/** Headers that may come once. Of two, a proxy may have read the other one. */
+const ONCE = ['Host', 'Authorization'];
+
+/** Refuses requests of which nobody can say for whom or from whom they are; HTTP/1.1 requires Host (RFC 9112). */
+const requireClearHeaders: RequestHandler = ({ headers, headersDistinct, httpVersion }, _response, next) => {
   if (headers.host === undefined && httpVersion === '1.1') {
     throw new ServiceError('ValidationError', 'The header Host is missing.');
   }
+  const twice = ONCE.find((name) => (headersDistinct[name.toLowerCase()]?.length ?? 0) > 1);
+  if (twice !== undefined) throw new ServiceError('ValidationError', `The header ${twice} came more than once.`);
   next();
 };

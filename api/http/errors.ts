@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { ErrorAnswer } from '../../src/contract/error';
 import { isAway } from '../../src/db/connection';
@@ -72,13 +73,20 @@ export function answerError(response: Response, error: ServiceError): void {
   answer(response, ERRORS[error.error].status, errorBody(error));
 }
 
-/** The whole answer, as text, to input that is not HTTP and so never reaches Express. */
-export function malformedHttpAnswer(): string {
-  const content = JSON.stringify(
-    errorBody(new ServiceError('ValidationError', 'The request is not valid HTTP, or its headers are too large.')),
-  );
+/** What Node refuses before a request reaches Express, by the `code` of its error. */
+const REFUSED_BY_NODE: Readonly<Record<string, ServiceError>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: new ServiceError('RequestTimeout', ERRORS.RequestTimeout.meaning),
+  HPE_HEADER_OVERFLOW: new ServiceError('RequestHeaderFieldsTooLarge', ERRORS.RequestHeaderFieldsTooLarge.meaning),
+};
+const MALFORMED = new ServiceError('ValidationError', 'The request is not valid HTTP.');
+
+/** The whole answer, as text, to a request that Node refused. */
+export function answerToRefused({ code }: { code?: string | undefined }): string {
+  const error = REFUSED_BY_NODE[code ?? ''] ?? MALFORMED;
+  const content = JSON.stringify(errorBody(error));
+  const { status } = ERRORS[error.error];
   return [
-    'HTTP/1.1 400 Bad Request',
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(content)}`,
     `X-Request-Id: ${randomUUID()}`,
@@ -90,7 +98,6 @@ export function malformedHttpAnswer(): string {
 
 /** Errors of Express and its body parser, by their `type`. */
 const BY_TYPE: Readonly<Record<string, [ErrorName, string]>> = {
-  'entity.too.large': ['PayloadTooLarge', ERRORS.PayloadTooLarge.meaning],
   'parameters.too.many': ['PayloadTooLarge', 'The form has too many fields.'],
   'encoding.unsupported': ['UnsupportedMediaType', 'The Content-Encoding is not supported.'],
   'charset.unsupported': ['UnsupportedMediaType', 'The charset is not supported.'],
@@ -109,7 +116,10 @@ function toServiceError(thrown: unknown): ServiceError | undefined {
     );
   }
   if (thrown instanceof URIError) return new ServiceError('ValidationError', 'The path is not valid percent-encoding.');
-  const { type, status } = thrown as { type?: unknown; status?: unknown };
+  const { type, status, limit } = thrown as { type?: unknown; status?: unknown; limit?: unknown };
+  if (type === 'entity.too.large') {
+    return new ServiceError('PayloadTooLarge', `The body is larger than ${Number(limit) / 1024} KiB.`);
+  }
   const known = typeof type === 'string' ? BY_TYPE[type] : undefined;
   if (known) return new ServiceError(...known);
   // Other errors of the body parser, for example a body that does not inflate.

@@ -16,8 +16,8 @@ export function trustedProxies({ TRUSTED_PROXY }: Pick<Config, 'TRUSTED_PROXY'>)
 }
 
 /**
- * Accepts a request that came with TLS, from this machine, or through a trusted proxy that does not report plain http: an API key
- * sent in the clear is lost. Adds HSTS over https. Throws Forbidden.
+ * Accepts a request that came with TLS, through a trusted proxy that says so, or from this machine: an API key sent in the clear is
+ * lost. Adds HSTS over https. Throws Forbidden (rules 2.5).
  */
 export function requireTls(): RequestHandler {
   return (request, response, next) => {
@@ -27,8 +27,7 @@ export function requireTls(): RequestHandler {
     }
     const peer = request.socket.remoteAddress ?? '';
     const trusted = (request.app.get('trust proxy fn') as (address: string, hop: number) => boolean)(peer, 0);
-    const saysPlain = trusted && request.headers['x-forwarded-proto'] !== undefined;
-    if (!saysPlain && (trusted || isLoopback(peer))) return next();
+    if (!trusted && isLoopback(peer)) return next();
     throw new ServiceError('Forbidden', 'This service is only available over HTTPS.');
   };
 }

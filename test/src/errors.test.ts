@@ -37,14 +37,6 @@ test('a late answer is a ServerError on the wire, at 503', () => {
   expect([typeOf('ServiceUnavailable'), ERRORS.ServiceUnavailable.status]).toEqual(['ServerError', 503]);
 });
 
-test('sending it again helps exactly where the fault is ours or the processor’s', () => {
-  for (const name of NAMES) {
-    if (Number(ERRORS[name].status) !== 429) {
-      expect([name, ERRORS[name].retryable]).toEqual([name, ERRORS[name].status >= 500]);
-    }
-  }
-});
-
 test('invalid names the field twice: for people and for programs', () => {
   const error = invalid('customer.country', 'Expected two capital letters.');
   expect([error.error, error.value, error.property]).toEqual([

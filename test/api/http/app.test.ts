@@ -324,7 +324,8 @@ describe('wrong requests', () => {
       api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': 'application/json' }, body: body(bytes) });
     expect(body(262_144).length).toBe(262_144);
     expect((await send(262_144)).status).toBe(200);
-    await expectError(await send(262_145), 413, 'PayloadTooLarge');
+    const { value } = await expectError(await send(262_145), 413, 'PayloadTooLarge');
+    expect(value).toBe('The body is larger than 256 KiB.');
   });
 
   test('a body without announced length is measured too', async () => {
@@ -416,6 +417,12 @@ describe('beside the API', () => {
 
   test.each([
     ['without Host', ['GET / HTTP/1.1'], 400],
+    ['with two Host', ['GET / HTTP/1.1', 'Host: localhost', 'Host: elsewhere'], 400],
+    [
+      'with two Authorization',
+      ['GET / HTTP/1.1', 'Host: localhost', `Authorization: ${AUTHORIZATION}`, 'authorization: Basic b3RoZXI6'],
+      400,
+    ],
     ['of HTTP/1.0, which needs none', ['GET / HTTP/1.0'], 200],
     ['that expects what nobody knows', ['GET / HTTP/1.1', 'Host: localhost', 'Expect: 200-ok'], 200],
   ])('a request %s is answered as any other', async (_title, head, status) => {

@@ -31,7 +31,10 @@ describe('who may speak plain http', () => {
     ['::ffff:127.0.0.1', undefined, '', 'passes'],
     ['203.0.113.9', undefined, '', 'Forbidden'],
     ['203.0.113.9', 'https', '', 'Forbidden'], // a header anyone can send
-    ['10.0.0.1', undefined, '10.0.0.1', 'passes'],
+    ['10.0.0.1', undefined, '10.0.0.1', 'Forbidden'],
+    // A proxy on this machine: what it passes on and a request of this machine look the same.
+    ['127.0.0.1', undefined, '127.0.0.1', 'Forbidden'],
+    ['127.0.0.1', 'https', '127.0.0.1', 'passes as https'],
     ['10.0.0.1', 'https', '10.0.0.1', 'passes as https'],
     ['10.0.0.1', 'http', '10.0.0.1', 'Forbidden'],
     ['10.0.3.4', 'https', '192.0.2.0/24, 10.0.0.0/16', 'passes as https'],

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import type net from 'node:net';
+import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
 import express from 'express';
-import { listen } from '../../../api/http/server';
+import { listen, type Listening } from '../../../api/http/server';
 import { API_KEY, AUTHORIZATION, PROJECT, servePlumbing } from '../../support/plumbing';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'tls-'));
@@ -138,6 +138,73 @@ describe('plain http', () => {
       `Port ${first.port} is taken: set API_PORT`,
     );
     await first.close();
+  });
+});
+
+describe('a request that Node refuses is answered in the documented shape', () => {
+  let server: Listening;
+  beforeAll(async () => {
+    const app = express();
+    app.post('/', (request, response) => {
+      request.on('error', () => {});
+      request.resume();
+      request.on('end', () => response.end('read'));
+    });
+    app.get('/stream', (_request, response) => void response.write('first'));
+    server = await listen(app, PLAIN, { request_ms: 200, check_ms: 20 });
+  });
+  afterAll(() => server.close());
+
+  /** What a client hears that sends this and then nothing, until the server hangs up. */
+  async function heard(...parts: string[]): Promise<string> {
+    const socket = net.connect(server.port, '127.0.0.1');
+    socket.write(parts.join('\r\n'));
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString();
+  }
+  const errorOf = (answer: string) => {
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    expect(head).toMatch(/\r\nContent-Type: application\/json\r\n[^]*X-Request-Id: [0-9a-f-]{36}\r\nConnection: close/);
+    return [head.split('\r\n')[0], (JSON.parse(body) as { error: { status: number; type: string } }).error];
+  };
+
+  test.each([
+    ['headers that do not end', ['GET / HTTP/1.1', 'Host: localhost', 'X-Slow: ']],
+    ['nothing at all', []],
+    ['a body that does not end', ['POST / HTTP/1.1', 'Host: localhost', 'Content-Length: 10', '', '{']],
+  ])('%s: 408 once the time is up, then the connection is closed', async (_title, parts) => {
+    expect(errorOf(await heard(...parts))).toMatchObject([
+      'HTTP/1.1 408 Request Timeout',
+      { status: 408, type: 'RequestTimeout' },
+    ]);
+  });
+
+  test('headers that are too large: 431', async () => {
+    const answer = await heard('GET / HTTP/1.1', 'Host: localhost', `X-Large: ${'x'.repeat(17_000)}`, '', '');
+    expect(errorOf(answer)).toMatchObject([
+      'HTTP/1.1 431 Request Header Fields Too Large',
+      { status: 431, type: 'RequestHeaderFieldsTooLarge' },
+    ]);
+  });
+
+  test('what is no HTTP: 400', async () => {
+    expect(errorOf(await heard('this is not http', '', ''))).toMatchObject([
+      'HTTP/1.1 400 Bad Request',
+      { status: 400, type: 'ValidationError' },
+    ]);
+  });
+
+  test('no refusal is written into an answer that has begun', async () => {
+    const socket = net.connect(server.port, '127.0.0.1');
+    socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) {
+      chunks.push(chunk as Buffer);
+      socket.write('this is not http\r\n\r\n');
+    }
+    const answer = Buffer.concat(chunks).toString();
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK[^]*\r\nfirst\r\n$/);
   });
 });
 
