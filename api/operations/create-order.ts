@@ -104,7 +104,8 @@ async function transactionOf(
     ...((aft || capture_mode) && { transaction_type: aft ? ('aft' as const) : ('authorization' as const) }),
   };
   const account = aft ? await receiverOf(services, project.id, receiver) : undefined;
-  const card = vault_token === undefined ? undefined : await cardOf(services, project.id, vault_token);
+  const card =
+    vault_token === undefined ? undefined : await cardOf(services, project.id, { vault_token, payment_method });
   return {
     ...transaction,
     ...account,
@@ -115,12 +116,18 @@ async function transactionOf(
   };
 }
 
-async function cardOf({ processor }: Services, project_id: string, vault_token: string) {
+/** The card of a token, which pays by the method it was made by only: a wallet, or a card that was typed (rules 6.6). */
+async function cardOf(
+  { processor }: Services,
+  project_id: string,
+  { vault_token, payment_method }: { vault_token: string; payment_method: string },
+) {
+  const path = 'transactions.0.payment_method_details.vault_token';
   const card = await processor.getVaultedCard(vault_token, project_id);
-  if (card === undefined) {
-    throw invalid('transactions.0.payment_method_details.vault_token', 'The project has no such token.');
-  }
-  const { brand, ...payment_method_details } = card;
+  if (card === undefined) throw invalid(path, 'The project has no such token.');
+  const { brand, wallet, ...payment_method_details } = card;
+  const made_by = wallet ?? 'credit-card';
+  if (made_by !== payment_method) throw invalid(path, `This token pays by ${made_by} only.`);
   return { payment_method_brand: brand, payment_method_details };
 }
 

@@ -199,7 +199,7 @@ export function returnAddress(order: ReturnUrls, outcome: Outcome): string | und
  */
 function paymentInput(
   { id, project_id, is_test, transactions: [first], transaction_expiration_period }: OrderView,
-  { attempt, payment_method, card: { brand, ...card } }: CardPayment,
+  { attempt, payment_method, card: { brand, wallet: _wallet, ...card } }: CardPayment,
   deadline_at: number,
 ): SubmitPaymentInput {
   const { capture_mode, capture_period, transaction_type, receiver_account_token, payment_method_details } =

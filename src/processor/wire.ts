@@ -41,6 +41,8 @@ export const vaultedCardSchema = z.object({
   card_expiry: z.string(),
   cardholder_name: z.string().optional(),
   brand: z.string(),
+  /** The wallet that made the token; absent for a card that was typed. */
+  wallet: z.enum(WALLETS).optional(),
 });
 export type VaultedCard = z.infer<typeof vaultedCardSchema>;
 

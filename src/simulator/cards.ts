@@ -153,6 +153,7 @@ export function deviceCard(
 ): Omit<VaultedCard, 'vault_token'> & { scenario: ScenarioName } {
   return {
     ...DEVICE_CARDS[payment_method],
+    wallet: payment_method,
     card_expiry: `12${now.getUTCFullYear() + VALID_YEARS}`,
     scenario: is_test ? 'approved' : 'other',
   };

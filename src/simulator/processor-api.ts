@@ -130,8 +130,8 @@ function hasExpired(card_expiry: string, now: Date): boolean {
   return now.getTime() - 12 * 3_600_000 >= Date.UTC(Number(card_expiry.slice(2)), month);
 }
 
-function vaulted({ vault_token, truncated_pan, card_expiry, cardholder_name, brand }: CardRow): VaultedCard {
-  return { vault_token, truncated_pan, card_expiry, brand, ...(cardholder_name !== undefined && { cardholder_name }) };
+function vaulted({ project_id: _project, scenario: _scenario, ...card }: CardRow): VaultedCard {
+  return card;
 }
 
 /** First six and last four characters, `411111******1111`; of a short number only the last ones, at most half of it. */

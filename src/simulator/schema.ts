@@ -9,7 +9,9 @@ create table if not exists cards (
   card_expiry text not null,
   cardholder_name text,
   brand text not null,
-  scenario text not null
+  scenario text not null,
+  -- The wallet that made the token; null for a card that was typed.
+  wallet text
 );
 -- Account numbers of receivers (account funding), likewise.
 create table if not exists accounts (

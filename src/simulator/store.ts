@@ -122,8 +122,8 @@ export class Store {
     const row: CardRow = { ...card, vault_token: `vt_${randomBytes(18).toString('hex')}` };
     await this.pool.query({
       name: 'card',
-      text: `insert into cards (vault_token, project_id, truncated_pan, card_expiry, cardholder_name, brand, scenario)
-             values ($1, $2, $3, $4, $5, $6, $7)`,
+      text: `insert into cards (vault_token, project_id, truncated_pan, card_expiry, cardholder_name, brand, scenario, wallet)
+             values ($1, $2, $3, $4, $5, $6, $7, $8)`,
       values: [
         row.vault_token,
         row.project_id,
@@ -132,6 +132,7 @@ export class Store {
         row.cardholder_name ?? null,
         row.brand,
         row.scenario,
+        row.wallet ?? null,
       ],
     });
     this.cards.set(row.vault_token, row);
@@ -142,13 +143,13 @@ export class Store {
   async card(vault_token: string, project_id: string): Promise<CardRow | undefined> {
     let row = this.cards.get(vault_token);
     if (!row) {
-      const found = await this.pool.query<Omit<CardRow, 'cardholder_name'> & { cardholder_name: string | null }>(
-        'select * from cards where vault_token = $1',
+      const found = await this.pool.query<{ card: CardRow }>(
+        // What is null is absent.
+        'select json_strip_nulls(to_json(cards)) as card from cards where vault_token = $1',
         [vault_token],
       );
       if (!found.rows[0]) return undefined;
-      const { cardholder_name, ...rest } = found.rows[0];
-      row = cardholder_name === null ? rest : { ...rest, cardholder_name };
+      row = found.rows[0].card;
       this.cards.set(vault_token, row);
     }
     return row.project_id === project_id ? row : undefined;

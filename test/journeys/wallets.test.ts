@@ -99,6 +99,29 @@ describe('by token over REST', () => {
   );
 });
 
+test('rules 6.6: a token pays by the method it was made by, and by no other', async () => {
+  const shop = shopOf('test');
+  const tokens = {
+    'credit-card': (await shop.cardTransaction('approved')).payment_method_details,
+    'apple-pay': (await walletTransaction(shop, 'apple-pay')).payment_method_details,
+    'google-pay': (await walletTransaction(shop, 'google-pay')).payment_method_details,
+  };
+  for (const [made_by, payment_method_details] of Object.entries(tokens)) {
+    for (const payment_method of Object.keys(tokens)) {
+      const { status, body } = await shop.send<{ error?: Refusal }>('POST', '/v1/orders/', {
+        body: { currency: 'EUR', amount: 700, transactions: [{ payment_method, payment_method_details }] },
+      });
+      expect([made_by, payment_method, status, body.error?.value]).toEqual([
+        made_by,
+        payment_method,
+        ...(made_by === payment_method
+          ? [200, undefined]
+          : [400, `transactions.0.payment_method_details.vault_token: This token pays by ${made_by} only.`]),
+      ]);
+    }
+  }
+});
+
 describe('on the hosted page', () => {
   let browser: Browser;
   beforeAll(async () => {

@@ -36,6 +36,7 @@ test.each(BOOKS)(
     expect(card).toEqual({
       vault_token: expect.stringMatching(/^vt_/),
       brand: BRANDS[wallet.payment_method],
+      wallet: wallet.payment_method,
       truncated_pan: expect.stringMatching(/^\d{6}\*{6}\d{4}$/),
       card_expiry: `12${new Date().getUTCFullYear() + 3}`,
     });
