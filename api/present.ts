@@ -2,6 +2,7 @@ import type { Order } from '../src/contract/order';
 import type { Event, Transaction } from '../src/contract/transaction';
 import { capturableAmount } from '../src/domain/amounts';
 import { FOLLOW_UPS } from '../src/domain/follow-up';
+import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { moneyOf, type EventView, type OrderView, type TransactionView } from '../src/db/order-view';
 import { clockOf } from './clock';
 import type { Versioned } from './operation';
@@ -14,16 +15,16 @@ export function timestamp(text: string): string {
   return `${date}T${time}.${fraction.padEnd(6, '0')}+00:00`;
 }
 
-type Present<T> = { [K in keyof T as null extends T[K] ? never : K]: T[K] } & {
+type WithoutNull<T> = { [K in keyof T as null extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as null extends T[K] ? K : never]?: NonNullable<T[K]>;
 };
 
 /** The object without its null values and empty arrays. */
-function withoutAbsent<T extends object>(value: T): Present<T> {
+function omitNull<T extends object>(value: T): WithoutNull<T> {
   const entries = Object.entries(value).filter(
     ([, field]) => field !== null && field !== undefined && !(Array.isArray(field) && field.length === 0),
   );
-  return Object.fromEntries(entries) as Present<T>;
+  return Object.fromEntries(entries) as WithoutNull<T>;
 }
 
 /** Where the customer pays the order, or one transaction of it. */
@@ -43,7 +44,7 @@ export function presentVersion(order: OrderView, public_url: string): Versioned<
 export function presentOrder(order: OrderView, public_url: string): Order {
   const refunded_amount = order.transactions.reduce((sum, transaction) => sum + transaction.refunded_amount, 0);
   return {
-    ...(withoutAbsent({
+    ...omitNull({
       id: order.id,
       project_id: order.project_id,
       merchant_id: order.merchant_id,
@@ -57,9 +58,10 @@ export function presentOrder(order: OrderView, public_url: string): Order {
       modified: timestamp(order.modified),
       completed: order.completed && timestamp(order.completed),
       expiration_period: order.expiration_period,
+      expires_at: orderCanBePaid(order) && order.expires_at !== null ? timestamp(order.expires_at) : null,
       payment_methods: order.payment_methods,
       transactions: order.transactions.map((transaction) => presentTransaction(transaction, order, public_url)),
-      refunded_amount: nothingIfZero(refunded_amount),
+      refunded_amount: nullIfZero(refunded_amount),
       order_url: order.charged_by === 'customer' ? paymentPage(public_url, order.id) : null,
       related_order_id: order.related_order_id,
       related_orders: order.follow_ups.map(({ id }) => id),
@@ -68,11 +70,11 @@ export function presentOrder(order: OrderView, public_url: string): Order {
       failure_url: order.failure_url,
       webhook_url: order.webhook_url,
       locale: order.locale,
-      customer: order.customer && withoutAbsent(order.customer),
-      client: order.client as Record<string, unknown> | null,
-      extra: order.extra as Record<string, unknown> | null,
-      order_lines: order.order_lines as unknown[] | null,
-    }) as Omit<Order, 'flags'>),
+      customer: order.customer && omitNull(order.customer),
+      client: order.client,
+      extra: order.extra,
+      order_lines: order.order_lines,
+    }),
     flags: flagsOf(order),
   };
 }
@@ -95,14 +97,21 @@ function flagsOf(order: OrderView): string[] {
   return [...(order.is_test ? ['is-test'] : []), ...kinds];
 }
 
+/** Whether the customer can pay, now or after a decline: not while the outcome of an attempt is unknown (rules 7.6). */
+function orderCanBePaid({ kind, status, transactions }: OrderView): boolean {
+  return kind === 'payment' && !isFinal(ORDER_MOVES, status) && transactions.at(-1)?.status !== 'processing';
+}
+
 function presentTransaction(transaction: TransactionView, order: OrderView, public_url: string): Transaction {
-  const payable = order.kind === 'payment' && (transaction.status === 'new' || transaction.status === 'pending');
-  const outcome = withoutAbsent({
+  const canBePaid = order.kind === 'payment' && (transaction.status === 'new' || transaction.status === 'pending');
+  const isCapturable = capturableAmount(moneyOf(transaction), clockOf(order).now()) > 0;
+  const { expires_at, capture_ends_at } = transaction;
+  const outcome = omitNull({
     response_code: transaction.response_code,
     response_code_description: transaction.response_code_description,
   });
   return {
-    ...(withoutAbsent({
+    ...omitNull({
       id: transaction.id,
       order_id: order.id,
       created: timestamp(transaction.created),
@@ -118,29 +127,29 @@ function presentTransaction(transaction: TransactionView, order: OrderView, publ
       transaction_type: transaction.transaction_type,
       refund_of_transaction_id: order.kind === 'refund' ? transaction.original_transaction_id : null,
       status: transaction.status,
-      captured_amount: nothingIfZero(transaction.captured_amount),
-      voided_amount: nothingIfZero(transaction.voided_amount),
+      captured_amount: nullIfZero(transaction.captured_amount),
+      voided_amount: nullIfZero(transaction.voided_amount),
       events: transaction.events.map(presentEvent),
       received_3ds_authentication:
         transaction.received_3ds_result === null ? null : { result: transaction.received_3ds_result },
       outcomes: transaction.response_code === null ? null : { processing: { status: transaction.status, ...outcome } },
-      payment_url: payable ? paymentPage(public_url, order.id, transaction.id) : null,
-    }) as Transaction),
-    ...(order.kind === 'payment'
-      ? { is_capturable: capturableAmount(moneyOf(transaction), clockOf(order).now()) > 0 }
-      : {}),
+      expires_at: canBePaid && expires_at !== null ? timestamp(expires_at) : null,
+      capture_before: isCapturable && capture_ends_at !== null ? timestamp(capture_ends_at) : null,
+      payment_url: canBePaid ? paymentPage(public_url, order.id, transaction.id) : null,
+    }),
+    ...(order.kind === 'payment' && { is_capturable: isCapturable }),
   };
 }
 
 /** An amount of 0 is left out (rules 1.3). */
-const nothingIfZero = (amount: number) => (amount === 0 ? null : amount);
+const nullIfZero = (amount: number) => (amount === 0 ? null : amount);
 
 function detailsOf({ payment_method_details: details, liability_shift }: TransactionView) {
   return liability_shift === null ? details : { ...details, liability_shift };
 }
 
 function presentEvent(event: EventView): Event {
-  return withoutAbsent({
+  return omitNull({
     id: event.id,
     event: event.event,
     occurred: timestamp(event.occurred),
@@ -148,5 +157,5 @@ function presentEvent(event: EventView): Event {
     source: event.source,
     result: event.result,
     authorization_iso_response_code: event.authorization_iso_response_code,
-  }) as Event;
+  });
 }

@@ -1,4 +1,5 @@
 import type { Order } from './order';
+import type { Transaction } from './transaction';
 import type { ORDER_ROUTES } from './order-routes';
 import type { PROJECT_ROUTES } from './project-routes';
 import type { Examples } from './routes';
@@ -8,7 +9,7 @@ const PROJECT_ID = '0b1b8c1e-54a4-4b7c-9a8e-0f4f2f7f3c11';
 const MERCHANT_ID = '5d3b8f0a-7b7e-4a63-8a8f-2f5b7f1c9d22';
 const TRANSACTION_ID = '7e0a4b16-2c5d-4f8e-8b1a-3d9c6e5f4a20';
 
-const newOrder: Order = {
+const anOrder: Order = {
   id: ORDER_ID,
   project_id: PROJECT_ID,
   merchant_id: MERCHANT_ID,
@@ -25,6 +26,7 @@ const newOrder: Order = {
   order_url: `https://payments.example.com/pay/${ORDER_ID}/`,
   return_url: 'https://shop.example.com/thanks',
 };
+const newOrder: Order = { ...anOrder, expires_at: '2026-01-15T12:30:05.433502+00:00' };
 
 const CAPTURE_ID = '5f2e7c61-0b9a-4d38-a1f4-8c7d6e5b4a30';
 
@@ -66,6 +68,68 @@ const followUp = (kind: 'capture' | 'void' | 'refund', over: Partial<Order> = {}
 });
 const transactionParams = { order_id: ORDER_ID, transaction_id: TRANSACTION_ID };
 
+const paidTransaction: Transaction = {
+  id: TRANSACTION_ID,
+  order_id: ORDER_ID,
+  created: '2026-01-15T12:01:39.880154+00:00',
+  modified: '2026-01-15T12:01:40.107221+00:00',
+  amount: 2500,
+  currency: 'EUR',
+  credit_debit: 'credit',
+  payment_method: 'credit-card',
+  payment_method_brand: 'visa',
+  payment_method_details: {
+    truncated_pan: '411111******1111',
+    card_expiry: '122030',
+    cardholder_name: 'A. Customer',
+  },
+  expiration_period: 'PT30M',
+  is_capturable: false,
+  captured_amount: 2500,
+  status: 'accepted',
+  events: [
+    {
+      id: '3b8d2f70-9c41-4a5e-8f06-1e2d3c4b5a69',
+      event: 'new',
+      occurred: '2026-01-15T12:01:39.880154+00:00',
+      noticed: '2026-01-15T12:01:39.880154+00:00',
+      source: 'customer',
+    },
+    {
+      id: 'c5e7a914-0d36-4b82-9a7f-6b5c4d3e2f18',
+      event: 'accepted',
+      occurred: '2026-01-15T12:01:40.101000+00:00',
+      noticed: '2026-01-15T12:01:40.107221+00:00',
+      source: 'processor',
+      result: 'approved',
+    },
+  ],
+  outcomes: { processing: { status: 'accepted', response_code: '00', response_code_description: 'Approved' } },
+};
+const paidOrder: Order = {
+  ...anOrder,
+  status: 'completed',
+  modified: '2026-01-15T12:01:40.107221+00:00',
+  completed: '2026-01-15T12:01:40.107221+00:00',
+  transactions: [paidTransaction],
+};
+
+/** Reserved, and not captured yet. */
+const { captured_amount: _, ...reserved } = paidTransaction;
+const authorizedOrder: Order = {
+  ...paidOrder,
+  transactions: [
+    {
+      ...reserved,
+      transaction_type: 'authorization',
+      capture_mode: 'manual',
+      expiration_period: 'P5D',
+      is_capturable: true,
+      capture_before: '2026-01-20T12:01:40.101000+00:00',
+    },
+  ],
+};
+
 /** An example of every operation of the merchants' API. */
 export const EXAMPLES: Examples<typeof ORDER_ROUTES & typeof PROJECT_ROUTES> = {
   createOrder: {
@@ -80,54 +144,9 @@ export const EXAMPLES: Examples<typeof ORDER_ROUTES & typeof PROJECT_ROUTES> = {
   },
   getOrder: {
     params: { order_id: ORDER_ID },
-    answer: {
-      ...newOrder,
-      status: 'completed',
-      modified: '2026-01-15T12:01:40.107221+00:00',
-      completed: '2026-01-15T12:01:40.107221+00:00',
-      transactions: [
-        {
-          id: TRANSACTION_ID,
-          order_id: ORDER_ID,
-          created: '2026-01-15T12:01:39.880154+00:00',
-          modified: '2026-01-15T12:01:40.107221+00:00',
-          amount: 2500,
-          currency: 'EUR',
-          credit_debit: 'credit',
-          payment_method: 'credit-card',
-          payment_method_brand: 'visa',
-          payment_method_details: {
-            truncated_pan: '411111******1111',
-            card_expiry: '122030',
-            cardholder_name: 'A. Customer',
-          },
-          expiration_period: 'PT30M',
-          is_capturable: false,
-          captured_amount: 2500,
-          status: 'accepted',
-          events: [
-            {
-              id: '3b8d2f70-9c41-4a5e-8f06-1e2d3c4b5a69',
-              event: 'new',
-              occurred: '2026-01-15T12:01:39.880154+00:00',
-              noticed: '2026-01-15T12:01:39.880154+00:00',
-              source: 'customer',
-            },
-            {
-              id: 'c5e7a914-0d36-4b82-9a7f-6b5c4d3e2f18',
-              event: 'accepted',
-              occurred: '2026-01-15T12:01:40.101000+00:00',
-              noticed: '2026-01-15T12:01:40.107221+00:00',
-              source: 'processor',
-              result: 'approved',
-            },
-          ],
-          outcomes: { processing: { status: 'accepted', response_code: '00', response_code_description: 'Approved' } },
-        },
-      ],
-    },
+    answer: paidOrder,
   },
-  listOrders: { answer: [newOrder] },
+  listOrders: { answer: [newOrder, authorizedOrder] },
   updateOrder: {
     params: { order_id: ORDER_ID },
     body: { merchant_order_id: 'A-1001-b', extra: { cart: 17 } },
@@ -140,7 +159,7 @@ export const EXAMPLES: Examples<typeof ORDER_ROUTES & typeof PROJECT_ROUTES> = {
   },
   cancelOrder: {
     params: { order_id: ORDER_ID },
-    answer: { ...newOrder, status: 'cancelled', modified: '2026-01-15T12:04:11.250908+00:00' },
+    answer: { ...anOrder, status: 'cancelled', modified: '2026-01-15T12:04:11.250908+00:00' },
   },
   refundOrder: {
     params: { order_id: ORDER_ID },

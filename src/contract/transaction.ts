@@ -18,6 +18,8 @@ const captureMode = () =>
       '`manual`: captured or voided by the merchant. `delayed`: captured at the end of expiration_period. Absent: a sale, captured at once.',
     );
 
+const captureWindow = z.object({ capture_mode: captureMode(), expiration_period: z.string().optional() });
+
 /** What a merchant may say of a transaction when creating an order. Other fields are ignored. */
 export const transactionRequestSchema = z
   .object({
@@ -47,13 +49,17 @@ export const transactionRequestSchema = z
       })
       .optional(),
   })
-  .superRefine(({ capture_mode, expiration_period }, context) => {
-    if (capture_mode === undefined || expiration_period === undefined) return;
-    const problem = durationProblem(expiration_period, LONGEST.capture);
-    if (problem !== undefined) {
-      context.addIssue({ code: 'custom', path: ['expiration_period'], message: problem, input: expiration_period });
-    }
-  });
+  .superRefine(
+    ({ capture_mode, expiration_period }, context) => {
+      if (capture_mode === undefined || expiration_period === undefined) return;
+      const problem = durationProblem(expiration_period, LONGEST.capture);
+      if (problem !== undefined) {
+        context.addIssue({ code: 'custom', path: ['expiration_period'], message: problem, input: expiration_period });
+      }
+    },
+    // Beside wrong fields, too: all that is wrong is reported.
+    { when: ({ value }) => captureWindow.safeParse(value).success },
+  );
 export type TransactionRequest = z.infer<typeof transactionRequestSchema>;
 
 export const eventSchema = z.strictObject({
@@ -95,6 +101,12 @@ export const transactionSchema = z.strictObject({
     .optional(),
   capture_mode: captureMode(),
   expiration_period: durationText().optional(),
+  expires_at: timestamp()
+    .optional()
+    .describe('When the transaction expires unless it is paid. With status new or pending only.'),
+  capture_before: timestamp()
+    .optional()
+    .describe('When the time for capturing ends. While the transaction can be captured only.'),
   transaction_type: z.enum(TRANSACTION_TYPES).optional(),
   refund_of_transaction_id: uuid().optional(),
   is_capturable: z

@@ -1,6 +1,6 @@
 import type { TransactionMoney } from '../domain/amounts';
 import type { ChargedBy } from '../domain/order';
-import type { OrderStatus } from '../domain/transitions';
+import type { OrderStatus, TransactionStatus } from '../domain/transitions';
 import type { FollowUpKind, OrderKind } from '../domain/follow-up';
 import type { PaymentMethodDetails } from '../domain/new-order';
 import type { EventResult, EventSource } from '../domain/transaction';
@@ -42,9 +42,9 @@ export interface OrderView {
   webhook_url: string | null;
   locale: string | null;
   customer: Record<string, unknown> | null;
-  client: unknown;
-  extra: unknown;
-  order_lines: unknown;
+  client: Record<string, unknown> | null;
+  extra: Record<string, unknown> | null;
+  order_lines: Record<string, unknown>[] | null;
   version: number;
   created: string;
   modified: string;
@@ -87,7 +87,7 @@ export interface TransactionView extends Omit<TransactionMoney, 'capture_ends_at
 /** One status change: when it happened, and when the service learned of it. */
 export interface EventView {
   id: string;
-  event: string;
+  event: TransactionStatus;
   source: EventSource;
   result: EventResult | null;
   authorization_iso_response_code: string | null;

@@ -1,7 +1,8 @@
 import { presentOrder, timestamp } from '../../api/present';
 import { orderSchema } from '../../src/contract/order';
 import { moveOrder } from '../../src/db/move-order';
-import { findOrderView } from '../../src/db/order-view';
+import { findOrderView, type TransactionView } from '../../src/db/order-view';
+import type { OrderStatus } from '../../src/domain/transitions';
 import { NOW, aStoredOrder } from '../support/builders';
 import { aDatabase, type TestDatabase } from '../support/database';
 import { BY_TOKEN } from '../support/orders';
@@ -41,6 +42,7 @@ describe('an order', () => {
         'currency',
         'customer',
         'expiration_period',
+        'expires_at',
         'extra',
         'flags',
         'id',
@@ -61,6 +63,57 @@ describe('an order', () => {
     );
     await moveOrder(database.db, record, { ended: 'expired' }, { source: 'service', now: NOW });
     expect((await shown(record.id)).transactions![0]).not.toHaveProperty('payment_url');
+  });
+
+  describe('rules 7.6 and 7.7: when the time for paying or capturing ends', () => {
+    const EXPIRES = '2030-01-15T12:30:00.000000+00:00';
+    const WINDOW = '2099-01-20T12:00:00.000000+00:00';
+    const authorized = { status: 'accepted', capture_mode: 'manual', amount: 500, capture_ends_at: WINDOW } as const;
+
+    test.each<[string, OrderStatus, Partial<TransactionView>[], string[]]>([
+      ['new, nothing tried', 'new', [], ['order']],
+      ['new, announced', 'new', [{ status: 'new' }], ['order', 'transaction 1']],
+      ['in 3-D Secure', 'processing', [{ status: 'pending' }], ['order', 'transaction 1']],
+      ['declined, may be tried again', 'processing', [{ status: 'error' }], ['order']],
+      ['tried again', 'see-transactions', [{ status: 'error' }, { status: 'pending' }], ['order', 'transaction 2']],
+      ['outcome unknown', 'processing', [{ status: 'processing' }], []],
+      ['declined for the last time', 'error', [{ status: 'error' }], []],
+      ['cancelled', 'cancelled', [{ status: 'cancelled' }], []],
+      ['expired', 'expired', [{ status: 'expired' }], []],
+      ['paid', 'completed', [{ status: 'accepted' }], []],
+      ['authorized', 'completed', [authorized], ['capture 1']],
+      ['captured in part', 'completed', [{ ...authorized, captured_amount: 499 }], ['capture 1']],
+      ['captured', 'completed', [{ ...authorized, captured_amount: 500 }], []],
+      ['captured in part, the rest asked for', 'completed', [{ ...authorized, capture_pending_amount: 500 }], []],
+      ['after the window', 'completed', [{ ...authorized, capture_ends_at: '2020-01-01T00:00:00Z' }], []],
+      ['captured by the service', 'completed', [{ ...authorized, capture_mode: 'delayed' }], []],
+    ])('%s', async (_title, status, transactions, expected) => {
+      const { id } = await aStoredOrder(database.db);
+      const view = (await findOrderView(database.db, id))!;
+      const [first] = view.transactions;
+      const order = orderSchema.parse(
+        presentOrder(
+          { ...view, status, transactions: transactions.map((over) => ({ ...first!, ...over })) },
+          'https://pay.example',
+        ),
+      );
+      const found = [
+        ...(order.expires_at === EXPIRES ? ['order'] : []),
+        ...(order.transactions ?? []).flatMap(({ expires_at, capture_before }, index) => [
+          ...(expires_at === EXPIRES ? [`transaction ${index + 1}`] : []),
+          ...(capture_before === WINDOW ? [`capture ${index + 1}`] : []),
+        ]),
+      ];
+      expect(found).toEqual(expected);
+    });
+
+    test('follow-up orders have neither', async () => {
+      const { id } = await aStoredOrder(database.db);
+      const view = (await findOrderView(database.db, id))!;
+      const followUp = presentOrder({ ...view, kind: 'refund', expires_at: null }, 'https://pay.example');
+      expect(followUp).not.toHaveProperty('expires_at');
+      expect(followUp.transactions![0]).not.toHaveProperty('expires_at');
+    });
   });
 
   test('without a token among the attempts there is an order_url, with one there is none', async () => {
