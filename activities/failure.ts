@@ -25,7 +25,7 @@ export function withFailures<Activities extends Record<string, Work>>(activities
             type: error.error,
             message: error.value,
             nonRetryable: true,
-            details: [error.property],
+            details: [...error.fields],
           });
         }
       },

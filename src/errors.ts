@@ -124,11 +124,12 @@ interface ErrorRow {
 /** A row of the table; typeOf gives its type on the wire. */
 export type ErrorName = keyof typeof ERRORS;
 
-/** Details besides the text: which field of the request is wrong (rules 3.1). */
-export interface ErrorProperty {
-  /** Dotted path of the first bad field, for example `transactions.0.payment_method`. */
-  property_path?: string;
-  property_description?: string;
+/** A wrong field of a request. */
+export interface WrongField {
+  /** Dotted path, for example `transactions.0.payment_method`. */
+  readonly path: string;
+  /** What is wrong, for the merchant; never repeats the value. */
+  readonly text: string;
 }
 
 /** The only error whose meaning reaches a client. Any other becomes a ServerError whose details stay in the log. */
@@ -139,18 +140,22 @@ export class ServiceError extends Error {
     readonly error: ErrorName,
     /** Short explanation for the merchant; never holds a card number or a key. */
     readonly value: string,
-    readonly property: ErrorProperty = {},
+    /** The wrong fields of the request, the most important first; empty when the error is not about fields. */
+    readonly fields: readonly WrongField[] = [],
   ) {
     super(value);
   }
 }
 
+/** An error about fields of the request. Its text is that of the first one. */
+export function wrongFields(error: ErrorName, fields: readonly [WrongField, ...WrongField[]]): ServiceError {
+  const [{ path, text }] = fields;
+  return new ServiceError(error, `${path}: ${text}`, fields);
+}
+
 /** A ValidationError about one field. */
-export function invalid(property_path: string, property_description: string): ServiceError {
-  return new ServiceError('ValidationError', `${property_path}: ${property_description}`, {
-    property_path,
-    property_description,
-  });
+export function invalid(path: string, text: string): ServiceError {
+  return wrongFields('ValidationError', [{ path, text }]);
 }
 
 /** ServiceUnavailable: the sender was already told that nothing was done (rules 10.5). */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import express, { Router, type Request, type RequestHandler, type Response } from 'express';
+import { parseJson } from '../../src/contract/json';
 import { parseIdempotencyKey, parseRequest } from '../../src/contract/request';
 import { changesOrder, takesIdempotencyKey, type Input, type Route, type RouteSet } from '../../src/contract/routes';
 import type { KeptAnswer } from '../../src/db/idempotency-keys';
@@ -174,7 +175,7 @@ function jsonOf(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new ServiceError('ValidationError', 'The body is not valid UTF-8.');
   try {
     // Drops the byte order mark that some systems begin a text with.
-    return JSON.parse(bytes.toString().replace(/^\ufeff/, ''));
+    return parseJson(bytes.toString().replace(/^\ufeff/, ''));
   } catch {
     throw new ServiceError('ValidationError', 'The body is not valid JSON.');
   }

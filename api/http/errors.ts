@@ -19,8 +19,14 @@ const HEADERS: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {
 
 /** The body of an error, made only here (rules 3.1). */
 export function errorBody(error: ServiceError): ErrorAnswer {
+  const [first] = error.fields;
   return {
-    error: { status: ERRORS[error.error].status, type: typeOf(error.error), value: error.value, ...error.property },
+    error: {
+      status: ERRORS[error.error].status,
+      type: typeOf(error.error),
+      value: error.value,
+      ...(first && { property_path: first.path, property_description: first.text, details: [...error.fields] }),
+    },
   };
 }
 

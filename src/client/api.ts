@@ -131,6 +131,10 @@ export type Transaction = {
     /** `manual`: captured or voided by the merchant. `delayed`: captured at the end of expiration_period. Absent: a sale, captured at once. */
     capture_mode?: "manual" | "delayed";
     expiration_period?: string;
+    /** When the transaction expires unless it is paid. With status new or pending only. */
+    expires_at?: string;
+    /** When the time for capturing ends. While the transaction can be captured only. */
+    capture_before?: string;
     transaction_type?: "authorization" | "aft" | "capture" | "void" | "refund" | "chargeback" | "reversal";
     refund_of_transaction_id?: string;
     /** True while the transaction can still be captured. Always there on a payment. */
@@ -172,6 +176,8 @@ export type Order = {
     /** With status completed only. */
     completed?: string;
     expiration_period?: string;
+    /** When the order expires unless it is paid, or earlier with its transaction. While it can be paid only. */
+    expires_at?: string;
     /** Payment methods shown on the hosted payment page. Without it every payment method active in the project is shown. */
     payment_methods?: string[];
     /** Payment attempts, oldest first. */
@@ -235,10 +241,15 @@ export type Error = {
         "type": string;
         /** Short explanation. */
         value: string;
-        /** The first bad field, for example `transactions.0.payment_method`. */
+        /** The first wrong field, for example `transactions.0.payment_method`. */
         property_path?: string;
         /** What is wrong with it. */
         property_description?: string;
+        /** All wrong fields, the first included. */
+        details?: {
+            path: string;
+            text: string;
+        }[];
     };
 };
 export type OrderList = Order[];

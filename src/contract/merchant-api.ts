@@ -1,13 +1,18 @@
-import { customerSchema } from './customer';
 import { errorSchema } from './error';
 import { EXAMPLES } from './examples';
-import { orderListSchema, orderRequestSchema, orderSchema, orderUpdateSchema } from './order';
+import {
+  customerSchema,
+  orderListSchema,
+  orderRequestSchema,
+  orderSchema,
+  orderUpdateSchema,
+  webhookSchema,
+} from './order';
 import { ORDER_ROUTES } from './order-routes';
 import { currenciesSchema, projectSchema } from './project';
 import { PROJECT_ROUTES } from './project-routes';
 import type { RouteSet } from './routes';
 import { eventSchema, transactionRequestSchema, transactionSchema } from './transaction';
-import { webhookSchema } from './webhook';
 
 /** What merchants' systems call with the API key of a project. */
 export const MERCHANT_API = {

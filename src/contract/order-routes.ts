@@ -5,9 +5,9 @@ import {
   orderRequestSchema,
   orderSchema,
   orderUpdateSchema,
-  partRequestSchema,
+  partialAmountRequestSchema,
   refundRequestSchema,
-  wholeRequestSchema,
+  fullAmountRequestSchema,
 } from './order';
 import type { Route } from './routes';
 import { idParam, instantParam, listParam } from './scalars';
@@ -39,7 +39,8 @@ export const ORDER_ROUTES = {
     summary: 'List orders',
     description:
       'The orders of the project that were created in a period of at most 31 days, newest first, both ends included. It answers 10,000 orders at most: for the older ones ask again with `created_until` set to `created` of the last one, which then comes again.',
-    query: z.object({
+    // Strict: a misspelt parameter must not list other orders than were meant.
+    query: z.strictObject({
       created_since: instantParam().optional().describe('Start of the period; 31 days before its end by default.'),
       created_until: instantParam()
         .optional()
@@ -111,7 +112,7 @@ export const ORDER_ROUTES = {
     description:
       'Takes all that an authorization with capture_mode `manual` still holds, within its capture window, and answers the capture order. Without a body.',
     params: transactionParams,
-    body: wholeRequestSchema,
+    body: fullAmountRequestSchema,
     body_optional: true,
     output: orderSchema,
     success: 200,
@@ -124,7 +125,7 @@ export const ORDER_ROUTES = {
     description:
       'Takes a part of what an authorization with capture_mode `manual` holds, and answers the capture order. The rest stays capturable: repeat it until nothing is left.',
     params: transactionParams,
-    body: partRequestSchema,
+    body: partialAmountRequestSchema,
     output: orderSchema,
     success: 200,
     errors: ['NotFound', 'Conflict'],
@@ -136,7 +137,7 @@ export const ORDER_ROUTES = {
     description:
       'Releases all that an authorization still holds, and answers the void order. Without a body. What was captured is refunded instead.',
     params: transactionParams,
-    body: wholeRequestSchema,
+    body: fullAmountRequestSchema,
     body_optional: true,
     output: orderSchema,
     success: 200,
@@ -149,7 +150,7 @@ export const ORDER_ROUTES = {
     description:
       'Reduces an authorization by an amount, and answers the void order. The rest stays capturable; of a `delayed` one that much less is captured.',
     params: transactionParams,
-    body: partRequestSchema,
+    body: partialAmountRequestSchema,
     output: orderSchema,
     success: 200,
     errors: ['NotFound', 'CanNotCancelTransaction'],

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { LONGEST } from '../domain/duration';
 import { ORDER_STATUSES } from '../domain/transitions';
-import { customerSchema } from './customer';
 import {
   amount,
+  country,
   currency,
   description,
   duration,
@@ -11,15 +11,32 @@ import {
   freeFormList,
   freeFormObject,
   reference,
+  requiredDescription,
   timestamp,
   uri,
   uuid,
 } from './scalars';
 import { transactionRequestSchema, transactionSchema } from './transaction';
 
-/** What an order is (rules 5.1). */
+/** The customer, in requests and answers alike. Which of these fields account funding needs is decided in the domain. */
+export const customerSchema = z.object({
+  merchant_customer_id: reference().optional().describe("Merchant's own customer reference."),
+  email_address: reference().optional(),
+  first_name: reference().optional(),
+  last_name: reference().optional(),
+  address_type: reference().optional().describe('`billing` for account funding.'),
+  address: reference().optional().describe('Street and house number.'),
+  postal_code: reference().optional(),
+  city: reference().optional(),
+  state: reference().optional().describe('Two-letter state, province or territory code; for country US or CA.'),
+  country: country().optional().describe('ISO 3166-1 alpha-2.'),
+  locale: reference().optional().describe('Language the customer reads, for example `nl_NL`.'),
+  phone_numbers: z.array(reference()).max(20).optional(),
+  ip_address: reference().optional(),
+});
 
-const texts = {
+/** What fields mean that stand in requests and answers alike. */
+const MEANINGS = {
   merchant_order_id: "Merchant's own reference. Recommended.",
   expiration_period: `How long the order stays valid, at most ${LONGEST.order}.`,
   payment_methods:
@@ -39,23 +56,23 @@ const texts = {
 export const orderRequestSchema = z.object({
   currency: currency().describe('Must be supported by the project.'),
   amount: amount().describe('In the smallest currency unit, VAT included.'),
-  merchant_order_id: reference().optional().describe(texts.merchant_order_id),
+  merchant_order_id: reference().optional().describe(MEANINGS.merchant_order_id),
   description: description().optional().describe('Recommended.'),
-  expiration_period: duration(LONGEST.order).optional().describe(texts.expiration_period),
-  payment_methods: z.array(reference()).max(50).optional().describe(texts.payment_methods),
+  expiration_period: duration(LONGEST.order).optional().describe(MEANINGS.expiration_period),
+  payment_methods: z.array(reference()).max(50).optional().describe(MEANINGS.payment_methods),
   transactions: z
     .array(transactionRequestSchema)
     .max(1, 'Expected one transaction at most.')
     .optional()
     .describe('One transaction chooses the method; without it the customer chooses on the hosted page.'),
-  return_url: uri().optional().describe(texts.return_url),
-  failure_url: uri().optional().describe(texts.failure_url),
-  webhook_url: uri().optional().describe(texts.webhook_url),
+  return_url: uri().optional().describe(MEANINGS.return_url),
+  failure_url: uri().optional().describe(MEANINGS.failure_url),
+  webhook_url: uri().optional().describe(MEANINGS.webhook_url),
   customer: customerSchema.optional(),
-  client: freeFormObject().optional().describe(texts.client),
-  extra: freeFormObject().optional().describe(texts.extra),
-  order_lines: freeFormList().optional().describe(texts.order_lines),
-  locale: reference().optional().describe(texts.locale),
+  client: freeFormObject().optional().describe(MEANINGS.client),
+  extra: freeFormObject().optional().describe(MEANINGS.extra),
+  order_lines: freeFormList().optional().describe(MEANINGS.order_lines),
+  locale: reference().optional().describe(MEANINGS.locale),
 });
 export type OrderRequest = z.infer<typeof orderRequestSchema>;
 
@@ -82,21 +99,17 @@ export const refundRequestSchema = z.object({
   amount: amount().describe('Smallest currency unit; the full amount, or less for a partial refund.'),
   description: description().optional().describe('That of the original order unless it is sent.'),
   merchant_order_id: reference().optional().describe('That of the original order unless it is sent.'),
-  extra: freeFormObject().optional().describe(texts.extra),
+  extra: freeFormObject().optional().describe(MEANINGS.extra),
 });
 
 /** What captures or voids a part of an authorization (rules 8.3). */
-export const partRequestSchema = z.object({
-  amount: z
-    .int()
-    .min(1)
-    .meta({ examples: [1000] })
-    .describe('Smallest currency unit; at most what is left.'),
-  description: description(),
+export const partialAmountRequestSchema = z.object({
+  amount: amount(1).describe('Smallest currency unit; at most what is left.'),
+  description: requiredDescription(),
 });
 
 /** The body that captures or voids all that is left: empty. A request that names an amount means a part, and must not get the whole. */
-export const wholeRequestSchema = z.looseObject({}).superRefine((body, context) => {
+export const fullAmountRequestSchema = z.looseObject({}).superRefine((body, context) => {
   if (!('amount' in body)) return;
   context.addIssue({
     code: 'custom',
@@ -117,7 +130,7 @@ export const orderSchema = z.strictObject({
   project_id: uuid(),
   merchant_id: uuid(),
   merchant_name: z.string().optional(),
-  merchant_order_id: z.string().optional().describe(texts.merchant_order_id),
+  merchant_order_id: z.string().optional().describe(MEANINGS.merchant_order_id),
   description: z.string().optional(),
   currency: currency(),
   amount: amount(),
@@ -127,17 +140,20 @@ export const orderSchema = z.strictObject({
   modified: timestamp(),
   completed: timestamp().optional().describe('With status completed only.'),
   expiration_period: durationText().optional(),
-  payment_methods: z.array(z.string()).optional().describe(texts.payment_methods),
+  expires_at: timestamp()
+    .optional()
+    .describe('When the order expires unless it is paid, or earlier with its transaction. While it can be paid only.'),
+  payment_methods: z.array(z.string()).optional().describe(MEANINGS.payment_methods),
   transactions: z.array(transactionSchema).optional().describe('Payment attempts, oldest first.'),
   order_url: uri().optional().describe('Hosted payment page; the customer is sent here when no transaction was sent.'),
-  return_url: uri().optional().describe(texts.return_url),
-  failure_url: uri().optional().describe(texts.failure_url),
-  webhook_url: uri().optional().describe(texts.webhook_url),
+  return_url: uri().optional().describe(MEANINGS.return_url),
+  failure_url: uri().optional().describe(MEANINGS.failure_url),
+  webhook_url: uri().optional().describe(MEANINGS.webhook_url),
   customer: customerSchema.optional(),
-  client: freeFormObject().optional().describe(texts.client),
-  extra: freeFormObject().optional().describe(texts.extra),
-  order_lines: freeFormList().optional().describe(texts.order_lines),
-  locale: z.string().optional().describe(texts.locale),
+  client: freeFormObject().optional().describe(MEANINGS.client),
+  extra: freeFormObject().optional().describe(MEANINGS.extra),
+  order_lines: freeFormList().optional().describe(MEANINGS.order_lines),
+  locale: z.string().optional().describe(MEANINGS.locale),
   refunded_amount: amount().optional().describe('Refunded so far.'),
   refund_of_order_id: uuid().optional(),
   refund_orders: ids().describe('Refund orders of this order.'),
@@ -165,3 +181,11 @@ export const orderSchema = z.strictObject({
 export type Order = z.infer<typeof orderSchema>;
 
 export const orderListSchema = z.array(orderSchema);
+
+/** Body of a webhook: it carries no status, the receiver retrieves the order (rules 13.1 and 13.2). */
+export const webhookSchema = z.strictObject({
+  event: z.literal('status_changed'),
+  order_id: uuid().describe('Changed order.'),
+  project_id: uuid().describe('Project of the order.'),
+});
+export type Webhook = z.infer<typeof webhookSchema>;

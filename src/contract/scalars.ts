@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isCountry } from '../domain/country';
 import { isCurrency } from '../domain/currency';
 import { durationProblem } from '../domain/duration';
 
@@ -9,11 +10,15 @@ const TEXT_LENGTH_MAX = { reference: 255, description: 4096, url: 4096 } as cons
 export const FREE_FORM_BYTES_MAX = 16 * 1024;
 export const FREE_FORM_LIST_BYTES_MAX = 128 * 1024;
 
-export const amount = () =>
-  z
-    .int()
-    .min(0)
+/** Minor units. */
+export const amount = (minimum: 0 | 1 = 0) => {
+  const text = `Expected a whole number, ${minimum} or more.`;
+  // Without it, the field is required: the error map says so.
+  return z
+    .int({ error: ({ input }) => (input === undefined ? undefined : text) })
+    .min(minimum, text)
     .meta({ examples: [2500] });
+};
 
 export const currency = () =>
   z
@@ -78,9 +83,19 @@ export const uri = () =>
     )
     .meta({ format: 'uri', examples: ['https://example.com/return'] });
 
+export const country = () =>
+  z
+    .string()
+    .refine(isCountry, 'Expected two capital letters of ISO 3166-1, for example NL.')
+    .meta({ pattern: '^[A-Z]{2}$', examples: ['NL'] });
+
 /** References, names and other short texts. */
 export const reference = () => z.string().max(TEXT_LENGTH_MAX.reference);
 export const description = () => z.string().max(TEXT_LENGTH_MAX.description);
+export const requiredDescription = () =>
+  description()
+    .regex(/\S/, 'Expected text that is not empty.')
+    .meta({ examples: ['First parcel'] });
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -106,19 +121,7 @@ export const freeFormList = () =>
 
 function freeFormOf(bytes_max: number) {
   return (value: unknown, context: z.RefinementCtx): void => {
-    if (Buffer.byteLength(JSON.stringify(value)) > bytes_max) {
-      context.addIssue({ code: 'custom', message: `Expected at most ${bytes_max / 1024} KiB of JSON.`, input: value });
-    } else if (holdsUnsafeNumber(value)) {
-      context.addIssue({
-        code: 'custom',
-        message: 'A number beyond 2^53-1 cannot be returned exactly: send it as a string.',
-        input: value,
-      });
-    }
+    if (Buffer.byteLength(JSON.stringify(value)) <= bytes_max) return;
+    context.addIssue({ code: 'custom', message: `Expected at most ${bytes_max / 1024} KiB of JSON.`, input: value });
   };
-}
-
-function holdsUnsafeNumber(value: unknown): boolean {
-  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER;
-  return typeof value === 'object' && value !== null && Object.values(value).some(holdsUnsafeNumber);
 }

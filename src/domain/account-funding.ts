@@ -1,4 +1,4 @@
-import { ServiceError, invalid } from '../errors';
+import { wrongFields, type ErrorName, type WrongField } from '../errors';
 
 /** Account funding: a card is charged to load money into another account (rules 14). */
 
@@ -50,24 +50,32 @@ export function truncatedAccount(number: string): string {
 }
 
 /**
- * Throws MissingInformationToCreateTransaction naming the first field that is missing; ValidationError for an address that is no
+ * Throws MissingInformationToCreateTransaction naming every field that is missing; else ValidationError for an address that is no
  * billing address and for a state its country does not have. `path`: that of the transaction.
  */
 export function requireFundingInformation(path: string, receiver: Receiver, customer: FundingCustomer = {}): void {
-  for (const field of RECEIVER_FIELDS) requireField(`${path}.payment_method_details.${field}`, receiver[field]);
-  for (const field of CUSTOMER_FIELDS) requireField(`customer.${field}`, customer[field]);
-  if (customer.address_type !== ADDRESS_TYPE) throw invalid('customer.address_type', `Expected ${ADDRESS_TYPE}.`);
   const states = STATES[customer.country ?? ''];
-  if (states === undefined) return;
-  requireField('customer.state', customer.state);
-  if (!states.includes(customer.state ?? '')) throw invalid('customer.state', `Expected one of ${states.join(' ')}.`);
+  const details = RECEIVER_FIELDS.filter((field) => isBlank(receiver[field]));
+  const fields = [...CUSTOMER_FIELDS, ...(states === undefined ? [] : ['state' as const])];
+  refuse(
+    'MissingInformationToCreateTransaction',
+    [
+      ...details.map((field) => `${path}.payment_method_details.${field}`),
+      ...fields.filter((field) => isBlank(customer[field])).map((field) => `customer.${field}`),
+    ].map((missing) => ({ path: missing, text: 'Account funding needs this field.' })),
+  );
+  refuse('ValidationError', [
+    ...(customer.address_type === ADDRESS_TYPE
+      ? []
+      : [{ path: 'customer.address_type', text: `Expected ${ADDRESS_TYPE}.` }]),
+    ...(states === undefined || states.includes(customer.state ?? '')
+      ? []
+      : [{ path: 'customer.state', text: `Expected one of ${states.join(' ')}.` }]),
+  ]);
 }
 
-function requireField(property_path: string, value: string | undefined): void {
-  if (value !== undefined && value.trim() !== '') return;
-  const property_description = 'Account funding needs this field.';
-  throw new ServiceError('MissingInformationToCreateTransaction', `${property_path}: ${property_description}`, {
-    property_path,
-    property_description,
-  });
+const isBlank = (value: string | undefined) => value === undefined || value.trim() === '';
+
+function refuse(error: ErrorName, [first, ...others]: WrongField[]): void {
+  if (first !== undefined) throw wrongFields(error, [first, ...others]);
 }

@@ -13,8 +13,8 @@ const SHORTEST_MS = 1000;
 
 /**
  * Milliseconds of an ISO 8601 duration such as PT30M, P7D or P1W. A day is 24 hours.
- * Throws a RangeError, whose message names no value, for anything else: years and months have no fixed length, and less
- * than PT1S would end before it began (rules 1.9).
+ * Throws a RangeError, whose message names no value, for anything else: years and months have no fixed length, less than
+ * PT1S would end before it began, and the format `duration` of the API's document has no fractions (rules 1.9).
  */
 export function parseDuration(text: string): number {
   // Temporal.Duration also accepts signs and lower-case letters.
@@ -22,6 +22,7 @@ export function parseDuration(text: string): number {
   if (/^P[^T]*[YM]/.test(text)) {
     throw new RangeError('Years and months have no fixed length: use weeks, days, hours, minutes and seconds.');
   }
+  if (/[.,]/.test(text)) throw new RangeError('Fractions are not accepted: use a smaller unit.');
   const ms = millisecondsOf(text);
   if (ms < SHORTEST_MS) throw new RangeError('Expected PT1S at least.');
   return ms;
@@ -35,8 +36,8 @@ function millisecondsOf(text: string): number {
     throw new RangeError('Expected an ISO 8601 duration, for example PT30M.');
   }
   // Duration.total needs a calendar as soon as there are weeks.
-  const { weeks, days, hours, minutes, seconds, milliseconds } = duration;
-  return ((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
+  const { weeks, days, hours, minutes, seconds } = duration;
+  return ((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
 }
 
 /** What is wrong with a duration, in words for the merchant; `undefined` when it may be used. */

@@ -9,7 +9,7 @@ import { ActivityFailure, ApplicationFailure, type SignalDefinition } from '@tem
 import { setTimeout } from 'node:timers/promises';
 import { isAway, type Database } from '../db/connection';
 import { findOrderView, type OrderView } from '../db/order-view';
-import { ServiceError, isErrorName, type ErrorProperty } from '../errors';
+import { ServiceError, isErrorName, type WrongField } from '../errors';
 import { grpcStatusOf } from './grpc-status';
 
 /** What every call needs: Temporal, and the record that answers it. */
@@ -162,8 +162,7 @@ function toServiceError(error: unknown, order_id: string): unknown {
     error instanceof WorkflowUpdateFailedError &&
     (error.cause instanceof ActivityFailure ? error.cause.cause : error.cause);
   if (refusal instanceof ApplicationFailure && isErrorName(refusal.type)) {
-    const [property] = (refusal.details ?? []) as [ErrorProperty?];
-    return new ServiceError(refusal.type, refusal.message, property ?? {});
+    return new ServiceError(refusal.type, refusal.message, (refusal.details ?? []) as WrongField[]);
   }
   // The workflow of a final order is closed, and later deleted.
   if (error instanceof WorkflowNotFoundError) {

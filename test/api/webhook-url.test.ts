@@ -19,7 +19,7 @@ test.each([
     expect(require).toThrow(
       expect.objectContaining({
         error: 'ValidationError',
-        property: expect.objectContaining({ property_path: 'webhook_url' }) as object,
+        fields: [expect.objectContaining({ path: 'webhook_url' })],
       }) as Error,
     );
   }

@@ -4,7 +4,7 @@ import { WorkflowNotFoundError, isGrpcServiceError } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { connect, rows, type Database } from '../../src/db/connection';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
-import { isCardNumber } from '../../src/domain/card';
+import { holdsCardNumber } from '../../src/domain/card';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
@@ -57,7 +57,7 @@ beforeAll(async () => {
 function found(text: string): string[] {
   const numbers = [...text.matchAll(/(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-])/g)]
     .map(([number]) => number)
-    .filter((number) => isCardNumber(number));
+    .filter((number) => holdsCardNumber(number));
   const published = Object.values(CARDS)
     .map(({ number }) => number)
     .filter((number) => text.includes(number));

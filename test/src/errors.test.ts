@@ -39,10 +39,10 @@ test('a late answer is a ServerError on the wire, at 503', () => {
 
 test('invalid names the field twice: for people and for programs', () => {
   const error = invalid('customer.country', 'Expected two capital letters.');
-  expect([error.error, error.value, error.property]).toEqual([
+  expect([error.error, error.value, error.fields]).toEqual([
     'ValidationError',
     'customer.country: Expected two capital letters.',
-    { property_path: 'customer.country', property_description: 'Expected two capital letters.' },
+    [{ path: 'customer.country', text: 'Expected two capital letters.' }],
   ]);
   expect(error).toBeInstanceOf(ServiceError);
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as client from '../../src/client';
 import type { ErrorAnswer } from '../../src/contract/error';
-import type { Webhook } from '../../src/contract/webhook';
+import type { Webhook } from '../../src/contract/order';
 import { createProcessor } from '../../src/processor/client';
 import type { LedgerEntry } from '../../src/processor/wire';
 import type { Fault } from '../../src/simulator/faults';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { MERCHANT_API } from '../../../src/contract/merchant-api';
-import { DEPTH_MAX, parseIdempotencyKey, parseRequest } from '../../../src/contract/request';
+import { parseJson } from '../../../src/contract/json';
+import { DEPTH_MAX, WRONG_FIELDS_MAX, parseIdempotencyKey, parseRequest } from '../../../src/contract/request';
 import { FREE_FORM_BYTES_MAX, FREE_FORM_LIST_BYTES_MAX } from '../../../src/contract/scalars';
 import { ServiceError } from '../../../src/errors';
 
@@ -156,6 +157,9 @@ describe('create an order', () => {
       'transactions.0.payment_method_details.receiver_account_number',
     ],
     ['country of three letters', { ...ORDER, customer: { country: 'NLD' } }, 'customer.country'],
+    ['country that is reserved', { ...ORDER, customer: { country: 'UK' } }, 'customer.country'],
+    ['country that does not exist', { ...ORDER, customer: { country: 'XX' } }, 'customer.country'],
+    ['period with a fraction', { ...ORDER, expiration_period: 'PT1.5S' }, 'expiration_period'],
     ['phone number as number', { ...ORDER, customer: { phone_numbers: [1] } }, 'customer.phone_numbers.0'],
     ['extra as list', { ...ORDER, extra: [1] }, 'extra'],
     ['extra as text', { ...ORDER, extra: 'x' }, 'extra'],
@@ -165,7 +169,6 @@ describe('create an order', () => {
       { ...ORDER, extra: { x: 'é'.repeat(FREE_FORM_BYTES_MAX / 2) } },
       'extra',
     ],
-    ['client with a number that would change', { ...ORDER, client: { id: 2 ** 53 } }, 'client'],
     [
       'order_lines above 128 KiB',
       { ...ORDER, order_lines: [{ x: 'x'.repeat(FREE_FORM_LIST_BYTES_MAX) }] },
@@ -174,6 +177,13 @@ describe('create an order', () => {
     ['order_lines of texts', { ...ORDER, order_lines: ['x'] }, 'order_lines'],
     ['character that Postgres cannot store', { ...ORDER, extra: { a: ['x\u0000'] } }, 'extra.a.0'],
     ['half a surrogate pair', { ...ORDER, description: 'x\ud800' }, 'description'],
+    ['card number in a URL', { ...ORDER, webhook_url: `https://example.com/?a=%20${CARD}` }, 'webhook_url'],
+    [
+      'card number in groups in a URL',
+      { ...ORDER, return_url: 'https://e.com/4111%2D1111%2D1111%2D1111' },
+      'return_url',
+    ],
+    ['card number before a line break', { ...ORDER, customer: { address: `${CARD}\n` } }, 'customer.address'],
     ['card number as text', { ...ORDER, description: CARD }, 'description'],
     ['card number with spaces', { ...ORDER, merchant_order_id: '4111 1111 1111 1111' }, 'merchant_order_id'],
     ['card number with hyphens', { ...ORDER, extra: { a: [{ b: '5544-3300-0000-0037' }] } }, 'extra.a.0.b'],
@@ -206,11 +216,12 @@ describe('create an order', () => {
       withDetails({ [EAN]: 'x' }),
       'transactions.0.payment_method_details',
     ],
-  ])('%s: ValidationError', (_title, body, property_path) => {
+  ])('%s: ValidationError', (_title, body, path) => {
     const error = refusal(body);
-    expect(error).toMatchObject({ error: 'ValidationError', property: { property_path } });
-    expect(error.property.property_description).toMatch(/^[A-Z].*\w/);
-    expect(JSON.stringify([error.value, error.property])).not.toMatch(/4111|5544|undefined/);
+    const [first] = error.fields;
+    expect([error.error, first?.path]).toEqual(['ValidationError', path]);
+    expect(first?.text).toMatch(/^[A-Z].*\.$/);
+    expect(JSON.stringify([error.value, error.fields])).not.toMatch(/4111|5544|undefined/);
   });
 
   test.each<[string, unknown]>([
@@ -220,7 +231,7 @@ describe('create an order', () => {
     ['a number', 1],
     ['nothing', undefined],
   ])('%s is no body', (_title, body) => {
-    expect(refusal(body)).toMatchObject({ error: 'ValidationError', property: {} });
+    expect(refusal(body)).toMatchObject({ error: 'ValidationError', fields: [] });
   });
 
   test('a missing field is called required', () => {
@@ -293,6 +304,95 @@ describe('create an order', () => {
   });
 });
 
+describe('all that is wrong is reported', () => {
+  const fieldsOf = (body: unknown) => refusal(body).fields.map(({ path, text }) => `${path}: ${text}`);
+
+  test('card numbers first, then in the order of the schema', () => {
+    const body = {
+      amount: -1,
+      currency: 'EU',
+      merchant_order_id: 7,
+      expiration_period: 'P1Y',
+      payment_methods: ['credit-card', 1],
+      transactions: [{ capture_mode: 'manual', expiration_period: 'P6D', payment_method_details: { vault_token: '' } }],
+      return_url: 'shop.example',
+      customer: { country: 'EU', phone_numbers: 'x', city: null },
+      extra: [1],
+      locale: `nl ${CARD}`,
+    };
+    expect(fieldsOf(body)).toEqual([
+      'locale: A card number is never accepted here: the customer enters it on the hosted page.',
+      'currency: Expected three capital letters, for example EUR.',
+      'amount: Expected a whole number, 0 or more.',
+      'merchant_order_id: Expected text.',
+      'expiration_period: Years and months have no fixed length: use weeks, days, hours, minutes and seconds.',
+      'payment_methods.1: Expected text.',
+      'transactions.0.payment_method: This field is required.',
+      'transactions.0.payment_method_details.vault_token: Expected at least 1 character.',
+      'transactions.0.expiration_period: Expected P5D at most.',
+      'return_url: Expected an absolute http or https URL.',
+      'customer.city: Null is not accepted: leave the field out.',
+      'customer.country: Expected two capital letters of ISO 3166-1, for example NL.',
+      'customer.phone_numbers: Expected a list.',
+      'extra: Expected an object.',
+    ]);
+  });
+
+  test('of the path and the body alike', () => {
+    const error = refusalOf(() =>
+      parseRequest(routes.refundOrder, { params: { order_id: 'x' }, query: {}, body: { amount: 'x' } }),
+    );
+    expect(error.fields.map(({ path }) => path)).toEqual(['order_id', 'amount']);
+  });
+
+  test(`${WRONG_FIELDS_MAX} fields at most`, () => {
+    expect(fieldsOf({ ...ORDER, order_lines: Array.from({ length: 10_000 }, () => CARD) })).toHaveLength(
+      WRONG_FIELDS_MAX,
+    );
+  });
+});
+
+describe('numbers that would come back changed', () => {
+  const parseText = (text: string) => parse(parseJson(text));
+
+  test.each(['1e-400', '1e400', '9007199254740993', '0.123456789012345678', '4.9e-324'])('%s is refused', (number) => {
+    for (const field of ['extra', 'client']) {
+      const text = `{"currency":"EUR","amount":1,"${field}":{"a":["9007199254740993",${number}]}}`;
+      expect(refusalOf(() => parseText(text)).fields).toEqual([
+        { path: `${field}.a.1`, text: 'This number would come back changed: send it as text.' },
+      ]);
+    }
+    const lines = `{"currency":"EUR","amount":1,"order_lines":[{"price":${number}}]}`;
+    expect(refusalOf(() => parseText(lines)).fields[0]?.path).toBe('order_lines.0.price');
+    expect(refusalOf(() => parseText(`{"currency":"EUR","amount":${number}}`)).fields[0]?.path).toBe('amount');
+  });
+
+  test('a card number of 19 digits is called one', () => {
+    expect(refusalOf(() => parseText('{"currency":"EUR","amount":1,"pan":4000000000000000006}')).fields).toEqual([
+      { path: 'pan', text: expect.stringContaining('card number') as string },
+    ]);
+  });
+
+  test('others come back as they were sent, or as the same number in fewer digits', () => {
+    const body = parseText('{"currency":"EUR","amount":1,"extra":{"a":[0.10000000000000001,1e20,9007199254740992]}}');
+    expect(JSON.stringify(body.extra)).toBe('{"a":[0.1,100000000000000000000,9007199254740992]}');
+  });
+});
+
+test('a part is captured or voided with a description', () => {
+  const params = { order_id: ORDER_ID, transaction_id: ORDER_ID };
+  for (const operation of ['captureTransactionAmount', 'voidTransactionAmount'] as const) {
+    const parse = (body: unknown) => parseRequest(routes[operation], { params, query: {}, body });
+    expect(parse({ amount: 1, description: ' Sold out' }).body.description).toBe(' Sold out');
+    for (const description of ['', ' \n', undefined]) {
+      expect(refusalOf(() => parse({ amount: 0, description })).fields.map(({ path }) => path)).toEqual([
+        'amount',
+        'description',
+      ]);
+    }
+  }
+});
+
 describe('ids in a path', () => {
   const get = (order_id: string) =>
     parseRequest(routes.getOrder, { params: { order_id }, query: {}, body: undefined }).params.order_id;
@@ -305,7 +405,7 @@ describe('ids in a path', () => {
   test.each(['', 'x', '1', "1' or 1=1", '1c3a9d526a2f4d4b9d5e7a6c0f1e2b34'])('%j is refused', (id) => {
     expect(refusalOf(() => get(id))).toMatchObject({
       error: 'ValidationError',
-      property: { property_path: 'order_id' },
+      fields: [{ path: 'order_id' }],
     });
   });
 
@@ -314,7 +414,7 @@ describe('ids in a path', () => {
     const error = refusalOf(() =>
       parseRequest(routes.getOrder, { params: { order_id }, query: { pan: CARD }, body: undefined }),
     );
-    expect(error.property.property_path).toBe('pan');
+    expect(error.fields[0]?.path).toBe('pan');
   });
 });
 
@@ -323,12 +423,15 @@ describe('Idempotency-Key', () => {
     expect(parseIdempotencyKey(key)).toBe(key);
   });
 
-  test.each(['', 'x'.repeat(256), 'a b', 'é', 'a\tb', CARD])('%j is refused', (key) => {
-    expect(refusalOf(() => parseIdempotencyKey(key))).toMatchObject({
-      error: 'ValidationError',
-      property: { property_path: 'Idempotency-Key' },
-    });
-  });
+  test.each(['', 'x'.repeat(256), 'a b', 'é', 'a\tb', CARD, `order-${CARD}`, '4111-1111-1111-1111'])(
+    '%j is refused',
+    (key) => {
+      expect(refusalOf(() => parseIdempotencyKey(key))).toMatchObject({
+        error: 'ValidationError',
+        fields: [{ path: 'Idempotency-Key' }],
+      });
+    },
+  );
 });
 
 test('PHP writes an empty object as an empty array: it is read as an object where one is meant, and only there', () => {
@@ -363,6 +466,21 @@ test('PHP writes an empty object as an empty array: it is read as an object wher
   expect(refusal([]).value).toBe('currency: This field is required.');
 });
 
+test('an unknown parameter of a list is refused and named; one of a single order is ignored', () => {
+  const query = { created_since: 'x', created_after: '2026-01-15T12:00:05Z', 'fields[0]': 'a' };
+  const error = refusalOf(() => parseRequest(routes.listOrders, { params: {}, query, body: undefined }));
+  expect(error.fields.map(({ path }) => path)).toEqual(['created_since', 'created_after', 'fields[]']);
+  expect(error.fields[1]?.text).toBe('This parameter is not known.');
+  const params = { order_id: ORDER_ID };
+  expect(() => parseRequest(routes.getOrder, { params, query: { expand: 'x' }, body: undefined })).not.toThrow();
+});
+
+test('a name of a parameter that is a card number is refused and not repeated', () => {
+  const query = { [CARD]: '', [`x${CARD}`]: CARD };
+  const error = refusalOf(() => parseRequest(routes.listOrders, { params: {}, query, body: undefined }));
+  expect(JSON.stringify([error.value, error.fields])).not.toContain('4111');
+});
+
 test('PHP numbers the values of a list', () => {
   const fields = (query: object) =>
     parseRequest(routes.getOrder, { params: { order_id: ORDER_ID }, query, body: undefined }).query['fields[]'];
@@ -379,7 +497,7 @@ test('a capture or void of all that is left takes no amount', () => {
     for (const amount of [100, 0, null]) {
       expect(refusalOf(() => parse({ amount }))).toMatchObject({
         error: 'ValidationError',
-        property: { property_path: 'amount', property_description: expect.stringContaining('/amount/') as string },
+        fields: [{ path: 'amount', text: expect.stringContaining('/amount/') as string }],
       });
     }
     expect(() => parse({ description: 'x' })).not.toThrow();

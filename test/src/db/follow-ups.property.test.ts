@@ -130,7 +130,7 @@ interface Action {
 /** Refused as the merchant hears it. */
 const refused = (error: unknown): Result => {
   if (error instanceof ServiceError) {
-    return [error.error, error.property.property_path].filter((part) => part !== undefined).join(' on ');
+    return [error.error, error.fields[0]?.path].filter((part) => part !== undefined).join(' on ');
   }
   throw error;
 };

@@ -24,7 +24,7 @@ function required(receiver: object = RECEIVER, customer: object | undefined = CU
     return 'fine';
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return `${error.error}: ${error.property.property_path}`;
+    return `${error.error}: ${error.fields[0]?.path}`;
   }
 }
 
@@ -67,6 +67,29 @@ describe('rules 14.1 and 14.2: what account funding needs', () => {
   test('no customer at all: the first field is named', () => {
     expect(required(RECEIVER, {})).toBe('MissingInformationToCreateTransaction: customer.first_name');
     expect(() => requireFundingInformation('transactions.0', RECEIVER)).toThrow('customer.first_name');
+  });
+
+  test('every missing field is named; what is there and wrong, once nothing is missing', () => {
+    const refused = (receiver: object, customer: object) => {
+      try {
+        requireFundingInformation('transactions.0', receiver, customer);
+      } catch (error) {
+        if (error instanceof ServiceError) return [error.error, ...error.fields.map(({ path }) => path)];
+      }
+      return 'fine';
+    };
+    expect(refused({}, { ...CUSTOMER, city: ' ', address_type: 'home', country: 'US' })).toEqual([
+      'MissingInformationToCreateTransaction',
+      'transactions.0.payment_method_details.receiver_account_number',
+      'transactions.0.payment_method_details.receiver_account_number_type',
+      'customer.city',
+      'customer.state',
+    ]);
+    expect(refused(RECEIVER, { ...CUSTOMER, address_type: 'home', country: 'US', state: 'XX' })).toEqual([
+      'ValidationError',
+      'customer.address_type',
+      'customer.state',
+    ]);
   });
 
   test('the address is the billing address', () => {

@@ -1,20 +1,234 @@
-import { CARD_DIGITS_MIN, isCardNumber } from '../../../src/domain/card';
+import { number as cardNumber } from 'card-validator';
+import fc from 'fast-check';
+import { randomInt, randomUUID } from 'node:crypto';
+import { holdsCardNumber, replaceCardNumbers } from '../../../src/domain/card';
+import { harmlessTexts } from './harmless-numbers';
+
+/** One number for each way that brands group theirs; published test numbers, or made from a prefix. */
+const CARDS = {
+  visa: '4111111111111111',
+  visa_of_19: '4000000000000000006',
+  mastercard: '5544330000000037',
+  mastercard_of_2: '2223000048400011',
+  american_express: '378282246310005',
+  diners_club: '30569309025904',
+  discover: '6011111111111117',
+  jcb: '3530111333300000',
+  unionpay: '6212345678900000003',
+  maestro: '6759649826438453',
+};
+
+const zeroOf = (zero: number) => (digits: string) =>
+  digits
+    .split('')
+    .map((digit) => String.fromCodePoint(zero + Number(digit)))
+    .join('');
+/** As printed on a card: 4-6-5 and 4-6-4, else in fours. */
+const groupsOf = (digits: string) =>
+  digits.length < 16 ? [digits.slice(0, 4), digits.slice(4, 10), digits.slice(10)] : (digits.match(/\d{1,4}/g) ?? []);
+const joinedBy = (separator: string) => (digits: string) => groupsOf(digits).join(separator);
+const each = (between: string) => (digits: string) => digits.split('').join(between);
+
+const DISGUISES: Record<string, (digits: string) => string> = {
+  'in one run': (digits) => digits,
+  'in a sentence': (digits) => `Paid with ${digits}.`,
+  'before a line break': (digits) => `${digits}\n`,
+  'between letters': (digits) => `order${digits}x`,
+  'after order-': (digits) => `order-${digits}`,
+  'after order_': (digits) => `order_${digits}_1`,
+  'after +': (digits) => `+${digits}`,
+  'after #': (digits) => `#${digits}`,
+  'in quotes': (digits) => `"${digits}"`,
+  'in typographic quotes': (digits) => `„${digits}“`,
+  'in brackets': (digits) => `(${digits})`,
+  'as JSON': (digits) => `{"pan":${digits},"cvc":"123"}`,
+  'with expiry and code': (digits) => `${digits} 12/28 123`,
+  'with decimals': (digits) => `${digits}.00`,
+  'track 1': (digits) => `%B${digits}^DOE/JOHN^28121010000000000000?`,
+  'track 2': (digits) => `;${digits}=28121010000000000000?`,
+  'track 2 of a chip': (digits) => `${digits}D28121010000000000F`,
+  'in a URL': (digits) => `https://shop.example/thanks?pan=${digits}&a=1`,
+  'in the path of a URL': (digits) => `https://shop.example/${digits}/`,
+  'in groups': joinedBy(' '),
+  'in groups, with expiry and code': (digits) => `card ${joinedBy(' ')(digits)} 12/28 123`,
+  'in groups, after a quantity': (digits) => `2 ${joinedBy(' ')(digits)}`,
+  'in groups between letters': (digits) => `pan${joinedBy(' ')(digits)}exp`,
+  'by hyphens': joinedBy('-'),
+  'by spaced hyphens': joinedBy(' - '),
+  'by en dashes': joinedBy('–'),
+  'by minus signs': joinedBy('−'),
+  'by dots': joinedBy('.'),
+  'by middle dots': joinedBy('·'),
+  'by slashes': joinedBy('/'),
+  'by backslashes': joinedBy('\\'),
+  'by underscores': joinedBy('_'),
+  'by plus signs, as in a query': joinedBy('+'),
+  'by asterisks': joinedBy('*'),
+  'by tabs': joinedBy('\t'),
+  'by line breaks': joinedBy('\n'),
+  'by line breaks of Windows': joinedBy('\r\n'),
+  'by line breaks as JSON writes them': joinedBy('\\n'),
+  'by two spaces': joinedBy('  '),
+  'by no-break spaces': joinedBy('\u00a0'),
+  'by thin spaces': joinedBy('\u2009'),
+  'by ideographic spaces': joinedBy('\u3000'),
+  'by zero-width spaces': joinedBy('\u200b'),
+  'by soft hyphens': joinedBy('\u00ad'),
+  'by percent-encoded spaces': joinedBy('%20'),
+  'by spaces that are encoded twice': joinedBy('%2520'),
+  'by percent-encoded no-break spaces': joinedBy('%C2%A0'),
+  'by no-break spaces of Latin-1, percent-encoded': joinedBy('%A0'),
+  'percent-encoded': (digits) =>
+    digits
+      .split('')
+      .map((digit) => `%3${digit}`)
+      .join(''),
+  'percent-encoded twice': (digits) =>
+    digits
+      .split('')
+      .map((digit) => `%253${digit}`)
+      .join(''),
+  'a zero-width space after each digit': each('\u200b'),
+  'a joiner after each digit': each('\u200d'),
+  'a byte order mark after each digit': each('\ufeff'),
+  'a mark of direction before it': (digits) => `\u200e${digits}`,
+  'a control character after each digit': each('\u0007'),
+  'a variation selector after each digit': each('\ufe0f'),
+  keycaps: each('\ufe0f\u20e3'),
+  'full-width digits': zeroOf(0xff10),
+  'full-width digits in groups': (digits) => groupsOf(digits).map(zeroOf(0xff10)).join('\u3000'),
+  'Arabic digits': zeroOf(0x660),
+  'Persian digits': zeroOf(0x6f0),
+  'Devanagari digits': zeroOf(0x966),
+  'Thai digits': zeroOf(0xe50),
+  'mathematical digits': zeroOf(0x1d7d8),
+  'superscript and plain digits': (digits) => digits.replaceAll('1', '¹').replaceAll('3', '³'),
+  'circled digits': (digits) => digits.replaceAll('1', '①').replaceAll('6', '⑥'),
+};
+
+const table = Object.entries(DISGUISES).flatMap(([disguise, write]) =>
+  Object.entries(CARDS).map(([brand, digits]) => [brand, disguise, write(digits)] as const),
+);
+
+test('the table has 200 disguises and more', () => {
+  expect(table.length).toBeGreaterThan(200);
+});
+
+test.each(table)('%s, %s: found and replaced', (_brand, _disguise, text) => {
+  expect(holdsCardNumber(text)).toBe(true);
+  const replaced = replaceCardNumbers(text, '[card number]');
+  expect(replaced).toContain('[card number]');
+  expect(holdsCardNumber(replaced)).toBe(false);
+});
+
+test('500 texts of merchants: none refused or changed', () => {
+  const texts = harmlessTexts();
+  expect([
+    texts.length,
+    texts.filter((text) => holdsCardNumber(text) || replaceCardNumbers(text, '') !== text),
+  ]).toEqual([500, []]);
+});
+
+test('100,000 UUIDs and as many articles: none refused', () => {
+  const refused: string[] = [];
+  for (let i = 0; i < 100_000; i += 1) {
+    const uuid = randomUUID();
+    const article = String(randomInt(10 ** 13)).padStart(13, '0');
+    const texts = [uuid, uuid.replaceAll('-', ''), `order_${uuid}`, article];
+    refused.push(...texts.filter((text) => holdsCardNumber(text)));
+  }
+  expect(refused).toEqual([]);
+});
+
+test('prefix, length and check digit are those of the card-validator package', () => {
+  const prefix = fc.constantFrom(
+    '1',
+    '2',
+    '3',
+    '4',
+    '5',
+    '6',
+    '8',
+    '34',
+    '36',
+    '50',
+    '56',
+    '60',
+    '62',
+    '2221',
+    '1800',
+    '506699',
+  );
+  const anyDigits = fc.stringMatching(/^\d{11,19}$/);
+  fc.assert(
+    fc.property(prefix, anyDigits, (start, rest) => {
+      const body = `${start}${rest}`.slice(0, 18);
+      const numbers = Array.from({ length: 10 }, (_, last) => `${body}${last}`);
+      expect(numbers.filter((digits) => holdsCardNumber(digits, { in_card_details: true }))).toEqual(
+        numbers.filter((digits) => cardNumber(digits, { luhnValidateUnionPay: true }).isValid),
+      );
+    }),
+    { seed: 1_989, numRuns: 2_000 },
+  );
+});
 
 test.each([
-  ['4111111111111111', true],
-  ['4111 1111 1111 1111', true],
-  ['4111-1111-1111-1111', true],
-  ['4111111111111112', false],
-  ['1234567890123', false],
-  ['order 4111', false],
-  ['', false],
-])('%s is a card number: %s', (text, expected) => {
-  expect(isCardNumber(text)).toBe(expected);
+  ['4111111111111112', 'a wrong check digit'],
+  ['1234567890123452', 'no prefix of a brand'],
+  ['41111111111111110000', 'part of a longer run'],
+  ['6200000000000000001', 'a wrong check digit'],
+  ['411111111111', 'too few digits'],
+  ['411111******1111', 'masked'],
+  ['1111 4111 1111 1111 1111 1111', 'part of a longer number in fours'],
+  ['', 'nothing'],
+])('%j is none: %s', (text) => {
+  expect(holdsCardNumber(text)).toBe(false);
 });
 
 test.each([
   ['5901664064924', 'an EAN'],
   ['501234567896', 'a UPC'],
-])('%s (%s) was a card number once, and is none that is issued', (text) => {
-  expect([isCardNumber(text), isCardNumber(text, CARD_DIGITS_MIN.issued)]).toEqual([true, false]);
+  ['5012-3456-7896', 'a UPC in groups'],
+])('%s (%s) is a card number in card details only', (text) => {
+  expect([holdsCardNumber(text), holdsCardNumber(text, { in_card_details: true })]).toEqual([false, true]);
 });
+
+test('what stands around a card number stays', () => {
+  expect(
+    replaceCardNumbers('é 4111 1111 1111 1111, ４１１１１１１１１１１１１１１１ and%20%34%3111111111111111!', '…'),
+  ).toBe('é …, … and…!');
+});
+
+test.each<[string, (length: number) => string]>([
+  ['digits', (length) => '4'.repeat(length)],
+  ['single digits', (length) => '4 '.repeat(length / 2)],
+  ['groups of four', (length) => '4111 '.repeat(length / 5)],
+  ['almost groups of a card', (length) => '4111 1111 1111 111x'.repeat(length / 20)],
+  ['full-width digits', (length) => '４'.repeat(length / 3)],
+  ['Arabic digits', (length) => '٤'.repeat(length / 2)],
+  ['invisible characters', (length) => '4\u200b'.repeat(length / 4)],
+  ['percent-encoding', (length) => '%34 '.repeat(length / 4)],
+  ['percent-encoded percents', (length) => `%${'25'.repeat(length / 2)}`],
+  ['letters of an IBAN', (length) => 'DE89 3704 0044 0532 0130 01 '.repeat(length / 28)],
+  ['compact shapes of IBANs', (length) => 'de'.repeat(length / 2)],
+  ['UUIDs', (length) => '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34 4111 1111 1111 1112'.repeat(length / 56)],
+  ['ligatures', (length) => 'ﷺ'.repeat(length / 3)],
+  ['white space', (length) => '4111' + ' '.repeat(length)],
+  ['quotation marks', (length) => '\\"'.repeat(length / 2)],
+])(
+  'a long text of %s is searched in a time that grows with its length, not with the square of it',
+  (_title, textOf) => {
+    /** Milliseconds of the processor for this process, the fewest of three: what else runs on the machine does not count. */
+    const cost = (length: number) => {
+      const text = textOf(length);
+      const milliseconds = Array.from({ length: 3 }, () => {
+        const before = process.cpuUsage();
+        holdsCardNumber(text);
+        return process.cpuUsage(before).user / 1_000;
+      });
+      return Math.min(...milliseconds);
+    };
+    // 64 times the length, the square of which is 4096 times as much.
+    expect(cost(512 * 1024)).toBeLessThan(1_024 * Math.max(cost(8 * 1024), 0.2));
+  },
+);

@@ -69,7 +69,7 @@ function asked(
     return amountToMove(money, { requested_by: 'merchant', now: CAPTURE_END - 1, ...request });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return [error.error, error.property.property_path].filter((part) => part !== undefined).join(' on ');
+    return [error.error, error.fields[0]?.path].filter((part) => part !== undefined).join(' on ');
   }
 }
 
