@@ -7,7 +7,7 @@ import type { OrderRecord } from '../src/domain/order-record';
 import { chargeKey, outcomeOf } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { closingOrderId, transactionId } from '../src/ids';
-import type { Reply } from '../src/processor/client';
+import type { OperationOutcome } from '../src/processor/client';
 import type { Operation, OperationResult } from '../src/processor/wire';
 import type { CaptureOrVoidInput, FollowUpInput } from '../workflows/messages';
 import { withFailures } from './failure';
@@ -15,12 +15,13 @@ import { moveOf } from './outcome';
 import type { AtTime, Services } from './services';
 
 /** What became of a follow-up order: `recorded`, `nothing` to record (no approval, no chargeback), or `unanswered` by the processor. */
-export type Recorded = { done: 'recorded'; order: OrderRecord } | { done: 'unanswered' | 'nothing'; order?: never };
+export type FollowUpExecution =
+  { done: 'recorded'; order: OrderRecord } | { done: 'unanswered' | 'nothing'; order?: never };
 
 type Unanswered = 'unknown' | (OperationResult & { result: 'processing' });
 
 /** No answer, or the processor does not know the outcome yet. */
-function isUnanswered(answer: Reply | 'never_seen'): answer is Unanswered {
+function isUnanswered(answer: OperationOutcome | 'not_found'): answer is Unanswered {
   return typeof answer === 'string' ? answer === 'unknown' : answer.result === 'processing';
 }
 
@@ -55,21 +56,21 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
   }
 
   /** Requests the operation. `again`: it was sent before, so ask for its outcome first. */
-  async function operate(input: FollowUpInput, order: OrderRecord, again: boolean): Promise<Reply> {
+  async function operate(input: FollowUpInput, order: OrderRecord, again: boolean): Promise<OperationOutcome> {
     const { kind, original_transaction_id, id } = input;
     if (kind === 'chargeback') throw new Error('chargebacks start at the processor: none is ever requested');
     const key = followUpKey(original_transaction_id, kind, id);
-    const known = again ? await processor.ask(key) : 'never_seen';
-    if (known !== 'never_seen') return known;
-    const answer = await processor.operate(await operationOf({ ...input, kind }, order), key);
-    return answer === 'other_request' ? 'unknown' : answer;
+    const known = again ? await processor.findOperation(key) : 'not_found';
+    if (known !== 'not_found') return known;
+    const answer = await processor.execute(await operationOf({ ...input, kind }, order), key);
+    return answer === 'key_used_for_other_request' ? 'unknown' : answer;
   }
 
   /** Writes the outcome and, once it is final, tells the payment's workflow. */
   async function recordOutcome(
     input: FollowUpInput,
     order: OrderRecord,
-    answer: Reply,
+    answer: OperationOutcome,
     now: number,
   ): Promise<OrderRecord> {
     const { to, details } = moveOf(answer, now);
@@ -89,21 +90,21 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
     return await loadOrder(db, original_order_id);
   }
 
-  /** The processor's answer about a charge that ended unpaid; `never_seen` for any other charge. */
-  async function lateAnswer(transaction_id: string): Promise<Reply | 'never_seen'> {
+  /** The processor's answer about a charge that ended unpaid; `not_found` for any other charge. */
+  async function lateAnswer(transaction_id: string): Promise<OperationOutcome | 'not_found'> {
     return (await endedUnpaid(db, transaction_id)) === undefined
-      ? 'never_seen'
-      : await processor.ask(chargeKey(transaction_id));
+      ? 'not_found'
+      : await processor.findOperation(chargeKey(transaction_id));
   }
 
   /** Records a chargeback or a won chargeback. The notification is not trusted: the processor is asked by the key it named. */
-  async function recordWhatWasDone(input: FollowUpInput & AtTime): Promise<Recorded> {
-    const answer = await processor.ask(input.processor_key ?? '');
+  async function recordWhatWasDone(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
+    const answer = await processor.findOperation(input.processor_key ?? '');
     if (isUnanswered(answer)) return { done: 'unanswered' };
     // A known key is not enough: the processor knows the charge's key too.
     const recorded_as: Partial<Record<OperationResult['operation'], FollowUpKind>> = OF_THE_PROCESSOR;
     const is_told =
-      answer !== 'never_seen' &&
+      answer !== 'not_found' &&
       recorded_as[answer.operation] === input.kind &&
       answer.transaction_id === input.original_transaction_id;
     if (!is_told || outcomeOf(answer).to !== 'accepted') return { done: 'nothing' };
@@ -125,30 +126,34 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
      * Writes a follow-up order and carries it out at the processor, in one activity, as every step is safe to repeat. Throws the
      * domain's refusals.
      */
-    async recordAndCarryOut(input: FollowUpInput & AtTime): Promise<Recorded> {
+    async executeFollowUp(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
       if (input.requested_by === 'processor') return await recordWhatWasDone(input);
       if (input.kind === 'reversal') {
         const answer = await lateAnswer(input.original_transaction_id);
         if (isUnanswered(answer)) return { done: 'unanswered' };
-        if (answer === 'never_seen' || outcomeOf(answer).to !== 'accepted') return { done: 'nothing' };
+        if (answer === 'not_found' || outcomeOf(answer).to !== 'accepted') return { done: 'nothing' };
       }
       return { done: 'recorded', order: await carryOut(input) };
     },
 
     /** Asks for an open outcome; an operation the processor never saw is sent again. Without an answer the order is returned unchanged. */
-    async askFollowUp({ order, now, ...input }: FollowUpInput & AtTime & { order: OrderRecord }): Promise<OrderRecord> {
+    async pollFollowUp({
+      order,
+      now,
+      ...input
+    }: FollowUpInput & AtTime & { order: OrderRecord }): Promise<OrderRecord> {
       const answer = await operate(input, order, true);
       return answer === 'unknown' ? order : await recordOutcome(input, order, answer, now);
     },
 
     /** Sets the amount of a capture or void aside and starts its workflow. Returns the payment order. Throws the domain's refusals. */
-    async captureOrVoid(input: CaptureOrVoidInput & AtTime): Promise<OrderRecord> {
+    async startCaptureOrVoid(input: CaptureOrVoidInput & AtTime): Promise<OrderRecord> {
       await record(input);
       return await startOpen(input.original_order_id);
     },
 
     /** Captures or releases what an authorization still holds at the end of its window. Returns the payment order. */
-    async closeWindow({ order_id, now }: { order_id: string } & AtTime): Promise<OrderRecord> {
+    async closeCaptureWindow({ order_id, now }: { order_id: string } & AtTime): Promise<OrderRecord> {
       const authorization = openAuthorization(await loadOrder(db, order_id));
       const closing = authorization && closingOf(authorization, now);
       if (authorization !== undefined && closing !== undefined) {
@@ -166,8 +171,8 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
       return await startOpen(order_id);
     },
 
-    /** Gives a payment back that may have been approved after it had ended; its reversal asks now, or after `ask_after_ms`. */
-    startReversal: (input: { transaction_id: string; ask_after_ms?: number }): Promise<void> =>
+    /** Gives a payment back that may have been approved after it had ended; its reversal asks now, or after `poll_after_ms`. */
+    startReversal: (input: { transaction_id: string; poll_after_ms?: number }): Promise<void> =>
       workflows.follow_ups.startReversal(input),
   });
 }

@@ -1,10 +1,10 @@
 import type { MoveDetails } from '../src/db/move-order';
 import { outcomeOf } from '../src/domain/transaction';
 import type { TransactionStatus } from '../src/domain/transitions';
-import type { Reply } from '../src/processor/client';
+import type { OperationOutcome } from '../src/processor/client';
 
 /** The status that follows from the processor's answer, and what is written with it. `now` in epoch milliseconds. */
-export function moveOf(answer: Reply, now: number): { to: TransactionStatus; details: MoveDetails } {
+export function moveOf(answer: OperationOutcome, now: number): { to: TransactionStatus; details: MoveDetails } {
   const { to, ...event } = outcomeOf(answer);
   if (answer === 'unknown') return { to, details: { ...event, source: 'service', now } };
   const { occurred, response_code, response_code_description, challenge_url, three_ds } = answer;

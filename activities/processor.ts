@@ -11,7 +11,7 @@ import { chargeKey, type EventSource } from '../src/domain/transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, isFinal, mayMove } from '../src/domain/transitions';
 import { findPayment } from '../src/db/transactions';
 import type { PaymentMethodDetails } from '../src/domain/new-order';
-import type { Reply } from '../src/processor/client';
+import type { OperationOutcome } from '../src/processor/client';
 import type { Operation } from '../src/processor/wire';
 import { preconditionFailed, tooLate } from '../src/errors';
 import type { CreateOrderInput, SubmitPaymentInput } from '../workflows/messages';
@@ -69,9 +69,9 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
   /** Sends one charge and writes its outcome. */
   async function chargeAndRecord(charge: Charge, now: number): Promise<OrderRecord> {
     const { order, transaction_id, payment_method, payment_method_brand, payment_method_details } = charge;
-    const answer = await processor.operate(chargeOf(charge), chargeKey(transaction_id));
+    const answer = await processor.execute(chargeOf(charge), chargeKey(transaction_id));
     // The first of two requests with different cards is the one that is charged: the second is not recorded.
-    if (answer === 'other_request') return await recordOutcome(order, transaction_id, 'unknown', now);
+    if (answer === 'key_used_for_other_request') return await recordOutcome(order, transaction_id, 'unknown', now);
     return await recordOutcome(order, transaction_id, answer, now, {
       payment_method,
       payment_method_brand,
@@ -83,7 +83,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
   async function recordOutcome(
     order: OrderRecord,
     transaction_id: string,
-    answer: Reply,
+    answer: OperationOutcome,
     now: number,
     paid_with: Partial<PaidWith> = {},
   ): Promise<OrderRecord> {
@@ -146,8 +146,8 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
    * ServiceUnavailable when it never was.
    */
   async function requireSent(transaction_id: string): Promise<void> {
-    const sent = await processor.ask(chargeKey(transaction_id));
-    if (sent === 'never_seen') throw tooLate();
+    const sent = await processor.findOperation(chargeKey(transaction_id));
+    if (sent === 'not_found') throw tooLate();
     if (sent === 'unknown') throw new Error('the processor does not say whether the attempt was charged');
   }
 
@@ -178,7 +178,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
     },
 
     /** Charges one payment attempt of an existing order; the first attempt may have been written with the order. */
-    async charge(input: SubmitPaymentInput & AtTime & { order: OrderRecord }): Promise<OrderRecord> {
+    async chargeAttempt(input: SubmitPaymentInput & AtTime & { order: OrderRecord }): Promise<OrderRecord> {
       const { transaction, now } = input;
       const announced = input.order.transactions.find((one) => one.attempt === transaction.attempt);
       const id = announced?.id ?? transaction.id;
@@ -202,17 +202,17 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
      * Asks for an open outcome. A charge the processor never saw is sent once more while the customer's time lasts; after that the
      * attempt is over (rules 10.2). Without an answer the order is returned unchanged.
      */
-    async askOutcome({
+    async pollCharge({
       order,
       transaction_id,
       now,
     }: { order: OrderRecord; transaction_id: string } & AtTime): Promise<OrderRecord> {
       const key = chargeKey(transaction_id);
-      const answer = await processor.ask(key);
+      const answer = await processor.findOperation(key);
       if (answer === 'unknown') return order;
       // Another worker may have moved the order and died before reporting it.
       const present = await loadOrder(db, order.id);
-      if (answer !== 'never_seen') return await recordOutcome(present, transaction_id, answer, now);
+      if (answer !== 'not_found') return await recordOutcome(present, transaction_id, answer, now);
       const transaction = transactionOf(present, transaction_id);
       if (transaction === undefined || !isOpen(transaction.status)) return present;
       if (isExpired(transaction.expires_at, latestClock(now))) {
@@ -222,7 +222,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
           { source: 'service', now, result: 'failed' },
         );
       }
-      const again = await processor.operate(
+      const again = await processor.execute(
         chargeOf({ ...(await findPayment(db, transaction_id)), order: present }),
         key,
       );
@@ -234,7 +234,7 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
      * counts: a worker may have died right after charging, or the customer may have passed 3-D Secure without our being told.
      * Without an answer the order is returned unchanged. Throws PreconditionFailed when the order is at none of `versions`.
      */
-    async endOrder({
+    async endUnpaidOrder({
       order,
       ended,
       source,
@@ -251,9 +251,9 @@ export function processorActivities(services: Pick<Services, 'db' | 'processor' 
       if (versions?.includes(present.version) === false) throw preconditionFailed();
       const last = lastTransaction(present);
       if (last?.status === 'new' || last?.status === 'pending') {
-        const answer = await processor.ask(chargeKey(last.id));
+        const answer = await processor.findOperation(chargeKey(last.id));
         if (answer === 'unknown') return present;
-        if (answer !== 'never_seen') present = await recordOutcome(present, last.id, answer, now);
+        if (answer !== 'not_found') present = await recordOutcome(present, last.id, answer, now);
       }
       if (isFinal(ORDER_MOVES, present.status) || awaitsOutcome(present)) return present;
       return await moveOrder(db, present, { ended }, { source, now, versions: versions && [present.version] });

@@ -7,14 +7,14 @@ import type { Activities } from '../activities';
  * Local activities, for what an API request or the next step waits for: Postgres, or the processor's first answer. A retry pause
  * above the threshold becomes a timer, so that an outage holds no worker slot.
  */
-export const answering = proxyLocalActivities<Omit<Activities, 'askOutcome' | 'askFollowUp'>>({
+export const local = proxyLocalActivities<Omit<Activities, 'pollCharge' | 'pollFollowUp'>>({
   startToCloseTimeout: '9 seconds',
   localRetryThreshold: '2 seconds',
   retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
 });
 
 /** Asks the processor until it answers; visible to the operator. */
-export const asking = proxyActivities<Pick<Activities, 'askOutcome' | 'askFollowUp'>>({
+export const polling = proxyActivities<Pick<Activities, 'pollCharge' | 'pollFollowUp'>>({
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });

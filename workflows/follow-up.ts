@@ -10,9 +10,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { OrderRecord } from '../src/domain/order-record';
-import { ASKS_BEFORE_ATTENTION, askAgainAfter } from '../src/domain/transaction';
+import { POLLS_BEFORE_ATTENTION, pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
-import { answering, asking } from './activities';
+import { local, polling } from './activities';
 import { firstAnswer, processorAnswered, type FollowUpInput } from './messages';
 import { OUTCOME_OVERDUE, describeFollowUp } from './order-details';
 import { ATTENTION, ORDER_STATUS } from './search-attributes';
@@ -26,9 +26,9 @@ export async function followUp(input: FollowUpInput): Promise<string> {
   let refusal: ApplicationFailure | undefined;
   let answered = false;
   let toldToAsk = false;
-  let asked = input.asked ?? 0;
+  let asked = input.polls ?? 0;
   /** A late approval is asked about whenever there is news, and once more at this instant. */
-  const asked_last_at = Date.now() + (input.ask_after_ms ?? 0);
+  const asked_last_at = Date.now() + (input.poll_after_ms ?? 0);
 
   /** Every change goes through here, so that the operator sees the recorded state. */
   const became = (after: OrderRecord) => {
@@ -51,7 +51,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
     toldToAsk = true;
   });
 
-  if (input.ask_after_ms !== undefined) await waitForNews(input.ask_after_ms, UNTIL_ASKED_LAST);
+  if (input.poll_after_ms !== undefined) await waitForNews(input.poll_after_ms, UNTIL_ASKED_LAST);
   try {
     await untilRecorded();
   } catch (failure) {
@@ -66,7 +66,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
     await goOnAsNewWhenLong();
     const current: OrderRecord = present;
     if (current.deliveries.length > 0) {
-      await answering.startDeliveries({ order_id: input.id, deliveries: current.deliveries });
+      await local.startDeliveries({ order_id: input.id, deliveries: current.deliveries });
       present = { ...current, deliveries: [] };
     } else if (!isFinal(ORDER_MOVES, current.status)) {
       await askForOutcome(current);
@@ -80,10 +80,10 @@ export async function followUp(input: FollowUpInput): Promise<string> {
     for (;;) {
       await goOnAsNewWhenLong();
       toldToAsk = false;
-      const { done, order } = await answering.recordAndCarryOut({ ...input, now: Date.now() });
+      const { done, order } = await local.executeFollowUp({ ...input, now: Date.now() });
       if (done === 'recorded') return became(order);
       if (done === 'unanswered') {
-        await waitForNews(askAgainAfter(asked), 'until the processor is asked again what it has done');
+        await waitForNews(pollAfter(asked), 'until the processor is asked again what it has done');
       } else if (Date.now() < asked_last_at) {
         // Signalled while the customer is still in 3-D Secure: it may yet be approved, so wait on.
         answered = true;
@@ -95,10 +95,10 @@ export async function followUp(input: FollowUpInput): Promise<string> {
   }
 
   async function askForOutcome(current: OrderRecord): Promise<void> {
-    await waitForNews(askAgainAfter(asked), 'until the processor is asked for the outcome again');
+    await waitForNews(pollAfter(asked), 'until the processor is asked for the outcome again');
     toldToAsk = false;
-    if (asked === ASKS_BEFORE_ATTENTION) upsertSearchAttributes([{ key: ATTENTION, value: OUTCOME_OVERDUE }]);
-    became(await asking.askFollowUp({ ...input, order: current, now: Date.now() }));
+    if (asked === POLLS_BEFORE_ATTENTION) upsertSearchAttributes([{ key: ATTENTION, value: OUTCOME_OVERDUE }]);
+    became(await polling.pollFollowUp({ ...input, order: current, now: Date.now() }));
   }
 
   async function waitForNews(milliseconds: number, summary: string): Promise<void> {
@@ -113,7 +113,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
     if (!workflowInfo().continueAsNewSuggested) return;
     await condition(allHandlersFinished);
     const left_ms = asked_last_at - Date.now();
-    await continueAsNew<typeof followUp>({ ...input, asked, ask_after_ms: left_ms > 0 ? left_ms : undefined });
+    await continueAsNew<typeof followUp>({ ...input, polls: asked, poll_after_ms: left_ms > 0 ? left_ms : undefined });
   }
 }
 

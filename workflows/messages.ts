@@ -32,9 +32,9 @@ export interface FollowUpInput extends Omit<NewFollowUp, 'transaction_id' | 'now
   /** Only for a chargeback, or one that was won back: the key under which the processor did it. */
   processor_key?: string | undefined;
   /** Only for a possible late approval: how long to wait before asking the processor, unless signalled. Milliseconds. */
-  ask_after_ms?: number | undefined;
+  poll_after_ms?: number | undefined;
   /** Only when continued as a new run: how often the processor was asked. */
-  asked?: number | undefined;
+  polls?: number | undefined;
 }
 
 /** A capture or void as the payment's workflow receives it. */

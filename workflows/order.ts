@@ -3,7 +3,6 @@ import {
   allHandlersFinished,
   condition,
   continueAsNew,
-  patched,
   setCurrentDetails,
   setHandler,
   sleep,
@@ -22,10 +21,10 @@ import {
 } from '../src/domain/order-record';
 import { nextStep, type Step } from '../src/domain/next-step';
 import { isExpired, isEnding, mayCancel, paymentObstacle } from '../src/domain/order';
-import { ASKS_BEFORE_ATTENTION, askAgainAfter } from '../src/domain/transaction';
+import { POLLS_BEFORE_ATTENTION, pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError, tooLate } from '../src/errors';
-import { answering, asking } from './activities';
+import { local, polling } from './activities';
 import { oneAtATime } from './one-at-a-time';
 import { OUTCOME_OVERDUE, describe, inWords } from './order-details';
 import {
@@ -44,9 +43,6 @@ import { ATTENTION, ORDER_STATUS } from './search-attributes';
  * time: payments, captures, voids and cancellation as updates, the processor's answers as signals, the ends of the order and of the
  * capture window as durable timers.
  * The database has the order; the workflow holds only what the next decision needs. Returns the final status, or `refused`.
- *
- * `patched`: an order lives for 40 days at most (30 to be paid, five to be captured, the rest until outcomes are known), so a patch can
- * be deprecated when it has been deployed for that long.
  */
 export async function order({ order_id, resumed }: OrderInput): Promise<string> {
   let present: OrderRecord | undefined;
@@ -87,9 +83,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
       try {
         const created = { ...input, now: Date.now() };
         became(
-          input.order.charged_by === 'token'
-            ? await answering.createAndCharge(created)
-            : await answering.createOrder(created),
+          input.order.charged_by === 'token' ? await local.createAndCharge(created) : await local.createOrder(created),
         );
       } catch (failure) {
         refused = true;
@@ -110,7 +104,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
         attempt: input.transaction.attempt,
       });
       if (obstacle !== undefined) throw refusal(new ServiceError('TransactionAlreadyStarted', OBSTACLES[obstacle]));
-      became(await answering.charge({ ...input, order: current, now: Date.now() }));
+      became(await local.chargeAttempt({ ...input, order: current, now: Date.now() }));
     }),
   );
 
@@ -122,7 +116,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
       if (!mayCancel(current.status, lastTransaction(current)?.status)) {
         throw canNotCancel(current);
       }
-      became(await answering.endOrder({ order: current, ended: 'cancelled', source, versions, now: Date.now() }));
+      became(await local.endUnpaidOrder({ order: current, ended: 'cancelled', source, versions, now: Date.now() }));
       // Asking the processor brought a charge to light.
       if (existing().status !== 'cancelled') throw canNotCancel(existing());
     }),
@@ -133,7 +127,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
       // Temporal may have lost the workflow: continue from the record.
       await goOnFromRecord();
       existing();
-      became(await answering.captureOrVoid({ ...input, now: Date.now() }));
+      became(await local.startCaptureOrVoid({ ...input, now: Date.now() }));
     }),
   );
 
@@ -177,12 +171,12 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
 
   async function readAgain(): Promise<void> {
     behind = false;
-    await inTurn(async () => became((await answering.findOrder({ order_id })) ?? existing()));
+    await inTurn(async () => became((await local.findOrder({ order_id })) ?? existing()));
   }
 
   async function startDeliveries(): Promise<void> {
     const { deliveries } = existing();
-    await answering.startDeliveries({ order_id, deliveries });
+    await local.startDeliveries({ order_id, deliveries });
     // Remove only those that were started: a change meanwhile may have added another.
     present = { ...existing(), deliveries: existing().deliveries.filter((n) => !deliveries.includes(n)) };
   }
@@ -194,11 +188,11 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
 
   /** Ends the order unless the processor says that it was paid; without an answer, asks again later. */
   async function endUnpaid(): Promise<void> {
-    // endOrder asks the processor itself, so earlier signals are handled.
+    // endUnpaidOrder asks the processor itself, so earlier signals are handled.
     toldToAsk = false;
     await inTurn(() => endIfDue(existing()));
     if (isFinal(ORDER_MOVES, existing().status) || !shouldExpire(existing(), Date.now())) return;
-    if (!(await waitForNews(askAgainAfter(asked), 'until the processor is asked again whether it has charged'))) {
+    if (!(await waitForNews(pollAfter(asked), 'until the processor is asked again whether it has charged'))) {
       asked += 1;
     }
   }
@@ -209,7 +203,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     const { id: transaction_id } = lastTransaction(current)!;
     const pause = isAtIssuer(current)
       ? Math.min(ASK_PENDING_AFTER_MS, paymentExpiresAt(current) - Date.now())
-      : askAgainAfter(asked);
+      : pollAfter(asked);
     // Asking after a signal does not count, so it does not slow down the schedule.
     if (!toldToAsk && !(await waitForNews(pause, 'until the processor is asked for the outcome again'))) asked += 1;
     if (shouldExpire(existing(), Date.now())) return;
@@ -218,20 +212,20 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
       // The order may have been ended meanwhile, or another attempt may be under way.
       if (lastTransaction(before)?.id !== transaction_id || !isOutcomeOpen(before)) return;
       toldToAsk = false;
-      became(await asking.askOutcome({ order: before, transaction_id, now: Date.now() }));
+      became(await polling.pollCharge({ order: before, transaction_id, now: Date.now() }));
       const after = lastTransaction(existing());
       // It had already ended in the record, and the answer may have been an approval.
       if (isEnding(after?.status)) toldToAsk = true;
       // Below: given up because the time was over, not because the processor said so.
       if (after?.status !== 'error' || !isExpired(after.expires_at, Date.now())) return;
       // While the order is open another attempt may follow, and `unsettled` tracks only the last one.
-      if (!isFinal(ORDER_MOVES, existing().status) && patched('ask-after-giving-up')) {
-        await answering.startReversal({ transaction_id, ask_after_ms: ASK_AFTER_END_MS });
+      if (!isFinal(ORDER_MOVES, existing().status)) {
+        await local.startReversal({ transaction_id, poll_after_ms: ASK_AFTER_END_MS });
       } else {
         unsettled = transaction_id;
       }
     });
-    if (asked === ASKS_BEFORE_ATTENTION) upsertSearchAttributes([{ key: ATTENTION, value: OUTCOME_OVERDUE }]);
+    if (asked === POLLS_BEFORE_ATTENTION) upsertSearchAttributes([{ key: ATTENTION, value: OUTCOME_OVERDUE }]);
   }
 
   /** Continues in a new run when the history is long. */
@@ -247,12 +241,12 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     const { id: transaction_id, status } = last;
     const endedOpen = isEnding(present.status) && status === present.status;
     const mayBePaid = (transaction_id === unsettled && status !== 'accepted') || (endedOpen && mayHaveCharged);
-    if (mayBePaid && patched('ask-after-the-end')) {
-      await answering.startReversal({ transaction_id, ask_after_ms: ASK_AFTER_END_MS });
-      if (toldToAsk) await answering.startReversal({ transaction_id });
+    if (mayBePaid) {
+      await local.startReversal({ transaction_id, poll_after_ms: ASK_AFTER_END_MS });
+      if (toldToAsk) await local.startReversal({ transaction_id });
     } else if (toldToAsk && endedOpen) {
       // A signal received while closing may mean a late approval; later ones are handled by FollowUps.askNow.
-      await answering.startReversal({ transaction_id });
+      await local.startReversal({ transaction_id });
     }
   }
 
@@ -267,7 +261,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
    */
   async function goOnFromRecord(): Promise<void> {
     if (present !== undefined || refused) return;
-    const found = await answering.findOrder({ order_id });
+    const found = await local.findOrder({ order_id });
     if (found === null) {
       refused = true;
       return;
@@ -279,7 +273,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
   /** An order is over at its end, even if the timer has not fired yet. */
   async function endIfDue(current: OrderRecord): Promise<OrderRecord> {
     if (isFinal(ORDER_MOVES, current.status) || !shouldExpire(current, Date.now())) return current;
-    became(await answering.endOrder({ order: current, ended: 'expired', source: 'service', now: Date.now() }));
+    became(await local.endUnpaidOrder({ order: current, ended: 'expired', source: 'service', now: Date.now() }));
     return existing();
   }
 
@@ -289,7 +283,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     if (authorization === undefined) return;
     const now = Date.now();
     if (closingOf(authorization, now) !== undefined) {
-      await inTurn(async () => became(await answering.closeWindow({ order_id, now: Date.now() })));
+      await inTurn(async () => became(await local.closeCaptureWindow({ order_id, now: Date.now() })));
     } else {
       if (now < authorization.capture_ends_at && !windowOpen) startWindowTimer(authorization.capture_ends_at - now);
       const version = present?.version;

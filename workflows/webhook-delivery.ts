@@ -2,7 +2,7 @@ import { setCurrentDetails, sleep, upsertSearchAttributes } from '@temporalio/wo
 import type { DeliveryId } from '../src/domain/delivery';
 import type { DeliveryStatus } from '../src/domain/transitions';
 import { WEBHOOK_ATTEMPTS_MAX, WEBHOOK_RETRY_AFTER_MS } from '../src/domain/webhook-schedule';
-import { answering, delivering } from './activities';
+import { local, delivering } from './activities';
 import { ATTENTION } from './search-attributes';
 
 /**
@@ -11,7 +11,7 @@ import { ATTENTION } from './search-attributes';
  * delivery's final status.
  */
 export async function webhookDelivery(id: DeliveryId): Promise<DeliveryStatus> {
-  let status = await answering.attemptDelivery({ ...id, attempt: 1, now: Date.now() });
+  let status = await local.attemptDelivery({ ...id, attempt: 1, now: Date.now() });
   for (let attempt = 2; status === 'new'; attempt += 1) {
     setCurrentDetails(`${attempt - 1} of ${WEBHOOK_ATTEMPTS_MAX} attempts failed.`);
     await sleep(WEBHOOK_RETRY_AFTER_MS, { summary: `two minutes until attempt ${attempt} of ${WEBHOOK_ATTEMPTS_MAX}` });

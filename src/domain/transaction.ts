@@ -58,9 +58,9 @@ const ASK_AGAIN_AFTER_MS = [2_000, 5_000, 10_000, 20_000, 30_000];
 const ASKS_EVERY_MINUTE = 30;
 
 /** Milliseconds until the processor is asked again for an open outcome; `asked` counts the earlier times. */
-export function askAgainAfter(asked: number): number {
+export function pollAfter(asked: number): number {
   return ASK_AGAIN_AFTER_MS[asked] ?? (asked < ASKS_EVERY_MINUTE ? 60_000 : 10 * 60_000);
 }
 
 /** After so many asks without an outcome, about a day, an operator has to look. */
-export const ASKS_BEFORE_ATTENTION = 170;
+export const POLLS_BEFORE_ATTENTION = 170;

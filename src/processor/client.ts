@@ -26,7 +26,7 @@ export interface UnusableCard {
 }
 
 /** The processor's answer to an operation. `unknown`: none that counts came, so anything may have happened. */
-export type Reply = OperationResult | 'unknown';
+export type OperationOutcome = OperationResult | 'unknown';
 
 /**
  * The processor, as the service sees it. Money operations never throw and never guess: without a valid answer in time the
@@ -43,12 +43,12 @@ export interface Processor {
   /** Swaps a receiver's account number for a token; a malformed number is returned, not thrown. */
   vaultAccount(account: VaultAccount): Promise<({ usable: true } & VaultedAccount) | UnusableCard>;
   /**
-   * Does an operation, or repeats the first answer of its key. `other_request`: the key came with another request before, whose
+   * Does an operation, or repeats the first answer of its key. `key_used_for_other_request`: the key came with another request before, whose
    * outcome counts.
    */
-  operate(operation: Operation, idempotency_key: string): Promise<Reply | 'other_request'>;
-  /** How an operation stands. `never_seen`: the processor does not know the key, nothing happened. */
-  ask(idempotency_key: string): Promise<Reply | 'never_seen'>;
+  execute(operation: Operation, idempotency_key: string): Promise<OperationOutcome | 'key_used_for_other_request'>;
+  /** How an operation stands. `not_found`: the processor does not know the key, nothing happened. */
+  findOperation(idempotency_key: string): Promise<OperationOutcome | 'not_found'>;
   /** The processor's published test cards. */
   testCards(): Promise<TestCard[]>;
   close(): Promise<void>;
@@ -64,7 +64,7 @@ export interface ProcessorOptions {
   log?: Logger;
 }
 
-interface Answer {
+interface HttpAnswer {
   status: number;
   /** Undefined when the body is not JSON. */
   body: unknown;
@@ -90,7 +90,7 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
-  ): Promise<Answer> {
+  ): Promise<HttpAnswer> {
     const answer = await request(`${base}${path}`, {
       dispatcher: agent,
       method,
@@ -109,8 +109,8 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
   /** A call that moves money, or asks whether it moved. */
   async function outcome(
     idempotency_key: string,
-    calling: Promise<Answer>,
-  ): Promise<OperationResult | Answer | 'unknown'> {
+    calling: Promise<HttpAnswer>,
+  ): Promise<OperationResult | HttpAnswer | 'unknown'> {
     let why: string;
     try {
       const answer = await calling;
@@ -129,7 +129,7 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
   }
 
   /** A call that moves no money: a valid answer of one of the `statuses`, or FailedToFetchTransactionInformation; GatewayTimeout without any answer. */
-  async function lookUp(what: string, calling: Promise<Answer>, statuses: readonly number[]): Promise<Answer> {
+  async function lookUp(what: string, calling: Promise<HttpAnswer>, statuses: readonly number[]): Promise<HttpAnswer> {
     const answer = await calling.catch((error: unknown) => reason(error));
     if (typeof answer === 'object' && statuses.includes(answer.status)) return answer;
     const why = typeof answer === 'string' ? answer : `status ${answer.status}`;
@@ -160,26 +160,26 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
       const { status, body } = await lookUp('vault account', call('POST', '/v1/vault/accounts/', account), [201, 422]);
       return status === 422 ? unusable(body) : { usable: true, ...valid(vaultedAccountSchema, body) };
     },
-    async operate(operation, idempotency_key) {
+    async execute(operation, idempotency_key) {
       const calling = call('POST', '/v1/operations/', operation, { 'idempotency-key': idempotency_key });
       const result = await outcome(idempotency_key, calling);
       if (result === 'unknown') return 'unknown';
       if (!isResult(result)) {
         log?.warn({ idempotency_key, why: `status ${result.status}` }, 'outcome at the processor is unknown');
-        return result.status === 409 && isAbout('Idempotency-Key', result) ? 'other_request' : 'unknown';
+        return result.status === 409 && isAbout('Idempotency-Key', result) ? 'key_used_for_other_request' : 'unknown';
       }
       if (isOf(operation, result)) return result;
       log?.error({ idempotency_key }, 'the processor answered for another operation or amount');
       return 'unknown';
     },
-    async ask(idempotency_key) {
+    async findOperation(idempotency_key) {
       const result = await outcome(
         idempotency_key,
         call('GET', `/v1/operations/${encodeURIComponent(idempotency_key)}/`),
       );
       if (isResult(result) || result === 'unknown') return result;
       // A 404 that is not the processor's own (a proxy's page) must not count as "nothing happened".
-      return isAbout('idempotency_key', result) ? 'never_seen' : 'unknown';
+      return isAbout('idempotency_key', result) ? 'not_found' : 'unknown';
     },
     async testCards() {
       const { body } = await lookUp('test cards', call('GET', '/cards.json'), [200]);
@@ -189,7 +189,7 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
   };
 }
 
-function isResult(result: OperationResult | Answer | 'unknown'): result is OperationResult {
+function isResult(result: OperationResult | HttpAnswer | 'unknown'): result is OperationResult {
   return typeof result === 'object' && 'result' in result;
 }
 
@@ -204,7 +204,7 @@ function isOf(asked: Operation, { operation, transaction_id, amount, currency }:
 }
 
 /** Whether a refusal is the processor's own and about this field. */
-function isAbout(field: string, answer: Answer): boolean {
+function isAbout(field: string, answer: HttpAnswer): boolean {
   return problemSchema.safeParse(answer.body).data?.field === field;
 }
 

@@ -103,14 +103,14 @@ export class FollowUps {
 
   /**
    * Gives a payment back that may have been approved after it had ended; of any other, nothing. The reversal's workflow asks the
-   * processor whether it was approved: now, or after `ask_after_ms` (milliseconds) unless it is told to ask before.
+   * processor whether it was approved: now, or after `poll_after_ms` (milliseconds) unless it is told to ask before.
    */
   async startReversal({
     transaction_id,
-    ask_after_ms,
+    poll_after_ms,
   }: {
     transaction_id: string;
-    ask_after_ms?: number | undefined;
+    poll_after_ms?: number | undefined;
   }): Promise<void> {
     const payment = await endedUnpaid(this.temporal.db, transaction_id);
     if (payment === undefined) return;
@@ -119,9 +119,9 @@ export class FollowUps {
       id: reversalOrderId(transaction_id),
       kind: 'reversal',
       requested_by: 'service',
-      ask_after_ms,
+      poll_after_ms,
     };
-    await (ask_after_ms === undefined ? this.startOrPoll(reversal) : this.start(reversal));
+    await (poll_after_ms === undefined ? this.startOrPoll(reversal) : this.start(reversal));
   }
 
   private async startOrJoin(

@@ -51,17 +51,18 @@ const activities = (over: Partial<Processor> = {}, temporal = client()) =>
   });
 /** As the activity, where it has something to do and the processor answers. */
 async function carriedOut(input: FollowUpInput & { now: number }, by = activities()): Promise<OrderRecord> {
-  const { done, order } = await by.recordAndCarryOut(input);
+  const { done, order } = await by.executeFollowUp(input);
   if (done !== 'recorded') throw new Error(done);
   return order;
 }
 /** A processor that says nothing. */
-const deaf = () => activities({ ask: () => Promise.resolve('unknown'), operate: () => Promise.resolve('unknown') });
+const deaf = () =>
+  activities({ findOperation: () => Promise.resolve('unknown'), execute: () => Promise.resolve('unknown') });
 /** A worker that is killed after the processor has done it and before anything is written. */
 const killedAfterwards = () =>
   activities({
-    async operate(...asked) {
-      await processor.operate(...asked);
+    async execute(...asked) {
+      await processor.execute(...asked);
       throw new Error('killed');
     },
   });
@@ -120,7 +121,7 @@ async function ready(kind: FollowUpKind): Promise<FollowUpInput & { now: number 
   };
 }
 
-describe.each(['capture', 'void', 'refund', 'reversal'] as const)('recordAndCarryOut: %s', (kind) => {
+describe.each(['capture', 'void', 'refund', 'reversal'] as const)('executeFollowUp: %s', (kind) => {
   const amount = kind === 'reversal' ? 500 : 200;
   const tells = kind === 'capture' || kind === 'void';
 
@@ -141,7 +142,7 @@ describe.each(['capture', 'void', 'refund', 'reversal'] as const)('recordAndCarr
 
   test('two at once, as when a worker counts as dead and is not: done once', async () => {
     const input = await ready(kind);
-    await Promise.all([1, 2, 3].map(() => activities().recordAndCarryOut(input)));
+    await Promise.all([1, 2, 3].map(() => activities().executeFollowUp(input)));
     expect((await ledger(input.original_order_id)).slice(1)).toEqual([
       expect.stringMatching(`^${kind} ${amount} approved`),
     ]);
@@ -150,7 +151,7 @@ describe.each(['capture', 'void', 'refund', 'reversal'] as const)('recordAndCarr
 
   test('killed between the processor and the record: the next run hears the first answer', async () => {
     const input = await ready(kind);
-    await expect(killedAfterwards().recordAndCarryOut(input)).rejects.toThrow('killed');
+    await expect(killedAfterwards().executeFollowUp(input)).rejects.toThrow('killed');
     expect((await view(input.id)).status).toBe('new');
     expect((await carriedOut(input)).status).toBe('completed');
     expect((await ledger(input.original_order_id)).slice(1)).toEqual([`${kind} ${amount} approved 2`]);
@@ -158,37 +159,37 @@ describe.each(['capture', 'void', 'refund', 'reversal'] as const)('recordAndCarr
 
   test('no answer is processing, never error; asked later, it is done once', async () => {
     const input = await ready(kind);
-    const order = await carriedOut(input, activities({ operate: () => Promise.resolve('unknown') }));
+    const order = await carriedOut(input, activities({ execute: () => Promise.resolve('unknown') }));
     expect(order).toMatchObject({ status: 'processing' });
-    expect(await deaf().askFollowUp({ ...input, order })).toEqual(order);
-    expect((await activities().askFollowUp({ ...input, order })).status).toBe('completed');
-    expect((await activities().askFollowUp({ ...input, order })).status).toBe('completed');
+    expect(await deaf().pollFollowUp({ ...input, order })).toEqual(order);
+    expect((await activities().pollFollowUp({ ...input, order })).status).toBe('completed');
+    expect((await activities().pollFollowUp({ ...input, order })).status).toBe('completed');
     expect((await ledger(input.original_order_id)).slice(1)).toEqual([`${kind} ${amount} approved 1`]);
   });
 });
 
-describe('recordAndCarryOut', () => {
+describe('executeFollowUp', () => {
   test('past not_after nothing is written; what is there goes on', async () => {
     const input = await ready('refund');
     const late = { ...input, not_after: Date.now() - 1 };
-    await expect(activities().recordAndCarryOut(late)).rejects.toMatchObject({
+    await expect(activities().executeFollowUp(late)).rejects.toMatchObject({
       type: 'ServiceUnavailable',
       nonRetryable: true,
     });
     expect(await findOrderView(database.db, input.id)).toBeUndefined();
-    await expect(killedAfterwards().recordAndCarryOut(input)).rejects.toThrow('killed');
+    await expect(killedAfterwards().executeFollowUp(input)).rejects.toThrow('killed');
     expect((await carriedOut(late)).status).toBe('completed');
   });
 
   test('while the processor does not say whether a late payment was approved nothing is written', async () => {
     const input = await ready('reversal');
-    expect(await deaf().recordAndCarryOut(input)).toEqual({ done: 'unanswered' });
+    expect(await deaf().executeFollowUp(input)).toEqual({ done: 'unanswered' });
     expect((await view(input.original_order_id)).follow_ups).toEqual([]);
   });
 
   test('an order that is over needs no news of its capture; a Temporal that fails is told again', async () => {
     const input = await ready('capture');
-    await expect(activities({}, client(new Error('no Temporal'))).recordAndCarryOut(input)).rejects.toThrow(
+    await expect(activities({}, client(new Error('no Temporal'))).executeFollowUp(input)).rejects.toThrow(
       'no Temporal',
     );
     expect(
@@ -198,14 +199,14 @@ describe('recordAndCarryOut', () => {
   });
 });
 
-describe('captureOrVoid', () => {
+describe('startCaptureOrVoid', () => {
   test('sets the money aside and starts the workflow, once and again', async () => {
     const { id: order_id } = await authorized();
     const input = { ...followUpOf(order_id, 'capture', { amount: 300 }), kind: 'capture' as const, now: NOW };
-    const first = await activities().captureOrVoid(input);
+    const first = await activities().startCaptureOrVoid(input);
     expect(first.transactions[0]!.capture).toMatchObject({ reserved: 200, unanswered: 300 });
     const there = new WorkflowExecutionAlreadyStartedError('there', orderWorkflowId(input.id), 'followUp');
-    expect(await activities({}, client(there)).captureOrVoid(input)).toEqual(first);
+    expect(await activities({}, client(there)).startCaptureOrVoid(input)).toEqual(first);
     expect(said).toEqual(Array(2).fill(`start ${orderWorkflowId(input.id)}`));
     expect(await ledger(order_id)).toEqual(['authorize 500 approved 1']);
   });
@@ -217,16 +218,20 @@ describe('captureOrVoid', () => {
       kind: 'capture' as const,
       now: NOW,
     }));
-    await expect(activities({}, client(new Error('killed'))).captureOrVoid(inputs[0]!)).rejects.toThrow('killed');
+    await expect(activities({}, client(new Error('killed'))).startCaptureOrVoid(inputs[0]!)).rejects.toThrow('killed');
     said.splice(0);
-    await activities().captureOrVoid(inputs[1]!);
+    await activities().startCaptureOrVoid(inputs[1]!);
     expect(said).toEqual(inputs.map((input) => `start ${orderWorkflowId(input.id)}`));
   });
 
   test('a refusal sets nothing aside and starts nothing', async () => {
     const { id: order_id } = await authorized();
     await expect(
-      activities().captureOrVoid({ ...followUpOf(order_id, 'capture', { amount: 501 }), kind: 'capture', now: NOW }),
+      activities().startCaptureOrVoid({
+        ...followUpOf(order_id, 'capture', { amount: 501 }),
+        kind: 'capture',
+        now: NOW,
+      }),
     ).rejects.toMatchObject({
       type: 'ValidationError',
       nonRetryable: true,
@@ -235,7 +240,7 @@ describe('captureOrVoid', () => {
   });
 });
 
-describe('closeWindow', () => {
+describe('closeCaptureWindow', () => {
   const END = NOW + 60 * MINUTE;
 
   test.each([
@@ -243,8 +248,8 @@ describe('closeWindow', () => {
     ['delayed', 'capture'],
   ] as const)('%s: one %s of the rest, however often it is repeated', async (mode, kind) => {
     const { id: order_id } = await authorized(mode);
-    const first = await activities().closeWindow({ order_id, now: END });
-    expect(await activities().closeWindow({ order_id, now: END + 1 })).toEqual(first);
+    const first = await activities().closeCaptureWindow({ order_id, now: END });
+    expect(await activities().closeCaptureWindow({ order_id, now: END + 1 })).toEqual(first);
     const id = closingOrderId(transactionIdOf(order_id, 1), 1);
     expect((await view(order_id)).follow_ups).toEqual([{ id, kind, status: 'new' }]);
     expect(said).toEqual(Array(2).fill(`start ${orderWorkflowId(id)}`));
@@ -257,7 +262,7 @@ describe('closeWindow', () => {
   ])('a void of a delayed authorization that is refused %s', async (_when, refused_at, expected) => {
     const { id: order_id } = await authorized('delayed');
     const voided = { ...followUpOf(order_id, 'void', { amount: 200 }), kind: 'void' as const, now: NOW };
-    await activities().captureOrVoid(voided);
+    await activities().startCaptureOrVoid(voided);
     const order = await carriedOut(voided, deaf());
     const refused = {
       operation: 'void',
@@ -269,8 +274,12 @@ describe('closeWindow', () => {
       currency: 'EUR',
       occurred: new Date(NOW).toISOString(),
     } as const;
-    await activities({ ask: () => Promise.resolve(refused) }).askFollowUp({ ...voided, order, now: refused_at });
-    for (const later of [0, 1, 2]) await activities().closeWindow({ order_id, now: END + 10 + later });
+    await activities({ findOperation: () => Promise.resolve(refused) }).pollFollowUp({
+      ...voided,
+      order,
+      now: refused_at,
+    });
+    for (const later of [0, 1, 2]) await activities().closeCaptureWindow({ order_id, now: END + 10 + later });
     const closings = (await view(order_id)).follow_ups.filter(({ id }) => id !== voided.id);
     const amounts = await Promise.all(closings.map(async ({ id, kind }) => `${kind} ${(await view(id)).amount}`));
     expect(amounts).toEqual(expected);
@@ -278,12 +287,12 @@ describe('closeWindow', () => {
 
   test('before the end nothing is done', async () => {
     const { id: order_id } = await authorized();
-    await activities().closeWindow({ order_id, now: END - 1 });
+    await activities().closeCaptureWindow({ order_id, now: END - 1 });
     expect((await view(order_id)).follow_ups).toEqual([]);
   });
 
   test('an order that is not there is no refusal: Temporal tries again', async () => {
-    await expect(activities().closeWindow({ order_id: uuidv7(), now: END })).rejects.not.toHaveProperty(
+    await expect(activities().closeCaptureWindow({ order_id: uuidv7(), now: END })).rejects.not.toHaveProperty(
       'nonRetryable',
       true,
     );
@@ -295,13 +304,13 @@ describe('startReversal', () => {
     const late = await approvedTooLate();
     const transaction_id = transactionIdOf(late.id, 1);
     await activities().startReversal({ transaction_id });
-    await activities().startReversal({ transaction_id, ask_after_ms: MINUTE });
+    await activities().startReversal({ transaction_id, poll_after_ms: MINUTE });
     // News are told to the one that waits to ask of itself.
     expect(said.splice(0)).toEqual(
       ['tell', 'start'].map((what) => `${what} ${orderWorkflowId(reversalOrderId(transaction_id))}`),
     );
     const { id: order_id } = await paid();
-    await activities().startReversal({ transaction_id: transactionIdOf(order_id, 1), ask_after_ms: MINUTE });
+    await activities().startReversal({ transaction_id: transactionIdOf(order_id, 1), poll_after_ms: MINUTE });
     expect(said).toEqual([]);
   });
 });

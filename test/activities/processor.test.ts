@@ -46,13 +46,14 @@ const statuses = async (order_id: string) => {
 /** A worker that is killed after the processor has its charge and before anything is written. */
 const killedAtTheCharge = () =>
   withProcessor({
-    async operate(...charge) {
-      await processor.operate(...charge);
+    async execute(...charge) {
+      await processor.execute(...charge);
       throw new Error('killed');
     },
   });
 /** A processor that says nothing. */
-const deaf = () => withProcessor({ ask: () => Promise.resolve('unknown'), operate: () => Promise.resolve('unknown') });
+const deaf = () =>
+  withProcessor({ findOperation: () => Promise.resolve('unknown'), execute: () => Promise.resolve('unknown') });
 const withProcessor = (over: Partial<Processor>) =>
   processorActivities({ db: database.db, processor: { ...processor, ...over }, public_url: 'http://pay.example' });
 
@@ -87,12 +88,12 @@ describe('createAndCharge', () => {
   test('killed before the charge, and run again when the time for paying is over: nothing is charged', async () => {
     const input = { ...aCharge(await tokenOf('approved')), now: NOW };
     await expect(
-      withProcessor({ operate: () => Promise.reject(new Error('killed')) }).createAndCharge(input),
+      withProcessor({ execute: () => Promise.reject(new Error('killed')) }).createAndCharge(input),
     ).rejects.toThrow('killed');
     const order = await activities.createAndCharge({ ...input, now: NOW + input.period });
     expect(await shop.ledger(input.order.id)).toEqual([]);
     const { id: transaction_id } = order.transactions[0]!;
-    expect((await activities.askOutcome({ order, transaction_id, now: NOW + input.period })).status).toBe('expired');
+    expect((await activities.pollCharge({ order, transaction_id, now: NOW + input.period })).status).toBe('expired');
   });
 
   test('an order that is there goes on, however late it is', async () => {
@@ -142,7 +143,7 @@ describe('createAndCharge', () => {
   });
 });
 
-describe('charge', () => {
+describe('chargeAttempt', () => {
   const payment = async (order_id: string, attempt: number, card: CardName = 'approved') => ({
     project_id: PROJECT.id,
     is_test: true,
@@ -160,11 +161,11 @@ describe('charge', () => {
   test('killed between the charge and its record, and the customer comes with another card: the first charge counts', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
     const input = { ...(await payment(order.id, 1)), order };
-    await expect(killedAtTheCharge().charge(input)).rejects.toThrow('killed');
+    await expect(killedAtTheCharge().chargeAttempt(input)).rejects.toThrow('killed');
     // The processor refuses the key with another card: that is no outcome, so it is asked.
-    const after = await activities.charge({ ...(await payment(order.id, 1, 'do_not_honor')), order });
+    const after = await activities.chargeAttempt({ ...(await payment(order.id, 1, 'do_not_honor')), order });
     expect(after.transactions[0]!.status).toBe('processing');
-    const settled = await activities.askOutcome({
+    const settled = await activities.pollCharge({
       order: after,
       transaction_id: transactionIdOf(order.id, 1),
       now: NOW,
@@ -180,8 +181,8 @@ describe('charge', () => {
   test('an attempt that is settled is not charged again', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
     const input = await payment(order.id, 1, 'stolen');
-    await activities.charge({ ...input, order });
-    await activities.charge({ ...input, order });
+    await activities.chargeAttempt({ ...input, order });
+    await activities.chargeAttempt({ ...input, order });
     expect(await statuses(order.id)).toBe('processing error');
     expect(await shop.ledger(order.id)).toEqual([expect.objectContaining({ requests: 1 })]);
   });
@@ -189,54 +190,57 @@ describe('charge', () => {
   test('a late attempt that is not there yet is refused, and leaves no trace', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
     const late = { ...(await payment(order.id, 1)), not_after: Date.now() - 1, order };
-    await expect(activities.charge(late)).rejects.toMatchObject({ type: 'ServiceUnavailable' });
+    await expect(activities.chargeAttempt(late)).rejects.toMatchObject({ type: 'ServiceUnavailable' });
     expect([await statuses(order.id), await shop.ledger(order.id)]).toEqual(['new', []]);
   });
 
   test('a late attempt that was announced and that the processor never saw is refused, and nothing is charged', async () => {
     const order = await aStoredOrder(database.db);
     const late = { ...(await payment(order.id, 1)), not_after: Date.now() - 1, order };
-    await expect(activities.charge(late)).rejects.toMatchObject({ type: 'ServiceUnavailable', nonRetryable: true });
+    await expect(activities.chargeAttempt(late)).rejects.toMatchObject({
+      type: 'ServiceUnavailable',
+      nonRetryable: true,
+    });
     expect([await statuses(order.id), await shop.ledger(order.id)]).toEqual(['new new', []]);
-    expect((await activities.charge({ ...late, not_after: Date.now() + MINUTE })).status).toBe('completed');
+    expect((await activities.chargeAttempt({ ...late, not_after: Date.now() + MINUTE })).status).toBe('completed');
   });
 
   test('a late attempt that was announced, while the processor does not say whether it was charged: tried again, as "nothing was charged" may be false', async () => {
     const order = await aStoredOrder(database.db);
     const input = { ...(await payment(order.id, 1)), order };
-    await expect(killedAtTheCharge().charge(input)).rejects.toThrow('killed');
+    await expect(killedAtTheCharge().chargeAttempt(input)).rejects.toThrow('killed');
     const late = { ...input, not_after: Date.now() - 1 };
     const failure: unknown = await deaf()
-      .charge(late)
+      .chargeAttempt(late)
       .catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Error);
     expect(failure).not.toHaveProperty('nonRetryable', true);
-    expect((await activities.charge(late)).status).toBe('completed');
+    expect((await activities.chargeAttempt(late)).status).toBe('completed');
     // Once its outcome is there, nobody has to be asked.
-    expect((await deaf().charge(late)).status).toBe('completed');
+    expect((await deaf().chargeAttempt(late)).status).toBe('completed');
   });
 
   test('a late attempt that was announced and that the processor knows goes on: it had begun in time', async () => {
     const order = await aStoredOrder(database.db);
     const input = { ...(await payment(order.id, 1)), order };
-    await expect(killedAtTheCharge().charge(input)).rejects.toThrow('killed');
-    expect((await activities.charge({ ...input, not_after: Date.now() - 1 })).status).toBe('completed');
+    await expect(killedAtTheCharge().chargeAttempt(input)).rejects.toThrow('killed');
+    expect((await activities.chargeAttempt({ ...input, not_after: Date.now() - 1 })).status).toBe('completed');
     expect(await shop.ledger(order.id)).toEqual([expect.objectContaining({ requests: 2, result: 'approved' })]);
   });
 });
 
-describe('askOutcome', () => {
+describe('pollCharge', () => {
   test('a key the processor never saw goes out again while the time for paying lasts', async () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
     const { id: transaction_id, expires_at: end } = order.transactions[0]!;
-    expect((await activities.askOutcome({ order, transaction_id, now: end - 1 })).status).toBe('completed');
+    expect((await activities.pollCharge({ order, transaction_id, now: end - 1 })).status).toBe('completed');
     expect(await shop.ledger(order.id)).toEqual([expect.objectContaining({ amount: 500, requests: 1 })]);
   });
 
   test('at its end it is over: nothing is charged', async () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
     const { id: transaction_id, expires_at: end } = order.transactions[0]!;
-    const after = await activities.askOutcome({ order, transaction_id, now: end });
+    const after = await activities.pollCharge({ order, transaction_id, now: end });
     expect([after.status, after.transactions[0]!.status]).toEqual(['expired', 'error']);
     expect(await shop.ledger(order.id)).toEqual([]);
   });
@@ -251,7 +255,7 @@ describe('askOutcome', () => {
       redirect: 'manual',
     });
     expect(await shop.ledger(pending.id)).toEqual([expect.objectContaining({ result: 'approved' })]);
-    expect((await activities.askOutcome({ order: pending, transaction_id, now: NOW + MINUTE })).status).toBe(
+    expect((await activities.pollCharge({ order: pending, transaction_id, now: NOW + MINUTE })).status).toBe(
       cancelled.status,
     );
     expect(await statuses(pending.id)).toBe('cancelled cancelled');
@@ -259,7 +263,7 @@ describe('askOutcome', () => {
 
   test('nobody answers: the order stays as it is', async () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
-    expect(await deaf().askOutcome({ order, transaction_id: order.transactions[0]!.id, now: NOW })).toEqual(order);
+    expect(await deaf().pollCharge({ order, transaction_id: order.transactions[0]!.id, now: NOW })).toEqual(order);
   });
 });
 
@@ -267,7 +271,7 @@ describe('not to know is no news', () => {
   /** Asks the processor, lets somebody else run the same activity to its end, and is told nothing. */
   const beatenTo = (other: () => Promise<unknown>) =>
     withProcessor({
-      async operate() {
+      async execute() {
         await other();
         return 'unknown';
       },
@@ -309,7 +313,7 @@ describe('not to know is no news', () => {
       period: 30 * MINUTE,
     };
     const input = { project_id: PROJECT.id, is_test: true, now: NOW, transaction, order };
-    expect((await beatenTo(() => activities.charge(input)).charge(input)).status).toBe('completed');
+    expect((await beatenTo(() => activities.chargeAttempt(input)).chargeAttempt(input)).status).toBe('completed');
     expect(await statuses(order.id)).toBe('completed accepted');
   });
 
@@ -318,7 +322,7 @@ describe('not to know is no news', () => {
     const reads = afterFirstRead(() => activities.createAndCharge(input));
     const unheard = processorActivities({
       db: reads,
-      processor: { ...processor, operate: () => Promise.resolve('unknown') },
+      processor: { ...processor, execute: () => Promise.resolve('unknown') },
       public_url: 'http://pay.example',
     });
     expect((await unheard.createAndCharge(input)).status).toBe('completed');
@@ -334,7 +338,7 @@ describe('not to know is no news', () => {
 describe('a challenge that is told when the time is over', () => {
   /** The answer that told of the challenge was lost. */
   const lostChallenge = async () => {
-    const silent = withProcessor({ operate: async (...charge) => (await processor.operate(...charge), 'unknown') });
+    const silent = withProcessor({ execute: async (...charge) => (await processor.execute(...charge), 'unknown') });
     const order = await silent.createAndCharge({ ...aCharge(await tokenOf('challenge')), now: NOW });
     expect(order.transactions[0]!.status).toBe('processing');
     return { order, ...order.transactions[0]! };
@@ -342,7 +346,7 @@ describe('a challenge that is told when the time is over', () => {
 
   test('before the end the customer may still go there', async () => {
     const { order, id: transaction_id, expires_at: end } = await lostChallenge();
-    await activities.askOutcome({ order, transaction_id, now: end - 1 });
+    await activities.pollCharge({ order, transaction_id, now: end - 1 });
     expect(await statuses(order.id)).toBe('processing pending');
   });
 
@@ -350,7 +354,7 @@ describe('a challenge that is told when the time is over', () => {
     '%s ms after it the transaction and its order expire in the same step, however often it is repeated',
     async (after) => {
       const { order, id: transaction_id, expires_at: end } = await lostChallenge();
-      const ask = () => activities.askOutcome({ order, transaction_id, now: end + after });
+      const ask = () => activities.pollCharge({ order, transaction_id, now: end + after });
       const first = await ask();
       expect(first).toEqual(await findOrder(database.db, order.id));
       expect(await statuses(order.id)).toBe('expired expired');
@@ -369,9 +373,9 @@ describe('a challenge that is told when the time is over', () => {
 test('a move that the tables forbid is not tried again: it would end the same', async () => {
   const order = await activities.createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
   const key = (await shop.ledger(order.id))[0]!.idempotency_key;
-  const answer = (await processor.ask(key)) as OperationResult;
-  const lying = withProcessor({ ask: () => Promise.resolve({ ...answer, result: 'declined' }) });
-  const asked = lying.askOutcome({ order, transaction_id: order.transactions[0]!.id, now: NOW });
+  const answer = (await processor.findOperation(key)) as OperationResult;
+  const lying = withProcessor({ findOperation: () => Promise.resolve({ ...answer, result: 'declined' }) });
+  const asked = lying.pollCharge({ order, transaction_id: order.transactions[0]!.id, now: NOW });
   await expect(asked).rejects.toMatchObject({
     type: 'ServerError',
     nonRetryable: true,
@@ -380,14 +384,14 @@ test('a move that the tables forbid is not tried again: it would end the same', 
   expect(await statuses(order.id)).toBe('completed accepted');
 });
 
-describe('endOrder', () => {
+describe('endUnpaidOrder', () => {
   const ending = { ended: 'expired', source: 'service', now: NOW + 30 * MINUTE } as const;
 
   test('ends order and transaction together; again it is the same', async () => {
     const order = await aStoredOrder(database.db);
-    const after = await activities.endOrder({ order, ...ending });
+    const after = await activities.endUnpaidOrder({ order, ...ending });
     expect(await statuses(order.id)).toBe('expired expired');
-    expect(await activities.endOrder({ order, ...ending })).toEqual(after);
+    expect(await activities.endUnpaidOrder({ order, ...ending })).toEqual(after);
     expect((await view(order.id)).transactions[0]!.events).toHaveLength(2);
   });
 
@@ -395,7 +399,7 @@ describe('endOrder', () => {
     const input = { ...aCharge(await tokenOf('approved')), now: NOW };
     await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
     const order = (await findOrder(database.db, input.order.id))!;
-    expect((await activities.endOrder({ order, ...ending })).status).toBe('completed');
+    expect((await activities.endUnpaidOrder({ order, ...ending })).status).toBe('completed');
     expect(await statuses(input.order.id)).toBe('completed accepted');
   });
 
@@ -404,7 +408,7 @@ describe('endOrder', () => {
     Object.assign(input.order, { attempts_max: 5, charged_by: 'customer' });
     await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
     const order = (await findOrder(database.db, input.order.id))!;
-    expect((await activities.endOrder({ order, ended: 'cancelled', source: 'merchant', now: NOW })).status).toBe(
+    expect((await activities.endUnpaidOrder({ order, ended: 'cancelled', source: 'merchant', now: NOW })).status).toBe(
       'cancelled',
     );
     expect(await statuses(input.order.id)).toBe('cancelled error');
@@ -412,14 +416,14 @@ describe('endOrder', () => {
 
   test('while the processor does not say, nothing ends', async () => {
     const order = await aStoredOrder(database.db);
-    expect((await deaf().endOrder({ order, ...ending })).status).toBe('new');
+    expect((await deaf().endUnpaidOrder({ order, ...ending })).status).toBe('new');
     expect(await statuses(order.id)).toBe('new new');
   });
 
   test('If-Match: a repeat after it committed answers the order as it is; three at once are one', async () => {
     const order = await aStoredOrder(database.db);
     const cancel = () =>
-      activities.endOrder({ order, ended: 'cancelled', source: 'merchant', versions: [0], now: NOW });
+      activities.endUnpaidOrder({ order, ended: 'cancelled', source: 'merchant', versions: [0], now: NOW });
     const [after] = await Promise.all([cancel(), cancel(), cancel()]);
     expect(after).toMatchObject({ status: 'cancelled', version: 1 });
     expect(await cancel()).toEqual(after);
@@ -429,7 +433,13 @@ describe('endOrder', () => {
   test('If-Match: another version is refused, and nothing ends', async () => {
     const order = await aStoredOrder(database.db);
     await database.db('orders').where({ id: order.id }).update({ version: 1, description: 'changed' });
-    const cancel = activities.endOrder({ order, ended: 'cancelled', source: 'merchant', versions: [0], now: NOW });
+    const cancel = activities.endUnpaidOrder({
+      order,
+      ended: 'cancelled',
+      source: 'merchant',
+      versions: [0],
+      now: NOW,
+    });
     await expect(cancel).rejects.toMatchObject({ type: 'PreconditionFailed', nonRetryable: true });
     expect(await statuses(order.id)).toBe('new new');
   });
@@ -437,12 +447,12 @@ describe('endOrder', () => {
   test('If-Match: changed while the processor is asked, it is refused', async () => {
     const order = await aStoredOrder(database.db);
     const slow = withProcessor({
-      async ask() {
+      async findOperation() {
         await database.db('orders').where({ id: order.id }).update({ version: 1, description: 'changed' });
-        return 'never_seen';
+        return 'not_found';
       },
     });
-    const cancel = slow.endOrder({ order, ended: 'cancelled', source: 'merchant', versions: [0], now: NOW });
+    const cancel = slow.endUnpaidOrder({ order, ended: 'cancelled', source: 'merchant', versions: [0], now: NOW });
     await expect(cancel).rejects.toMatchObject({ type: 'PreconditionFailed' });
     expect(await statuses(order.id)).toBe('new new');
   });

@@ -65,7 +65,7 @@ const isOver = (order: TestOrder, attempt = 1) =>
 
 /** What the processor knows of the charge, as its notification tells it. */
 async function newsOf({ id }: TestOrder, attempt = 1): Promise<OperationResult> {
-  const known = await world.processor.ask(chargeKey(transactionIdOf(id, attempt)));
+  const known = await world.processor.findOperation(chargeKey(transactionIdOf(id, attempt)));
   if (typeof known === 'string') throw new Error(known);
   return known;
 }
@@ -237,7 +237,7 @@ async function chargedIntoTheVoid(
       vault_token: payment_method_details.vault_token ?? '',
       return_url: 'http://127.0.0.1:1/',
     } as const;
-    expect(await world.processor.operate(charge, chargeKey(transaction_id))).toMatchObject({ result: 'approved' });
+    expect(await world.processor.execute(charge, chargeKey(transaction_id))).toMatchObject({ result: 'approved' });
   };
   return { order, arrive, well: () => clerk.endTrouble() };
 }

@@ -69,8 +69,8 @@ test.each([
   ['another activity for the charge', /createAndCharge/g, 'chargeAndCreate', 'order-paid-by-token'],
   ['another activity for an attempt', /attemptDelivery/g, 'deliver', 'delivery-received-at-third'],
   ['another update', /"cancelOrder"/g, '"stopOrder"', 'order-cancelled'],
-  ['another activity for what follows a payment', /recordAndCarryOut/g, 'carryOut', 'refund-approved'],
-  ['another activity at the end of the window', /closeWindow/g, 'endWindow', 'authorization-lapsed'],
+  ['another activity for what follows a payment', /executeFollowUp/g, 'carryOut', 'refund-approved'],
+  ['another activity at the end of the window', /closeCaptureWindow/g, 'endWindow', 'authorization-lapsed'],
 ])('a change that breaks running workflows is found: %s', async (_title, now, then, history) => {
   const [program = '', map = ''] = code.split(MAP);
   const changed = program.replaceAll(now, then);

@@ -94,11 +94,6 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
     return await over(world, orderWorkflowId(order.id));
   },
-  /** As above, since the processor is asked once more some time after. */
-  async 'order-at-the-issuer-watched'(world) {
-    const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
-    return await over(world, orderWorkflowId(order.id));
-  },
   async 'order-came-too-late'(world) {
     const id = uuidv7();
     await createAnOrder(world, { id, card_number: CARDS.approved.number, input: { not_after: Date.now() - 1 } }).catch(

@@ -53,8 +53,8 @@ beforeAll(async () => {
   const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
   const asked: Processor = {
     ...processor,
-    async ask(key) {
-      const answer = await processor.ask(key);
+    async findOperation(key) {
+      const answer = await processor.findOperation(key);
       await afterAsking(key);
       return answer;
     },

@@ -304,7 +304,7 @@ describe('what the processor approved all the same is given back', () => {
       currency: 'EUR',
       return_url: 'http://pay.test/',
     } as const;
-    await world.processor.operate({ ...charge, vault_token: vaulted.usable ? vaulted.vault_token : '' }, chargeKey(id));
+    await world.processor.execute({ ...charge, vault_token: vaulted.usable ? vaulted.vault_token : '' }, chargeKey(id));
     await pass(16 * MINUTE);
     await until('the reversal', async () => (await given(order)).includes('reversal completed'));
     expect(await story(order)).toBe('expired: error expired');

@@ -314,7 +314,7 @@ class Subject {
     let decided: ReturnType<typeof closing>;
     return {
       real: async () => {
-        await this.activities.closeWindow({ order_id: this.payment.id, now });
+        await this.activities.closeCaptureWindow({ order_id: this.payment.id, now });
         return 'closed';
       },
       parts: [

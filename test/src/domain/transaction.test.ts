@@ -1,4 +1,4 @@
-import { askAgainAfter, chargeKey, outcomeOf } from '../../../src/domain/transaction';
+import { pollAfter, chargeKey, outcomeOf } from '../../../src/domain/transaction';
 
 test('no answer means that the outcome is not known, never that it was declined', () => {
   expect(outcomeOf('unknown')).toEqual({ to: 'processing' });
@@ -21,6 +21,6 @@ test('every repeat of a charge has the same key', () => {
 });
 
 test('the processor is asked soon at first, then once a minute, after half an hour every ten minutes', () => {
-  const waits = [0, 1, 2, 3, 4, 5, 29, 30, 500].map(askAgainAfter);
+  const waits = [0, 1, 2, 3, 4, 5, 29, 30, 500].map(pollAfter);
   expect(waits).toEqual([2_000, 5_000, 10_000, 20_000, 30_000, 60_000, 60_000, 600_000, 600_000]);
 });

@@ -207,7 +207,7 @@ describe('in a world where Temporal has lost what it was told', () => {
       capture_mode: 'manual' as const,
       capture_period: 'PT10M',
     };
-    await activities.charge({
+    await activities.chargeAttempt({
       project_id: PROJECT.id,
       is_test: true,
       transaction,

@@ -80,7 +80,7 @@ test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (what
   answer = give;
   const { project_id } = OPERATION;
   // All at once: each waits for as long as the client does.
-  const outcomes = Promise.all([stranger.operate(OPERATION, 'key'), stranger.ask('key')]);
+  const outcomes = Promise.all([stranger.execute(OPERATION, 'key'), stranger.findOperation('key')]);
   const looks = Promise.all(
     [
       stranger.getVaultedCard('t', project_id),
@@ -111,21 +111,24 @@ test.each([
 ])('an approval of %s is no approval of this one', async (_what, other) => {
   const approved = { ...OPERATION, idempotency_key: 'key', result: 'approved', occurred: '2026-01-15T12:00:00Z' };
   answer = json(200, approved);
-  expect(await stranger.operate(OPERATION, 'key')).toMatchObject({ result: 'approved' });
+  expect(await stranger.execute(OPERATION, 'key')).toMatchObject({ result: 'approved' });
   answer = json(200, { ...approved, ...other });
-  expect(await stranger.operate(OPERATION, 'key')).toBe('unknown');
+  expect(await stranger.execute(OPERATION, 'key')).toBe('unknown');
 });
 
 test('a key that came with another request: told apart from no answer, and only by the processor itself', async () => {
   answer = json(409, { error: 'This Idempotency-Key belongs to another request.', field: 'Idempotency-Key' });
-  expect([await stranger.operate(OPERATION, 'key'), await stranger.ask('key')]).toEqual(['other_request', 'unknown']);
+  expect([await stranger.execute(OPERATION, 'key'), await stranger.findOperation('key')]).toEqual([
+    'key_used_for_other_request',
+    'unknown',
+  ]);
   answer = json(409, { error: 'Conflict' });
-  expect(await stranger.operate(OPERATION, 'key')).toBe('unknown');
+  expect(await stranger.execute(OPERATION, 'key')).toBe('unknown');
 });
 
 test('nobody there: unknown, and a look-up has no answer', async () => {
   const nobody = createProcessor({ url: 'http://127.0.0.1:9', key: KEY, timeout_ms: 5_000 });
-  expect(await nobody.operate(OPERATION, 'key')).toBe('unknown');
+  expect(await nobody.execute(OPERATION, 'key')).toBe('unknown');
   await expect(nobody.getVaultedCard('t', OPERATION.project_id)).rejects.toMatchObject({ error: 'GatewayTimeout' });
   await nobody.close();
 });
@@ -133,21 +136,21 @@ test('nobody there: unknown, and a look-up has no answer', async () => {
 test.each([
   ['latency within the limit', { kind: 'latency', milliseconds: 50 }, 'approved', 'approved', 1],
   ['latency beyond it', { kind: 'latency', milliseconds: 6_000 }, 'unknown', 'approved', 1],
-  ['an error', { kind: 'error' }, 'unknown', 'never_seen', 0],
-  ['no answer', { kind: 'no_answer' }, 'unknown', 'never_seen', 0],
+  ['an error', { kind: 'error' }, 'unknown', 'not_found', 0],
+  ['no answer', { kind: 'no_answer' }, 'unknown', 'not_found', 0],
   ['a lost answer', { kind: 'lost_answer' }, 'unknown', 'approved', 1],
-  ['an outage', { kind: 'outage' }, 'unknown', 'never_seen', 0],
+  ['an outage', { kind: 'outage' }, 'unknown', 'not_found', 0],
   ['garbage', { kind: 'garbage' }, 'unknown', 'approved', 1],
 ])('the control API: %s', async (_, fault, first, afterwards, rows) => {
   const charge = await bench.charge('approved');
   await bench.control('faults', { ...fault, operation: 'sale', order_id: charge.order_id, times: 1 });
-  expect(word(await bench.processor.operate(charge, charge.transaction_id))).toBe(first);
+  expect(word(await bench.processor.execute(charge, charge.transaction_id))).toBe(first);
   const written = async () => (await bench.ledger(`?order_id=${charge.order_id}`)).length;
   // What answers late happens late.
   if (rows > 0) await eventually(async () => (await written()) > 0 || undefined);
   expect(await written()).toBe(rows);
-  expect(word(await bench.processor.ask(charge.transaction_id))).toBe(afterwards);
-  expect(word(await bench.processor.operate(charge, charge.transaction_id))).toBe('approved');
+  expect(word(await bench.processor.findOperation(charge.transaction_id))).toBe(afterwards);
+  expect(word(await bench.processor.execute(charge, charge.transaction_id))).toBe('approved');
   expect(await bench.ledger(`?order_id=${charge.order_id}`)).toHaveLength(1);
 });
 
@@ -155,25 +158,25 @@ test('a fault that is ended leaves those about others as they are', async () => 
   const [ended, stays] = [await bench.charge('approved'), await bench.charge('approved')];
   for (const { order_id } of [ended, stays]) await bench.control('faults', { kind: 'error', order_id });
   await fetch(`${bench.simulator.url}/control/faults/?order_id=${ended.order_id}`, { method: 'DELETE' });
-  expect(word(await bench.processor.operate(ended, ended.transaction_id))).toBe('approved');
-  expect(word(await bench.processor.operate(stays, stays.transaction_id))).toBe('unknown');
+  expect(word(await bench.processor.execute(ended, ended.transaction_id))).toBe('approved');
+  expect(word(await bench.processor.execute(stays, stays.transaction_id))).toBe('unknown');
 });
 
 test('a fault hits only what it is about', async () => {
   const [hit, spared] = [await bench.charge('approved'), await bench.charge('approved')];
   await bench.control('faults', { kind: 'error', vault_token: hit.vault_token });
   await bench.control('faults', { kind: 'garbage', operation: 'ask', transaction_id: spared.transaction_id, times: 1 });
-  expect(word(await bench.processor.operate(hit, hit.transaction_id))).toBe('unknown');
-  expect(word(await bench.processor.operate(spared, spared.transaction_id))).toBe('approved');
-  expect(word(await bench.processor.ask(spared.transaction_id))).toBe('unknown');
-  expect(word(await bench.processor.ask(spared.transaction_id))).toBe('approved');
+  expect(word(await bench.processor.execute(hit, hit.transaction_id))).toBe('unknown');
+  expect(word(await bench.processor.execute(spared, spared.transaction_id))).toBe('approved');
+  expect(word(await bench.processor.findOperation(spared.transaction_id))).toBe('unknown');
+  expect(word(await bench.processor.findOperation(spared.transaction_id))).toBe('approved');
 });
 
 test('an outage is over when its fault is removed', async () => {
   await bench.control('faults', { kind: 'outage' });
-  expect(await bench.processor.ask('key')).toBe('unknown');
+  expect(await bench.processor.findOperation('key')).toBe('unknown');
   await fetch(`${bench.simulator.url}/control/faults/`, { method: 'DELETE' });
-  expect(await bench.processor.ask('key')).toBe('never_seen');
+  expect(await bench.processor.findOperation('key')).toBe('not_found');
 });
 
 test('a vault token gives what may be known, in its own project only', async () => {
@@ -230,8 +233,8 @@ test.each([
 test('a wrong processor key: unknown, and nothing happened', async () => {
   const forged = createProcessor({ url: bench.simulator.url, key: 'sk_forged', timeout_ms: 5_000 });
   const charge = await bench.charge('approved');
-  expect(await forged.operate(charge, charge.transaction_id)).toBe('unknown');
-  expect(await bench.processor.ask(charge.transaction_id)).toBe('never_seen');
+  expect(await forged.execute(charge, charge.transaction_id)).toBe('unknown');
+  expect(await bench.processor.findOperation(charge.transaction_id)).toBe('not_found');
   await forged.close();
 });
 
@@ -239,6 +242,6 @@ test('the test cards can be listed', async () => {
   expect(await bench.processor.testCards()).toHaveLength(Object.keys(CARDS).length);
 });
 
-function word(result: Awaited<ReturnType<Processor['ask' | 'operate']>>): string {
+function word(result: Awaited<ReturnType<Processor['findOperation' | 'execute']>>): string {
   return typeof result === 'string' ? result : result.result;
 }

@@ -17,9 +17,9 @@ const TABLE: [CardName, first: string, asked: string, again: string][] = [
   ['frictionless', 'approved 00', 'approved 00', 'approved 00'],
   ['processing_approved', 'processing', 'processing', 'processing'],
   ['processing_declined', 'processing', 'processing', 'processing'],
-  ['no_answer', 'unknown', 'never_seen', 'approved 00'],
+  ['no_answer', 'unknown', 'not_found', 'approved 00'],
   ['lost_answer', 'unknown', 'approved 00', 'approved 00'],
-  ['error_then_fine', 'unknown', 'never_seen', 'approved 00'],
+  ['error_then_fine', 'unknown', 'not_found', 'approved 00'],
   ['chargeback', 'approved 00', 'approved 00', 'approved 00'],
   ['chargeback_won', 'approved 00', 'approved 00', 'approved 00'],
   ['capture_refused', 'approved 00', 'approved 00', 'approved 00'],
@@ -30,9 +30,9 @@ const TABLE: [CardName, first: string, asked: string, again: string][] = [
 test.each(TABLE)('%s: %s, asked %s, again %s', async (card, first, asked, again) => {
   const charge = await bench.charge(card);
   const key = `${charge.transaction_id}:charge`;
-  expect(words(await bench.processor.operate(charge, key))).toBe(first);
-  expect(words(await bench.processor.ask(key))).toBe(asked);
-  expect(words(await bench.processor.operate(charge, key))).toBe(again);
+  expect(words(await bench.processor.execute(charge, key))).toBe(first);
+  expect(words(await bench.processor.findOperation(key))).toBe(asked);
+  expect(words(await bench.processor.execute(charge, key))).toBe(again);
   expect(await bench.ledger(`?transaction_id=${charge.transaction_id}`)).toEqual([
     expect.objectContaining({ idempotency_key: key, requests: 2 }),
   ]);
@@ -44,7 +44,7 @@ test('the table above is the whole table', () => {
 });
 
 test('frictionless: authenticated, liability shifted', async () => {
-  expect(await bench.processor.operate(await bench.charge('frictionless'), 'frictionless:1')).toMatchObject({
+  expect(await bench.processor.execute(await bench.charge('frictionless'), 'frictionless:1')).toMatchObject({
     three_ds: { result: 'authenticated', liability_shift: true },
   });
 });
@@ -54,9 +54,9 @@ test.each([
   ['processing_declined', 'declined 05'],
 ] as const)('%s: asked when its time has come, it is %s', async (card, end) => {
   const charge = await bench.charge(card);
-  await bench.processor.operate(charge, charge.transaction_id);
+  await bench.processor.execute(charge, charge.transaction_id);
   await bench.control('due', { transaction_id: charge.transaction_id });
-  expect(words(await bench.processor.ask(charge.transaction_id))).toBe(end);
+  expect(words(await bench.processor.findOperation(charge.transaction_id))).toBe(end);
 });
 
 describe('two books', () => {
@@ -70,10 +70,10 @@ describe('two books', () => {
       is_test,
       vault_token: (card as { vault_token: string }).vault_token,
     });
-    expect(words(await bench.processor.operate(charge, charge.transaction_id))).toBe(answer);
+    expect(words(await bench.processor.execute(charge, charge.transaction_id))).toBe(answer);
   });
 });
 
-function words(answer: Awaited<ReturnType<Bench['processor']['ask' | 'operate']>>): string {
+function words(answer: Awaited<ReturnType<Bench['processor']['findOperation' | 'execute']>>): string {
   return typeof answer === 'string' ? answer : [answer.result, answer.response_code].filter(Boolean).join(' ');
 }

@@ -11,7 +11,7 @@ async function atTheIssuer(
   over: Parameters<Bench['charge']>[1] = { return_url: BACK },
 ): Promise<{ key: string; url: string }> {
   const charge = await bench.charge('challenge', over);
-  const answer = await bench.processor.operate(charge, charge.transaction_id);
+  const answer = await bench.processor.execute(charge, charge.transaction_id);
   if (typeof answer === 'string' || !answer.challenge_url) throw new Error('no challenge');
   return { key: charge.transaction_id, url: answer.challenge_url };
 }
@@ -35,11 +35,11 @@ test.each([
   const { key, url } = await atTheIssuer();
   for (const form of forms.slice(0, -1)) {
     expect((await submit(url, form)).headers.get('location')).toBe(new URL(url).pathname);
-    expect(await bench.processor.ask(key)).toMatchObject({ result: 'challenge' });
+    expect(await bench.processor.findOperation(key)).toMatchObject({ result: 'challenge' });
   }
   const last = await submit(url, forms.at(-1) ?? {});
   expect([last.status, last.headers.get('location')]).toEqual([303, BACK]);
-  const asked = await bench.processor.ask(key);
+  const asked = await bench.processor.findOperation(key);
   expect(asked).toMatchObject(end);
   if (end === FAILED) expect(asked).not.toHaveProperty('response_code');
 });
@@ -47,9 +47,9 @@ test.each([
 test('the first end counts, whatever is submitted afterwards or at the same time', async () => {
   const { key, url } = await atTheIssuer();
   await Promise.all([submit(url, { code: '0101' }), submit(url, { action: 'cancel' }), submit(url, { code: '0101' })]);
-  const first = await bench.processor.ask(key);
+  const first = await bench.processor.findOperation(key);
   expect((await submit(url, { code: '3333' })).headers.get('location')).toBe(BACK);
-  expect(await bench.processor.ask(key)).toEqual(first);
+  expect(await bench.processor.findOperation(key)).toEqual(first);
 });
 
 test('the page shows amount and card, the mistake after a wrong code, and runs nothing', async () => {

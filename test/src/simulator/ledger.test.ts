@@ -8,9 +8,9 @@ afterAll(() => bench.close());
 
 test('fields of a follow-up: the ids of the payment order, its own in follow_up_order_id', async () => {
   const charge = await bench.charge('approved', { operation: 'authorize' });
-  await bench.processor.operate(charge, `${charge.transaction_id}:charge`);
+  await bench.processor.execute(charge, `${charge.transaction_id}:charge`);
   const capture = followUp(charge, 'capture', 400);
-  await bench.processor.operate(capture, `${charge.transaction_id}:capture`);
+  await bench.processor.execute(capture, `${charge.transaction_id}:capture`);
   const [, entry] = await bench.ledger(`?transaction_id=${charge.transaction_id}`);
   expect(entry).toEqual({
     operation: 'capture',
@@ -31,7 +31,7 @@ test('fields of a follow-up: the ids of the payment order, its own in follow_up_
 test('pages hold everything once, oldest first, and the last one has no next', async () => {
   const keys = Array.from({ length: 5 }, () => randomUUID());
   const order_id = randomUUID();
-  for (const key of keys) await bench.processor.operate(await bench.charge('approved', { order_id }), key);
+  for (const key of keys) await bench.processor.execute(await bench.charge('approved', { order_id }), key);
 
   const seen: string[] = [];
   let next: string | undefined = `${bench.simulator.url}/ledger/?order_id=${order_id}&limit=2`;

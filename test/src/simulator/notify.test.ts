@@ -40,7 +40,7 @@ const about = (transaction_id: string): Notification['operation'][] =>
 test('a late outcome is told, signed as Standard Webhooks, again until it is received', async () => {
   failures = 1;
   const charge = await bench.charge('processing_approved');
-  await bench.processor.operate(charge, charge.transaction_id);
+  await bench.processor.execute(charge, charge.transaction_id);
   await bench.control('due', { transaction_id: charge.transaction_id });
   await eventually(() => (received.length === 2 ? true : undefined));
 
@@ -49,13 +49,15 @@ test('a late outcome is told, signed as Standard Webhooks, again until it is rec
   for (const { headers, body } of received) {
     expect(() => new Webhook(SECRET).verify(body, headers as Record<string, string>)).not.toThrow();
   }
-  expect(about(charge.transaction_id)).toEqual(Array(2).fill(await bench.processor.ask(charge.transaction_id)));
+  expect(about(charge.transaction_id)).toEqual(
+    Array(2).fill(await bench.processor.findOperation(charge.transaction_id)),
+  );
   expect(bench.lines.join('')).toContain('notification was not received');
 });
 
 test('a chargeback and its reversal are told and in the ledger, once each', async () => {
   const charge = await bench.charge('chargeback_won');
-  await bench.processor.operate(charge, charge.transaction_id);
+  await bench.processor.execute(charge, charge.transaction_id);
   await Promise.all([bench.control('due', charge), bench.control('due', charge)]);
   await bench.control('due', charge);
   await bench.control('due', charge);
@@ -72,9 +74,9 @@ test('a chargeback and its reversal are told and in the ledger, once each', asyn
 
 test('an authorization is charged back when it was captured, and so much of it', async () => {
   const charge = await bench.charge('chargeback', { operation: 'authorize' });
-  await bench.processor.operate(charge, charge.transaction_id);
+  await bench.processor.execute(charge, charge.transaction_id);
   await bench.control('due', charge);
-  await bench.processor.operate(followUp(charge, 'capture', 400), `${charge.transaction_id}:capture`);
+  await bench.processor.execute(followUp(charge, 'capture', 400), `${charge.transaction_id}:capture`);
   await bench.control('due', charge);
   expect(await bench.ledger(`?order_id=${charge.order_id}`)).toMatchObject([
     { operation: 'authorize' },
@@ -85,7 +87,7 @@ test('an authorization is charged back when it was captured, and so much of it',
 
 test('the control API charges back any payment, beyond what is there too, and repeats a notification', async () => {
   const charge = await bench.charge('approved');
-  await bench.processor.operate(charge, charge.transaction_id);
+  await bench.processor.execute(charge, charge.transaction_id);
   await bench.control('chargebacks', { transaction_id: charge.transaction_id, amount: 1_500 });
   const [told] = await eventually(() =>
     about(charge.transaction_id).length ? about(charge.transaction_id) : undefined,

@@ -9,14 +9,14 @@ beforeAll(async () => void (bench = await startBench()));
 afterAll(() => bench.close());
 
 const resultOf = async (operation: Operation, key: string = randomUUID()): Promise<string> => {
-  const answer = await bench.processor.operate(operation, key);
+  const answer = await bench.processor.execute(operation, key);
   return typeof answer === 'string' ? answer : answer.result;
 };
 
 test('eight at once with one key: one row, requests 8, one answer', async () => {
   const charge = await bench.charge('approved');
   const answers = await Promise.all(
-    Array.from({ length: 8 }, () => bench.processor.operate(charge, charge.transaction_id)),
+    Array.from({ length: 8 }, () => bench.processor.execute(charge, charge.transaction_id)),
   );
   for (const answer of answers) expect(answer).toEqual(answers[0]);
   expect(await bench.ledger(`?order_id=${charge.order_id}`)).toEqual([
@@ -40,7 +40,7 @@ test('eight at once with one key: a refund too', async () => {
   await resultOf(charge);
   const refund = followUp(charge, 'refund', 600);
   const answers = await Promise.all(
-    Array.from({ length: 8 }, () => bench.processor.operate(refund, `${charge.transaction_id}:refund`)),
+    Array.from({ length: 8 }, () => bench.processor.execute(refund, `${charge.transaction_id}:refund`)),
   );
   for (const answer of answers) {
     expect(answer).toMatchObject({ result: 'approved', follow_up_order_id: refund.follow_up_order_id });
@@ -211,7 +211,7 @@ describe('the receiver of account funding', () => {
     ['that is a card', () => bench.token('approved')],
   ])('an account %s: error, without a response code, and nothing follows', async (_title, token) => {
     const charge = await bench.charge('approved', { operation: 'authorize', receiver_account_token: await token() });
-    const answer = await bench.processor.operate(charge, charge.transaction_id);
+    const answer = await bench.processor.execute(charge, charge.transaction_id);
     expect(answer).toMatchObject({ result: 'error' });
     expect(answer).not.toHaveProperty('response_code');
     expect(await resultOf(followUp(charge, 'capture', 1))).toBe('refused');
@@ -240,14 +240,14 @@ test('another currency or another order is refused', async () => {
 });
 
 test('what is approved is settled: the amount less the fee; an authorization when it is captured', async () => {
-  expect(await bench.processor.operate(await bench.charge('approved', { amount: 10_000 }), randomUUID())).toMatchObject(
+  expect(await bench.processor.execute(await bench.charge('approved', { amount: 10_000 }), randomUUID())).toMatchObject(
     {
       settlement: { settlement_currency: 'EUR', settlement_amount: 9_840, fee_currency: 'EUR', fee_amount: 160 },
     },
   );
   const charge = await bench.charge('approved', { operation: 'authorize', amount: Number.MAX_SAFE_INTEGER });
-  expect(await bench.processor.operate(charge, randomUUID())).not.toHaveProperty('settlement');
-  const captured = await bench.processor.operate(followUp(charge, 'capture', Number.MAX_SAFE_INTEGER), randomUUID());
+  expect(await bench.processor.execute(charge, randomUUID())).not.toHaveProperty('settlement');
+  const captured = await bench.processor.execute(followUp(charge, 'capture', Number.MAX_SAFE_INTEGER), randomUUID());
   const { settlement_amount = 0, fee_amount = 0 } = (typeof captured === 'object' && captured.settlement) || {};
   expect(BigInt(settlement_amount) + BigInt(fee_amount)).toBe(BigInt(Number.MAX_SAFE_INTEGER));
 });

@@ -11,7 +11,7 @@ const BOOKS = WALLETS.flatMap((payment_method) => [true, false].map((is_test) =>
 
 async function charge(vault_token: string, fields: { is_test: boolean; project_id?: string }): Promise<string> {
   const operation = await bench.charge('approved', { ...fields, vault_token });
-  const { result, response_code } = (await bench.processor.operate(
+  const { result, response_code } = (await bench.processor.execute(
     operation,
     operation.transaction_id,
   )) as OperationResult;
