@@ -33,7 +33,7 @@ export interface FollowUpInput extends Omit<NewFollowUp, 'transaction_id' | 'now
   processor_key?: string | undefined;
   /** Only for a possible late approval: how long to wait before asking the processor, unless signalled. Milliseconds. */
   poll_after_ms?: number | undefined;
-  /** Only when continued as a new run: how often the processor was asked. */
+  /** Only when continued as a new run: how often the processor was asked by schedule. */
   polls?: number | undefined;
 }
 
@@ -44,7 +44,17 @@ export type CaptureOrVoidInput = FollowUpInput & { kind: 'capture' | 'void' };
 export interface OrderInput {
   order_id: string;
   /** Only when continued as a new run: what is not in the record. */
-  resumed?: { asked: number; toldToAsk: boolean; unsettled: string | undefined; mayHaveCharged: boolean } | undefined;
+  resumed?:
+    | {
+        /** How often the processor was asked by schedule. */
+        polls: number;
+        poll_requested: boolean;
+        /** A transaction that ended although the processor never said that it was not paid. */
+        unconfirmed_transaction_id: string | undefined;
+        /** A charge may have been sent by a worker that died before it could record or report it. */
+        may_have_charged: boolean;
+      }
+    | undefined;
 }
 
 /** A transaction as a merchant or customer requests it; with `vault_token` in its details it is charged at once. */

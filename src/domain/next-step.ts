@@ -1,29 +1,29 @@
 import { isClosed, openAuthorization } from './authorization';
-import { shouldExpire, isOutcomeOpen, type OrderRecord } from './order-record';
+import { isOutcomeOpen, shouldExpire, type OrderRecord } from './order-record';
 import { ORDER_MOVES, isFinal } from './transitions';
 
 /** What an order needs from its workflow, one thing at a time. */
 export type Step =
-  /** Webhooks of status changes have to be started. */
-  | 'deliver'
-  /** Money is reserved: it is kept until its window ends, then captured or released. */
-  | 'keep'
+  /** Status changes have webhooks whose delivery has not started. */
+  | 'startDeliveries'
+  /** Money is reserved: it is held until its capture window ends, then captured or released. */
+  | 'holdAuthorization'
   /** The time for paying is over. */
-  | 'end'
+  | 'expire'
   /** The processor has to be asked what became of a charge. */
-  | 'ask'
+  | 'pollOutcome'
   /** The customer has to pay. */
-  | 'wait'
+  | 'awaitPayment'
   /** Nothing is left to do. */
-  | 'leave';
+  | 'finish';
 
 /** What is done next for an order; `now` in epoch milliseconds. */
 export function nextStep(order: OrderRecord, now: number): Step {
-  if (order.deliveries.length > 0) return 'deliver';
+  if (order.deliveries.length > 0) return 'startDeliveries';
   if (isFinal(ORDER_MOVES, order.status)) {
     const authorization = openAuthorization(order);
-    return authorization === undefined || isClosed(authorization, now) ? 'leave' : 'keep';
+    return authorization === undefined || isClosed(authorization, now) ? 'finish' : 'holdAuthorization';
   }
-  if (shouldExpire(order, now)) return 'end';
-  return isOutcomeOpen(order) ? 'ask' : 'wait';
+  if (shouldExpire(order, now)) return 'expire';
+  return isOutcomeOpen(order) ? 'pollOutcome' : 'awaitPayment';
 }

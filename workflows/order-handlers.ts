@@ -1,0 +1,113 @@
+import { setHandler, type ApplicationFailure } from '@temporalio/workflow';
+import { mayCancel, paymentObstacle, type PaymentObstacle } from '../src/domain/order';
+import { lastTransaction, orderFacts, paymentExpiresAt, type OrderRecord } from '../src/domain/order-record';
+import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
+import { ServiceError, tooLate } from '../src/errors';
+import { local } from './activities';
+import {
+  cancelOrder,
+  captureOrVoid,
+  createOrder,
+  processorAnswered,
+  recordChanged,
+  submitPayment,
+  type CancelOrderInput,
+  type CaptureOrVoidInput,
+  type CreateOrderInput,
+  type SubmitPaymentInput,
+} from './messages';
+import { refusal, type OrderState } from './order-state';
+
+/** Sets what an order does with its updates and signals. Updates change the order one at a time. */
+export function setOrderHandlers(state: OrderState): void {
+  const { inTurn } = state;
+  setHandler(
+    createOrder,
+    async (input) => {
+      state.creationRequested = true;
+      await inTurn(() => create(state, input));
+    },
+    { description: 'Writes the order and, with a card token, charges it.' },
+  );
+  setHandler(submitPayment, (input) => inTurn(() => pay(state, input)), {
+    description: 'Charges one payment attempt of the hosted page.',
+  });
+  setHandler(cancelOrder, (input) => inTurn(() => cancel(state, input)), {
+    description: 'Cancels an unpaid order, unless the processor says that it was paid.',
+  });
+  setHandler(captureOrVoid, (input) => inTurn(() => captureOrVoidReserved(state, input)), {
+    description: 'Sets the amount of a capture or void aside and starts its workflow.',
+  });
+  setHandler(
+    processorAnswered,
+    () => {
+      state.pollRequested = true;
+    },
+    { description: 'The processor may have an outcome: ask it now.' },
+  );
+  setHandler(
+    recordChanged,
+    () => {
+      state.recordIsStale = true;
+    },
+    { description: 'The record is ahead of this workflow: read it again.' },
+  );
+}
+
+async function create(state: OrderState, input: CreateOrderInput): Promise<void> {
+  if (state.record !== undefined) return;
+  if (state.refused) throw refusal(tooLate());
+  const request = { ...input, now: state.clock.now() };
+  try {
+    state.applyRecord(
+      input.order.charged_by === 'token' ? await local.createAndCharge(request) : await local.createOrder(request),
+    );
+  } catch (failure) {
+    state.refused = true;
+    throw failure;
+  }
+}
+
+async function pay(state: OrderState, input: SubmitPaymentInput): Promise<void> {
+  await state.findRecord();
+  state.lateApproval.mayHaveCharged = true;
+  const order = await state.expireIfDue();
+  const obstacle = paymentObstacle({
+    ...orderFacts(order),
+    expires_at: paymentExpiresAt(order),
+    now: state.clock.now(),
+    attempt: input.transaction.attempt,
+  });
+  if (obstacle !== undefined) throw refusal(new ServiceError('TransactionAlreadyStarted', OBSTACLES[obstacle]));
+  state.applyRecord(await local.chargeAttempt({ ...input, order, now: state.clock.now() }));
+}
+
+const OBSTACLES: Record<PaymentObstacle, string> = {
+  already_started: 'This payment attempt has started already.',
+  no_attempt_left: 'The order has no payment attempt left.',
+  ended: 'The order cannot be paid any more.',
+};
+
+async function cancel(state: OrderState, { source, versions }: CancelOrderInput): Promise<void> {
+  await state.findRecord();
+  const order = await state.expireIfDue();
+  if (order.status === 'cancelled') return;
+  if (!mayCancel(order.status, lastTransaction(order)?.status)) throw canNotCancel(order);
+  const now = state.clock.now();
+  state.applyRecord(await local.endUnpaidOrder({ order, ended: 'cancelled', source, versions, now }));
+  // The activity asks the processor first, which may have charged the order.
+  const after = state.requireRecord();
+  if (after.status !== 'cancelled') throw canNotCancel(after);
+}
+
+function canNotCancel(order: OrderRecord): ApplicationFailure {
+  const why = isFinal(ORDER_MOVES, order.status) ? '' : ' and the outcome of its payment is awaited';
+  return refusal(new ServiceError('CanNotCancelTransaction', `The order is ${order.status}${why}.`));
+}
+
+async function captureOrVoidReserved(state: OrderState, input: CaptureOrVoidInput): Promise<void> {
+  // Temporal may have lost the workflow that held the order: go on from the record.
+  await state.findRecord();
+  state.requireRecord();
+  state.applyRecord(await local.startCaptureOrVoid({ ...input, now: state.clock.now() }));
+}

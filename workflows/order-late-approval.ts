@@ -1,0 +1,57 @@
+import { lastTransaction, type OrderRecord } from '../src/domain/order-record';
+import { isEnding } from '../src/domain/order';
+import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
+import { local } from './activities';
+import type { OrderInput } from './messages';
+
+/** A customer may still be at the issuer when the order ends, but not longer than this. Milliseconds. */
+const POLL_AFTER_END_MS = 15 * 60_000;
+
+type Resumed = NonNullable<OrderInput['resumed']>;
+
+/**
+ * The processor may approve a charge that has ended here. A reversal order then gives the money back (rules 10.11); its workflow
+ * polls the processor after a while, or as soon as there is a sign of an approval (rules 10.12).
+ */
+export class LateApproval {
+  /** A transaction that ended here, or may, although the processor never said that it was not paid. */
+  private unconfirmed: string | undefined;
+  /** A charge may have been sent by a worker that died before it could record or report it. */
+  mayHaveCharged: boolean;
+
+  constructor(resumed: Resumed | undefined) {
+    this.unconfirmed = resumed?.unconfirmed_transaction_id;
+    this.mayHaveCharged = resumed?.may_have_charged ?? false;
+  }
+
+  /** A customer at the issuer may pay there after the order has ended here. */
+  observe(record: OrderRecord): void {
+    const last = lastTransaction(record);
+    if (last?.status === 'pending') this.unconfirmed = last.id;
+    else if (last?.status === 'error') this.unconfirmed = undefined;
+  }
+
+  /** An attempt became `error` because its time was over, not because the processor said so. */
+  async watchAbandoned(record: OrderRecord, transaction_id: string): Promise<void> {
+    // The end of the workflow looks after the last attempt; while the order is open another one may follow.
+    if (isFinal(ORDER_MOVES, record.status)) this.unconfirmed = transaction_id;
+    else await local.startReversal({ transaction_id, poll_after_ms: POLL_AFTER_END_MS });
+  }
+
+  /** At the end of the order's workflow: starts the reversal's when the last transaction may still be approved. */
+  async watchEnded(record: OrderRecord, pollRequested: boolean): Promise<void> {
+    const last = lastTransaction(record);
+    if (last === undefined) return;
+    const { id: transaction_id, status } = last;
+    const endedTogether = isEnding(record.status) && status === record.status;
+    const mayBePaid =
+      (transaction_id === this.unconfirmed && status !== 'accepted') || (endedTogether && this.mayHaveCharged);
+    if (mayBePaid) await local.startReversal({ transaction_id, poll_after_ms: POLL_AFTER_END_MS });
+    // A signal that arrived while the order was ending may be about an approval. Later signals reach the reversal's workflow.
+    if (pollRequested && (mayBePaid || endedTogether)) await local.startReversal({ transaction_id });
+  }
+
+  toResume(): Pick<Resumed, 'unconfirmed_transaction_id' | 'may_have_charged'> {
+    return { unconfirmed_transaction_id: this.unconfirmed, may_have_charged: this.mayHaveCharged };
+  }
+}

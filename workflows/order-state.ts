@@ -1,0 +1,121 @@
+import {
+  ApplicationFailure,
+  condition,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { shouldExpire, type OrderRecord } from '../src/domain/order-record';
+import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
+import { ServiceError } from '../src/errors';
+import { local } from './activities';
+import { temporalClock } from './clock';
+import type { OrderInput } from './messages';
+import { oneAtATime } from './one-at-a-time';
+import { describe } from './order-details';
+import { LateApproval } from './order-late-approval';
+import { ORDER_STATUS } from './search-attributes';
+
+/** What the workflow of one order knows: the order as recorded, and the little that the record does not say. */
+export class OrderState {
+  readonly clock = temporalClock;
+  /** Changes of the order run in here, one at a time. */
+  readonly inTurn = oneAtATime();
+  /** The order as last recorded; undefined until it exists. */
+  record: OrderRecord | undefined;
+  /** The record may be newer than `record`. */
+  recordIsStale = false;
+  /** The order does not exist, and will not: its creation was refused, failed, or came too late. */
+  refused = false;
+  /** A request to create the order has arrived. */
+  creationRequested = false;
+  /** The processor is to be asked now instead of later. */
+  pollRequested: boolean;
+  /** How often the processor was asked by schedule. */
+  polls: number;
+  /** The timer of the capture window is running. */
+  captureTimerRuns = false;
+  readonly lateApproval: LateApproval;
+
+  constructor(
+    readonly order_id: string,
+    private readonly resumed: OrderInput['resumed'],
+  ) {
+    this.pollRequested = resumed?.poll_requested ?? false;
+    this.polls = resumed?.polls ?? 0;
+    this.lateApproval = new LateApproval(resumed);
+  }
+
+  /** The order as recorded. Throws the NotFound that an update answers when there is none. */
+  requireRecord(): OrderRecord {
+    if (this.record === undefined) throw refusal(new ServiceError('NotFound', 'The order does not exist.'));
+    return this.record;
+  }
+
+  /** Every change goes through here, so that the operator sees the order as recorded. */
+  applyRecord(record: OrderRecord): void {
+    // The start request already set OrderStatus to `new`; setting it again costs an event.
+    if ((this.record?.status ?? 'new') !== record.status) {
+      upsertSearchAttributes([{ key: ORDER_STATUS, value: record.status }]);
+    }
+    this.record = record;
+    this.lateApproval.observe(record);
+    setCurrentDetails(describe(record, workflowInfo().namespace));
+  }
+
+  /**
+   * Reads the order when this workflow does not know it. Temporal keeps an update in memory until its first task is done: if server
+   * and worker die together, the row and the charge are all that remains.
+   */
+  async findRecord(): Promise<void> {
+    if (this.record !== undefined || this.refused) return;
+    const found = await local.findOrder({ order_id: this.order_id });
+    if (found === null) {
+      this.refused = true;
+      return;
+    }
+    if (this.resumed === undefined) this.lateApproval.mayHaveCharged = true;
+    this.applyRecord(found);
+  }
+
+  /** Reads the order again, as the record is ahead of this workflow. */
+  async refreshRecord(): Promise<void> {
+    this.recordIsStale = false;
+    await this.inTurn(async () =>
+      this.applyRecord((await local.findOrder({ order_id: this.order_id })) ?? this.requireRecord()),
+    );
+  }
+
+  /** An order is expired at its expires_at, even if the timer has not fired yet. Returns the order. */
+  async expireIfDue(): Promise<OrderRecord> {
+    const order = this.requireRecord();
+    const now = this.clock.now();
+    if (isFinal(ORDER_MOVES, order.status) || !shouldExpire(order, now)) return order;
+    this.applyRecord(await local.endUnpaidOrder({ order, ended: 'expired', source: 'service', now }));
+    return this.requireRecord();
+  }
+
+  /** Waits until the record changes or a poll is requested. Resolves to `false` when the time passed without. */
+  async waitForChange(milliseconds: number, summary: string): Promise<boolean> {
+    const version = this.record?.version;
+    return await condition(() => this.pollRequested || this.hasChangedSince(version), milliseconds, { summary });
+  }
+
+  /** Whether the main loop has to look at the order again. */
+  hasChangedSince(version: number | undefined): boolean {
+    return this.recordIsStale || this.record?.version !== version || workflowInfo().continueAsNewSuggested;
+  }
+
+  /** What a new run needs and the record does not say. */
+  toResume(): OrderInput {
+    return {
+      order_id: this.order_id,
+      resumed: { polls: this.polls, poll_requested: this.pollRequested, ...this.lateApproval.toResume() },
+    };
+  }
+}
+
+/** A refusal as Temporal carries it; src/temporal turns it back into the ServiceError by its type. */
+export function refusal({ error, value }: ServiceError): ApplicationFailure {
+  return ApplicationFailure.create({ type: error, message: value, nonRetryable: true });
+}
