@@ -1,14 +1,12 @@
 import type { Services } from './services';
-import { followUpActivities } from './follow-ups';
-import { processorActivities } from './processor';
-import { recordActivities } from './records';
+import { followUpActivities } from './follow-up';
+import { orderActivities } from './order';
 import { webhookActivities } from './webhooks';
 
-/** All activities, grouped by the system they touch. Every one is safe to repeat. */
+/** All activities, grouped by the workflow that uses them. Every one is safe to repeat. */
 export function createActivities(services: Services) {
   return {
-    ...recordActivities(services),
-    ...processorActivities(services),
+    ...orderActivities(services),
     ...webhookActivities(services),
     ...followUpActivities(services),
   };

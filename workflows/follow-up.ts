@@ -114,10 +114,10 @@ async function execute(state: FollowUpState): Promise<void> {
   for (;;) {
     await continueInNewRunWhenLong(state);
     state.pollRequested = false;
-    const { done, order } = await local.executeFollowUp({ ...state.input, now: state.clock.now() });
-    if (done === 'recorded') return state.applyRecord(order);
+    const { result, order } = await local.executeFollowUp({ ...state.input, now: state.clock.now() });
+    if (result === 'recorded') return state.applyRecord(order);
     const left_ms = state.last_poll_at - state.clock.now();
-    if (done === 'unanswered') {
+    if (result === 'unanswered') {
       await state.waitForPoll(pollAfter(state.polls), 'until the processor is asked again what it has done');
     } else if (left_ms > 0) {
       // Polled on request while the customer is still in 3-D Secure: the payment may yet be approved.

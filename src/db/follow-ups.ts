@@ -14,12 +14,13 @@ import {
   type PaymentId,
   type RequestedBy,
 } from '../domain/follow-up';
+import type { MoveDetails } from '../domain/move';
 import { lastTransaction, type OrderRecord } from '../domain/order-record';
 import { OPEN_ORDER_STATUSES, ORDER_MOVES, isFinal, type TransactionStatus } from '../domain/transitions';
 import { ServiceError, preconditionFailed } from '../errors';
 import { iso, rows, type Database, type SqlTransaction } from './connection';
 import { requireInTime } from './in-time';
-import { moveOrder, type MoveDetails } from './move-order';
+import { moveOrder } from './move-order';
 import { findOrder, loadOrder } from './order-record';
 
 /**

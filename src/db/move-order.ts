@@ -1,40 +1,13 @@
-import { afterMove, planMove, type Change } from '../domain/move';
+import { afterMove, planMove, type Change, type MoveDetails, type PlannedMove } from '../domain/move';
 import type { OrderRecord } from '../domain/order-record';
-import type { PaymentMethodDetails } from '../domain/new-order';
-import type { EventResult, EventSource } from '../domain/transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, sourcesOf } from '../domain/transitions';
 import { preconditionFailed } from '../errors';
 import { iso, preparedRows, type Database } from './connection';
 import { loadOrder } from './order-record';
 
-/** What is written besides the statuses: the event's details, and what became known about the transaction. */
-export interface MoveDetails {
-  source: EventSource;
-  /** Epoch milliseconds, from the workflow: when we noticed. */
-  now: number;
-  /** When it happened at the processor, ISO 8601. If absent or later than `now`, `now` counts. */
-  occurred?: string | undefined;
-  result?: EventResult | undefined;
-  authorization_iso_response_code?: string | undefined;
-  /** The versions it may be moved from; absent: any. */
-  versions?: readonly number[] | undefined;
-  /** Columns of the transaction that became known with this move. */
-  transaction?: {
-    payment_method?: string | undefined;
-    payment_method_brand?: string | undefined;
-    payment_method_details?: PaymentMethodDetails | undefined;
-    response_code?: string | undefined;
-    response_code_description?: string | undefined;
-    challenge_url?: string | undefined;
-    received_3ds_result?: string | undefined;
-    liability_shift?: boolean | undefined;
-    captured_amount?: number | undefined;
-  };
-}
-
 /**
- * The only function that moves an order and its transaction: statuses, event, `modified` and the webhook that is due, in one SQL
- * statement, guarded by the version the move was planned from and by the statuses the table allows.
+ * Moves an order and its transaction: statuses, event, `modified` and the webhook that is due, in one SQL statement, guarded by
+ * the version the move was planned from and by the statuses the table allows. Nothing else moves them (rules 4.6).
  * Repeat-safe: a move that was made already writes nothing. Returns the order as it is now. Throws PreconditionFailed when the
  * order changed first and `versions` does not allow its new version, ForbiddenMove when a table does not allow the change.
  */
@@ -44,8 +17,22 @@ export async function moveOrder(
   change: Change,
   details: MoveDetails,
 ): Promise<OrderRecord> {
-  const move = planMove(order, change);
-  if (move === undefined) return order;
+  return await moveAsPlanned(db, order, () => ({ change, details }));
+}
+
+/**
+ * Like moveOrder, for a move that depends on the order: when the order changed first, it is planned again from the order as it is now.
+ * `plan` returns undefined when there is nothing to write.
+ */
+export async function moveAsPlanned(
+  db: Database,
+  order: OrderRecord,
+  plan: (order: OrderRecord) => PlannedMove | undefined,
+): Promise<OrderRecord> {
+  const planned = plan(order);
+  const move = planned && planMove(order, planned.change);
+  if (planned === undefined || move === undefined) return order;
+  const { details } = planned;
   const [result] = await preparedRows<{ moved: number; delivery: number | null }>(
     db,
     'move order',
@@ -130,11 +117,12 @@ export async function moveOrder(
   if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined);
   // The order changed first, most often by this very move, whose answer was lost. Plan again from the present row.
   const present = await loadOrder(db, order.id);
-  if (details.versions?.includes(present.version) === false && planMove(present, change) !== undefined) {
-    throw preconditionFailed();
+  if (details.versions?.includes(present.version) === false) {
+    const again = plan(present);
+    if (again !== undefined && planMove(present, again.change) !== undefined) throw preconditionFailed();
   }
   if (present.version === order.version) {
     throw new Error(`order ${order.id}: the guard refused ${order.status} → ${move.order_to}`);
   }
-  return await moveOrder(db, present, change, details);
+  return await moveAsPlanned(db, present, plan);
 }

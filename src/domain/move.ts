@@ -1,5 +1,7 @@
+import type { PaymentMethodDetails } from './new-order';
 import { isEnding, isOpen, orderStatus, type Ending } from './order';
 import { lastTransaction, orderFacts, transactionOf, type OrderRecord, type TransactionRecord } from './order-record';
+import type { EventResult, EventSource } from './transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, mayMove, type OrderStatus, type TransactionStatus } from './transitions';
 
 /**
@@ -15,6 +17,37 @@ export type Change =
       capture_ends_at?: number;
     }
   | { transaction_id?: never; ended: Ending };
+
+/** A change, and what is recorded with it. */
+export interface PlannedMove {
+  change: Change;
+  details: MoveDetails;
+}
+
+/** What is written besides the statuses: the event's details, and what became known about the transaction. */
+export interface MoveDetails {
+  source: EventSource;
+  /** Epoch milliseconds, from the workflow: when we noticed. */
+  now: number;
+  /** When it happened at the processor, ISO 8601. If absent or later than `now`, `now` counts. */
+  occurred?: string | undefined;
+  result?: EventResult | undefined;
+  authorization_iso_response_code?: string | undefined;
+  /** The versions it may be moved from; absent: any. */
+  versions?: readonly number[] | undefined;
+  /** Columns of the transaction that became known with this move. */
+  transaction?: {
+    payment_method?: string | undefined;
+    payment_method_brand?: string | undefined;
+    payment_method_details?: PaymentMethodDetails | undefined;
+    response_code?: string | undefined;
+    response_code_description?: string | undefined;
+    challenge_url?: string | undefined;
+    received_3ds_result?: string | undefined;
+    liability_shift?: boolean | undefined;
+    captured_amount?: number | undefined;
+  };
+}
 
 /** A change that the tables allow, ready to be written: order and transaction move together or not at all. */
 export interface Move {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Services } from '../../../activities/services';
 import fc from 'fast-check';
 import { v5 as uuidv5 } from 'uuid';
-import { followUpActivities } from '../../../activities/follow-ups';
+import { orderActivities } from '../../../activities/order';
 import { rows } from '../../../src/db/connection';
 import { insertFollowUp } from '../../../src/db/follow-ups';
 import { loadOrder } from '../../../src/db/order-record';
@@ -147,9 +147,10 @@ class Subject {
   private asked = 0;
   private readonly asks = new Map<string, { follow_up: NewFollowUp; order?: OrderRecord }>();
   private readonly names = new Map<string, string>();
-  private readonly activities = followUpActivities({
+  private readonly activities = orderActivities({
     db: database.db,
     processor: {} as never,
+    public_url: '',
     workflows: {
       orders: { recordChanged: async () => {} },
       follow_ups: { start: async () => {} },

@@ -1,19 +1,4 @@
-import { pollAfter, chargeKey, outcomeOf } from '../../../src/domain/transaction';
-
-test('no answer means that the outcome is not known, never that it was declined', () => {
-  expect(outcomeOf('unknown')).toEqual({ to: 'processing' });
-});
-
-test.each([
-  ['approved', { to: 'accepted', result: 'approved' }],
-  ['declined', { to: 'error', result: 'declined', authorization_iso_response_code: '05' }],
-  ['refused', { to: 'error', result: 'failed' }],
-  ['error', { to: 'error', result: 'failed' }],
-  ['challenge', { to: 'pending' }],
-  ['processing', { to: 'processing' }],
-] as const)('%s → %j', (result, expected) => {
-  expect(outcomeOf({ result, response_code: '05' })).toEqual(expected);
-});
+import { chargeKey, pollAfter } from '../../../src/domain/transaction';
 
 test('every repeat of a charge has the same key', () => {
   expect(chargeKey('t')).toBe(chargeKey('t'));

@@ -1,7 +1,8 @@
 import type { temporal as proto } from '@temporalio/proto';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { Recovery } from '../../../src/main/recovery';
-import { processorActivities } from '../../../activities/processor';
+import { orderActivities } from '../../../activities/order';
+import type { Services } from '../../../activities/services';
 import { connect, rows, type Database } from '../../../src/db/connection';
 import { insertFollowUp } from '../../../src/db/follow-ups';
 import { followUpKey } from '../../../src/domain/follow-up';
@@ -192,10 +193,11 @@ describe('in a world where Temporal has lost what it was told', () => {
       capture_period: 'PT10M',
     });
     expect(await story(order)).toBe('new: new');
-    const activities = processorActivities({
+    const activities = orderActivities({
       db: world.database.db,
       processor: world.processor,
       public_url: 'http://pay.test',
+      workflows: {} as Services['workflows'],
     });
     const transaction = {
       id: transactionIdOf(order.id, 1),

@@ -1,13 +1,13 @@
-import { processorActivities } from '../../activities/processor';
+import { orderActivities } from '../../activities/order';
+import type { Services } from '../../activities/services';
 import { moveOrder } from '../../src/db/move-order';
-import type { Database } from '../../src/db/connection';
 import { findOrder } from '../../src/db/order-record';
 import { findOrderView } from '../../src/db/order-view';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import type { OperationResult } from '../../src/processor/wire';
 import { CARDS, type CardName } from '../support/cards';
 import { Merchant } from '../support/client';
-import { aCharge, aStoredOrder, anOrder, NOW } from '../support/builders';
+import { NOW, aCharge, aStoredOrder, aTransaction, anOrder } from '../support/builders';
 import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
 import { BY_TOKEN, MINUTE, transactionIdOf } from '../support/orders';
 import { stack } from '../support/stack';
@@ -15,12 +15,12 @@ import { stack } from '../support/stack';
 /** The fault to fear: it happened, but nobody was told. Each activity may have been killed anywhere and is run again. */
 let database: TestDatabase;
 let processor: Processor;
-let activities: ReturnType<typeof processorActivities>;
+let activities: ReturnType<typeof orderActivities>;
 const shop = new Merchant();
 beforeAll(async () => {
   database = await aDatabase({ webhook_url: 'https://shop.example/hook' });
   processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000 });
-  activities = processorActivities({ db: database.db, processor, public_url: 'http://pay.example' });
+  activities = withProcessor();
 });
 afterAll(async () => {
   await processor.close();
@@ -54,8 +54,56 @@ const killedAtTheCharge = () =>
 /** A processor that says nothing. */
 const deaf = () =>
   withProcessor({ findOperation: () => Promise.resolve('unknown'), execute: () => Promise.resolve('unknown') });
-const withProcessor = (over: Partial<Processor>) =>
-  processorActivities({ db: database.db, processor: { ...processor, ...over }, public_url: 'http://pay.example' });
+const withProcessor = (over: Partial<Processor> = {}) =>
+  orderActivities({
+    db: database.db,
+    processor: { ...processor, ...over },
+    // Nothing here starts or signals a workflow.
+    workflows: {} as Services['workflows'],
+    public_url: 'http://pay.example',
+  });
+
+describe('createOrder', () => {
+  const input = (over: object = {}) => ({
+    order: anOrder(),
+    period: 30 * MINUTE,
+    is_test: true,
+    now: NOW,
+    ...over,
+  });
+
+  test('an order is written once; a repeat, also a later one, answers what is there', async () => {
+    const request = input();
+    const first = await activities.createOrder(request);
+    expect(await activities.createOrder({ ...request, now: NOW + MINUTE })).toEqual(first);
+    const { created, expires_at } = (await findOrderView(database.db, request.order.id))!;
+    expect([Date.parse(created), Date.parse(expires_at!)]).toEqual([NOW, NOW + 30 * MINUTE]);
+  });
+
+  test('rules 7.3: an unpaid transaction never outlives its order', async () => {
+    const order = anOrder();
+    const transaction = { ...aTransaction(order.id), period: 60 * MINUTE };
+    const record = await activities.createOrder(input({ order, transaction }));
+    expect(record.transactions).toEqual([expect.objectContaining({ status: 'new', expires_at: NOW + 30 * MINUTE })]);
+  });
+
+  test('rules 10.5: past not_after nothing is written, and the clock is the machine’s', async () => {
+    const request = input({ not_after: Date.now() - 1 });
+    await expect(activities.createOrder(request)).rejects.toMatchObject({
+      type: 'ServiceUnavailable',
+      nonRetryable: true,
+    });
+    expect(await activities.findOrder({ order_id: request.order.id })).toBeNull();
+    const inTime = input({ not_after: Date.now() + MINUTE });
+    expect((await activities.createOrder(inTime)).status).toBe('new');
+  });
+
+  test('rules 10.5: what is there goes on, however late the repeat comes', async () => {
+    const request = input();
+    const first = await activities.createOrder(request);
+    expect(await activities.createOrder({ ...request, not_after: Date.now() - 1 })).toEqual(first);
+  });
+});
 
 describe('createAndCharge', () => {
   test('again and again: one order, one charge, the same answer', async () => {
@@ -277,20 +325,6 @@ describe('not to know is no news', () => {
       },
     });
 
-  /** The database, in which something happens right after an order was read. */
-  function afterFirstRead(happens: () => Promise<unknown>): Database {
-    let read = false;
-    const raw = (sql: string, bindings: never) => {
-      if (read || !sql.includes('from orders o where o.id = :order_id')) return database.db.raw(sql, bindings);
-      read = true;
-      return database.db.raw(sql, bindings).then(async (result: unknown) => {
-        await happens();
-        return result;
-      });
-    };
-    return new Proxy(database.db, { get: (db, key) => (key === 'raw' ? raw : Reflect.get(db, key)) });
-  }
-
   test.each([
     ['approved', 'completed accepted'],
     ['do_not_honor', 'error error'],
@@ -315,18 +349,6 @@ describe('not to know is no news', () => {
     const input = { project_id: PROJECT.id, is_test: true, now: NOW, transaction, order };
     expect((await beatenTo(() => activities.chargeAttempt(input)).chargeAttempt(input)).status).toBe('completed');
     expect(await statuses(order.id)).toBe('completed accepted');
-  });
-
-  test('an outcome that somebody else writes after it has looked stays, too', async () => {
-    const input = { ...aCharge(await tokenOf('approved')), now: NOW };
-    const reads = afterFirstRead(() => activities.createAndCharge(input));
-    const unheard = processorActivities({
-      db: reads,
-      processor: { ...processor, execute: () => Promise.resolve('unknown') },
-      public_url: 'http://pay.example',
-    });
-    expect((await unheard.createAndCharge(input)).status).toBe('completed');
-    expect(await statuses(input.order.id)).toBe('completed accepted');
   });
 
   test('of an attempt that is new it makes one that is awaited', async () => {

@@ -1,7 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { followUpActivities } from '../../activities/follow-ups';
-import { processorActivities } from '../../activities/processor';
+import { followUpActivities } from '../../activities/follow-up';
+import { orderActivities } from '../../activities/order';
 import { moveOrder } from '../../src/db/move-order';
 import { findOrderView } from '../../src/db/order-view';
 import type { FollowUpKind } from '../../src/domain/follow-up';
@@ -44,15 +44,20 @@ const client = (error?: Error) => {
   } as unknown as Client;
 };
 const activities = (over: Partial<Processor> = {}, temporal = client()) =>
-  followUpActivities({
+  activitiesWith({
     db: database.db,
     processor: { ...processor, ...over },
     workflows: createWorkflows({ client: temporal, db: database.db }),
+    public_url: 'http://pay.test',
   });
+const activitiesWith = (services: Parameters<typeof orderActivities>[0]) => ({
+  ...orderActivities(services),
+  ...followUpActivities(services),
+});
 /** As the activity, where it has something to do and the processor answers. */
 async function carriedOut(input: FollowUpInput & { now: number }, by = activities()): Promise<OrderRecord> {
-  const { done, order } = await by.executeFollowUp(input);
-  if (done !== 'recorded') throw new Error(done);
+  const { result, order } = await by.executeFollowUp(input);
+  if (result !== 'recorded') throw new Error(result);
   return order;
 }
 /** A processor that says nothing. */
@@ -92,7 +97,7 @@ async function paid(
     id: transactionIdOf(input.order.id, 1),
     ...(capture && { transaction_type: 'authorization' as const, ...capture }),
   };
-  return await processorActivities({ db: database.db, processor, public_url: 'http://pay.test' }).createAndCharge({
+  return await activities().createAndCharge({
     ...input,
     transaction,
     now: NOW,
@@ -183,7 +188,7 @@ describe('executeFollowUp', () => {
 
   test('while the processor does not say whether a late payment was approved nothing is written', async () => {
     const input = await ready('reversal');
-    expect(await deaf().executeFollowUp(input)).toEqual({ done: 'unanswered' });
+    expect(await deaf().executeFollowUp(input)).toEqual({ result: 'unanswered' });
     expect((await view(input.original_order_id)).follow_ups).toEqual([]);
   });
 

@@ -1,0 +1,248 @@
+import { insertFollowUp, openFollowUps } from '../src/db/follow-ups';
+import { insertOrder, insertTransaction } from '../src/db/insert-order';
+import { isLate } from '../src/db/in-time';
+import { moveAsPlanned, moveOrder } from '../src/db/move-order';
+import { findOrder, loadOrder } from '../src/db/order-record';
+import { findPayment, type Payment } from '../src/db/transactions';
+import { closingOf, openAuthorization } from '../src/domain/authorization';
+import type { NewTransaction } from '../src/domain/new-order';
+import { isExpired, transactionExpiresAt, type Ending } from '../src/domain/order';
+import { awaitsOutcome, lastTransaction, transactionOf, type OrderRecord } from '../src/domain/order-record';
+import { planOutcome, type ChargeOutcome } from '../src/domain/outcome';
+import { chargeKey, type EventSource } from '../src/domain/transaction';
+import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
+import { preconditionFailed, tooLate } from '../src/errors';
+import { closingOrderId, transactionId } from '../src/ids';
+import type { Operation } from '../src/processor/wire';
+import type { CaptureOrVoidInput, CreateOrderInput, SubmitPaymentInput, TransactionInput } from '../workflows/messages';
+import { withFailures } from './failure';
+import type { AtTime, Services } from './services';
+
+/** A charge that is to be sent. */
+interface Charge {
+  order: OrderRecord;
+  /** The payment as recorded, or as it will be. */
+  payment: Omit<Payment, 'order_id'>;
+  /** What the customer pays with, where that is not recorded yet. */
+  paid_with?: ChargeOutcome['paid_with'];
+}
+
+/** Activities of an order's workflow. Every charge is sent under a key derived from its transaction, so each is safe to repeat. */
+export function orderActivities({
+  db,
+  processor,
+  workflows,
+  public_url,
+}: Pick<Services, 'db' | 'processor' | 'workflows' | 'public_url'>) {
+  /** The insert behind createOrder and createAndCharge; repeat-safe. */
+  async function writeOrder({ order, transaction, period, now, not_after }: CreateOrderInput & AtTime) {
+    const expires_at = now + period;
+    const transaction_expires_at = transactionExpiresAt({
+      order_expires_at: expires_at,
+      created: now,
+      period: transaction?.period ?? period,
+    });
+    const times = { created: now, expires_at, transaction_expires_at, not_after };
+    return await insertOrder(db, order, transaction && rowOf(transaction), times);
+  }
+
+  /** The charge request. Every repeat must be identical: the processor refuses a key sent with another body. */
+  function operationOf({ order, payment }: Charge): Operation {
+    const { transaction_id, project_id, is_test, payment_method_details, capture_mode, receiver_account_token } =
+      payment;
+    return {
+      // An authorization only reserves money; an order of 0 only checks the card (rules 5.3).
+      operation: capture_mode || order.amount === 0 ? 'authorize' : 'sale',
+      order_id: order.id,
+      transaction_id,
+      project_id,
+      is_test,
+      amount: order.amount,
+      currency: order.currency,
+      vault_token: payment_method_details.vault_token ?? '',
+      return_url: `${public_url}/pay/${order.id}/${transaction_id}/?from=issuer`,
+      ...(receiver_account_token && { receiver_account_token }),
+    };
+  }
+
+  /** Sends one charge and records its outcome. */
+  async function charge(request: Charge, now: number): Promise<OrderRecord> {
+    const { order, payment, paid_with } = request;
+    const { transaction_id } = payment;
+    const outcome = await processor.execute(operationOf(request), chargeKey(transaction_id));
+    // The first of two requests with different cards is the one that is charged: the second is not recorded.
+    return outcome === 'key_used_for_other_request'
+      ? await recordOutcome(order, { transaction_id, outcome: 'unknown', now })
+      : await recordOutcome(order, { transaction_id, outcome, now, paid_with });
+  }
+
+  /** Records what became known about a charge. Returns the order as it is then. */
+  async function recordOutcome(order: OrderRecord, facts: Omit<ChargeOutcome, 'machine_now'>): Promise<OrderRecord> {
+    const move = (current: OrderRecord) => {
+      const plan = planOutcome(current, { ...facts, machine_now: Date.now() });
+      return plan.action === 'move' ? plan : undefined;
+    };
+    const moved = await moveAsPlanned(db, order, move);
+    // A challenge that came too late is recorded, then expires.
+    return await moveAsPlanned(db, moved, move);
+  }
+
+  /**
+   * The row of an announced attempt does not show whether it was charged in time, so the processor is asked. Throws
+   * ServiceUnavailable when it was not.
+   */
+  async function requireSent(transaction_id: string): Promise<void> {
+    const sent = await processor.findOperation(chargeKey(transaction_id));
+    if (sent === 'not_found') throw tooLate();
+    if (sent === 'unknown') throw new Error('the processor does not say whether the attempt was charged');
+  }
+
+  /** Starts a workflow for every open capture and void of the payment that has none. Returns the payment order. */
+  async function startOpenFollowUps(original_order_id: string): Promise<OrderRecord> {
+    for (const open of await openFollowUps(db, original_order_id)) await workflows.follow_ups.start(open);
+    return await loadOrder(db, original_order_id);
+  }
+
+  return withFailures({
+    /** Writes a new order. Throws ServiceUnavailable when it does not exist and `not_after` has passed. */
+    createOrder: (input: CreateOrderInput & AtTime): Promise<OrderRecord> => writeOrder(input),
+
+    /** The order as recorded, or null. */
+    findOrder: async ({ order_id }: { order_id: string }): Promise<OrderRecord | null> =>
+      (await findOrder(db, order_id)) ?? null,
+
+    /** Writes an order that came with a card token and charges it, in one activity, as every step is safe to repeat. */
+    async createAndCharge(input: CreateOrderInput & AtTime): Promise<OrderRecord> {
+      const order = await writeOrder(input);
+      const { transaction, now, is_test } = input;
+      const last = lastTransaction(order);
+      // A repeat may come after the transaction has expired; the workflow then asks whether it was charged.
+      if (!transaction || last?.status !== 'new' || isExpired(last.expires_at, Math.max(now, Date.now()))) return order;
+      const { id: transaction_id, payment_method_details = {}, capture_mode = null } = transaction;
+      const payment = {
+        transaction_id,
+        project_id: input.order.project_id,
+        is_test,
+        payment_method_details,
+        capture_mode,
+        // A repeat vaults the account again; use the token stored first.
+        receiver_account_token: transaction.receiver_account_token
+          ? (await findPayment(db, transaction_id)).receiver_account_token
+          : null,
+      };
+      return await charge({ order, payment, paid_with: paidWith(transaction) }, now);
+    },
+
+    /** Charges one payment attempt of an existing order; the first attempt may have been written with the order. */
+    async chargeAttempt(input: SubmitPaymentInput & AtTime & { order: OrderRecord }): Promise<OrderRecord> {
+      const { transaction, project_id, is_test, now, not_after } = input;
+      const announced = input.order.transactions.find((one) => one.attempt === transaction.attempt);
+      const id = announced?.id ?? transaction.id;
+      const order = announced
+        ? await loadOrder(db, input.order.id)
+        : await insertTransaction(db, input.order, rowOf(transaction), {
+            created: now,
+            expires_at: transactionExpiresAt({
+              order_expires_at: input.order.expires_at,
+              created: now,
+              period: transaction.period,
+            }),
+            not_after,
+          });
+      if (transactionOf(order, id)?.status !== 'new') return order;
+      if (announced && isLate(not_after)) await requireSent(id);
+      const { payment_method_details, capture_mode = null, receiver_account_token = null } = transaction;
+      const payment = {
+        transaction_id: id,
+        project_id,
+        is_test,
+        payment_method_details,
+        capture_mode,
+        receiver_account_token,
+      };
+      return await charge({ order, payment, paid_with: paidWith(transaction) }, now);
+    },
+
+    /**
+     * Asks for the outcome of a charge and records what follows (planOutcome). Without an answer the order is returned unchanged.
+     */
+    async pollCharge(input: { order: OrderRecord; transaction_id: string } & AtTime): Promise<OrderRecord> {
+      const { transaction_id, now } = input;
+      const key = chargeKey(transaction_id);
+      const outcome = await processor.findOperation(key);
+      if (outcome === 'unknown') return input.order;
+      // Another worker may have moved the order and died before reporting it.
+      const order = await loadOrder(db, input.order.id);
+      const plan = planOutcome(order, { transaction_id, outcome, now, machine_now: Date.now() });
+      if (plan.action !== 'send') return await recordOutcome(order, { transaction_id, outcome, now });
+      const sent = await processor.execute(operationOf({ order, payment: await findPayment(db, transaction_id) }), key);
+      return typeof sent === 'string' ? order : await recordOutcome(order, { transaction_id, outcome: sent, now });
+    },
+
+    /**
+     * Ends an unpaid order and its open transaction together: cancelled or expired. It asks the processor first, and what was paid
+     * counts: a worker may have died right after charging, or the customer may have passed 3-D Secure without our being told.
+     * Without an answer the order is returned unchanged. Throws PreconditionFailed when the order is at none of `versions`.
+     */
+    async endUnpaidOrder(
+      input: {
+        order: OrderRecord;
+        ended: Ending;
+        source: EventSource;
+        versions?: number[] | undefined;
+      } & AtTime,
+    ): Promise<OrderRecord> {
+      const { ended, source, versions, now } = input;
+      let order = (await findOrder(db, input.order.id)) ?? input.order;
+      if (isFinal(ORDER_MOVES, order.status)) return order;
+      if (versions?.includes(order.version) === false) throw preconditionFailed();
+      const last = lastTransaction(order);
+      if (last?.status === 'new' || last?.status === 'pending') {
+        const outcome = await processor.findOperation(chargeKey(last.id));
+        if (outcome === 'unknown') return order;
+        if (outcome !== 'not_found') order = await recordOutcome(order, { transaction_id: last.id, outcome, now });
+      }
+      if (isFinal(ORDER_MOVES, order.status) || awaitsOutcome(order)) return order;
+      return await moveOrder(db, order, { ended }, { source, now, versions: versions && [order.version] });
+    },
+
+    /** Sets the amount of a capture or void aside and starts its workflow. Returns the payment order. Throws the domain's refusals. */
+    async startCaptureOrVoid(input: CaptureOrVoidInput & AtTime): Promise<OrderRecord> {
+      await insertFollowUp(db, { ...input, transaction_id: transactionId(input.id, 1) });
+      return await startOpenFollowUps(input.original_order_id);
+    },
+
+    /** Captures or releases what an authorization still holds at the end of its window. Returns the payment order. */
+    async closeCaptureWindow({ order_id, now }: { order_id: string } & AtTime): Promise<OrderRecord> {
+      const authorization = openAuthorization(await loadOrder(db, order_id));
+      const closing = authorization && closingOf(authorization, now);
+      if (authorization !== undefined && closing !== undefined) {
+        const id = closingOrderId(authorization.transaction_id, authorization.closings.length + 1);
+        await insertFollowUp(db, {
+          ...closing,
+          id,
+          transaction_id: transactionId(id, 1),
+          original_order_id: order_id,
+          original_transaction_id: authorization.transaction_id,
+          requested_by: 'service',
+          now,
+        });
+      }
+      return await startOpenFollowUps(order_id);
+    },
+
+    /** Starts the reversal of a payment that may have been approved after it had ended; it asks now, or after `poll_after_ms`. */
+    startReversal: (input: { transaction_id: string; poll_after_ms?: number }): Promise<void> =>
+      workflows.follow_ups.startReversal(input),
+  });
+}
+
+/** The transaction without its period: the row holds expires_at instead. */
+function rowOf(transaction: TransactionInput): NewTransaction {
+  const { period: _, ...row } = transaction;
+  return row;
+}
+
+function paidWith({ payment_method, payment_method_brand, payment_method_details = {} }: TransactionInput) {
+  return { payment_method, payment_method_brand, payment_method_details };
+}

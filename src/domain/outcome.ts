@@ -1,0 +1,125 @@
+import { parseDuration } from './duration';
+import { ForbiddenMove, type Change, type MoveDetails, type PlannedMove } from './move';
+import { isEnding, isExpired, isOpen } from './order';
+import { transactionOf, type OrderRecord } from './order-record';
+import type { EventResult } from './transaction';
+import { TRANSACTION_MOVES, mayMove, type TransactionStatus } from './transitions';
+
+/** What the processor says about an operation, as far as decisions need it. */
+export interface ProcessorResult {
+  result: 'approved' | 'declined' | 'refused' | 'processing' | 'challenge' | 'error';
+  response_code?: string | undefined;
+  response_code_description?: string | undefined;
+  /** Where the customer has to go; with `challenge`. */
+  challenge_url?: string | undefined;
+  three_ds?: { result: string; liability_shift: boolean } | undefined;
+  /** When it happened at the processor, ISO 8601. */
+  occurred: string;
+}
+
+/** `unknown`: no usable answer came, so anything may have happened. It is never taken for a decline (rules 10.1). */
+export type ProcessorOutcome = ProcessorResult | 'unknown';
+
+const STATUS_AFTER: Record<ProcessorResult['result'], TransactionStatus> = {
+  approved: 'accepted',
+  declined: 'error',
+  refused: 'error',
+  error: 'error',
+  challenge: 'pending',
+  processing: 'processing',
+};
+
+const EVENT_RESULT: Partial<Record<ProcessorResult['result'], EventResult>> = {
+  approved: 'approved',
+  declined: 'declined',
+  refused: 'failed',
+  error: 'failed',
+};
+
+/** The status that follows from an outcome of the processor, and what is recorded with it. `now` in epoch milliseconds. */
+export function outcomeOf(outcome: ProcessorOutcome, now: number): { to: TransactionStatus; details: MoveDetails } {
+  if (outcome === 'unknown') return { to: 'processing', details: { source: 'service', now } };
+  const { result, response_code, response_code_description, challenge_url, three_ds, occurred } = outcome;
+  return {
+    to: STATUS_AFTER[result],
+    details: {
+      source: 'processor',
+      now,
+      occurred,
+      result: EVENT_RESULT[result],
+      ...(result === 'declined' && { authorization_iso_response_code: response_code }),
+      transaction: {
+        response_code,
+        response_code_description,
+        challenge_url,
+        received_3ds_result: three_ds?.result,
+        liability_shift: three_ds?.liability_shift,
+      },
+    },
+  };
+}
+
+/** What became known about a charge. */
+export interface ChargeOutcome {
+  transaction_id: string;
+  /** `not_found`: the processor does not know the charge, so it did nothing. */
+  outcome: ProcessorOutcome | 'not_found';
+  /** Epoch milliseconds by the workflow's clock. */
+  now: number;
+  /** Epoch milliseconds by the machine's clock: the task may have waited for a worker. */
+  machine_now: number;
+  /** What the charge was sent with, where that is not recorded yet. */
+  paid_with?: MoveDetails['transaction'];
+}
+
+/** What follows for the order: nothing, sending the charge, or a move. */
+export type OutcomePlan = { action: 'keep' } | { action: 'send' } | ({ action: 'move' } & PlannedMove);
+
+/**
+ * What follows from what became known about a charge.
+ *
+ * What is recorded stays where the outcome says less: an unknown outcome overwrites nothing, and a transaction that was cancelled or
+ * expired keeps its status (an approval of it is given back, rules 10.11). A charge that the processor does not know is sent while
+ * the transaction has time left, afterwards it failed (rules 10.2). A challenge for which no time is left is recorded and then
+ * expires: planned again from the order as moved, the second plan is the expiry. Throws ForbiddenMove for a transaction of
+ * another order.
+ */
+export function planOutcome(order: OrderRecord, facts: ChargeOutcome): OutcomePlan {
+  const { transaction_id, outcome, now, machine_now, paid_with } = facts;
+  const transaction = transactionOf(order, transaction_id);
+  if (transaction === undefined) throw new ForbiddenMove(`transaction ${transaction_id} is of another order`);
+  const { status, expires_at, capture } = transaction;
+  const failed: Change = {
+    transaction_id,
+    to: 'error',
+    ...(isExpired(order.expires_at, now) && { ended: 'expired' as const }),
+  };
+
+  if (outcome === 'not_found') {
+    if (!isOpen(status)) return { action: 'keep' };
+    if (!isExpired(expires_at, Math.max(now, machine_now))) return { action: 'send' };
+    return { action: 'move', change: failed, details: { source: 'service', now, result: 'failed' } };
+  }
+  if (isEnding(status) || (outcome === 'unknown' && status !== 'new')) return { action: 'keep' };
+
+  const { to, details } = outcomeOf(outcome, now);
+  const move = (change: Change, known = {}): OutcomePlan => ({
+    action: 'move',
+    change,
+    details: { ...details, transaction: { ...paid_with, ...details.transaction, ...known } },
+  });
+  switch (to) {
+    case 'accepted':
+      return capture
+        ? move({ transaction_id, to, capture_ends_at: now + parseDuration(capture.capture_period) })
+        : // A sale takes the money at once (rules 8.1).
+          move({ transaction_id, to }, { captured_amount: order.amount });
+    case 'error':
+      return move(failed);
+    default:
+      if (mayMove(TRANSACTION_MOVES, status, to)) return move({ transaction_id, to });
+      return to === 'pending' && status === 'pending' && isExpired(expires_at, now)
+        ? { action: 'move', change: { ended: 'expired' }, details: { source: 'service', now } }
+        : { action: 'keep' };
+  }
+}

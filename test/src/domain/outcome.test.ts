@@ -1,0 +1,144 @@
+import { ForbiddenMove } from '../../../src/domain/move';
+import type { OrderRecord } from '../../../src/domain/order-record';
+import { outcomeOf, planOutcome, type ChargeOutcome, type ProcessorResult } from '../../../src/domain/outcome';
+import type { TransactionStatus } from '../../../src/domain/transitions';
+import { anOrderRecord } from '../../support/order-record';
+
+const answer = (result: ProcessorResult['result'], over: Partial<ProcessorResult> = {}): ProcessorResult => ({
+  result,
+  response_code: '05',
+  response_code_description: 'Do not honor',
+  occurred: '2030-01-15T11:59:59Z',
+  ...over,
+});
+
+describe('what is recorded of an outcome', () => {
+  test.each([
+    ['approved', 'accepted', 'approved', undefined],
+    ['declined', 'error', 'declined', '05'],
+    ['refused', 'error', 'failed', undefined],
+    ['error', 'error', 'failed', undefined],
+    ['challenge', 'pending', undefined, undefined],
+    ['processing', 'processing', undefined, undefined],
+  ] as const)('%s: %s, by the processor at its instant', (result, status, event_result, iso_code) => {
+    const { to, details } = outcomeOf(answer(result), 1_000);
+    expect([to, details.source, details.now, details.occurred]).toEqual([
+      status,
+      'processor',
+      1_000,
+      '2030-01-15T11:59:59Z',
+    ]);
+    expect([details.result, details.authorization_iso_response_code]).toEqual([event_result, iso_code]);
+    expect(details.transaction).toMatchObject({ response_code: '05', response_code_description: 'Do not honor' });
+  });
+
+  test('how 3-D Secure ended, and who bears a fraud then', () => {
+    const three_ds = { result: 'authenticated', liability_shift: true };
+    expect(outcomeOf(answer('approved', { three_ds }), 1_000).details.transaction).toMatchObject({
+      received_3ds_result: 'authenticated',
+      liability_shift: true,
+    });
+  });
+
+  test('rules 10.1: unknown is processing, by the service, and nothing is known of it', () => {
+    expect(outcomeOf('unknown', 1_000)).toEqual({ to: 'processing', details: { source: 'service', now: 1_000 } });
+  });
+});
+
+/** The transaction expires at 800, its order at 1,000. */
+const orderWith = (status: TransactionStatus, fields: Partial<OrderRecord> = {}) =>
+  anOrderRecord([status], { status: status === 'new' ? 'new' : 'processing', ...fields });
+
+/** A plan as `send`, `keep`, or the move: who moves what to which status. */
+function inWords(order: OrderRecord, outcome: ChargeOutcome['outcome'], now: number, machine_now = now): string {
+  const plan = planOutcome(order, { transaction_id: 't1', outcome, now, machine_now });
+  if (plan.action !== 'move') return plan.action;
+  const { change, details } = plan;
+  const moved = change.transaction_id === undefined ? 'order' : change.to;
+  return [`${details.source}:`, moved, ...(change.ended ? [change.ended] : [])].join(' ');
+}
+
+describe('what follows from an outcome of a charge', () => {
+  test.each<[TransactionStatus, ChargeOutcome['outcome'] | ProcessorResult['result'], now: number, string]>([
+    ['new', 'approved', 100, 'processor: accepted'],
+    ['pending', 'approved', 100, 'processor: accepted'],
+    // Rules 4.9: an approval counts after the order has expired too, and a decline expires it then.
+    ['processing', 'approved', 2_000, 'processor: accepted'],
+    ['processing', 'declined', 999, 'processor: error'],
+    ['processing', 'declined', 1_000, 'processor: error expired'],
+    ['new', 'error', 100, 'processor: error'],
+    ['new', 'refused', 100, 'processor: error'],
+    // Rules 10.11: a transaction that was cancelled or expired keeps its status.
+    ['cancelled', 'approved', 100, 'keep'],
+    ['expired', 'approved', 100, 'keep'],
+    ['expired', 'declined', 100, 'keep'],
+
+    // Rules 10.1: unknown is no news of what is known better.
+    ['new', 'unknown', 100, 'service: processing'],
+    ['pending', 'unknown', 100, 'keep'],
+    ['processing', 'unknown', 100, 'keep'],
+    ['accepted', 'unknown', 100, 'keep'],
+    ['error', 'unknown', 100, 'keep'],
+    ['cancelled', 'unknown', 100, 'keep'],
+    ['new', 'processing', 100, 'processor: processing'],
+    ['pending', 'processing', 100, 'processor: processing'],
+    ['accepted', 'processing', 100, 'keep'],
+    ['error', 'processing', 100, 'keep'],
+
+    ['new', 'challenge', 100, 'processor: pending'],
+    ['processing', 'challenge', 799, 'processor: pending'],
+    ['pending', 'challenge', 799, 'keep'],
+    ['accepted', 'challenge', 100, 'keep'],
+    ['error', 'challenge', 900, 'keep'],
+    // Too late for a challenge: recorded, then expired by a second plan.
+    ['processing', 'challenge', 800, 'processor: pending'],
+    ['pending', 'challenge', 800, 'service: order expired'],
+
+    // Rules 10.2: sent while there is time, afterwards failed.
+    ['new', 'not_found', 799, 'send'],
+    ['processing', 'not_found', 799, 'send'],
+    ['processing', 'not_found', 800, 'service: error'],
+    ['processing', 'not_found', 1_000, 'service: error expired'],
+    ['accepted', 'not_found', 100, 'keep'],
+    ['error', 'not_found', 900, 'keep'],
+    ['cancelled', 'not_found', 900, 'keep'],
+  ])('%s, the processor says %s at %i: %s', (status, outcome, now, expected) => {
+    const said =
+      outcome === 'unknown' || outcome === 'not_found' || typeof outcome === 'object' ? outcome : answer(outcome);
+    expect(inWords(orderWith(status), said, now)).toBe(expected);
+  });
+
+  test('the task waited for a worker until the time was over: not sent', () => {
+    expect(inWords(orderWith('processing'), 'not_found', 799, 800)).toBe('service: error');
+  });
+
+  test('a transaction of another order is our mistake', () => {
+    expect(() => inWords(anOrderRecord(), answer('approved'), 100)).toThrow(ForbiddenMove);
+  });
+});
+
+describe('rules 8.1: an approval', () => {
+  const approvedAt = (order: OrderRecord) =>
+    planOutcome(order, {
+      transaction_id: 't1',
+      outcome: answer('approved'),
+      now: 100,
+      machine_now: 100,
+      paid_with: { payment_method: 'apple-pay' },
+    });
+
+  test('of a sale captures the amount', () => {
+    expect(approvedAt(orderWith('new'))).toMatchObject({
+      change: { transaction_id: 't1', to: 'accepted' },
+      details: { transaction: { captured_amount: 500, payment_method: 'apple-pay', response_code: '05' } },
+    });
+  });
+
+  test('of an authorization captures nothing and opens its capture window', () => {
+    const capture = { capture_mode: 'manual', capture_period: 'PT1S', reserved: 0, unanswered: 0, freed: 0 } as const;
+    const order = orderWith('new');
+    const plan = approvedAt({ ...order, transactions: order.transactions.map((one) => ({ ...one, capture })) });
+    expect(plan).toMatchObject({ change: { to: 'accepted', capture_ends_at: 1_100 } });
+    expect(plan).not.toHaveProperty('details.transaction.captured_amount');
+  });
+});
