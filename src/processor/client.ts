@@ -25,7 +25,7 @@ export interface UnusableCard {
   reason: string;
 }
 
-/** The processor's answer to an operation. `unknown`: none that counts came, so anything may have happened. */
+/** What the processor says about an operation. `unknown`: no usable answer came, so anything may have happened. */
 export type OperationOutcome = OperationResult | 'unknown';
 
 /**
@@ -43,11 +43,11 @@ export interface Processor {
   /** Swaps a receiver's account number for a token; a malformed number is returned, not thrown. */
   vaultAccount(account: VaultAccount): Promise<({ usable: true } & VaultedAccount) | UnusableCard>;
   /**
-   * Does an operation, or repeats the first answer of its key. `key_used_for_other_request`: the key came with another request before, whose
-   * outcome counts.
+   * Executes an operation, or returns the first answer of its key again. `key_used_for_other_request`: the key came with another
+   * request before, whose outcome counts.
    */
   execute(operation: Operation, idempotency_key: string): Promise<OperationOutcome | 'key_used_for_other_request'>;
-  /** How an operation stands. `not_found`: the processor does not know the key, nothing happened. */
+  /** The state of an operation. `not_found`: the processor does not know the key, so nothing happened. */
   findOperation(idempotency_key: string): Promise<OperationOutcome | 'not_found'>;
   /** The processor's published test cards. */
   testCards(): Promise<TestCard[]>;
@@ -107,7 +107,7 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
   }
 
   /** A call that moves money, or asks whether it moved. */
-  async function outcome(
+  async function callOperation(
     idempotency_key: string,
     calling: Promise<HttpAnswer>,
   ): Promise<OperationResult | HttpAnswer | 'unknown'> {
@@ -122,15 +122,19 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
       }
       why = answer.status === 200 ? 'not an answer of the wire format' : `status ${answer.status}`;
     } catch (error) {
-      why = reason(error);
+      why = failureReason(error);
     }
     log?.warn({ idempotency_key, why }, 'outcome at the processor is unknown');
     return 'unknown';
   }
 
   /** A call that moves no money: a valid answer of one of the `statuses`, or FailedToFetchTransactionInformation; GatewayTimeout without any answer. */
-  async function lookUp(what: string, calling: Promise<HttpAnswer>, statuses: readonly number[]): Promise<HttpAnswer> {
-    const answer = await calling.catch((error: unknown) => reason(error));
+  async function callLookUp(
+    what: string,
+    calling: Promise<HttpAnswer>,
+    statuses: readonly number[],
+  ): Promise<HttpAnswer> {
+    const answer = await calling.catch((error: unknown) => failureReason(error));
     if (typeof answer === 'object' && statuses.includes(answer.status)) return answer;
     const why = typeof answer === 'string' ? answer : `status ${answer.status}`;
     log?.warn({ what, why }, 'the processor could not be asked');
@@ -141,60 +145,66 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
 
   return {
     async vaultCard(card) {
-      const { status, body } = await lookUp('vault card', call('POST', '/v1/vault/cards/', card), [201, 422]);
-      return status === 422 ? unusable(body) : { usable: true, ...valid(vaultedCardSchema, body) };
+      const { status, body } = await callLookUp('vault card', call('POST', '/v1/vault/cards/', card), [201, 422]);
+      return status === 422 ? unusableCard(body) : { usable: true, ...parsed(vaultedCardSchema, body) };
     },
     async vaultWallet(wallet) {
-      const { body } = await lookUp('vault wallet', call('POST', '/v1/vault/wallets/', wallet), [201]);
-      return valid(vaultedCardSchema, body);
+      const { body } = await callLookUp('vault wallet', call('POST', '/v1/vault/wallets/', wallet), [201]);
+      return parsed(vaultedCardSchema, body);
     },
     async getVaultedCard(vault_token, project_id) {
       // As path segments these lead elsewhere, even when encoded.
       if (vault_token === '.' || vault_token === '..') return undefined;
       const path = `/v1/vault/cards/${encodeURIComponent(vault_token)}/?project_id=${encodeURIComponent(project_id)}`;
-      const { status, body } = await lookUp('vaulted card', call('GET', path), [200, 404]);
-      if (status === 404 && isAbout('vault_token', { status, body })) return undefined;
-      return valid(vaultedCardSchema, body);
+      const { status, body } = await callLookUp('vaulted card', call('GET', path), [200, 404]);
+      if (status === 404 && namesField('vault_token', { status, body })) return undefined;
+      return parsed(vaultedCardSchema, body);
     },
     async vaultAccount(account) {
-      const { status, body } = await lookUp('vault account', call('POST', '/v1/vault/accounts/', account), [201, 422]);
-      return status === 422 ? unusable(body) : { usable: true, ...valid(vaultedAccountSchema, body) };
+      const { status, body } = await callLookUp(
+        'vault account',
+        call('POST', '/v1/vault/accounts/', account),
+        [201, 422],
+      );
+      return status === 422 ? unusableCard(body) : { usable: true, ...parsed(vaultedAccountSchema, body) };
     },
     async execute(operation, idempotency_key) {
       const calling = call('POST', '/v1/operations/', operation, { 'idempotency-key': idempotency_key });
-      const result = await outcome(idempotency_key, calling);
+      const result = await callOperation(idempotency_key, calling);
       if (result === 'unknown') return 'unknown';
-      if (!isResult(result)) {
+      if (!isOperationResult(result)) {
         log?.warn({ idempotency_key, why: `status ${result.status}` }, 'outcome at the processor is unknown');
-        return result.status === 409 && isAbout('Idempotency-Key', result) ? 'key_used_for_other_request' : 'unknown';
+        return result.status === 409 && namesField('Idempotency-Key', result)
+          ? 'key_used_for_other_request'
+          : 'unknown';
       }
-      if (isOf(operation, result)) return result;
+      if (answersOperation(operation, result)) return result;
       log?.error({ idempotency_key }, 'the processor answered for another operation or amount');
       return 'unknown';
     },
     async findOperation(idempotency_key) {
-      const result = await outcome(
+      const result = await callOperation(
         idempotency_key,
         call('GET', `/v1/operations/${encodeURIComponent(idempotency_key)}/`),
       );
-      if (isResult(result) || result === 'unknown') return result;
+      if (isOperationResult(result) || result === 'unknown') return result;
       // A 404 that is not the processor's own (a proxy's page) must not count as "nothing happened".
-      return isAbout('idempotency_key', result) ? 'not_found' : 'unknown';
+      return namesField('idempotency_key', result) ? 'not_found' : 'unknown';
     },
     async testCards() {
-      const { body } = await lookUp('test cards', call('GET', '/cards.json'), [200]);
-      return valid(z.array(testCardSchema), body);
+      const { body } = await callLookUp('test cards', call('GET', '/cards.json'), [200]);
+      return parsed(z.array(testCardSchema), body);
     },
     close: () => agent.destroy(),
   };
 }
 
-function isResult(result: OperationResult | HttpAnswer | 'unknown'): result is OperationResult {
+function isOperationResult(result: OperationResult | HttpAnswer | 'unknown'): result is OperationResult {
   return typeof result === 'object' && 'result' in result;
 }
 
 /** Whether an answer is about what was asked for, to the last minor unit. */
-function isOf(asked: Operation, { operation, transaction_id, amount, currency }: OperationResult): boolean {
+function answersOperation(asked: Operation, { operation, transaction_id, amount, currency }: OperationResult): boolean {
   return (
     operation === asked.operation &&
     transaction_id === asked.transaction_id &&
@@ -204,16 +214,16 @@ function isOf(asked: Operation, { operation, transaction_id, amount, currency }:
 }
 
 /** Whether a refusal is the processor's own and about this field. */
-function isAbout(field: string, answer: HttpAnswer): boolean {
+function namesField(field: string, answer: HttpAnswer): boolean {
   return problemSchema.safeParse(answer.body).data?.field === field;
 }
 
-function unusable(body: unknown): UnusableCard {
-  const { error, field } = valid(problemSchema, body);
+function unusableCard(body: unknown): UnusableCard {
+  const { error, field } = parsed(problemSchema, body);
   return { usable: false, field: field ?? 'number', reason: error };
 }
 
-function valid<T extends z.ZodType>(schema: T, body: unknown): z.infer<T> {
+function parsed<T extends z.ZodType>(schema: T, body: unknown): z.infer<T> {
   const parsed = schema.safeParse(body);
   if (!parsed.success) throw notFetched();
   return parsed.data;
@@ -235,7 +245,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** Why a call failed, without anything of its content. */
-function reason(error: unknown): string {
+function failureReason(error: unknown): string {
   const { code } = error as { code?: unknown };
   if (typeof code === 'string') return code;
   return error instanceof Error ? error.name : 'no answer';
