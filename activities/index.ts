@@ -1,14 +1,19 @@
 import type { Services } from './services';
 import { followUpActivities } from './follow-up';
 import { orderActivities } from './order';
+import { paymentLinkActivities, thenSignalPaymentLink } from './payment-link';
 import { webhookActivities } from './webhooks';
 
 /** All activities, grouped by the workflow that uses them. Every one is safe to repeat. */
 export function createActivities(services: Services) {
+  const order = orderActivities(services);
   return {
-    ...orderActivities(services),
+    ...order,
+    pollCharge: thenSignalPaymentLink(services.workflows, order.pollCharge.bind(order)),
+    endUnpaidOrder: thenSignalPaymentLink(services.workflows, order.endUnpaidOrder.bind(order)),
     ...webhookActivities(services),
     ...followUpActivities(services),
+    ...paymentLinkActivities(services),
   };
 }
 

@@ -35,15 +35,16 @@ export function orderActivities({
   public_url,
 }: Pick<Services, 'db' | 'processor' | 'workflows' | 'public_url'>) {
   /** The insert behind createOrder and createAndCharge; repeat-safe. */
-  async function writeOrder({ order, transaction, period, now, not_after }: CreateOrderInput & AtTime) {
-    const expires_at = now + period;
+  async function writeOrder({ order, transaction, period, payment_link, now, not_after }: CreateOrderInput & AtTime) {
+    // The order of a payment link never outlives its link (rules 19.7).
+    const expires_at = Math.min(now + period, payment_link?.expires_at ?? Infinity);
     const transaction_expires_at = transactionExpiresAt({
       order_expires_at: expires_at,
       created: now,
       period: transaction?.period ?? period,
     });
-    const times = { created: now, expires_at, transaction_expires_at, not_after };
-    return await insertOrder(db, order, transaction && rowOf(transaction), times);
+    const details = { created: now, expires_at, transaction_expires_at, not_after, payment_link };
+    return await insertOrder(db, order, transaction && rowOf(transaction), details);
   }
 
   /** The charge request. Every repeat must be identical: the processor refuses a key sent with another body. */

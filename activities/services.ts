@@ -4,6 +4,7 @@ import type { Processor } from '../src/processor/client';
 import type { Deliveries } from '../src/temporal/deliveries';
 import type { FollowUps } from '../src/temporal/follow-ups';
 import type { Orders } from '../src/temporal/orders';
+import type { PaymentLinks } from '../src/temporal/payment-links';
 import type { PostWebhook } from '../src/webhook/post';
 
 /** The instant of an activity's input, epoch milliseconds by the workflow's clock: never the worker's. */
@@ -17,9 +18,10 @@ export interface Services {
   processor: Processor;
   /** What activities start and signal. */
   workflows: {
-    orders: Pick<Orders, 'recordChanged'>;
+    orders: Pick<Orders, 'create' | 'recordChanged'>;
     follow_ups: Pick<FollowUps, 'start' | 'startReversal'>;
     deliveries: Pick<Deliveries, 'start'>;
+    payment_links: Pick<PaymentLinks, 'recordChanged'>;
   };
   postWebhook: PostWebhook;
   /** Whether webhooks of test projects may go to private and loopback addresses. */

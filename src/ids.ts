@@ -13,6 +13,11 @@ export function orderId(
   return idempotency_key === undefined ? uuidv7() : uuidv5(`${what}:${idempotency_key}`, id_namespace);
 }
 
+/** The order of a payment attempt through a link: one for each view of the link's page. */
+export function linkOrderId(payment_link_id: string, view_id: string): string {
+  return uuidv5(`view:${view_id}`, payment_link_id);
+}
+
 /** Attempt n of an order always has the same id, so that no repeat makes another. */
 export function transactionId(order_id: string, attempt: number): string {
   return uuidv5(`transaction:${attempt}`, order_id);

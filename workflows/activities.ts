@@ -7,7 +7,7 @@ import type { Activities } from '../activities';
  * Local activities, for what an API request or the next step waits for: Postgres, or the processor's first answer. A retry pause
  * above the threshold becomes a timer, so that an outage holds no worker slot.
  */
-export const local = proxyLocalActivities<Omit<Activities, 'pollCharge' | 'pollFollowUp'>>({
+export const local = proxyLocalActivities<Omit<Activities, 'pollCharge' | 'pollFollowUp' | 'payThroughLink'>>({
   startToCloseTimeout: '9 seconds',
   localRetryThreshold: '2 seconds',
   retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
@@ -17,6 +17,15 @@ export const local = proxyLocalActivities<Omit<Activities, 'pollCharge' | 'pollF
 export const polling = proxyActivities<Pick<Activities, 'pollCharge' | 'pollFollowUp'>>({
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+});
+
+/**
+ * Pays through a link: waits for the first answer of the order's workflow. Not a local activity, which would hold a workflow task slot
+ * that the order itself needs.
+ */
+export const paying = proxyActivities<Pick<Activities, 'payThroughLink'>>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '100 milliseconds', maximumInterval: '10 seconds' },
 });
 
 /** Repeats a webhook. Failed deliveries follow their own schedule (rules 13.6), not Temporal's retries. */

@@ -1,4 +1,5 @@
 /** The workflows the worker runs; all other code imports messages.ts. */
 export { followUp } from './follow-up';
 export { order } from './order';
+export { paymentLink } from './payment-link';
 export { webhookDelivery } from './webhook-delivery';

@@ -3,10 +3,11 @@ import type { DeliveryId } from '../src/domain/delivery';
 import type { DeliveryStatus } from '../src/domain/transitions';
 import type { NewFollowUp } from '../src/domain/follow-up';
 import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../src/domain/new-order';
-import { ATTENTION, ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID } from './search-attributes';
+import type { NewPaymentLink } from '../src/domain/payment-link';
+import { ATTENTION, ORDER_STATUS, PAYMENT_LINK_STATUS, PROJECT_ID, RELATED_ORDER_ID } from './search-attributes';
 
 /** Ids, inputs, updates, signals and search attributes of the workflows: all that the API and activities may know of them. */
-export { ATTENTION, ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID };
+export { ATTENTION, ORDER_STATUS, PAYMENT_LINK_STATUS, PROJECT_ID, RELATED_ORDER_ID };
 
 /** Where orders and follow-up orders run. */
 export const TASK_QUEUE = 'payments';
@@ -15,6 +16,8 @@ export const WEBHOOK_TASK_QUEUE = 'webhooks';
 
 /** Workflow id of an order, whatever its kind. */
 export const orderWorkflowId = (order_id: string) => `order:${order_id}`;
+/** Workflow id of a payment link. */
+export const paymentLinkWorkflowId = (payment_link_id: string) => `link:${payment_link_id}`;
 /** Workflow id of the webhook for an order's n-th status change. */
 export const deliveryWorkflowId = ({ order_id, n }: DeliveryId) => `webhook:${order_id}:${n}`;
 
@@ -23,6 +26,8 @@ export const ORDER_WORKFLOW = 'order';
 export type OrderWorkflow = (input: OrderInput) => Promise<string>;
 export const FOLLOW_UP_WORKFLOW = 'followUp';
 export type FollowUpWorkflow = (input: FollowUpInput) => Promise<string>;
+export const PAYMENT_LINK_WORKFLOW = 'paymentLink';
+export type PaymentLinkWorkflow = (input: PaymentLinkInput) => Promise<string>;
 export const DELIVERY_WORKFLOW = 'webhookDelivery';
 export type DeliveryWorkflow = (id: DeliveryId) => Promise<DeliveryStatus>;
 
@@ -70,6 +75,8 @@ export interface CreateOrderInput {
   period: number;
   is_test: boolean;
   transaction?: TransactionInput | undefined;
+  /** The payment link that the order pays; its expires_at in epoch milliseconds. */
+  payment_link?: { id: string; expires_at: number } | undefined;
   /** Epoch milliseconds after which no new row may be written (rules 10.5). */
   not_after?: number | undefined;
 }
@@ -88,6 +95,28 @@ export interface CancelOrderInput {
   /** The versions of the order that the sender allows; absent: any. */
   versions?: number[] | undefined;
 }
+
+/** Input of a payment link's workflow, which goes on from the record. */
+export interface PaymentLinkInput {
+  payment_link_id: string;
+  /** Only when continued as a new run. */
+  continued?: true | undefined;
+}
+
+/** Input of createPaymentLink. */
+export interface CreatePaymentLinkInput {
+  payment_link: NewPaymentLink;
+  /** Milliseconds from the creation to expires_at. */
+  period: number;
+  not_after?: number | undefined;
+}
+
+/** Input of payThroughLink: the order that the attempt makes, and the charge. */
+export type PayThroughLinkInput = Omit<CreateOrderInput, 'transaction' | 'payment_link'> & {
+  transaction: TransactionInput & { payment_method_details: PaymentMethodDetails };
+  /** When the sender's answer is due, epoch milliseconds. */
+  deadline_at: number;
+};
 
 /** Completes once the order is written and, with a card token, the charge has its first answer. */
 export const createOrder = defineUpdate<void, [CreateOrderInput]>('createOrder');
@@ -108,3 +137,15 @@ export const processorAnswered = defineSignal<[]>('processorAnswered');
 export const paymentUpdateId = (attempt: number) => `pay:${attempt}`;
 /** Update id of an order's creation. */
 export const CREATE_UPDATE_ID = 'create';
+
+/** Completes once the payment link is written. */
+export const createPaymentLink = defineUpdate<void, [CreatePaymentLinkInput]>('createPaymentLink');
+/**
+ * Makes the order of one payment attempt and charges it; completes with its first answer. Refused with TransactionAlreadyStarted while
+ * the link takes no attempt. The update id names the view of the page whose form was sent: a second click is the same payment.
+ */
+export const payThroughLink = defineUpdate<void, [PayThroughLinkInput]>('payThroughLink');
+/** Ends a payment link for its merchant. Refused with Conflict while a payment is in progress, and once it is paid. */
+export const endPaymentLink = defineUpdate<void, [{ versions?: number[] | undefined }]>('endPaymentLink');
+/** Update id of a payment attempt through a link. */
+export const linkPaymentUpdateId = (order_id: string) => `pay:${order_id}`;

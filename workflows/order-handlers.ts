@@ -16,7 +16,8 @@ import {
   type CreateOrderInput,
   type SubmitPaymentInput,
 } from './messages';
-import { refusal, type OrderState } from './order-state';
+import type { OrderState } from './order-state';
+import { refusal } from './refusal';
 
 /** Sets what an order does with its updates and signals. Updates change the order one at a time. */
 export function setOrderHandlers(state: OrderState): void {

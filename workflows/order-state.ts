@@ -1,10 +1,4 @@
-import {
-  ApplicationFailure,
-  condition,
-  setCurrentDetails,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { condition, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { shouldExpire, type OrderRecord } from '../src/domain/order-record';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError } from '../src/errors';
@@ -14,6 +8,7 @@ import type { OrderInput } from './messages';
 import { oneAtATime } from './one-at-a-time';
 import { describe } from './order-details';
 import { LateApproval } from './order-late-approval';
+import { refusal } from './refusal';
 import { ORDER_STATUS } from './search-attributes';
 
 /** What the workflow of one order knows: the order as recorded, and the little that the record does not say. */
@@ -113,9 +108,4 @@ export class OrderState {
       resumed: { polls: this.polls, poll_requested: this.pollRequested, ...this.lateApproval.toResume() },
     };
   }
-}
-
-/** A refusal as Temporal carries it; src/temporal turns it back into the ServiceError by its type. */
-export function refusal({ error, value }: ServiceError): ApplicationFailure {
-  return ApplicationFailure.create({ type: error, message: value, nonRetryable: true });
 }

@@ -3,6 +3,7 @@ import { SearchAttributeType, defineSearchAttributeKey } from '@temporalio/commo
 /** What operators filter workflows by in the Web UI; nothing personal. Registered when the Temporal server is set up. */
 export const ORDER_STATUS = defineSearchAttributeKey('OrderStatus', SearchAttributeType.KEYWORD);
 export const PROJECT_ID = defineSearchAttributeKey('ProjectId', SearchAttributeType.KEYWORD);
+export const PAYMENT_LINK_STATUS = defineSearchAttributeKey('PaymentLinkStatus', SearchAttributeType.KEYWORD);
 /** On a follow-up order: the payment order. */
 export const RELATED_ORDER_ID = defineSearchAttributeKey('RelatedOrderId', SearchAttributeType.KEYWORD);
 /** What an operator has to look at. */

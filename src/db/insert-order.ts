@@ -1,14 +1,24 @@
 import type { OrderRecord, TransactionRecord } from '../domain/order-record';
 import type { NewOrder, NewTransaction } from '../domain/new-order';
-import type { OrderStatus } from '../domain/transitions';
+import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, linkRefusal } from '../domain/payment-link';
+import { PAYMENT_LINK_MOVES, sourcesOf, type OrderStatus } from '../domain/transitions';
 import { tooLate } from '../errors';
 import { iso, preparedRows, type Database } from './connection';
 import { IN_TIME } from './in-time';
 import { findOrder, loadOrder } from './order-record';
+import { findPaymentLink } from './payment-links';
 
-function orderRow(order: NewOrder, times: { created: number; expires_at: number }) {
+/** The payment link that an order pays; its expires_at in epoch milliseconds. */
+type PaymentLink = NonNullable<OrderRecord['payment_link']>;
+
+function orderRow(
+  order: NewOrder,
+  payment_link: PaymentLink | undefined,
+  times: { created: number; expires_at: number },
+) {
   return {
     ...order,
+    related_payment_link_id: payment_link?.id,
     kind: 'payment',
     status: 'new' satisfies OrderStatus,
     expires_at: iso(times.expires_at),
@@ -41,6 +51,7 @@ const ORDER_COLUMNS = columns<ReturnType<typeof orderRow>>({
   client: true,
   extra: true,
   order_lines: true,
+  related_payment_link_id: true,
   kind: true,
   status: true,
   expires_at: true,
@@ -110,22 +121,45 @@ function transactionRow(
   };
 }
 
+/** Lets an order be written while its sender still waits. */
+const WHILE_IN_TIME = `select 1 where ${IN_TIME}`;
+
 /**
- * Writes the order and the transaction it came with, in one statement.
- * Repeat-safe: an existing order is returned as it is. Throws ServiceUnavailable when there is none and `not_after` has passed.
+ * Begins a payment attempt of a link, and lets its order be written: one at a time, before the link expires, 25 at most (rules 19.4).
+ * The row stays locked until the order is written.
+ */
+const BEGIN_LINK_ATTEMPT = `
+  update payment_links set status = 'processing', attempts = attempts + 1, version = version + 1, modified = :created
+  where id = :payment_link_id and status = any(:link_sources::text[]) and attempts < :attempts_max
+    and expires_at > :created::timestamptz and ${IN_TIME} and not exists (select 1 from orders where id = :order_id)
+  returning 1`;
+
+/**
+ * Writes the order and the transaction it came with, in one statement; with `payment_link`, the link moves in it too.
+ * Repeat-safe: an existing order is returned as it is. Throws ServiceUnavailable when there is none and `not_after` has passed,
+ * TransactionAlreadyStarted when the payment link takes no attempt.
  */
 export async function insertOrder(
   db: Database,
   order: NewOrder,
   transaction: NewTransaction | undefined,
-  times: { created: number; expires_at: number; transaction_expires_at: number; not_after?: number | undefined },
+  details: {
+    created: number;
+    expires_at: number;
+    transaction_expires_at: number;
+    not_after?: number | undefined;
+    payment_link?: PaymentLink | undefined;
+  },
 ): Promise<OrderRecord> {
+  const { created, payment_link } = details;
+  // The customer chooses the method on a link's page, the merchant with an order.
+  const source = payment_link === undefined ? 'merchant' : 'customer';
   const [result] = await preparedRows<{ inserted: number }>(
     db,
-    'insert order',
-    `with o as (
-       insert into orders (${ORDER_COLUMNS}) select ${ORDER_COLUMNS} from json_populate_record(null::orders, :order::json)
-       where ${IN_TIME}
+    payment_link === undefined ? 'insert order' : 'insert order of payment link',
+    `with permitted as (${payment_link === undefined ? WHILE_IN_TIME : BEGIN_LINK_ATTEMPT}), o as (
+       insert into orders (${ORDER_COLUMNS})
+       select ${ORDER_COLUMNS} from permitted, json_populate_record(null::orders, :order::json)
        on conflict (id) do nothing returning id
      ), t as (
        insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
@@ -133,27 +167,31 @@ export async function insertOrder(
        returning id
      ), e as (
        insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
-       select id, 1, 'new', 'merchant', :created, :created from t
+       select id, 1, 'new', '${source}', :created, :created from t
      )
      select count(*) as inserted from o`,
     {
-      order: JSON.stringify(orderRow(order, times)),
+      order: JSON.stringify(orderRow(order, payment_link, details)),
       transaction: JSON.stringify(
         transaction
-          ? transactionRow(transaction, order, 'merchant', {
-              created: times.created,
-              expires_at: times.transaction_expires_at,
-            })
+          ? transactionRow(transaction, order, source, { created, expires_at: details.transaction_expires_at })
           : {},
       ),
-      created: iso(times.created),
-      not_after: times.not_after ?? null,
+      created: iso(created),
+      not_after: details.not_after ?? null,
+      ...(payment_link && {
+        order_id: order.id,
+        payment_link_id: payment_link.id,
+        link_sources: sourcesOf(PAYMENT_LINK_MOVES, 'processing'),
+        attempts_max: PAYMENT_LINK_ATTEMPTS_MAX,
+      }),
     },
   );
   if (result?.inserted !== 1) {
-    const there = await findOrder(db, order.id);
-    if (there === undefined) throw tooLate();
-    return there;
+    const existing = await findOrder(db, order.id);
+    if (existing !== undefined) return existing;
+    if (payment_link !== undefined) await refuseLinkAttempt(db, payment_link.id, created);
+    throw tooLate();
   }
   return {
     id: order.id,
@@ -164,10 +202,18 @@ export async function insertOrder(
     currency: order.currency,
     attempts_max: order.attempts_max,
     charged_by: order.charged_by,
-    expires_at: times.expires_at,
-    transactions: transaction ? [newTransactionRecord(transaction, times.transaction_expires_at)] : [],
+    ...(payment_link && { payment_link }),
+    expires_at: details.expires_at,
+    transactions: transaction ? [newTransactionRecord(transaction, details.transaction_expires_at)] : [],
     deliveries: [],
   };
+}
+
+/** Throws TransactionAlreadyStarted when the link takes no attempt. */
+async function refuseLinkAttempt(db: Database, payment_link_id: string, now: number): Promise<void> {
+  const link = await findPaymentLink(db, payment_link_id);
+  const obstacle = link && linkObstacle(link, now);
+  if (obstacle !== undefined) throw linkRefusal(obstacle);
 }
 
 /**

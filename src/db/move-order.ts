@@ -1,6 +1,14 @@
-import { afterMove, planMove, type Change, type MoveDetails, type PlannedMove } from '../domain/move';
+import { afterMove, planMove, type Change, type Move, type MoveDetails, type PlannedMove } from '../domain/move';
 import type { OrderRecord } from '../domain/order-record';
-import { ORDER_MOVES, TRANSACTION_MOVES, sourcesOf } from '../domain/transitions';
+import { linkStatusAfter } from '../domain/payment-link';
+import {
+  ORDER_MOVES,
+  PAYMENT_LINK_MOVES,
+  TRANSACTION_MOVES,
+  isFinal,
+  sourcesOf,
+  type PaymentLinkStatus,
+} from '../domain/transitions';
 import { preconditionFailed } from '../errors';
 import { iso, preparedRows, type Database } from './connection';
 import { loadOrder } from './order-record';
@@ -33,6 +41,7 @@ export async function moveAsPlanned(
   const move = planned && planMove(order, planned.change);
   if (planned === undefined || move === undefined) return order;
   const { details } = planned;
+  const link_to = linkMoveOf(order, move, details.now);
   const [result] = await preparedRows<{ moved: number; delivery: number | null }>(
     db,
     'move order',
@@ -68,6 +77,16 @@ export async function moveAsPlanned(
        from locked
        where orders.id = locked.id and (:transaction_id::uuid is null or exists (select 1 from t))
        returning orders.id, orders.moves, orders.webhook_url, orders.project_id, orders.related_order_id
+     ), l as (
+       -- The payment link moves with the order that ends its attempt.
+       update payment_links set
+         status = :link_to,
+         ended_by = case when :link_to = 'expired' then 'time' end,
+         completed_order_id = case when :link_to = 'completed' then o.id end,
+         completed = case when :link_to = 'completed' then :now::timestamptz end,
+         version = payment_links.version + 1,
+         modified = :now
+       from o where payment_links.id = :payment_link_id::uuid and payment_links.status = any(:link_sources::text[])
      ), r as (
        -- A payment order shows how its follow-up orders stand, so it is another version.
        update orders set version = orders.version + 1, modified = :now from o where orders.id = o.related_order_id
@@ -96,6 +115,9 @@ export async function moveAsPlanned(
       transaction_to: move.transaction?.to ?? null,
       transaction_sources: move.transaction ? sourcesOf(TRANSACTION_MOVES, move.transaction.to) : [],
       capture_ends_at: move.transaction?.capture_ends_at === undefined ? null : iso(move.transaction.capture_ends_at),
+      payment_link_id: link_to === undefined ? null : (order.payment_link?.id ?? null),
+      link_to: link_to ?? null,
+      link_sources: link_to === undefined ? [] : sourcesOf(PAYMENT_LINK_MOVES, link_to),
       source: details.source,
       result: details.result ?? null,
       authorization_iso_response_code: details.authorization_iso_response_code ?? null,
@@ -125,4 +147,10 @@ export async function moveAsPlanned(
     throw new Error(`order ${order.id}: the guard refused ${order.status} → ${move.order_to}`);
   }
   return await moveAsPlanned(db, present, plan);
+}
+
+/** The status that the order's payment link gets with a move to a final status; `undefined` when it stays as it is. */
+function linkMoveOf({ payment_link }: OrderRecord, move: Move, now: number): PaymentLinkStatus | undefined {
+  if (payment_link === undefined || !move.status_changed || !isFinal(ORDER_MOVES, move.order_to)) return undefined;
+  return linkStatusAfter(move.order_to, payment_link, now);
 }

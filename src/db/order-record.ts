@@ -3,7 +3,11 @@ import type { OrderRecord, TransactionRecord } from '../domain/order-record';
 import { rows, type Database } from './connection';
 
 /** A row as the database returns it: instants as texts, absent values as null. */
-interface OrderRow extends Omit<OrderRecord, 'expires_at' | 'transactions' | 'ended' | 'closings' | 'attention'> {
+interface OrderRow extends Omit<
+  OrderRecord,
+  'expires_at' | 'transactions' | 'ended' | 'payment_link' | 'closings' | 'attention'
+> {
+  payment_link: { id: string; expires_at: string } | null;
   ended: OrderRecord['ended'] | null;
   expires_at: string | null;
   transactions: TransactionRow[] | null;
@@ -37,6 +41,7 @@ export async function findOrder(db: Database, order_id: string): Promise<OrderRe
   const [row] = await rows<OrderRow>(
     db,
     `select o.id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.charged_by, o.ended, o.expires_at, o.attention,
+       (select json_build_object('id', l.id, 'expires_at', l.expires_at) from payment_links l where l.id = o.related_payment_link_id) as payment_link,
        (select json_agg(json_build_object('id', t.id, 'attempt', t.attempt, 'status', t.status, 'expires_at', t.expires_at, 'amount', t.amount,
                  'capture_mode', t.capture_mode, 'capture_period', t.capture_period, 'capture_ends_at', t.capture_ends_at,
                  'captured_amount', t.captured_amount, 'voided_amount', t.voided_amount,
@@ -50,10 +55,11 @@ export async function findOrder(db: Database, order_id: string): Promise<OrderRe
     { order_id },
   );
   if (row === undefined) return undefined;
-  const { ended, transactions, expires_at, closings, attention, ...order } = row;
+  const { ended, payment_link, transactions, expires_at, closings, attention, ...order } = row;
   return {
     ...order,
     ...(ended && { ended }),
+    ...(payment_link && { payment_link: { id: payment_link.id, expires_at: Date.parse(payment_link.expires_at) } }),
     expires_at: epochOf(expires_at),
     transactions: (transactions ?? []).map(transactionOf),
     ...(closings && { closings }),

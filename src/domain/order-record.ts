@@ -48,6 +48,8 @@ export interface OrderRecord {
   /** Null for a follow-up order. */
   charged_by: ChargedBy | null;
   ended?: Ending;
+  /** The payment link that it pays; its expires_at in epoch milliseconds. */
+  payment_link?: { id: string; expires_at: number };
   /** End of the time for paying, epoch milliseconds; Number.MAX_SAFE_INTEGER for a follow-up order, which has none. */
   expires_at: number;
   /** Oldest first. */

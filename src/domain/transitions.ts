@@ -33,6 +33,15 @@ export const ORDER_MOVES = defineMoves({
   error: [],
 });
 
+/** A payment link (rules 19.3). */
+export const PAYMENT_LINK_MOVES = defineMoves({
+  new: ['processing', 'completed', 'all_unsuccessful', 'expired'],
+  processing: ['completed', 'all_unsuccessful', 'expired'],
+  all_unsuccessful: ['processing', 'completed', 'expired'],
+  completed: [],
+  expired: [],
+});
+
 /** A webhook delivery: open until a receiver answered 2xx or ten attempts failed (rules 13.4, 13.6). */
 export const DELIVERY_MOVES = defineMoves({
   new: ['delivered', 'failed'],
@@ -43,11 +52,13 @@ export const DELIVERY_MOVES = defineMoves({
 /** Statuses by table; the lists below are in the tables' order. */
 export type TransactionStatus = keyof typeof TRANSACTION_MOVES;
 export type OrderStatus = keyof typeof ORDER_MOVES;
+export type PaymentLinkStatus = keyof typeof PAYMENT_LINK_MOVES;
 export type DeliveryStatus = keyof typeof DELIVERY_MOVES;
 
 const statusesOf = <S extends string>(moves: Moves<S>) => Object.keys(moves) as [S, ...S[]];
 export const TRANSACTION_STATUSES = statusesOf(TRANSACTION_MOVES);
 export const ORDER_STATUSES = statusesOf(ORDER_MOVES);
+export const PAYMENT_LINK_STATUSES = statusesOf(PAYMENT_LINK_MOVES);
 export const DELIVERY_STATUSES = statusesOf(DELIVERY_MOVES);
 
 /** Whether the table allows the move. Staying in a status is not a move. */

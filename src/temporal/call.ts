@@ -18,12 +18,22 @@ export interface TemporalAccess {
   db: Database;
 }
 
-/** A request that is answered with an order. */
-export interface OrderRequest {
-  order_id: string;
+/** A request that is answered with the record of an object. */
+export interface RecordRequest<View> {
+  /** The object as errors name it, for example `Order 0190…`. */
+  subject: string;
+  /** Reads the object from the record; `undefined` when it does not exist. */
+  read: () => Promise<View | undefined>;
   /** When the answer is due, epoch milliseconds. */
   deadline_at: number;
   /** It has an Idempotency-Key: it may still be carried out after its sender got a 503. */
+  may_run_late?: boolean;
+}
+
+/** A request that is answered with an order. */
+export interface OrderRequest {
+  order_id: string;
+  deadline_at: number;
   may_run_late?: boolean;
 }
 
@@ -36,27 +46,37 @@ export function notAfter(deadline_at: number): number {
 }
 
 /**
- * Makes a call to Temporal within the deadline, again while its outcome is unknown, then reads the order. Throws the workflow's refusal
- * as a ServiceError; without an order, ServiceUnavailable when the outcome stayed unknown, NotFound otherwise.
+ * Makes a call to Temporal within the deadline, again while its outcome is unknown, then reads the object. Throws the workflow's
+ * refusal as a ServiceError; without an object, ServiceUnavailable when the outcome stayed unknown, NotFound otherwise.
  */
-export async function callThenReadOrder(
-  { client, db }: TemporalAccess,
-  { order_id, deadline_at, may_run_late = false }: OrderRequest,
+export async function callThenRead<View>(
+  client: Client,
+  { subject, read, deadline_at, may_run_late = false }: RecordRequest<View>,
   call: () => Promise<void>,
-): Promise<OrderView> {
+): Promise<View> {
   let unknown = false;
   try {
     await client.withDeadline(deadline_at, () =>
       retryUntil(deadline_at, (error) => isOutcomeUnknown(error) || isAway(error), call),
     );
   } catch (error) {
-    if (!isOutcomeUnknown(error)) throw explained(toServiceError(error, order_id), may_run_late);
+    if (!isOutcomeUnknown(error)) throw explained(toServiceError(error, subject), may_run_late);
     unknown = true;
   }
   // The call may have moved money: a database that is busy for a moment must not hide that.
-  const order = await retryUntil(deadline_at, isAway, () => findOrderView(db, order_id));
-  if (order !== undefined) return order;
-  throw unknown ? explained(unavailable(), may_run_late) : new ServiceError('NotFound', 'The order does not exist.');
+  const view = await retryUntil(deadline_at, isAway, read);
+  if (view !== undefined) return view;
+  throw unknown ? explained(unavailable(), may_run_late) : new ServiceError('NotFound', `${subject} does not exist.`);
+}
+
+/** Like callThenRead, for an order. */
+export async function callThenReadOrder(
+  { client, db }: TemporalAccess,
+  { order_id, ...request }: OrderRequest,
+  call: () => Promise<void>,
+): Promise<OrderView> {
+  const read = () => findOrderView(db, order_id);
+  return await callThenRead(client, { ...request, subject: `Order ${order_id}`, read }, call);
 }
 
 /** Makes a call within the deadline, once. Throws ServiceUnavailable when its outcome is unknown. */
@@ -157,16 +177,16 @@ function explained(error: unknown, may_run_late: boolean): unknown {
 }
 
 /** A workflow's refusal as the ServiceError it threw; any other error as it is. */
-function toServiceError(error: unknown, order_id: string): unknown {
+function toServiceError(error: unknown, subject: string): unknown {
   const refusal =
     error instanceof WorkflowUpdateFailedError &&
     (error.cause instanceof ActivityFailure ? error.cause.cause : error.cause);
   if (refusal instanceof ApplicationFailure && isErrorName(refusal.type)) {
     return new ServiceError(refusal.type, refusal.message, (refusal.details ?? []) as WrongField[]);
   }
-  // The workflow of a final order is closed, and later deleted.
+  // The workflow of an object with a final status is closed, and later deleted.
   if (error instanceof WorkflowNotFoundError) {
-    return new ServiceError('Conflict', `Order ${order_id} is final and cannot change any more.`);
+    return new ServiceError('Conflict', `${subject} is final and cannot change any more.`);
   }
   return error;
 }

@@ -2,6 +2,7 @@ import type { TemporalAccess } from './call';
 import { Deliveries } from './deliveries';
 import { FollowUps } from './follow-ups';
 import { Orders } from './orders';
+import { PaymentLinks } from './payment-links';
 import { ProcessorNotifications } from './processor-notifications';
 
 /** Every way to a workflow: one member, in a file of its own, for each kind of workflow. */
@@ -9,6 +10,7 @@ export interface Workflows {
   orders: Orders;
   follow_ups: FollowUps;
   deliveries: Deliveries;
+  payment_links: PaymentLinks;
   processor_notifications: ProcessorNotifications;
 }
 
@@ -20,6 +22,7 @@ export function createWorkflows(temporal: TemporalAccess): Workflows {
     orders,
     follow_ups,
     deliveries: new Deliveries(temporal),
+    payment_links: new PaymentLinks(temporal),
     processor_notifications: new ProcessorNotifications(temporal, orders, follow_ups),
   };
 }

@@ -62,6 +62,34 @@ export async function up(knex: Knex): Promise<void> {
       check ((status is null) = (body is null))
     );
 
+    -- A reusable address of the hosted page: each attempt to pay makes an order (rules 19).
+    create table payment_links (
+      id uuid primary key,
+      project_id uuid not null references projects,
+      merchant_order_id text not null,
+      amount bigint not null check (amount between 0 and 9007199254740991),
+      currency text not null check (currency ~ '^[A-Z]{3}$'),
+      description text,
+      payment_methods json,
+      expiration_period text not null,
+      expires_at timestamptz not null,
+      return_url text,
+      webhook_url text,
+      status text not null check (status in ('new', 'processing', 'completed', 'all_unsuccessful', 'expired')),
+      ended_by text check (ended_by in ('time', 'merchant')),
+      -- Orders made so far, counted in the statement that makes one.
+      attempts smallint not null default 0 check (attempts between 0 and 25),
+      completed_order_id uuid,
+      version integer not null default 0,
+      created timestamptz not null,
+      modified timestamptz not null,
+      completed timestamptz,
+      check ((status = 'completed') = (completed_order_id is not null)),
+      check ((status = 'completed') = (completed is not null)),
+      check ((status = 'expired') = (ended_by is not null)),
+      check ((status = 'new') <= (attempts = 0))
+    );
+
     create table orders (
       id uuid primary key,
       project_id uuid not null references projects,
@@ -69,6 +97,8 @@ export async function up(knex: Knex): Promise<void> {
       kind text not null default 'payment'
         check (kind in ('payment', 'capture', 'void', 'refund', 'chargeback', 'reversal')),
       related_order_id uuid references orders,
+      -- The payment link whose attempt a payment order is.
+      related_payment_link_id uuid references payment_links,
       -- Who requested a follow-up order.
       requested_by text check (requested_by in ('merchant', 'processor', 'service')),
       merchant_order_id text,
@@ -209,8 +239,18 @@ export async function up(knex: Knex): Promise<void> {
 
     create index orders_project_created on orders (project_id, created);
     create index orders_related on orders (related_order_id) where related_order_id is not null;
+    create index payment_links_project_created on payment_links (project_id, created);
+    create index orders_of_payment_link on orders (related_payment_link_id) where related_payment_link_id is not null;
+    -- A payment link has one payment in progress at a time, and is paid once.
+    create unique index orders_open_of_payment_link on orders (related_payment_link_id)
+      where status in ('new', 'processing', 'see-transactions');
+    create unique index orders_paid_of_payment_link on orders (related_payment_link_id) where status = 'completed';
 
-    -- What recovery looks for: orders, capture windows and webhooks that are not finished.
+    -- What recovery looks for: payment links, orders, capture windows and webhooks that are not finished.
+    create index payment_links_open on payment_links (modified)
+      where status in ('new', 'processing', 'all_unsuccessful');
+    create index payment_links_due on payment_links (expires_at)
+      where status in ('new', 'processing', 'all_unsuccessful');
     create index orders_open on orders (modified) where status in ('new', 'processing', 'see-transactions');
     create index orders_due on orders (expires_at) where status in ('new', 'processing', 'see-transactions');
     create index orders_follow_ups_open on orders (modified)

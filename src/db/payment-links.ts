@@ -1,0 +1,165 @@
+import type { LinkEndedBy, NewPaymentLink, PaymentLinkRecord } from '../domain/payment-link';
+import { PAYMENT_LINK_MOVES, sourcesOf, type OrderStatus, type PaymentLinkStatus } from '../domain/transitions';
+import { tooLate } from '../errors';
+import { iso, rows, type Database } from './connection';
+import { IN_TIME } from './in-time';
+
+/** A payment link with its orders as the database holds it; absent values are null. Instants are ISO 8601 texts in UTC. */
+export interface PaymentLinkView {
+  id: string;
+  project_id: string;
+  merchant_id: string;
+  merchant_name: string;
+  is_test: boolean;
+  merchant_order_id: string;
+  amount: number;
+  currency: string;
+  description: string | null;
+  payment_methods: string[] | null;
+  /** Methods active in the project. */
+  project_payment_methods: string[];
+  /** The project's default time for paying. */
+  transaction_expiration_period: string;
+  expiration_period: string;
+  expires_at: string;
+  return_url: string | null;
+  webhook_url: string | null;
+  status: PaymentLinkStatus;
+  ended_by: LinkEndedBy | null;
+  attempts: number;
+  completed_order_id: string | null;
+  version: number;
+  created: string;
+  modified: string;
+  completed: string | null;
+  /** Its payment orders, oldest first. */
+  orders: { id: string; status: OrderStatus }[];
+}
+
+const PAYMENT_LINK_VIEW = `
+  select l.*, p.merchant_id, m.name as merchant_name, p.is_test, p.payment_methods as project_payment_methods,
+         p.transaction_expiration_period,
+         coalesce((
+           select json_agg(json_build_object('id', o.id, 'status', o.status) order by o.created, o.id)
+           from orders o where o.related_payment_link_id = l.id
+         ), '[]'::json) as orders
+  from payment_links l join projects p on p.id = l.project_id join merchants m on m.id = p.merchant_id`;
+
+/** Everything that a GET or the hosted page shows of one link; `undefined` when there is none. */
+export async function findPaymentLinkView(db: Database, id: string): Promise<PaymentLinkView | undefined> {
+  const [link] = await rows<PaymentLinkView>(db, `${PAYMENT_LINK_VIEW} where l.id = :id`, { id });
+  return link;
+}
+
+/** The project's links created in a period, both ends included (epoch milliseconds); the newest `limit`, newest first. */
+export async function listPaymentLinkViews(
+  db: Database,
+  project_id: string,
+  { since, until }: { since: number; until: number },
+  limit: number,
+): Promise<PaymentLinkView[]> {
+  return await rows<PaymentLinkView>(
+    db,
+    `${PAYMENT_LINK_VIEW} where l.project_id = :project_id and l.created between :since and :until
+     order by l.created desc, l.id desc limit :limit`,
+    { project_id, since: iso(since), until: iso(until), limit },
+  );
+}
+
+/** The link as decisions need it; `undefined` when there is none. */
+export async function findPaymentLink(db: Database, id: string): Promise<PaymentLinkRecord | undefined> {
+  const [row] = await rows<
+    Omit<PaymentLinkRecord, 'expires_at' | 'ended_by' | 'completed_order_id'> & {
+      expires_at: string;
+      ended_by: PaymentLinkRecord['ended_by'] | null;
+      completed_order_id: string | null;
+    }
+  >(
+    db,
+    `select l.id, l.project_id, l.status, l.ended_by, l.version, l.attempts, l.expires_at, l.completed_order_id,
+            array(select o.id from orders o where o.related_payment_link_id = l.id order by o.created, o.id) as order_ids
+     from payment_links l where l.id = :id`,
+    { id },
+  );
+  if (row === undefined) return undefined;
+  const { ended_by, completed_order_id, expires_at, ...link } = row;
+  return {
+    ...link,
+    expires_at: Date.parse(expires_at),
+    ...(ended_by && { ended_by }),
+    ...(completed_order_id && { completed_order_id }),
+  };
+}
+
+/** Like findPaymentLink, for a link that must exist: throws when it does not. */
+export async function loadPaymentLink(db: Database, id: string): Promise<PaymentLinkRecord> {
+  const link = await findPaymentLink(db, id);
+  if (link === undefined) throw new Error(`payment link ${id} does not exist`);
+  return link;
+}
+
+/**
+ * Writes a new link. Repeat-safe: an existing link is returned as it is. Throws ServiceUnavailable when there is none and
+ * `not_after` has passed (rules 10). Instants in epoch milliseconds.
+ */
+export async function insertPaymentLink(
+  db: Database,
+  link: NewPaymentLink,
+  { created, expires_at, not_after }: { created: number; expires_at: number; not_after?: number | undefined },
+): Promise<PaymentLinkRecord> {
+  await rows(
+    db,
+    `insert into payment_links (id, project_id, merchant_order_id, amount, currency, description, payment_methods, expiration_period,
+                                expires_at, return_url, webhook_url, status, created, modified)
+     select :id, :project_id, :merchant_order_id, :amount, :currency, :description, :payment_methods::json, :expiration_period,
+            :expires_at, :return_url, :webhook_url, 'new', :created, :created
+     where ${IN_TIME}
+     on conflict (id) do nothing`,
+    {
+      ...link,
+      description: link.description ?? null,
+      payment_methods: link.payment_methods === undefined ? null : JSON.stringify(link.payment_methods),
+      return_url: link.return_url ?? null,
+      webhook_url: link.webhook_url ?? null,
+      created: iso(created),
+      expires_at: iso(expires_at),
+      not_after: not_after ?? null,
+    },
+  );
+  const stored = await findPaymentLink(db, link.id);
+  if (stored === undefined) throw tooLate();
+  return stored;
+}
+
+/**
+ * Ends a link that is not paid and whose payment is not in progress: because its time is over, or because its merchant wants so, at one
+ * of `versions` when given. Repeat-safe. Returns the link as it is now. `now` in epoch milliseconds.
+ */
+export async function endPaymentLink(
+  db: Database,
+  id: string,
+  { ended_by, versions, now }: { ended_by: LinkEndedBy; versions?: readonly number[] | undefined; now: number },
+): Promise<PaymentLinkRecord> {
+  await rows(
+    db,
+    `update payment_links set status = 'expired', ended_by = :ended_by, version = version + 1, modified = :now
+     where id = :id and status = any(:sources::text[]) and status <> 'processing'
+       and (:ended_by = 'merchant' or expires_at <= :now::timestamptz)
+       and (:versions::int[] is null or version = any(:versions::int[]))`,
+    { id, ended_by, now: iso(now), versions: versions ?? null, sources: sourcesOf(PAYMENT_LINK_MOVES, 'expired') },
+  );
+  return await loadPaymentLink(db, id);
+}
+
+/** Whether an attempt of the link has made this order. */
+export async function paymentLinkHasOrder(
+  db: Database,
+  ids: { payment_link_id: string; order_id: string },
+): Promise<boolean> {
+  const found = await rows(
+    db,
+    'select 1 from orders where id = :order_id and related_payment_link_id = :payment_link_id',
+    ids,
+  );
+  return found.length === 1;
+}

@@ -1,0 +1,212 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
+import { v7 as uuidv7 } from 'uuid';
+import { findOrderView, type OrderView } from '../../src/db/order-view';
+import { PAYMENT_LINK_ATTEMPTS_MAX, linkReason } from '../../src/domain/payment-link';
+import { chargeKey } from '../../src/domain/transaction';
+import { linkOrderId, transactionId } from '../../src/ids';
+import { endPaymentLink, orderWorkflowId, processorAnswered } from '../../workflows/messages';
+import { CARDS } from '../support/cards';
+import { Merchant } from '../support/client';
+import { createALink, type TestLink } from '../support/payment-links';
+import { aWorld, type World } from '../support/temporal';
+import { until } from '../support/until';
+
+const DAY = 24 * 60 * 60_000;
+const MINUTE = 60_000;
+
+let world: World;
+const merchant = new Merchant();
+beforeAll(async () => {
+  world = await aWorld();
+});
+afterEach(() => merchant.endTrouble());
+afterAll(async () => {
+  await world?.close();
+});
+
+const becomes = (link: TestLink, story: string) =>
+  until(`the link becomes ${story}`, async () => (await link.story()) === story);
+
+async function refusalOf(attempt: Promise<unknown>): Promise<string | undefined> {
+  const error = await attempt.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof WorkflowUpdateFailedError)) throw error ?? new Error('it was not refused');
+  const cause = error.cause as { type?: string; cause?: { type?: string } };
+  return cause.cause?.type ?? cause.type;
+}
+
+/** What the customer enters on the issuer's page of an order. */
+async function answerIssuer(order: OrderView, form: Record<string, string>): Promise<void> {
+  const address = order.transactions[0]?.challenge_url ?? '';
+  await fetch(address, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
+  await world.env.client.workflow.getHandle(orderWorkflowId(order.id)).signal(processorAnswered);
+}
+
+async function eventNames(link: TestLink): Promise<string[]> {
+  const { events } = await link.handle.fetchHistory();
+  return (events ?? []).map(({ eventType }) => temporal.api.enums.v1.EventType[Number(eventType)] ?? '');
+}
+
+describe('attempts, one after the other', () => {
+  test('rules 19.3: new, all_unsuccessful after a decline, completed once one is paid; then the workflow closes', async () => {
+    const link = await createALink(world);
+    expect(await link.story()).toBe('new:');
+    await link.pay(CARDS.do_not_honor.number);
+    expect(await link.story()).toBe('all_unsuccessful: error');
+    const paid = await link.pay(CARDS.approved.number);
+    expect(await link.story()).toBe('completed: error completed');
+    expect(await link.view()).toMatchObject({ completed_order_id: paid.id, attempts: 2 });
+    expect(await link.handle.result()).toBe('completed');
+    expect(paid).toMatchObject({ merchant_order_id: 'L-1', amount: 500, related_payment_link_id: link.id });
+    expect(paid.transactions[0]?.events.map(({ event, source }) => [event, source])).toEqual([
+      ['new', 'customer'],
+      ['accepted', 'processor'],
+    ]);
+  });
+
+  test('the same view of the page sent twice, also at once, is one order and one charge', async () => {
+    const link = await createALink(world);
+    const view_id = uuidv7();
+    const answers = await Promise.allSettled([
+      link.pay(CARDS.do_not_honor.number, view_id),
+      link.pay(CARDS.do_not_honor.number, view_id),
+    ]);
+    expect(answers.some(({ status }) => status === 'fulfilled')).toBe(true);
+    await link.pay(CARDS.do_not_honor.number, view_id);
+    expect(await link.story()).toBe('all_unsuccessful: error');
+  });
+
+  test('rules 19.5: 25 attempts and no more; the link keeps its status to its end', async () => {
+    const link = await createALink(world);
+    for (let n = 1; n <= PAYMENT_LINK_ATTEMPTS_MAX; n += 1) await link.pay(CARDS.do_not_honor.number);
+    expect(await refusalOf(link.pay(CARDS.approved.number))).toBe('TransactionAlreadyStarted');
+    const view = await link.view();
+    expect([view.orders.length, view.attempts]).toEqual([25, 25]);
+    expect(linkReason({ ...view, ended_by: 'time', expires_at: 0, completed_order_id: '' })).toBe(
+      'All 25 attempts failed.',
+    );
+    await world.env.sleep(31 * DAY);
+    await until('it expires', async () => (await link.view()).status === 'expired');
+    expect((await link.view()).ended_by).toBe('time');
+  });
+
+  test('rules 19.4: while one payment is in progress another is refused', async () => {
+    const link = await createALink(world);
+    const pending = await link.pay(CARDS.challenge.number);
+    expect(await link.story()).toBe('processing: processing');
+    expect(await refusalOf(link.pay(CARDS.approved.number))).toBe('TransactionAlreadyStarted');
+    await answerIssuer(pending, { code: '0101' });
+    await becomes(link, 'completed: completed');
+    expect(await link.handle.result()).toBe('completed');
+  });
+
+  test('a 3-D Secure that failed ends the attempt, and another may begin', async () => {
+    const link = await createALink(world);
+    await answerIssuer(await link.pay(CARDS.challenge.number), { code: '3333' });
+    await becomes(link, 'all_unsuccessful: error');
+    await link.pay(CARDS.approved.number);
+    expect(await link.story()).toBe('completed: error completed');
+  });
+
+  test('a customer who disappears in 3-D Secure blocks the link for 30 minutes', async () => {
+    const link = await createALink(world);
+    await link.pay(CARDS.challenge.number);
+    await world.env.sleep(31 * MINUTE);
+    await becomes(link, 'all_unsuccessful: expired');
+    await link.pay(CARDS.approved.number);
+    expect(await link.story()).toBe('completed: expired completed');
+  });
+});
+
+describe('the end of a link', () => {
+  test('expires without a payment, at once when its time is over', async () => {
+    const link = await createALink(world, { period: 10 * MINUTE });
+    await world.env.sleep(10 * MINUTE + 1_000);
+    await becomes(link, 'expired:');
+    expect(await link.handle.result()).toBe('expired');
+    expect((await link.view()).ended_by).toBe('time');
+  });
+
+  test('rules 19.7: an order never outlives its link; one in 3-D Secure expires with it', async () => {
+    const link = await createALink(world, { period: 10 * MINUTE });
+    const order = await link.pay(CARDS.challenge.number);
+    expect(order.expires_at).toBe((await link.view()).expires_at);
+    await world.env.sleep(11 * MINUTE);
+    await becomes(link, 'expired: expired');
+  });
+
+  test('rules 19.7: the end waits for an order whose outcome is unknown, and its approval completes the link', async () => {
+    const link = await createALink(world, { period: 5 * MINUTE });
+    const order_view = uuidv7();
+    const transaction_id = transactionId(linkOrderId(link.id, order_view), 1);
+    await merchant.trouble({ idempotency_key: chargeKey(transaction_id), kind: 'lost_answer' });
+    const order = await link.pay(CARDS.approved.number, order_view);
+    expect(order.transactions[0]?.status).toBe('processing');
+    await world.env.sleep(6 * MINUTE);
+    expect(await link.story()).toBe('processing: processing');
+    await merchant.endTrouble();
+    await world.env.client.workflow.getHandle(orderWorkflowId(order.id)).signal(processorAnswered);
+    await becomes(link, 'completed: completed');
+  });
+
+  test('rules 19.10: an approval after the end of the link is reversed, and the link stays expired', async () => {
+    const link = await createALink(world, { period: 10 * MINUTE });
+    const order = await link.pay(CARDS.challenge.number);
+    await world.env.sleep(11 * MINUTE);
+    await becomes(link, 'expired: expired');
+    await answerIssuer(order, { code: '0101' }).catch(() => undefined);
+    await world.env.sleep(16 * MINUTE);
+    await until('the money is given back', async () => {
+      const view = await findOrderView(world.database.db, order.id);
+      return view?.follow_ups.some(({ kind, status }) => kind === 'reversal' && status === 'completed');
+    });
+    expect(await link.story()).toBe('expired: expired');
+  });
+
+  test('rules 19.11: its merchant ends it while no payment is in progress', async () => {
+    const link = await createALink(world);
+    await link.pay(CARDS.do_not_honor.number);
+    const pending = await link.pay(CARDS.challenge.number);
+    expect(await refusalOf(link.handle.executeUpdate(endPaymentLink, { args: [{}] }))).toBe('Conflict');
+    await answerIssuer(pending, { code: '3333' });
+    await becomes(link, 'all_unsuccessful: error error');
+    await link.handle.executeUpdate(endPaymentLink, { args: [{}] });
+    expect(await link.view()).toMatchObject({ status: 'expired', ended_by: 'merchant' });
+    expect(await link.handle.result()).toBe('expired');
+  });
+});
+
+describe('history', () => {
+  test('at most 16 events for an attempt, 22 with 3-D Secure', async () => {
+    const link = await createALink(world);
+    await until('its timer runs', async () => (await eventNames(link)).includes('EVENT_TYPE_TIMER_STARTED'));
+    const created = (await eventNames(link)).length;
+    await link.pay(CARDS.do_not_honor.number);
+    const declined = (await eventNames(link)).length;
+    expect(declined - created).toBeLessThanOrEqual(16);
+    await answerIssuer(await link.pay(CARDS.challenge.number), { code: '3333' });
+    await becomes(link, 'all_unsuccessful: error error');
+    await until('the workflow has read it', async () => {
+      const length = (await eventNames(link)).length;
+      await world.env.sleep(1);
+      return (await eventNames(link)).length === length;
+    });
+    expect((await eventNames(link)).length - declined).toBeLessThanOrEqual(22);
+  });
+
+  test('a year of waiting, and 25 attempts in it', async () => {
+    const link = await createALink(world, { period: 365 * DAY });
+    for (let n = 1; n <= PAYMENT_LINK_ATTEMPTS_MAX; n += 1) {
+      await world.env.sleep(14 * DAY);
+      await link.pay(CARDS.do_not_honor.number);
+    }
+    expect((await link.view()).attempts).toBe(25);
+    // It continued in new runs.
+    expect((await eventNames(link)).length).toBeLessThan(16 * 12);
+    await world.env.sleep(30 * DAY);
+    await until('it expires', async () => (await link.view()).status === 'expired');
+  });
+});
