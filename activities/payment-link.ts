@@ -6,9 +6,9 @@ import {
   paymentLinkHasOrder,
 } from '../src/db/payment-links';
 import type { OrderRecord } from '../src/domain/order-record';
-import type { PaymentLinkRecord } from '../src/domain/payment-link';
+import { requireLinkMayEnd, type PaymentLinkRecord } from '../src/domain/payment-link';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
-import { ServiceError, preconditionFailed } from '../src/errors';
+import { preconditionFailed } from '../src/errors';
 import type { CreateOrderInput, CreatePaymentLinkInput, PayThroughLinkInput } from '../workflows/messages';
 import { withFailures } from './failure';
 import type { AtTime, Services } from './services';
@@ -52,10 +52,8 @@ export function paymentLinkActivities({ db, workflows }: Pick<Services, 'db' | '
       const link = await endPaymentLink(db, payment_link_id, { ended_by: 'merchant', now, versions });
       if (link.status === 'expired') return link;
       if (versions?.includes(link.version) === false) throw preconditionFailed();
-      throw new ServiceError(
-        'Conflict',
-        link.status === 'completed' ? 'The payment link is paid.' : 'A payment is in progress.',
-      );
+      requireLinkMayEnd(link.status);
+      throw new Error(`the guard refused to end the payment link ${payment_link_id}`);
     },
   });
 }

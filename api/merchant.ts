@@ -1,11 +1,13 @@
 import type { MerchantRoutes } from '../src/contract/merchant-api';
 import type { Database } from '../src/db/connection';
 import { findOrderView, type OrderView } from '../src/db/order-view';
+import { findPaymentLinkView, type PaymentLinkView } from '../src/db/payment-links';
 import type { Project } from '../src/db/projects';
 import { ServiceError, preconditionFailed } from '../src/errors';
 import type { Processor } from '../src/processor/client';
 import type { FollowUps } from '../src/temporal/follow-ups';
 import type { Orders } from '../src/temporal/orders';
+import type { PaymentLinks } from '../src/temporal/payment-links';
 import type { Caller, Context, Operation, Operations } from './operation';
 
 /** What the operations of the merchants' API share. */
@@ -24,6 +26,7 @@ export interface Services {
   db: Database;
   orders: Orders;
   follow_ups: FollowUps;
+  payment_links: PaymentLinks;
   processor: Processor;
   /** Address at which customers reach the hosted page, without a slash at its end. */
   public_url: string;
@@ -37,14 +40,33 @@ export interface Services {
  */
 export async function orderOfPath(
   { db }: Pick<Services, 'db'>,
-  { caller, versions, is_repeat }: Pick<MerchantContext, 'caller' | 'versions' | 'is_repeat'>,
+  context: PathContext,
   order_id: string,
 ): Promise<OrderView> {
-  const order = await findOrderView(db, order_id);
-  if (order === undefined) throw new ServiceError('NotFound', 'The order does not exist.');
-  if (order.project_id !== caller.project.id) {
+  return requireOfProject(context, await findOrderView(db, order_id), 'The order does not exist.');
+}
+
+/** The payment link of the path. Throws as orderOfPath does. */
+export async function paymentLinkOfPath(
+  { db }: Pick<Services, 'db'>,
+  context: PathContext,
+  payment_link_id: string,
+): Promise<PaymentLinkView> {
+  const link = await findPaymentLinkView(db, payment_link_id);
+  return requireOfProject(context, link, 'The payment link does not exist.');
+}
+
+type PathContext = Pick<MerchantContext, 'caller' | 'versions' | 'is_repeat'>;
+
+function requireOfProject<View extends { project_id: string; version: number }>(
+  { caller, versions, is_repeat }: PathContext,
+  view: View | undefined,
+  missing: string,
+): View {
+  if (view === undefined) throw new ServiceError('NotFound', missing);
+  if (view.project_id !== caller.project.id) {
     throw new ServiceError('Unauthorized', 'The API key is of another project.');
   }
-  if (!is_repeat && versions?.includes(order.version) === false) throw preconditionFailed();
-  return order;
+  if (!is_repeat && versions?.includes(view.version) === false) throw preconditionFailed();
+  return view;
 }

@@ -20,7 +20,7 @@ type WithoutNull<T> = { [K in keyof T as null extends T[K] ? never : K]: T[K] } 
 };
 
 /** The object without its null values and empty arrays. */
-function omitNull<T extends object>(value: T): WithoutNull<T> {
+export function omitNull<T extends object>(value: T): WithoutNull<T> {
   const entries = Object.entries(value).filter(
     ([, field]) => field !== null && field !== undefined && !(Array.isArray(field) && field.length === 0),
   );
@@ -62,9 +62,10 @@ export function presentOrder(order: OrderView, public_url: string): Order {
       payment_methods: order.payment_methods,
       transactions: order.transactions.map((transaction) => presentTransaction(transaction, order, public_url)),
       refunded_amount: nullIfZero(refunded_amount),
-      order_url: order.charged_by === 'customer' ? paymentPage(public_url, order.id) : null,
+      order_url: hasPage(order) ? paymentPage(public_url, order.id) : null,
       related_order_id: order.related_order_id,
       related_orders: order.follow_ups.map(({ id }) => id),
+      related_payment_link_id: order.related_payment_link_id,
       ...linksOf(order),
       return_url: order.return_url,
       failure_url: order.failure_url,
@@ -78,6 +79,10 @@ export function presentOrder(order: OrderView, public_url: string): Order {
     flags: flagsOf(order),
   };
 }
+
+/** Whether a customer sees the order on a page: the order's own, or the one it is paid on through a link. */
+const hasPage = ({ charged_by, related_payment_link_id }: OrderView) =>
+  charged_by === 'customer' || related_payment_link_id !== null;
 
 /** A follow-up order names its original, an original its follow-up orders, each kind in a field of its own. */
 function linksOf(order: OrderView): Partial<Record<string, string | string[] | null>> {

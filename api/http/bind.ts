@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import express, { Router, type Request, type RequestHandler, type Response } from 'express';
 import { parseJson } from '../../src/contract/json';
 import { parseIdempotencyKey, parseRequest } from '../../src/contract/request';
-import { changesOrder, takesIdempotencyKey, type Input, type Route, type RouteSet } from '../../src/contract/routes';
+import { changesObject, takesIdempotencyKey, type Input, type Route, type RouteSet } from '../../src/contract/routes';
 import type { KeptAnswer } from '../../src/db/idempotency-keys';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
@@ -97,7 +97,7 @@ function contextOf<C extends Caller>(
     deadline_at,
     not_after: key === undefined ? notAfter(deadline_at) : undefined,
     idempotency_key: key,
-    versions: changesOrder(route) ? versionsOf(request.headers['if-match']) : undefined,
+    versions: changesObject(route) ? versionsOf(request.headers['if-match']) : undefined,
     log: log.child({ request_id, ...caller.log, operation: id }),
   };
 }

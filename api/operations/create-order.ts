@@ -10,7 +10,7 @@ import { orderId, transactionId } from '../../src/ids';
 import type { CreateOrderInput, TransactionInput } from '../../workflows/messages';
 import type { MerchantOperation, Services } from '../merchant';
 import { presentOrder } from '../present';
-import { requirePublicWebhook } from '../webhook-url';
+import { requireActiveMethod, requireProjectAccepts, requirePublicWebhook } from '../project-rules';
 
 /**
  * Creates an order (rules 5.1). With a card token it is charged at once and the answer holds the outcome; a
@@ -55,22 +55,11 @@ export const createOrder =
   };
 
 /** Methods and currencies a project has not activated are refused before anything is stored (rules 5.2). */
-function refuseWhatTheProjectLacks(
-  project: Project,
-  { currency, payment_methods = [], transactions = [], customer }: OrderRequest,
-): void {
-  if (!project.currencies.includes(currency)) throw invalid('currency', 'The project does not support this currency.');
-  const inactive = payment_methods.findIndex((method) => !project.payment_methods.includes(method));
-  if (inactive !== -1) {
-    throw invalid(`payment_methods.${inactive}`, 'The payment method is not active for the project or does not exist.');
-  }
+function refuseWhatTheProjectLacks(project: Project, order: OrderRequest): void {
+  const { transactions = [], customer } = order;
+  requireProjectAccepts(project, order);
   for (const [index, transaction] of transactions.entries()) {
-    if (!project.payment_methods.includes(transaction.payment_method)) {
-      throw invalid(
-        `transactions.${index}.payment_method`,
-        'The payment method is not active for the project or does not exist.',
-      );
-    }
+    requireActiveMethod(project, `transactions.${index}.payment_method`, transaction.payment_method);
     const receiver = transaction.payment_method_details;
     if (receiver === undefined || !isAccountFunding(receiver)) continue;
     if (!project.account_funding) {

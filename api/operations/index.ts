@@ -3,10 +3,14 @@ import { cancelOrder } from './cancel-order';
 import { captureTransaction } from './capture-transaction';
 import { captureTransactionAmount } from './capture-transaction-amount';
 import { createOrder } from './create-order';
+import { createPaymentLink } from './create-payment-link';
+import { endPaymentLink } from './end-payment-link';
 import { getOrder } from './get-order';
+import { getPaymentLink } from './get-payment-link';
 import { getProject } from './get-project';
 import { listCurrencies } from './list-currencies';
 import { listOrders } from './list-orders';
+import { listPaymentLinks } from './list-payment-links';
 import { refundOrder } from './refund-order';
 import { updateOrder } from './update-order';
 import { voidTransaction } from './void-transaction';
@@ -25,6 +29,10 @@ export function createOperations(services: Services): MerchantOperations {
     captureTransactionAmount: captureTransactionAmount(services),
     voidTransaction: voidTransaction(services),
     voidTransactionAmount: voidTransactionAmount(services),
+    createPaymentLink: createPaymentLink(services),
+    listPaymentLinks: listPaymentLinks(services),
+    getPaymentLink: getPaymentLink(services),
+    endPaymentLink: endPaymentLink(services),
     getProject,
     listCurrencies,
   };

@@ -7,7 +7,7 @@ import { ServiceError, invalid, preconditionFailed } from '../../src/errors';
 import { clockOf } from '../clock';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
 import { presentVersion } from '../present';
-import { requirePublicWebhook } from '../webhook-url';
+import { requirePublicWebhook } from '../project-rules';
 
 /**
  * Changes fields of an order that is not final (rules 5.5). Throws Conflict when it is final, ValidationError for another amount or

@@ -274,6 +274,59 @@ export type OrderUpdate = {
     /** Cannot change; accepted when it is that of the order. */
     amount?: number;
 };
+export type PaymentLinkRequest = {
+    /** Merchant's own reference. Orders of the link carry it too. */
+    merchant_order_id: string;
+    /** In the smallest currency unit, VAT included. */
+    amount: number;
+    /** Must be supported by the project. */
+    currency: string;
+    /** Orders of the link carry it too; without it they have none. */
+    description?: string;
+    /** Payment methods shown on the hosted page. Without it every method active in the project is shown. */
+    payment_methods?: string[];
+    /** How long the link can be paid, 30 days by default, at most P365D. */
+    expiration_period?: string;
+    /** Where the customer goes after paying. Without it the customer stays on the result page. */
+    return_url?: string;
+    /** Receives the webhooks of the orders of the link. */
+    webhook_url?: string;
+};
+export type PaymentLink = {
+    id: string;
+    project_id: string;
+    merchant_id: string;
+    /** Merchant's own reference. Orders of the link carry it too. */
+    merchant_order_id: string;
+    amount: number;
+    currency: string;
+    description?: string;
+    /** Payment methods shown on the hosted page. Without it every method active in the project is shown. */
+    payment_methods?: string[];
+    expiration_period: string;
+    /** Where the customer goes after paying. Without it the customer stays on the result page. */
+    return_url?: string;
+    /** Receives the webhooks of the orders of the link. */
+    webhook_url?: string;
+    /** Address to send to the customer. */
+    payment_url: string;
+    status: "new" | "processing" | "all_unsuccessful" | "completed" | "expired";
+    /** Why the link has its status, in words. */
+    reason: string;
+    /** The order that was paid. */
+    completed_order_id?: string;
+    /** IDs of the orders of the link by their status; an empty object when there are none. */
+    orders: {
+        [key: string]: string[];
+    };
+    /** When the link expires; until its status is final. */
+    expires_at?: string;
+    created: string;
+    modified: string;
+    /** With status completed only. */
+    completed?: string;
+};
+export type PaymentLinkList = PaymentLink[];
 export type Project = {
     id: string;
     merchant_id: string;
@@ -826,6 +879,165 @@ export function voidTransactionAmount({ orderId, transactionId, idempotencyKey, 
             "If-Match": ifMatch
         })
     }));
+}
+/**
+ * Create a payment link
+ */
+export function createPaymentLink({ idempotencyKey, paymentLinkRequest }: {
+    idempotencyKey?: string;
+    paymentLinkRequest: PaymentLinkRequest;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 201;
+        data: PaymentLink;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>("/v1/paymentlinks/", oazapfts.json({
+        ...opts,
+        method: "POST",
+        body: paymentLinkRequest,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * List payment links
+ */
+export function listPaymentLinks({ createdSince, createdUntil }: {
+    createdSince?: string;
+    createdUntil?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: PaymentLinkList;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/paymentlinks/${QS.query(QS.explode({
+        created_since: createdSince,
+        created_until: createdUntil
+    }))}`, {
+        ...opts
+    });
+}
+/**
+ * Get a payment link
+ */
+export function getPaymentLink({ paymentLinkId, ifNoneMatch }: {
+    paymentLinkId: string;
+    ifNoneMatch?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: PaymentLink;
+    } | {
+        status: 304;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/paymentlinks/${encodeURIComponent(paymentLinkId)}/`, {
+        ...opts,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "If-None-Match": ifNoneMatch
+        })
+    });
+}
+/**
+ * End a payment link
+ */
+export function endPaymentLink({ paymentLinkId, idempotencyKey, ifMatch }: {
+    paymentLinkId: string;
+    idempotencyKey?: string;
+    ifMatch?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: PaymentLink;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 412;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/paymentlinks/${encodeURIComponent(paymentLinkId)}/`, {
+        ...opts,
+        method: "DELETE",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey,
+            "If-Match": ifMatch
+        })
+    });
 }
 /**
  * Get the project

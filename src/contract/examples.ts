@@ -1,6 +1,7 @@
 import type { Order } from './order';
 import type { Transaction } from './transaction';
 import type { ORDER_ROUTES } from './order-routes';
+import type { PAYMENT_LINK_ROUTES, PaymentLink } from './payment-link';
 import type { PROJECT_ROUTES } from './project-routes';
 import type { Examples } from './routes';
 
@@ -27,6 +28,26 @@ const anOrder: Order = {
   return_url: 'https://shop.example.com/thanks',
 };
 const newOrder: Order = { ...anOrder, expires_at: '2026-01-15T12:30:05.433502+00:00' };
+
+const LINK_ID = '2b7d4c90-8e1f-4a35-b6c2-9d0e1f2a3b48';
+
+const linkThatEnded: PaymentLink = {
+  id: LINK_ID,
+  project_id: PROJECT_ID,
+  merchant_id: MERCHANT_ID,
+  merchant_order_id: 'L-1001',
+  amount: 2500,
+  currency: 'EUR',
+  description: 'Two tickets',
+  expiration_period: 'P30D',
+  payment_url: `https://payments.example.com/paymentlinks/${LINK_ID}/`,
+  status: 'new',
+  reason: 'No payment was tried yet.',
+  orders: {},
+  created: '2026-01-15T12:00:05.433000+00:00',
+  modified: '2026-01-15T12:00:05.433000+00:00',
+};
+const newLink: PaymentLink = { ...linkThatEnded, expires_at: '2026-02-14T12:00:05.433000+00:00' };
 
 const CAPTURE_ID = '5f2e7c61-0b9a-4d38-a1f4-8c7d6e5b4a30';
 
@@ -131,7 +152,7 @@ const authorizedOrder: Order = {
 };
 
 /** An example of every operation of the merchants' API. */
-export const EXAMPLES: Examples<typeof ORDER_ROUTES & typeof PROJECT_ROUTES> = {
+export const EXAMPLES: Examples<typeof ORDER_ROUTES & typeof PAYMENT_LINK_ROUTES & typeof PROJECT_ROUTES> = {
   createOrder: {
     body: {
       currency: 'EUR',
@@ -177,6 +198,30 @@ export const EXAMPLES: Examples<typeof ORDER_ROUTES & typeof PROJECT_ROUTES> = {
     params: transactionParams,
     body: { amount: 1000, description: 'Sold out' },
     answer: followUp('void', { description: 'Sold out' }),
+  },
+  createPaymentLink: {
+    body: { merchant_order_id: 'L-1001', amount: 2500, currency: 'EUR', description: 'Two tickets' },
+    answer: newLink,
+  },
+  listPaymentLinks: { answer: [newLink] },
+  getPaymentLink: {
+    params: { payment_link_id: LINK_ID },
+    answer: {
+      ...newLink,
+      status: 'all_unsuccessful',
+      reason: '1 of 25 attempts failed; the link can be tried again until 2026-02-14T12:00:05Z.',
+      orders: { error: [ORDER_ID] },
+      modified: '2026-01-15T12:01:40.107221+00:00',
+    },
+  },
+  endPaymentLink: {
+    params: { payment_link_id: LINK_ID },
+    answer: {
+      ...linkThatEnded,
+      status: 'expired',
+      reason: 'Ended by the merchant.',
+      modified: '2026-01-16T09:30:00.310000+00:00',
+    },
   },
   getProject: {
     answer: {

@@ -10,6 +10,12 @@ import {
 } from './order';
 import { ORDER_ROUTES } from './order-routes';
 import { currenciesSchema, projectSchema } from './project';
+import {
+  PAYMENT_LINK_ROUTES,
+  paymentLinkListSchema,
+  paymentLinkRequestSchema,
+  paymentLinkSchema,
+} from './payment-link';
 import { PROJECT_ROUTES } from './project-routes';
 import type { RouteSet } from './routes';
 import { eventSchema, transactionRequestSchema, transactionSchema } from './transaction';
@@ -25,7 +31,7 @@ export const MERCHANT_API = {
     challenge: 'Basic realm="payments", charset="UTF-8"',
     description: 'The API key of the project is the username, the password is empty.',
   },
-  routes: { ...ORDER_ROUTES, ...PROJECT_ROUTES },
+  routes: { ...ORDER_ROUTES, ...PAYMENT_LINK_ROUTES, ...PROJECT_ROUTES },
   schemas: {
     OrderRequest: orderRequestSchema,
     OrderUpdate: orderUpdateSchema,
@@ -35,6 +41,9 @@ export const MERCHANT_API = {
     OrderList: orderListSchema,
     Transaction: transactionSchema,
     Event: eventSchema,
+    PaymentLinkRequest: paymentLinkRequestSchema,
+    PaymentLink: paymentLinkSchema,
+    PaymentLinkList: paymentLinkListSchema,
     Project: projectSchema,
     Currencies: currenciesSchema,
     Webhook: webhookSchema,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERRORS, typeOf, type ErrorName } from '../errors';
-import { changesOrder, errorsOf, takesIdempotencyKey, type Route, type RouteSet } from './routes';
+import { changesObject, errorsOf, takesIdempotencyKey, type Route, type RouteSet } from './routes';
 
 /** The parts of JSON Schema that the contract's schemas come out as. */
 export interface JsonSchema {
@@ -200,7 +200,7 @@ const isConditional = (route: Route) => route.method === 'get' && route.etag ===
 function headerParameters(route: Route): OpenApiOperation['parameters'] {
   return [
     ...(takesIdempotencyKey(route) ? [IDEMPOTENCY_KEY] : []),
-    ...(changesOrder(route) ? [IF_MATCH] : []),
+    ...(changesObject(route) ? [IF_MATCH] : []),
     ...(isConditional(route) ? [IF_NONE_MATCH] : []),
   ];
 }

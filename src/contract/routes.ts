@@ -36,9 +36,9 @@ const EVERYWHERE = [
 /** Errors of operations that take a body. */
 const WITH_BODY = ['PayloadTooLarge', 'UnsupportedMediaType'] as const satisfies readonly ErrorName[];
 
-/** Whether the operation changes the order of its path, and so heeds If-Match. */
-export function changesOrder({ method, path }: Pick<Route, 'method' | 'path'>): boolean {
-  return method !== 'get' && path.includes('{order_id}');
+/** Whether the operation changes the object of its path, and so heeds If-Match. */
+export function changesObject({ method, path }: Pick<Route, 'method' | 'path'>): boolean {
+  return method !== 'get' && path.includes('{');
 }
 
 /** Whether a request may carry an Idempotency-Key (rules 11.1). */
@@ -49,7 +49,7 @@ export function takesIdempotencyKey({ method }: Pick<Route, 'method'>): boolean 
 /** Every error an operation can answer with, each once. */
 export function errorsOf(route: Route): ErrorName[] {
   const byHeader: ErrorName[] = [
-    ...(changesOrder(route) ? ['PreconditionFailed' as const] : []),
+    ...(changesObject(route) ? ['PreconditionFailed' as const] : []),
     ...(takesIdempotencyKey(route) ? ['IdempotencyKeyReused' as const] : []),
   ];
   return [...new Set<ErrorName>([...route.errors, ...byHeader, ...(route.body ? WITH_BODY : []), ...EVERYWHERE])];

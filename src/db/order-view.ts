@@ -12,6 +12,8 @@ export interface OrderView {
   kind: OrderKind;
   /** The payment order that a follow-up order belongs to. */
   related_order_id: string | null;
+  /** The payment link that it pays. */
+  related_payment_link_id: string | null;
   /** Follow-up orders of this one, oldest first. */
   follow_ups: { id: string; kind: FollowUpKind; status: OrderStatus }[];
   project_id: string;

@@ -68,6 +68,13 @@ export function linkRefusal(obstacle: LinkObstacle): ServiceError {
   return new ServiceError('TransactionAlreadyStarted', OBSTACLES[obstacle]);
 }
 
+/** Throws Conflict when the merchant may not end a link with this status (rules 19.11). */
+export function requireLinkMayEnd(status: PaymentLinkStatus): void {
+  if (status === 'processing' || status === 'completed') {
+    throw new ServiceError('Conflict', OBSTACLES[status === 'processing' ? 'in_progress' : 'completed']);
+  }
+}
+
 /** The status of a link once its open order has this final status (rules 19.6). `now` in epoch milliseconds. */
 export function linkStatusAfter(order: OrderStatus, link: { expires_at: number }, now: number): PaymentLinkStatus {
   if (order === 'completed') return 'completed';

@@ -40,7 +40,7 @@ export async function serveApi(
     payload_keys: config.PAYLOAD_KEYS,
   });
   const public_url = publicUrl(config);
-  const { orders, follow_ups, processor_notifications } = createWorkflows({ client, db });
+  const { orders, follow_ups, payment_links, processor_notifications } = createWorkflows({ client, db });
   const pages = createPages({
     db,
     orders,
@@ -62,6 +62,7 @@ export async function serveApi(
         db,
         orders,
         follow_ups,
+        payment_links,
         processor,
         public_url,
         webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,

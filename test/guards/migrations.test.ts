@@ -1,10 +1,16 @@
-import { DELIVERY_STATUSES, ORDER_STATUSES, TRANSACTION_STATUSES } from '../../src/domain/transitions';
+import {
+  DELIVERY_STATUSES,
+  ORDER_STATUSES,
+  PAYMENT_LINK_STATUSES,
+  TRANSACTION_STATUSES,
+} from '../../src/domain/transitions';
 import { files, text } from './repository';
 
 /** Whose moves the status column of a table follows; a new table with statuses gets its line here. */
 const STATUSES: Record<string, readonly string[]> = {
   orders: ORDER_STATUSES,
   transactions: TRANSACTION_STATUSES,
+  payment_links: PAYMENT_LINK_STATUSES,
   webhook_deliveries: DELIVERY_STATUSES,
 };
 

@@ -104,6 +104,15 @@ export class Merchant {
     return accepted(await insist(() => client.getOrder({ orderId: id }, this.project)));
   }
 
+  /** Throws when it is refused. */
+  async createPaymentLink(fields: Partial<client.PaymentLinkRequest> = {}): Promise<client.PaymentLink> {
+    const [idempotencyKey, paymentLinkRequest] = [
+      aKey(),
+      { currency: 'EUR', amount: 1_250, merchant_order_id: 'L-1', ...fields },
+    ];
+    return accepted(await insist(() => client.createPaymentLink({ idempotencyKey, paymentLinkRequest }, this.project)));
+  }
+
   async cancelOrder(id: string): Promise<client.Order> {
     return accepted(await insist(() => client.cancelOrder({ orderId: id }, this.project)));
   }
@@ -213,9 +222,9 @@ const ABOUT = [
 /** A 304 has no data. */
 type Called<Data = unknown> = { status: number; headers: Headers; data?: Data };
 
-/** The body of a 200; throws with what was said otherwise. */
+/** The body of a 200 or 201; throws with what was said otherwise. */
 function accepted<Body>({ status, body }: Answer): Body {
-  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+  if (status !== 200 && status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`);
   return body as Body;
 }
 

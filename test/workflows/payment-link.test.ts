@@ -29,11 +29,9 @@ const becomes = (link: TestLink, story: string) =>
   until(`the link becomes ${story}`, async () => (await link.story()) === story);
 
 async function refusalOf(attempt: Promise<unknown>): Promise<string | undefined> {
-  const error = await attempt.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof WorkflowUpdateFailedError)) throw error ?? new Error('it was not refused');
+  const [{ status, ...settled }] = await Promise.allSettled([attempt]);
+  const error = 'reason' in settled ? (settled.reason as unknown) : undefined;
+  if (!(error instanceof WorkflowUpdateFailedError)) throw new Error(`${status}: it was not refused`, { cause: error });
   const cause = error.cause as { type?: string; cause?: { type?: string } };
   return cause.cause?.type ?? cause.type;
 }

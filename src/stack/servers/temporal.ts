@@ -149,4 +149,4 @@ const DYNAMIC = {
 const PRAGMAS = ['journal_mode=WAL', 'synchronous=1'];
 
 /** Those of workflows/search-attributes.ts, as Temporal names them. */
-export const SEARCH_ATTRIBUTES = ['OrderStatus', 'ProjectId', 'RelatedOrderId', 'Attention'];
+export const SEARCH_ATTRIBUTES = ['OrderStatus', 'PaymentLinkStatus', 'ProjectId', 'RelatedOrderId', 'Attention'];

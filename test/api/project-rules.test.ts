@@ -1,4 +1,4 @@
-import { requirePublicWebhook } from '../../api/webhook-url';
+import { requirePublicWebhook } from '../../api/project-rules';
 
 test.each([
   ['live', 'allowed', 'http://10.0.0.5/hook', false],

@@ -1,0 +1,28 @@
+import { parseDuration } from '../../src/domain/duration';
+import { orderId } from '../../src/ids';
+import type { MerchantOperation, Services } from '../merchant';
+import { presentPaymentLink } from '../present-payment-link';
+import { requireProjectAccepts, requirePublicWebhook } from '../project-rules';
+
+/** How long a link can be paid that names no period (rules 19.2). */
+const DEFAULT_PERIOD = 'P30D';
+
+/**
+ * Creates a payment link (rules 19.1). Throws ValidationError and ServiceUnavailable; then nothing is stored. With an Idempotency-Key
+ * the link's id derives from the key, so that a repeat can only reach the same workflow and row.
+ */
+export const createPaymentLink =
+  (services: Services): MerchantOperation<'createPaymentLink'> =>
+  (context, { body }) => {
+    const { idempotency_key, deadline_at, not_after } = context;
+    const { project } = context.caller;
+    const id = orderId('paymentlink', { idempotency_key, id_namespace: project.id_namespace });
+    requirePublicWebhook(services, project, body.webhook_url);
+    requireProjectAccepts(project, body);
+    const expiration_period = body.expiration_period ?? DEFAULT_PERIOD;
+    const payment_link = { ...body, id, project_id: project.id, expiration_period };
+    const input = { payment_link, period: parseDuration(expiration_period), not_after };
+    return Promise.resolve(async () =>
+      presentPaymentLink(await services.payment_links.create(input, deadline_at), services.public_url),
+    );
+  };

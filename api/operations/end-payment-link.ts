@@ -1,0 +1,20 @@
+import { requireLinkMayEnd } from '../../src/domain/payment-link';
+import { paymentLinkOfPath, type MerchantOperation, type Services } from '../merchant';
+import { presentPaymentLink } from '../present-payment-link';
+
+/**
+ * Ends a payment link that is not paid (rules 19.11); a repeat answers the link as it is. Throws Conflict while a payment is in
+ * progress and once it is paid, and PreconditionFailed when If-Match does not allow its version.
+ */
+export const endPaymentLink =
+  (services: Services): MerchantOperation<'endPaymentLink'> =>
+  async (context, { params }) => {
+    const link = await paymentLinkOfPath(services, context, params.payment_link_id);
+    requireLinkMayEnd(link.status);
+    const { versions, deadline_at } = context;
+    return async () => {
+      const ended =
+        link.status === 'expired' ? link : await services.payment_links.end(link.id, { versions }, deadline_at);
+      return { body: presentPaymentLink(ended, services.public_url), version: ended.version };
+    };
+  };

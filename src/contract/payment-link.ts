@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { LONGEST } from '../domain/duration';
+import { PAYMENT_LINK_ATTEMPTS_MAX } from '../domain/payment-link';
+import { ORDER_STATUSES, PAYMENT_LINK_STATUSES } from '../domain/transitions';
+import type { Route } from './routes';
+import {
+  amount,
+  currency,
+  description,
+  duration,
+  durationText,
+  idParam,
+  instantParam,
+  reference,
+  timestamp,
+  uri,
+  uuid,
+} from './scalars';
+
+/** A payment link: a reusable address of the hosted page (rules 19). */
+
+const texts = {
+  merchant_order_id: "Merchant's own reference. Orders of the link carry it too.",
+  description: 'Orders of the link carry it too; without it they have none.',
+  payment_methods: 'Payment methods shown on the hosted page. Without it every method active in the project is shown.',
+  expiration_period: `How long the link can be paid, 30 days by default, at most ${LONGEST.link}.`,
+  return_url: 'Where the customer goes after paying. Without it the customer stays on the result page.',
+  webhook_url: 'Receives the webhooks of the orders of the link.',
+};
+
+/** The body that creates a link. Unknown and read-only fields are ignored (rules 1.6). */
+export const paymentLinkRequestSchema = z.object({
+  merchant_order_id: reference().min(1).describe(texts.merchant_order_id),
+  amount: amount().describe('In the smallest currency unit, VAT included.'),
+  currency: currency().describe('Must be supported by the project.'),
+  description: description().optional().describe(texts.description),
+  payment_methods: z.array(reference()).max(50).optional().describe(texts.payment_methods),
+  expiration_period: duration(LONGEST.link).optional().describe(texts.expiration_period),
+  return_url: uri().optional().describe(texts.return_url),
+  webhook_url: uri().optional().describe(texts.webhook_url),
+});
+
+/** A link in an answer. What is absent is left out, never null (rules 1.3). */
+export const paymentLinkSchema = z.strictObject({
+  id: uuid(),
+  project_id: uuid(),
+  merchant_id: uuid(),
+  merchant_order_id: z.string().describe(texts.merchant_order_id),
+  amount: amount(),
+  currency: currency(),
+  description: z.string().optional(),
+  payment_methods: z.array(z.string()).optional().describe(texts.payment_methods),
+  expiration_period: durationText(),
+  return_url: uri().optional().describe(texts.return_url),
+  webhook_url: uri().optional().describe(texts.webhook_url),
+  payment_url: uri().describe('Address to send to the customer.'),
+  status: z.enum(PAYMENT_LINK_STATUSES),
+  reason: z.string().describe('Why the link has its status, in words.'),
+  completed_order_id: uuid().optional().describe('The order that was paid.'),
+  orders: z
+    .partialRecord(z.enum(ORDER_STATUSES), z.array(uuid()))
+    .describe('IDs of the orders of the link by their status; an empty object when there are none.'),
+  expires_at: timestamp().optional().describe('When the link expires; until its status is final.'),
+  created: timestamp(),
+  modified: timestamp(),
+  completed: timestamp().optional().describe('With status completed only.'),
+});
+export type PaymentLink = z.infer<typeof paymentLinkSchema>;
+
+export const paymentLinkListSchema = z.array(paymentLinkSchema);
+
+const linkParams = z.object({ payment_link_id: idParam() });
+
+/** What merchants do with payment links. */
+export const PAYMENT_LINK_ROUTES = {
+  createPaymentLink: {
+    method: 'post',
+    path: '/v1/paymentlinks/',
+    summary: 'Create a payment link',
+    description: `A reusable address of the hosted page, \`payment_url\`, to send to a customer. Each attempt to pay makes an order, one at a time and ${PAYMENT_LINK_ATTEMPTS_MAX} at most; the link is paid once.`,
+    body: paymentLinkRequestSchema,
+    output: paymentLinkSchema,
+    success: 201,
+    errors: [],
+  },
+  listPaymentLinks: {
+    method: 'get',
+    path: '/v1/paymentlinks/',
+    summary: 'List payment links',
+    description:
+      'The payment links of the project that were created in a period of at most 31 days, newest first, both ends included, 10,000 at most.',
+    query: z.object({
+      created_since: instantParam().optional().describe('Start of the period; 31 days before its end by default.'),
+      created_until: instantParam()
+        .optional()
+        .describe('End of the period; by default 31 days after its start, now at the latest.'),
+    }),
+    output: paymentLinkListSchema,
+    success: 200,
+    errors: [],
+  },
+  getPaymentLink: {
+    method: 'get',
+    path: '/v1/paymentlinks/{payment_link_id}/',
+    summary: 'Get a payment link',
+    description: 'The payment link with its status, the reason in words, and the IDs of its orders by their status.',
+    params: linkParams,
+    output: paymentLinkSchema,
+    etag: true,
+    success: 200,
+    errors: ['NotFound'],
+  },
+  endPaymentLink: {
+    method: 'delete',
+    path: '/v1/paymentlinks/{payment_link_id}/',
+    summary: 'End a payment link',
+    description:
+      'Ends a link that is new or all_unsuccessful: nobody can pay through it any more, and its status is expired. Ending it again answers the link as it is.',
+    params: linkParams,
+    output: paymentLinkSchema,
+    etag: true,
+    success: 200,
+    errors: ['NotFound', 'Conflict'],
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,89 @@
+import { v7 as uuidv7 } from 'uuid';
+import { thenSignalPaymentLink } from '../../activities/payment-link';
+import { insertOrder } from '../../src/db/insert-order';
+import { insertPaymentLink, loadPaymentLink } from '../../src/db/payment-links';
+import { moveOrder } from '../../src/db/move-order';
+import { NOW, anOrder, aTransaction } from '../support/builders';
+import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
+
+const DAY = 24 * 60 * 60_000;
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await aDatabase();
+});
+afterAll(() => database.close());
+
+const aLink = (expires_at = NOW + DAY) =>
+  insertPaymentLink(
+    database.db,
+    {
+      id: uuidv7(),
+      project_id: PROJECT.id,
+      merchant_order_id: 'L-1',
+      amount: 500,
+      currency: 'EUR',
+      expiration_period: 'P1D',
+    },
+    { created: NOW, expires_at },
+  );
+
+function anAttempt(link: { id: string; expires_at: number }, created = NOW) {
+  const order = anOrder({ attempts_max: 1, charged_by: 'token' });
+  const times = { created, expires_at: link.expires_at, transaction_expires_at: link.expires_at };
+  return insertOrder(database.db, order, aTransaction(order.id), { ...times, payment_link: link });
+}
+
+const end = (order: Awaited<ReturnType<typeof anAttempt>>, to: 'accepted' | 'error', now = NOW) =>
+  moveOrder(database.db, order, { transaction_id: order.transactions[0]!.id, to }, { source: 'processor', now });
+
+test('order and link move together: processing with the order, all_unsuccessful or completed with its outcome', async () => {
+  const link = await aLink();
+  const declined = await anAttempt(link);
+  expect(await loadPaymentLink(database.db, link.id)).toMatchObject({ status: 'processing', attempts: 1 });
+  await end(declined, 'error');
+  expect(await loadPaymentLink(database.db, link.id)).toMatchObject({ status: 'all_unsuccessful', attempts: 1 });
+  const paid = await anAttempt(link);
+  await end(paid, 'accepted');
+  expect(await loadPaymentLink(database.db, link.id)).toMatchObject({
+    status: 'completed',
+    attempts: 2,
+    completed_order_id: paid.id,
+    order_ids: [declined.id, paid.id],
+  });
+});
+
+test('an order that ends after the link has expired leaves it expired', async () => {
+  const link = await aLink();
+  await end(await anAttempt(link), 'error', NOW + DAY);
+  expect(await loadPaymentLink(database.db, link.id)).toMatchObject({ status: 'expired', ended_by: 'time' });
+});
+
+test('rules 19.4: of forty attempts at once one makes an order, and 25 are made in all', async () => {
+  const link = await aLink();
+  for (let n = 1; n <= 25; n += 1) {
+    const attempts = await Promise.allSettled(Array.from({ length: n === 1 ? 40 : 2 }, () => anAttempt(link)));
+    const made = attempts.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    expect(made).toHaveLength(1);
+    await end(made[0]!, 'error');
+  }
+  await expect(anAttempt(link)).rejects.toMatchObject({ error: 'TransactionAlreadyStarted' });
+  expect((await loadPaymentLink(database.db, link.id)).attempts).toBe(25);
+});
+
+test('rules 19.7: an attempt in the last millisecond is taken, at the end it is refused', async () => {
+  const [first, second] = [await aLink(NOW + 1_000), await aLink(NOW + 1_000)];
+  await anAttempt(first, NOW + 999);
+  await expect(anAttempt(second, NOW + 1_000)).rejects.toMatchObject({ error: 'TransactionAlreadyStarted' });
+});
+
+test('the workflow of the link is signalled once its order is final, and only then', async () => {
+  const link = await aLink();
+  const signalled: string[] = [];
+  const payment_links = { recordChanged: async (id: string) => void signalled.push(id) };
+  const order = await anAttempt(link);
+  await thenSignalPaymentLink({ payment_links }, async () => order)();
+  expect(signalled).toEqual([]);
+  const ended = await end(order, 'error');
+  await thenSignalPaymentLink({ payment_links }, async () => ended)();
+  expect(signalled).toEqual([link.id]);
+});

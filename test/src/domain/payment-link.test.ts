@@ -1,0 +1,69 @@
+import {
+  linkObstacle,
+  linkReason,
+  linkRefusal,
+  linkStatusAfter,
+  isLinkDue,
+  requireLinkMayEnd,
+  type PaymentLinkRecord,
+} from '../../../src/domain/payment-link';
+
+const link = (over: Partial<PaymentLinkRecord> = {}): PaymentLinkRecord => ({
+  id: 'l',
+  project_id: 'p',
+  status: 'new',
+  version: 0,
+  attempts: 0,
+  expires_at: 1_000,
+  order_ids: [],
+  ...over,
+});
+
+test.each([
+  ['new', {}, 999, undefined],
+  ['at its end', {}, 1_000, 'expired'],
+  ['processing', { status: 'processing', attempts: 1 }, 0, 'in_progress'],
+  ['failed so far', { status: 'all_unsuccessful', attempts: 24 }, 0, undefined],
+  ['after 25 attempts', { status: 'all_unsuccessful', attempts: 25 }, 0, 'no_attempt_left'],
+  ['paid', { status: 'completed' }, 0, 'completed'],
+  ['ended', { status: 'expired' }, 0, 'expired'],
+] as const)('rules 19.4: a link that is %s', (_what, over, now, obstacle) => {
+  expect(linkObstacle(link(over), now)).toBe(obstacle);
+  if (obstacle !== undefined) expect(linkRefusal(obstacle).error).toBe('TransactionAlreadyStarted');
+});
+
+test.each([
+  ['completed', 2_000, 'completed'],
+  ['error', 999, 'all_unsuccessful'],
+  ['cancelled', 999, 'all_unsuccessful'],
+  ['expired', 1_000, 'expired'],
+  ['error', 1_000, 'expired'],
+] as const)('rules 19.6: after an order that is %s at %i the link is %s', (order, now, status) => {
+  expect(linkStatusAfter(order, link(), now)).toBe(status);
+});
+
+test.each([
+  [{}, 'No payment was tried yet.'],
+  [{ status: 'processing' }, 'A payment is in progress.'],
+  [
+    { status: 'all_unsuccessful', attempts: 3, expires_at: Date.UTC(2026, 2, 1, 12) },
+    '3 of 25 attempts failed; the link can be tried again until 2026-03-01T12:00:00Z.',
+  ],
+  [{ status: 'all_unsuccessful', attempts: 25 }, 'All 25 attempts failed.'],
+  [{ status: 'completed', completed_order_id: 'o' }, 'Paid by order o.'],
+  [{ status: 'expired', ended_by: 'time' }, 'Expired without a payment.'],
+  [{ status: 'expired', ended_by: 'merchant' }, 'Ended by the merchant.'],
+] as const)('rules 19.9: the reason of %j', (over, reason) => {
+  expect(linkReason(link(over))).toBe(reason);
+});
+
+test('a link is due once its time is over and no payment is in progress', () => {
+  expect([999, 1_000].map((now) => isLinkDue(link(), now))).toEqual([false, true]);
+  expect(isLinkDue(link({ status: 'processing' }), 2_000)).toBe(false);
+});
+
+test('rules 19.11: a merchant ends no link that is paid or in progress', () => {
+  expect(() => requireLinkMayEnd('processing')).toThrow('A payment is in progress.');
+  expect(() => requireLinkMayEnd('completed')).toThrow('paid');
+  expect(() => requireLinkMayEnd('all_unsuccessful')).not.toThrow();
+});
