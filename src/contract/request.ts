@@ -14,11 +14,11 @@ const PATH_LENGTH_MAX = 255;
 
 /** The one field that may hold a card number; the API swaps it for a token before anything stores it (rules 15.1). */
 const MAY_BE_CARD_NUMBER = /^transactions\.\d+\.payment_method_details\.receiver_account_number$/;
-/** Where numbers of 12 and 13 digits are a card's too (rules 15.2). */
-const IN_CARD_DETAILS = /(^|\.)payment_method_details(\.|$)/;
 
 const CARD_NUMBER = 'A card number is never accepted here: the customer enters it on the hosted page.';
 const INEXACT_NUMBER = 'This number would come back changed: send it as text.';
+
+const WHOLE: Place = { path: '', depth: 0, in_card_details: false };
 
 /** The parts of a request, as they came; the body as parseJson reads it. */
 export interface RawRequest {
@@ -34,7 +34,7 @@ export interface RawRequest {
 export function parseRequest<R extends Route>(route: R, { params, query, body }: RawRequest): Input<R> {
   const found = new WrongFields();
   // Dropped fields are checked too: a client that sends card numbers has to learn that it must not.
-  for (const part of [params, query, route.body && body]) checkValues(part, '', 1, found);
+  for (const part of [params, query, route.body && body]) checkValues(part, WHOLE, found);
   const parts = {
     ...(route.params && { params: parsePart(route.params, params, found) }),
     ...(route.query && { query: parsePart(route.query, mergeNumberedLists(query), found) }),
@@ -101,36 +101,54 @@ function mergeNumberedLists(query: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
+/** Where a value stands in a part of the request. */
+interface Place {
+  readonly path: string;
+  /** Objects and arrays around it. */
+  readonly depth: number;
+  /** Where numbers of 12 and 13 digits are a card's too (rules 15.2). */
+  readonly in_card_details: boolean;
+}
+
 /**
  * Finds card numbers, numbers that would change, and text that Postgres cannot store and return as sent. Throws a ValidationError for
  * a value that is nested too deep.
  */
-function checkValues(value: unknown, path: string, depth: number, found: WrongFields): void {
+function checkValues(value: unknown, place: Place, found: WrongFields): void {
   if (found.isFull()) return;
+  const { path, depth } = place;
   if (typeof value === 'string') {
-    const text = MAY_BE_CARD_NUMBER.test(path) ? unstorable(value) : textProblem(value, path);
+    const problem = textProblem(value, place);
+    const text = problem === CARD_NUMBER && MAY_BE_CARD_NUMBER.test(path) ? unstorable(value) : problem;
     if (text !== undefined) found.add({ path, text });
   } else if (typeof value === 'number') {
-    if (holdsCard(String(Math.trunc(Math.abs(value))), path)) found.add({ path, text: CARD_NUMBER });
+    // In its own digits: a fraction is no card number.
+    if (Math.abs(value) >= 1e11 && holdsCardNumber(Math.trunc(Math.abs(value)).toString(), place)) {
+      found.add({ path, text: CARD_NUMBER });
+    }
   } else if (value instanceof InexactNumber) {
-    found.add({ path, text: holdsCard(value.source, path) ? CARD_NUMBER : INEXACT_NUMBER });
+    found.add({ path, text: holdsCardNumber(value.source, place) ? CARD_NUMBER : INEXACT_NUMBER });
   } else if (typeof value === 'object' && value !== null) {
-    if (depth > DEPTH_MAX) throw invalid(path.slice(0, PATH_LENGTH_MAX), `Nested deeper than ${DEPTH_MAX} levels.`);
+    if (depth >= DEPTH_MAX) throw invalid(path.slice(0, PATH_LENGTH_MAX), `Nested deeper than ${DEPTH_MAX} levels.`);
     for (const [key, inner] of Object.entries(value)) {
-      const text = textProblem(key, path);
+      const text = textProblem(key, place);
       // The name itself must not show up in the path.
       if (text !== undefined) found.add({ path, text: `A name in it is refused. ${text}` });
-      else checkValues(inner, path === '' ? key : `${path}.${key}`, depth + 1, found);
+      else checkValues(inner, placeWithin(place, key), found);
     }
   }
 }
 
-function textProblem(text: string, path: string): string | undefined {
-  return holdsCard(text, path) ? CARD_NUMBER : unstorable(text);
+function placeWithin({ path, depth, in_card_details }: Place, key: string): Place {
+  return {
+    path: path === '' ? key : `${path}.${key}`,
+    depth: depth + 1,
+    in_card_details: in_card_details || key === 'payment_method_details',
+  };
 }
 
-function holdsCard(text: string, path: string): boolean {
-  return holdsCardNumber(text, { in_card_details: IN_CARD_DETAILS.test(path) });
+function textProblem(text: string, place: Place): string | undefined {
+  return holdsCardNumber(text, place) ? CARD_NUMBER : unstorable(text);
 }
 
 /** Texts of Postgres hold neither U+0000 nor halves of surrogate pairs. */

@@ -113,7 +113,7 @@ export const freeFormObject = () =>
 export const freeFormList = () =>
   z
     .custom<Record<string, unknown>[]>((value) => Array.isArray(value) && value.every(isObject), {
-      error: 'Expected an array of objects.',
+      error: 'Expected a list of objects.',
       abort: true,
     })
     .superRefine(freeFormOf(FREE_FORM_LIST_BYTES_MAX))

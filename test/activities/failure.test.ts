@@ -10,7 +10,7 @@ test('a refusal keeps its type, text and field, and nothing retries it', async (
   )) as ApplicationFailure;
   expect(failure).toBeInstanceOf(ApplicationFailure);
   expect(failure).toMatchObject({ type: 'ValidationError', message: 'amount: Too much.', nonRetryable: true });
-  expect(failure.details).toEqual([{ property_path: 'amount', property_description: 'Too much.' }]);
+  expect(failure.details).toEqual([{ path: 'amount', text: 'Too much.' }]);
 });
 
 test('also one that can help later is not repeated by Temporal: whoever asked decides', async () => {

@@ -187,7 +187,7 @@ describe('a wrong request: nothing is stored, nothing is charged', () => {
       'a card number in a field',
       () => order({ description: `paid with ${CARDS.approved.number}`, merchant_order_id: CARDS.approved.number }),
       validation,
-      'merchant_order_id',
+      'description',
     ],
     [
       'a card number in free-form data',

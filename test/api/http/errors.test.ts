@@ -1,6 +1,6 @@
 import { errorBody } from '../../../api/http/errors';
 import { errorSchema } from '../../../src/contract/error';
-import { ERRORS, ServiceError, invalid, type ErrorName } from '../../../src/errors';
+import { ERRORS, ServiceError, wrongFields, type ErrorName } from '../../../src/errors';
 import { servePlumbing } from '../../support/plumbing';
 
 const ORDER = '/v1/orders/1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34/';
@@ -32,12 +32,21 @@ test.each(Object.keys(ERRORS) as ErrorName[])('%s has its status, type and shape
   expect(log).toBe('');
 });
 
-test('the bad field comes along', () => {
-  expect(errorBody(invalid('a.b', 'Wrong.')).error).toMatchObject({
+test('every wrong field comes along, and the first by itself', () => {
+  const fields = [
+    { path: 'a.b', text: 'Wrong.' },
+    { path: 'c', text: 'Missing.' },
+  ] as const;
+  const { error } = errorBody(wrongFields('ValidationError', fields));
+  expect(error).toEqual({
+    status: 400,
+    type: 'ValidationError',
     value: 'a.b: Wrong.',
     property_path: 'a.b',
     property_description: 'Wrong.',
+    details: fields,
   });
+  expect(errorSchema.parse({ error })).toEqual({ error });
 });
 
 const silence = () =>

@@ -176,6 +176,11 @@ describe('create an order', () => {
     ],
     ['order_lines of texts', { ...ORDER, order_lines: ['x'] }, 'order_lines'],
     ['character that Postgres cannot store', { ...ORDER, extra: { a: ['x\u0000'] } }, 'extra.a.0'],
+    [
+      'card number with U+0000 as receiver',
+      withDetails({ receiver_account_number: `${CARD}\u0000`, receiver_account_number_type: 'card-account' }),
+      'transactions.0.payment_method_details.receiver_account_number',
+    ],
     ['half a surrogate pair', { ...ORDER, description: 'x\ud800' }, 'description'],
     ['card number in a URL', { ...ORDER, webhook_url: `https://example.com/?a=%20${CARD}` }, 'webhook_url'],
     [
