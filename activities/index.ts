@@ -2,7 +2,7 @@ import type { Services } from './services';
 import { followUpActivities } from './follow-up';
 import { orderActivities } from './order';
 import { paymentLinkActivities, thenSignalPaymentLink } from './payment-link';
-import { webhookActivities } from './webhooks';
+import { webhookDeliveryActivities } from './webhook-delivery';
 
 /** All activities, grouped by the workflow that uses them. Every one is safe to repeat. */
 export function createActivities(services: Services) {
@@ -11,7 +11,7 @@ export function createActivities(services: Services) {
     ...order,
     pollCharge: thenSignalPaymentLink(services.workflows, order.pollCharge.bind(order)),
     endUnpaidOrder: thenSignalPaymentLink(services.workflows, order.endUnpaidOrder.bind(order)),
-    ...webhookActivities(services),
+    ...webhookDeliveryActivities(services),
     ...followUpActivities(services),
     ...paymentLinkActivities(services),
   };

@@ -7,7 +7,12 @@ import type { Activities } from '../activities';
  * Local activities, for what an API request or the next step waits for: Postgres, or the processor's first answer. A retry pause
  * above the threshold becomes a timer, so that an outage holds no worker slot.
  */
-export const local = proxyLocalActivities<Omit<Activities, 'pollCharge' | 'pollFollowUp' | 'payThroughLink'>>({
+export const local = proxyLocalActivities<
+  Omit<
+    Activities,
+    keyof typeof polling | keyof typeof paying | keyof typeof delivering | keyof typeof deliveringLocally
+  >
+>({
   startToCloseTimeout: '9 seconds',
   localRetryThreshold: '2 seconds',
   retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
@@ -28,8 +33,23 @@ export const paying = proxyActivities<Pick<Activities, 'payThroughLink'>>({
   retry: { initialInterval: '100 milliseconds', maximumInterval: '10 seconds' },
 });
 
-/** Repeats a webhook. Failed deliveries follow their own schedule (rules 13.6), not Temporal's retries. */
+/**
+ * Makes an attempt of a webhook inside the workflow task: an attempt that fails at once then costs one workflow task and no activity
+ * task. Only where the receiver is expected to answer at once. Failed attempts follow their own schedule (rules 13.6), not Temporal's
+ * retries.
+ */
+export const deliveringLocally = proxyLocalActivities<Pick<Activities, 'attemptDeliveryLocally'>>({
+  startToCloseTimeout: '25 seconds',
+  localRetryThreshold: '2 seconds',
+  retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
+});
+
+/**
+ * Makes an attempt of a webhook as a task of its own. The tasks wait on a queue that Temporal serves by project in turn; eager dispatch
+ * would pass that queue.
+ */
 export const delivering = proxyActivities<Pick<Activities, 'attemptDelivery'>>({
   startToCloseTimeout: '30 seconds',
+  allowEagerDispatch: false,
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
 });

@@ -130,7 +130,8 @@ async function execute(state: FollowUpState): Promise<void> {
 
 async function startDeliveries(state: FollowUpState): Promise<void> {
   const record = state.record!;
-  await local.startDeliveries({ order_id: record.id, deliveries: record.deliveries });
+  const { id: order_id, project_id, deliveries } = record;
+  await local.startDeliveries({ order_id, project_id, deliveries });
   state.record = { ...record, deliveries: [] };
 }
 

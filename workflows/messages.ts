@@ -128,6 +128,8 @@ export const cancelOrder = defineUpdate<void, [CancelOrderInput]>('cancelOrder')
 export const captureOrVoid = defineUpdate<void, [CaptureOrVoidInput]>('captureOrVoid');
 /** Completes when the follow-up order has its first outcome: done, refused or unknown. */
 export const firstAnswer = defineUpdate<void, []>('firstAnswer');
+/** Makes the next attempt of a webhook at once. Refused with Conflict while it is being sent. */
+export const deliverNow = defineUpdate<void, []>('deliverNow');
 /** The record is ahead of the workflow: a capture or void has its outcome, or a server lost an update. */
 export const recordChanged = defineSignal<[]>('recordChanged');
 /** The processor has an outcome, or the customer came back from the issuer: ask now instead of later. */

@@ -79,8 +79,8 @@ async function continueInNewRun(state: OrderState): Promise<void> {
 }
 
 async function startDeliveries(state: OrderState): Promise<void> {
-  const { deliveries } = state.requireRecord();
-  await local.startDeliveries({ order_id: state.order_id, deliveries });
+  const { project_id, deliveries } = state.requireRecord();
+  await local.startDeliveries({ order_id: state.order_id, project_id, deliveries });
   // Another change may have added a delivery meanwhile.
   const record = state.requireRecord();
   state.record = { ...record, deliveries: record.deliveries.filter((n) => !deliveries.includes(n)) };

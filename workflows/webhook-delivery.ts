@@ -1,25 +1,66 @@
-import { setCurrentDetails, sleep, upsertSearchAttributes } from '@temporalio/workflow';
-import type { DeliveryId } from '../src/domain/delivery';
+import {
+  ApplicationFailure,
+  condition,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import { WEBHOOK_ATTEMPTS_MAX, type DeliveryId, type DeliveryProgress } from '../src/domain/delivery';
 import type { DeliveryStatus } from '../src/domain/transitions';
-import { WEBHOOK_ATTEMPTS_MAX, WEBHOOK_RETRY_AFTER_MS } from '../src/domain/webhook-schedule';
-import { local, delivering } from './activities';
+import { delivering, deliveringLocally } from './activities';
+import { temporalClock as clock } from './clock';
+import { deliverNow } from './messages';
 import { ATTENTION } from './search-attributes';
 
 /**
- * Delivers one webhook: up to ten attempts until the receiver answers 2xx, each two minutes after the end of the last
- * (rules 13.6). The first is a local activity, so that a successful delivery costs a single workflow task. Returns the
- * delivery's final status.
+ * Delivers one webhook: up to ten attempts until the receiver answers 2xx, each two minutes after the end of the last (rules 13.6).
+ * It goes on from the record, whatever became of an earlier run. Returns the delivery's final status.
  */
 export async function webhookDelivery(id: DeliveryId): Promise<DeliveryStatus> {
-  let status = await local.attemptDelivery({ ...id, attempt: 1, now: Date.now() });
-  for (let attempt = 2; status === 'new'; attempt += 1) {
-    setCurrentDetails(`${attempt - 1} of ${WEBHOOK_ATTEMPTS_MAX} attempts failed.`);
-    await sleep(WEBHOOK_RETRY_AFTER_MS, { summary: `two minutes until attempt ${attempt} of ${WEBHOOK_ATTEMPTS_MAX}` });
-    status = await delivering.attemptDelivery({ ...id, attempt, now: Date.now() });
+  let waiting = false;
+  setHandler(
+    deliverNow,
+    () => {
+      waiting = false;
+    },
+    {
+      description: 'Makes the next attempt at once; it is one of the ten.',
+      validator: () => {
+        if (!waiting) throw ApplicationFailure.nonRetryable('The webhook is being sent.', 'Conflict');
+      },
+    },
+  );
+
+  let delivery = await attempt(id);
+  while (delivery.status === 'new') {
+    const next = delivery.attempts + 1;
+    const wait_ms = Math.max(0, (delivery.next_attempt_at ?? 0) - clock.now());
+    setCurrentDetails(describeDelivery(delivery));
+    waiting = true;
+    await condition(() => !waiting, wait_ms, { summary: `until attempt ${next} of ${WEBHOOK_ATTEMPTS_MAX}` });
+    waiting = false;
+    delivery = await attempt({ ...id, attempt: next }, delivery);
   }
-  if (status === 'failed') {
+  if (delivery.status === 'failed') {
     upsertSearchAttributes([{ key: ATTENTION, value: `webhook failed ${WEBHOOK_ATTEMPTS_MAX} times` }]);
   }
-  setCurrentDetails(`The webhook is ${status}.`);
-  return status;
+  setCurrentDetails(describeDelivery(delivery));
+  return delivery.status;
+}
+
+/** Makes an attempt: inside this workflow task if the receiver is expected to answer at once, else as a task of its own. */
+async function attempt(named: DeliveryId & { attempt?: number }, last?: DeliveryProgress): Promise<DeliveryProgress> {
+  const input = { ...named, now: clock.now() };
+  const progress = last?.is_slow === true ? null : await deliveringLocally.attemptDeliveryLocally(input);
+  return progress ?? (await delivering.attemptDelivery(input));
+}
+
+/** What an operator reads in the Web UI. */
+function describeDelivery({ status, attempts, next_attempt_at, failure }: DeliveryProgress): string {
+  if (status === 'delivered') return `Delivered at attempt ${attempts} of ${WEBHOOK_ATTEMPTS_MAX}.`;
+  const failed = `${attempts} of ${WEBHOOK_ATTEMPTS_MAX} attempts failed`;
+  const why = failure === undefined ? '' : ` (the last one: ${failure})`;
+  return next_attempt_at === undefined
+    ? `${failed}${why}.`
+    : `${failed}${why}; next at ${new Date(next_attempt_at).toISOString()}.`;
 }

@@ -1,11 +1,10 @@
-import type { DeliveryId } from '../domain/delivery';
-import { DELIVERY_MOVES, sourcesOf, type DeliveryStatus } from '../domain/transitions';
+import { isSlowAttempt, type DeliveryId, type DeliveryProgress } from '../domain/delivery';
+import { DELIVERY_MOVES, isFinal, sourcesOf } from '../domain/transitions';
 import { iso, rows, type Database } from './connection';
 
-/** A webhook and whom it goes to; its body is made when it is sent. */
-export interface Delivery extends DeliveryId {
+/** A webhook, whom it goes to and how far it has come; its body is made when it is sent. */
+export interface Delivery extends DeliveryId, DeliveryProgress {
   url: string;
-  status: DeliveryStatus;
   project_id: string;
   is_test: boolean;
   webhook_secret: string;
@@ -23,37 +22,57 @@ export interface DeliveryAttempt {
   failure?: string | undefined;
 }
 
+interface DeliveryRow extends Omit<Delivery, 'next_attempt_at' | 'failure' | 'is_slow'> {
+  next_attempt_at: string | null;
+  failure: string | null;
+  duration_ms: number | null;
+}
+
 /** The webhook; `undefined` when there is none. */
 export async function findDelivery(db: Database, { order_id, n }: DeliveryId): Promise<Delivery | undefined> {
-  const [delivery] = await rows<Delivery>(
+  const [row] = await rows<DeliveryRow>(
     db,
-    `select d.order_id, d.n, d.url, d.status, o.project_id, p.is_test, p.webhook_secret
+    `select d.order_id, d.n, d.url, d.status, d.next_attempt_at, o.project_id, p.is_test, p.webhook_secret,
+       coalesce(a.attempt, 0) as attempts, a.failure, a.duration_ms
      from webhook_deliveries d join orders o on o.id = d.order_id join projects p on p.id = o.project_id
+       left join lateral (
+         select attempt, failure, duration_ms from webhook_attempts
+         where order_id = d.order_id and n = d.n order by attempt desc limit 1
+       ) a on true
      where d.order_id = :order_id and d.n = :n`,
     { order_id, n },
   );
-  return delivery;
+  if (row === undefined) return undefined;
+  const { next_attempt_at, failure, duration_ms, ...delivery } = row;
+  return {
+    ...delivery,
+    ...(next_attempt_at !== null && { next_attempt_at: Date.parse(next_attempt_at) }),
+    ...(failure !== null && { failure }),
+    is_slow: duration_ms !== null && isSlowAttempt(duration_ms),
+  };
 }
 
 /**
- * Records an attempt and, if it decides the delivery, moves that too, in one statement.
- * Repeat-safe: a recorded attempt stays as it is.
+ * Records an attempt and how the delivery stands after it, in one statement. Repeat-safe: a recorded attempt, and what it decided, stays
+ * as it is; then the result is `false`.
  */
 export async function recordAttempt(
   db: Database,
   { order_id, n }: DeliveryId,
   attempt: DeliveryAttempt,
-  to: DeliveryStatus,
-): Promise<void> {
-  await rows(
+  after: Pick<DeliveryProgress, 'status' | 'next_attempt_at'>,
+): Promise<boolean> {
+  const updated = await rows(
     db,
     `with a as (
        insert into webhook_attempts (order_id, n, attempt, time_limit_ms, started, duration_ms, status_code, failure)
        values (:order_id, :n, :attempt, :time_limit_ms, :started, :duration_ms, :status_code, :failure)
        on conflict do nothing
+       returning order_id, n
      )
-     update webhook_deliveries set status = :to
-     where order_id = :order_id and n = :n and status = any(:sources::text[])`,
+     update webhook_deliveries d set status = :to, next_attempt_at = :next_attempt_at
+     from a where d.order_id = a.order_id and d.n = a.n and d.status = any(:sources::text[])
+     returning d.n`,
     {
       order_id,
       n,
@@ -61,8 +80,11 @@ export async function recordAttempt(
       started: iso(attempt.started),
       status_code: attempt.status_code ?? null,
       failure: attempt.failure ?? null,
-      to,
-      sources: sourcesOf(DELIVERY_MOVES, to),
+      to: after.status,
+      next_attempt_at: after.next_attempt_at === undefined ? null : iso(after.next_attempt_at),
+      // An attempt that decides nothing leaves the delivery in its status.
+      sources: isFinal(DELIVERY_MOVES, after.status) ? sourcesOf(DELIVERY_MOVES, after.status) : [after.status],
     },
   );
+  return updated.length === 1;
 }

@@ -195,6 +195,7 @@ export async function insertOrder(
   }
   return {
     id: order.id,
+    project_id: order.project_id,
     status: 'new',
     version: 0,
     moves: 0,

@@ -96,8 +96,8 @@ export async function moveAsPlanned(
               :authorization_iso_response_code, least(:occurred::timestamptz, :now::timestamptz), :now
        from t
      ), d as (
-       insert into webhook_deliveries (order_id, n, url, created)
-       select o.id, o.moves, coalesce(o.webhook_url, p.webhook_url), :now
+       insert into webhook_deliveries (order_id, n, url, next_attempt_at, created)
+       select o.id, o.moves, coalesce(o.webhook_url, p.webhook_url), :now, :now
        from o join projects p on p.id = o.project_id
        where :status_changed::boolean and coalesce(o.webhook_url, p.webhook_url) is not null
        returning n

@@ -40,7 +40,7 @@ const FREED_AMOUNT = `(
 export async function findOrder(db: Database, order_id: string): Promise<OrderRecord | undefined> {
   const [row] = await rows<OrderRow>(
     db,
-    `select o.id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.charged_by, o.ended, o.expires_at, o.attention,
+    `select o.id, o.project_id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.charged_by, o.ended, o.expires_at, o.attention,
        (select json_build_object('id', l.id, 'expires_at', l.expires_at) from payment_links l where l.id = o.related_payment_link_id) as payment_link,
        (select json_agg(json_build_object('id', t.id, 'attempt', t.attempt, 'status', t.status, 'expires_at', t.expires_at, 'amount', t.amount,
                  'capture_mode', t.capture_mode, 'capture_period', t.capture_period, 'capture_ends_at', t.capture_ends_at,

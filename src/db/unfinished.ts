@@ -66,13 +66,16 @@ export async function unfinishedOrders(
   );
 }
 
-/** Webhooks without any attempt. */
-export async function unsentDeliveries(db: Database, before: number): Promise<DeliveryId[]> {
-  return await rows<DeliveryId>(
+/** Webhooks whose next attempt has been due since before that instant. Longest overdue first. */
+export async function overdueDeliveries(
+  db: Database,
+  before: number,
+): Promise<(DeliveryId & { project_id: string })[]> {
+  return await rows(
     db,
-    `select d.order_id, d.n from webhook_deliveries d
-     where d.status = 'new' and d.created < :before and not exists (select 1 from webhook_attempts a where a.order_id = d.order_id and a.n = d.n)
-     order by d.created limit :limit`,
+    `select d.order_id, d.n, o.project_id from webhook_deliveries d join orders o on o.id = d.order_id
+     where d.status = 'new' and d.next_attempt_at < :before
+     order by d.next_attempt_at limit :limit`,
     { before: iso(before), limit: LIMIT },
   );
 }

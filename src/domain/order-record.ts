@@ -35,6 +35,7 @@ export interface Closing {
 /** An order as decisions need it: what activities load, workflows hold and moves are planned from. */
 export interface OrderRecord {
   id: string;
+  project_id: string;
   status: OrderStatus;
   /** Grows with every change; a move planned from an older version is refused by the database. */
   version: number;

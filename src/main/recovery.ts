@@ -1,5 +1,5 @@
 import type { Database } from '../db/connection';
-import { LIMIT, unfinishedFollowUps, unfinishedOrders, unsentDeliveries } from '../db/unfinished';
+import { LIMIT, unfinishedFollowUps, unfinishedOrders, overdueDeliveries } from '../db/unfinished';
 import type { Logger } from '../log';
 import type { connectTemporal } from '../temporal/connect';
 import { grpcStatusOf } from '../temporal/grpc-status';
@@ -59,7 +59,7 @@ export class Recovery {
     const failures = await this.each(follow_ups, (follow_up) => workflows.follow_ups.start(follow_up));
     const orders = await unfinishedOrders(db, { since: this.since, before });
     failures.push(...(await this.each(orders, (order) => workflows.orders.resume(order))));
-    const deliveries = await unsentDeliveries(db, before);
+    const deliveries = await overdueDeliveries(db, before);
     failures.push(...(await this.each(deliveries, (delivery) => workflows.deliveries.start(delivery))));
     if (failures.length > 0) throw failures[0];
     // The query is limited: the next round starts at the last row.

@@ -70,6 +70,8 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       ...shared,
       taskQueue: WEBHOOK_TASK_QUEUE,
       maxConcurrentWorkflowTaskExecutions: 100,
+      // An attempt is a socket that waits: many cost little.
+      maxConcurrentActivityTaskExecutions: 500,
       maxCachedWorkflows: 200,
     }),
   ]);

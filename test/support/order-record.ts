@@ -7,6 +7,7 @@ export const anOrderRecord = (
   fields: Partial<OrderRecord> = {},
 ): OrderRecord => ({
   id: 'o',
+  project_id: 'p',
   status: 'new',
   version: 3,
   moves: 0,

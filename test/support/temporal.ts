@@ -29,6 +29,8 @@ export interface World {
   close(): Promise<void>;
 }
 
+export const errorsOnly = new DefaultLogger('ERROR');
+
 let runtime = false;
 /** As the wire of Temporal numbers the type of a search attribute. */
 const KEYWORD = 2;
@@ -37,7 +39,7 @@ const KEYWORD = 2;
 export function quietRuntime(): void {
   if (runtime) return;
   Runtime.install({
-    logger: new DefaultLogger('ERROR'),
+    logger: errorsOnly,
     telemetryOptions: {
       logging: { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }), forward: {} },
     },

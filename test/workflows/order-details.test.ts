@@ -5,6 +5,7 @@ import { describe as inDetail, describeFollowUp, inWords } from '../../workflows
 
 const anOrder = (status: OrderStatus, transactions: TransactionStatus[] = [], attempts_max = 5): OrderRecord => ({
   id: 'o',
+  project_id: 'p',
   status,
   version: 0,
   moves: 0,

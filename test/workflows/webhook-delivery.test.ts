@@ -1,9 +1,16 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { eventNamesOf } from '../../src/bench/history';
+import { Deliveries } from '../../src/temporal/deliveries';
+import { deliverNow, deliveryWorkflowId } from '../../workflows/messages';
 import { CARDS } from '../support/cards';
+import { PROJECT } from '../support/database';
 import { MINUTE, createAnOrder } from '../support/orders';
 import { aReceiver, type Receiver } from '../support/receiver';
 import { aWorld, type World } from '../support/temporal';
-import { deliveryWorkflowId } from '../../workflows/messages';
-import { PROJECT } from '../support/database';
+import { until } from '../support/until';
+
+/** The query by which the Web UI reads the current details. */
+const METADATA = '__temporal_workflow_metadata';
 
 let world: World;
 let receiver: Receiver;
@@ -28,18 +35,22 @@ interface Attempt {
   failure: string | null;
 }
 
+const attemptsOf = async (order_id: string) =>
+  (await world.database.db('webhook_attempts').where({ order_id }).orderBy('attempt')) as Attempt[];
+const deliveryOf = (order_id: string) => world.env.client.workflow.getHandle(deliveryWorkflowId({ order_id, n: 1 }));
+
+/** A paid order, whose delivery has begun or will in a moment. */
+const paid = async () => (await createAnOrder(world, { card_number: CARDS.approved.number })).id;
+
 /** A paid order whose delivery came to its end; its attempts in order. */
 async function delivered(): Promise<{ order_id: string; status: unknown; attempts: Attempt[] }> {
-  const { id } = await createAnOrder(world, { card_number: CARDS.approved.number });
-  const status: unknown = await world.env.client.workflow
-    .getHandle(deliveryWorkflowId({ order_id: id, n: 1 }))
-    .result();
-  const attempts = (await world.database
-    .db('webhook_attempts')
-    .where({ order_id: id })
-    .orderBy('attempt')) as Attempt[];
-  return { order_id: id, status, attempts };
+  const order_id = await paid();
+  const status: unknown = await deliveryOf(order_id).result();
+  return { order_id, status, attempts: await attemptsOf(order_id) };
 }
+
+const eventsOf = (order_id: string) => eventNamesOf(world.env.client, deliveryWorkflowId({ order_id, n: 1 }));
+const count = (events: string[], name: string) => events.filter((event) => event === name).length;
 
 const gaps = (attempts: Attempt[]) =>
   attempts.slice(1).map((attempt, i) => Date.parse(attempt.started) - Date.parse(attempts[i]!.started));
@@ -63,6 +74,121 @@ test('rules 13.6: ten failed attempts, two minutes apart, then it stops', async 
   for (const gap of gaps(attempts)) expect([gap >= 120_000, gap < 125_000]).toEqual([true, true]);
   await world.env.sleep(60 * MINUTE);
   expect(receiver.received).toHaveLength(10);
+});
+
+describe('what a delivery costs', () => {
+  test('one whose receiver answers and refuses ten times: 70 events at most, 10 workflow tasks and no activity task', async () => {
+    receiver.answer((response) => response.writeHead(500).end());
+    const { order_id, status } = await delivered();
+    const events = await eventsOf(order_id);
+    expect(status).toBe('failed');
+    expect(events.length).toBeLessThanOrEqual(70);
+    expect(count(events, 'WORKFLOW_TASK_COMPLETED')).toBe(10);
+    expect(count(events, 'ACTIVITY_TASK_SCHEDULED')).toBe(0);
+  });
+
+  test('one whose receiver is slow: the attempts after it hold no workflow task', async () => {
+    receiver.answer((response, n) => {
+      if (n === 1) setTimeout(() => response.writeHead(500).end(), 1_100);
+      else response.writeHead(200).end();
+    });
+    const { order_id, attempts } = await delivered();
+    expect(attempts.map(({ status_code }) => status_code)).toEqual([500, 200]);
+    expect(count(await eventsOf(order_id), 'ACTIVITY_TASK_SCHEDULED')).toBe(1);
+  });
+});
+
+describe('between two attempts', () => {
+  /** A delivery whose first `failed` attempts failed, waiting for the next. */
+  async function waiting(failed = 1): Promise<string> {
+    receiver.answer((response, n) => response.writeHead(n <= failed ? 500 : 200).end());
+    const order_id = await paid();
+    await until('it waits', async () => count(await eventsOf(order_id).catch(() => []), 'TIMER_STARTED') === 1);
+    return order_id;
+  }
+  const start = (order_id: string) =>
+    new Deliveries({ client: world.env.client, db: world.database.db }).start({
+      order_id,
+      n: 1,
+      project_id: PROJECT.id,
+    });
+  const deliver = (order_id: string) => deliveryOf(order_id).executeUpdate(deliverNow);
+
+  test('a delivery whose workflow was terminated goes on at the next attempt, when that is due', async () => {
+    const order_id = await waiting(2);
+    await deliveryOf(order_id).terminate();
+    const [first] = await attemptsOf(order_id);
+    await start(order_id);
+    expect(await deliveryOf(order_id).result()).toBe('delivered');
+    const attempts = await attemptsOf(order_id);
+    expect(attempts.map(({ attempt, time_limit_ms, status_code }) => [attempt, time_limit_ms, status_code])).toEqual([
+      [1, 4_000, 500],
+      [2, 10_000, 500],
+      [3, 10_000, 200],
+    ]);
+    expect(attempts[0]).toEqual(first);
+    for (const gap of gaps(attempts)) expect(gap).toBeGreaterThanOrEqual(120_000);
+  });
+
+  test('one that is started again although it is delivered sends nothing', async () => {
+    receiver.answer((response) => response.writeHead(200).end());
+    const { order_id } = await delivered();
+    await start(order_id);
+    expect(await deliveryOf(order_id).result()).toBe('delivered');
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test('deliverNow makes the next of the ten attempts at once', async () => {
+    const order_id = await waiting();
+    await deliver(order_id);
+    expect(await deliveryOf(order_id).result()).toBe('delivered');
+    const attempts = await attemptsOf(order_id);
+    expect(attempts.map(({ attempt, time_limit_ms }) => [attempt, time_limit_ms])).toEqual([
+      [1, 4_000],
+      [2, 10_000],
+    ]);
+    expect(gaps(attempts)[0]).toBeLessThan(120_000);
+  });
+
+  test('deliverNow of one that fails again: two minutes run anew, and ten attempts are all', async () => {
+    const order_id = await waiting(10);
+    await deliver(order_id);
+    expect(await deliveryOf(order_id).result()).toBe('failed');
+    const attempts = await attemptsOf(order_id);
+    expect(attempts).toHaveLength(10);
+    const [skipped, ...others] = gaps(attempts);
+    expect([skipped! < 120_000, others.every((gap) => gap >= 120_000)]).toEqual([true, true]);
+  });
+
+  test('deliverNow is refused while an attempt is being made, and once the delivery is final', async () => {
+    const answers: (() => void)[] = [];
+    receiver.answer((response, n) => {
+      if (n === 1) setTimeout(() => response.writeHead(500).end(), 1_100);
+      else answers.push(() => void response.writeHead(200).end());
+    });
+    const order_id = await paid();
+    await until('it waits', async () => count(await eventsOf(order_id).catch(() => []), 'TIMER_STARTED') === 1);
+    await deliver(order_id);
+    await receiver.waitFor(2);
+    await expect(deliver(order_id)).rejects.toMatchObject({ cause: { type: 'Conflict' } });
+    for (const answer of answers) answer();
+    expect(await deliveryOf(order_id).result()).toBe('delivered');
+    await expect(deliver(order_id)).rejects.toThrow(WorkflowNotFoundError);
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  test('an operator reads what it waits for', async () => {
+    const order_id = await waiting(10);
+    const { next_attempt_at } = (await world.database
+      .db('webhook_deliveries')
+      .where({ order_id })
+      .first('next_attempt_at')) as { next_attempt_at: string };
+    const { currentDetails } = await deliveryOf(order_id).query<{ currentDetails: string }>(METADATA);
+    expect(currentDetails).toBe(
+      `1 of 10 attempts failed (the last one: answered 500); next at ${new Date(next_attempt_at).toISOString()}.`,
+    );
+    await deliveryOf(order_id).terminate();
+  });
 });
 
 test('rules 13.5: 4 seconds for the first attempt, 10 for every retry', async () => {

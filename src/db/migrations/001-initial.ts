@@ -219,8 +219,11 @@ export async function up(knex: Knex): Promise<void> {
       n integer not null,
       url text not null,
       status text not null default 'new' check (status in ('new', 'delivered', 'failed')),
+      -- When it is sent, or sent again; null once it is final.
+      next_attempt_at timestamptz,
       created timestamptz not null,
-      primary key (order_id, n)
+      primary key (order_id, n),
+      check ((next_attempt_at is not null) = (status = 'new'))
     );
 
     create table webhook_attempts (
@@ -257,6 +260,6 @@ export async function up(knex: Knex): Promise<void> {
       where kind <> 'payment' and status in ('new', 'processing', 'see-transactions');
     create index transactions_windows on transactions (capture_ends_at)
       where capture_mode is not null and status = 'accepted' and captured_amount + voided_amount < amount;
-    create index webhook_deliveries_open on webhook_deliveries (created) where status = 'new';
+    create index webhook_deliveries_open on webhook_deliveries (next_attempt_at) where status = 'new';
   `);
 }

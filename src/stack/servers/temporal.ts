@@ -143,6 +143,8 @@ const DYNAMIC = {
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
   'system.enableActivityEagerExecution': true,
+  // Queues whose tasks name a project are served by project in turn; the others stay as they are.
+  'matching.autoEnableV2': true,
 };
 
 /** Twice the throughput of the defaults; a kill -9 of the server still loses nothing. */

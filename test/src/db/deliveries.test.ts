@@ -22,8 +22,9 @@ const attempt = (n: number) => ({
   status_code: 500,
   failure: 'answered 500',
 });
+const AGAIN = { status: 'new', next_attempt_at: NOW + 120_000 } as const;
 
-test('knows where it goes and what signs it', async () => {
+test('knows where it goes, what signs it, and that it is due at once', async () => {
   const id = await aDelivery();
   expect(await findDelivery(database.db, id)).toEqual({
     ...id,
@@ -32,23 +33,40 @@ test('knows where it goes and what signs it', async () => {
     project_id: PROJECT.id,
     is_test: true,
     webhook_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) as string,
+    attempts: 0,
+    next_attempt_at: NOW,
+    is_slow: false,
   });
   expect(await findDelivery(database.db, { ...id, n: 2 })).toBeUndefined();
 });
 
-test('an attempt that is recorded stays as it is; a final status is never left', async () => {
+test('knows how many attempts failed, how the last one did, and when the next is due', async () => {
   const id = await aDelivery();
-  await recordAttempt(database.db, id, attempt(1), 'new');
-  await recordAttempt(database.db, id, { ...attempt(1), status_code: 200, failure: undefined }, 'delivered');
-  await recordAttempt(database.db, id, attempt(2), 'failed');
-  expect((await findDelivery(database.db, id))!.status).toBe('delivered');
-  const rows: unknown = await database
-    .db('webhook_attempts')
-    .where({ order_id: id.order_id })
-    .orderBy('attempt')
-    .select('attempt', 'status_code', 'failure');
-  expect(rows).toEqual([
-    { attempt: 1, status_code: 500, failure: 'answered 500' },
-    { attempt: 2, status_code: 500, failure: 'answered 500' },
-  ]);
+  await recordAttempt(database.db, id, { ...attempt(1), duration_ms: 4_001, failure: 'reading took too long' }, AGAIN);
+  expect(await findDelivery(database.db, id)).toMatchObject({
+    attempts: 1,
+    failure: 'reading took too long',
+    is_slow: true,
+    next_attempt_at: NOW + 120_000,
+  });
+  await recordAttempt(database.db, id, attempt(2), { ...AGAIN, next_attempt_at: NOW + 240_000 });
+  expect(await findDelivery(database.db, id)).toMatchObject({
+    attempts: 2,
+    failure: 'answered 500',
+    is_slow: false,
+    next_attempt_at: NOW + 240_000,
+  });
+});
+
+test('an attempt that is recorded stays as it is, and so does what it decided; a final status is never left', async () => {
+  const id = await aDelivery();
+  const received = { ...attempt(1), status_code: 200, failure: undefined };
+  expect(await recordAttempt(database.db, id, attempt(1), AGAIN)).toBe(true);
+  expect(await recordAttempt(database.db, id, received, { status: 'delivered' })).toBe(false);
+  expect(await findDelivery(database.db, id)).toMatchObject({ status: 'new', attempts: 1 });
+  expect(await recordAttempt(database.db, id, { ...received, attempt: 2 }, { status: 'delivered' })).toBe(true);
+  expect(await recordAttempt(database.db, id, attempt(3), { status: 'failed' })).toBe(false);
+  const delivered = await findDelivery(database.db, id);
+  expect(delivered!.status).toBe('delivered');
+  expect(delivered).not.toHaveProperty('next_attempt_at');
 });

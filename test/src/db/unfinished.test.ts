@@ -3,7 +3,7 @@ import { rows } from '../../../src/db/connection';
 import { insertFollowUp } from '../../../src/db/follow-ups';
 import { insertTransaction } from '../../../src/db/insert-order';
 import { moveOrder } from '../../../src/db/move-order';
-import { LIMIT, unfinishedFollowUps, unfinishedOrders, unsentDeliveries } from '../../../src/db/unfinished';
+import { LIMIT, unfinishedFollowUps, unfinishedOrders, overdueDeliveries } from '../../../src/db/unfinished';
 import type { FollowUpKind } from '../../../src/domain/follow-up';
 import type { OrderRecord } from '../../../src/domain/order-record';
 import type { OrderStatus, TransactionStatus } from '../../../src/domain/transitions';
@@ -45,7 +45,7 @@ const followUps = async (before = LATER) =>
 const orders = async (before = LATER, since = 0) =>
   (await unfinishedOrders(database.db, { since, before })).map(({ order_id }) => order_id);
 const deliveries = async (before = LATER) =>
-  (await unsentDeliveries(database.db, before)).map(({ order_id, n }) => `${order_id} ${n}`);
+  (await overdueDeliveries(database.db, before)).map(({ order_id, n }) => `${order_id} ${n}`);
 
 const by = { source: 'processor', now: NOW } as const;
 /** Moves the order's present attempt along these statuses. */
@@ -237,22 +237,24 @@ describe('unfinishedFollowUps', () => {
   });
 });
 
-describe('unsentDeliveries', () => {
-  const attempt = (order_id: string, over: object = {}) =>
+describe('overdueDeliveries', () => {
+  const next = (order_id: string, n: number, next_attempt_at: number) =>
     database
-      .db('webhook_attempts')
-      .insert({ order_id, n: 1, attempt: 1, time_limit_ms: 1, started: new Date(NOW), duration_ms: 1, ...over });
+      .db('webhook_deliveries')
+      .where({ order_id, n })
+      .update({ next_attempt_at: new Date(next_attempt_at) });
 
-  test('those that nobody has tried to send, each by its number', async () => {
+  test('those whose next attempt was due, the longest overdue first', async () => {
     const { id: order_id } = await attempted('pending', 'accepted');
     expect([await deliveries(NOW), await deliveries()]).toEqual([[], [`${order_id} 1`, `${order_id} 2`]]);
-    await attempt(order_id);
+    await next(order_id, 1, NOW + 120_000);
     expect(await deliveries()).toEqual([`${order_id} 2`]);
+    expect(await deliveries(NOW + 120_001)).toEqual([`${order_id} 2`, `${order_id} 1`]);
   });
 
   test.each(['delivered', 'failed'])('not one that is %s', async (status) => {
     const { id: order_id } = await attempted('accepted');
-    await database.db('webhook_deliveries').where({ order_id }).update({ status });
+    await database.db('webhook_deliveries').where({ order_id }).update({ status, next_attempt_at: null });
     expect(await deliveries()).toEqual([]);
   });
 });
@@ -260,7 +262,7 @@ describe('unsentDeliveries', () => {
 test.each<[string, () => Promise<unknown>, string[]]>([
   ['unfinishedFollowUps', () => followUps(), ['orders_follow_ups_open']],
   ['unfinishedOrders', () => orders(), ['orders_open', 'transactions_windows']],
-  ['unsentDeliveries', () => deliveries(), ['webhook_deliveries_open']],
+  ['overdueDeliveries', () => deliveries(), ['webhook_deliveries_open']],
 ])('what is done costs %s nothing: an index of its own holds what is not', async (_title, ask, indexes) => {
   await manyOrders(3_000, 'completed');
   await database.db.raw(

@@ -28,6 +28,7 @@ const aTransaction = (
 
 const anOrder = (...transactions: TransactionRecord[]): OrderRecord => ({
   id: 'o',
+  project_id: 'p',
   status: 'completed',
   version: 0,
   moves: 1,

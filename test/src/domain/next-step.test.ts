@@ -25,6 +25,7 @@ const held = (amount: number): Partial<TransactionRecord> => ({
 
 const anOrder = (over: Partial<OrderRecord>): OrderRecord => ({
   id: 'o',
+  project_id: 'p',
   status: 'new',
   version: 0,
   moves: 0,

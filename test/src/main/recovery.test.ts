@@ -292,6 +292,21 @@ describe('in a world where Temporal has lost what it was told', () => {
     expect(mine()).toHaveLength(1);
   });
 
+  test('a webhook whose workflow was lost between two attempts goes on with the next', async () => {
+    receiver.answer((response) => response.writeHead(mine().length === 1 ? 500 : 200).end());
+    const order = await authorized();
+    const mine = () => receiver.received.filter(({ body }) => body.includes(order.id));
+    const delivery = world.env.client.workflow.getHandle(deliveryWorkflowId({ order_id: order.id, n: 1 }));
+    const recorded = () => world.database.db('webhook_attempts').where({ order_id: order.id }).orderBy('attempt');
+    await until('its first attempt is recorded', async () => (await recorded()).length === 1);
+    await delivery.terminate();
+    const due = { next_attempt_at: new Date(await world.now()) };
+    await world.database.db('webhook_deliveries').where({ order_id: order.id }).update(due);
+    await look();
+    await until('it is delivered', async () => (await delivery.describe()).status.name === 'COMPLETED');
+    expect(await recorded()).toMatchObject([{ attempt: 1 }, { attempt: 2, time_limit_ms: 10_000, status_code: 200 }]);
+  });
+
   test('the second look tells no order again what it has told it', async () => {
     const order = await authorized();
     const by = recovery();
@@ -427,7 +442,7 @@ describe('what it asks Temporal for', () => {
   test('what runs already is as good as started', async () => {
     const expected = await leftBehind();
     const runs = (what: string) =>
-      what.startsWith('start') ? new WorkflowExecutionAlreadyStartedError('runs', what, 'any') : undefined;
+      what.startsWith('start order:') ? new WorkflowExecutionAlreadyStartedError('runs', what, 'any') : undefined;
     await aRecovery(temporal(runs)).recovery.recover(NOW + SETTLED);
     expect(said.toSorted()).toEqual(expected);
   });

@@ -1,0 +1,116 @@
+import { Context } from '@temporalio/activity';
+import { findDelivery, recordAttempt, type Delivery } from '../src/db/deliveries';
+import {
+  afterAttempt,
+  isAttemptDue,
+  isSlowAttempt,
+  webhookTimeLimit,
+  type DeliveryId,
+  type DeliveryProgress,
+} from '../src/domain/delivery';
+import { LocalAttempts } from '../src/webhook/local-attempts';
+import type { WebhookAnswer } from '../src/webhook/post';
+import { deliveryWorkflowId } from '../workflows/messages';
+import { withFailures } from './failure';
+import type { AtTime, Services } from './services';
+
+/** Names an attempt by its number, from 1; absent, the one that the record says is due. */
+export interface AttemptInput extends DeliveryId, AtTime {
+  attempt?: number | undefined;
+}
+
+/** The activities of a webhook's delivery. */
+export function webhookDeliveryActivities({
+  db,
+  workflows,
+  postWebhook,
+  webhook_private_addresses,
+}: Pick<Services, 'db' | 'workflows' | 'postWebhook' | 'webhook_private_addresses'>) {
+  const local = new LocalAttempts();
+
+  /** Sends the webhook once and records how it went. Throws only when it could not be recorded. */
+  async function send(delivery: Delivery, { attempt = delivery.attempts + 1, now }: AttemptInput) {
+    const started = now + waitedMilliseconds();
+    const time_limit_ms = webhookTimeLimit(attempt);
+    const answer = await withinLimit(
+      time_limit_ms,
+      postWebhook({
+        url: delivery.url,
+        webhook_id: deliveryWorkflowId(delivery),
+        body: { event: 'status_changed', order_id: delivery.order_id, project_id: delivery.project_id },
+        secret: delivery.webhook_secret,
+        time_limit_ms,
+        private_addresses: delivery.is_test && webhook_private_addresses,
+      }),
+    );
+    const { failure, duration_ms } = answer;
+    const is_slow = isSlowAttempt(duration_ms);
+    local.learn(delivery, is_slow);
+    const after = afterAttempt({ attempt, failure, ended_at: started + duration_ms });
+    const recorded = await recordAttempt(db, delivery, { attempt, time_limit_ms, started, ...answer }, after);
+    // Otherwise an earlier try was recorded, and counts.
+    return recorded ? progressOf({ ...after, attempts: attempt, failure, is_slow }) : progressOf(await load(delivery));
+  }
+
+  async function load(id: DeliveryId): Promise<Delivery> {
+    const delivery = await findDelivery(db, id);
+    if (delivery === undefined) throw new Error(`delivery ${deliveryWorkflowId(id)} is not there`);
+    return delivery;
+  }
+
+  return withFailures({
+    /** Starts one workflow per webhook, which outlives the order's. Repeat-safe: a delivery goes on from its record. */
+    async startDeliveries(order: { order_id: string; project_id: string; deliveries: number[] }): Promise<void> {
+      const { order_id, project_id } = order;
+      await Promise.all(order.deliveries.map((n) => workflows.deliveries.start({ order_id, n, project_id })));
+    },
+
+    /** Makes an attempt unless it was made before or is not due, and returns how the delivery stands. Repeat-safe. */
+    async attemptDelivery(input: AttemptInput): Promise<DeliveryProgress> {
+      const delivery = await load(input);
+      return isAttemptDue(delivery, input) ? await send(delivery, input) : progressOf(delivery);
+    },
+
+    /** Like attemptDelivery, inside a workflow task. Returns null, and makes no attempt, when it might take too long for that. */
+    async attemptDeliveryLocally(input: AttemptInput): Promise<DeliveryProgress | null> {
+      const delivery = await load(input);
+      if (!isAttemptDue(delivery, input)) return progressOf(delivery);
+      const end = delivery.is_slow ? undefined : local.begin(delivery);
+      if (end === undefined) return null;
+      try {
+        return await send(delivery, input);
+      } finally {
+        end();
+      }
+    },
+  });
+}
+
+/** What the workflow needs to know of a delivery, without its address and secret. */
+function progressOf({ status, attempts, next_attempt_at, failure, is_slow }: DeliveryProgress): DeliveryProgress {
+  return {
+    status,
+    attempts,
+    ...(next_attempt_at !== undefined && { next_attempt_at }),
+    ...(failure !== undefined && { failure }),
+    is_slow,
+  };
+}
+
+/** How long the task waited for a slot since it was scheduled. Never negative: a server for tests may be ahead of our time. */
+function waitedMilliseconds(): number {
+  return Math.max(0, Date.now() - Context.current().info.scheduledTimestampMs);
+}
+
+/** Beyond the sender's own limits. Milliseconds. */
+const GRACE_MS = 1_000;
+
+/** A second limit, outside of the sender: an attempt that never ends would keep its slot, until the worker has none left. */
+async function withinLimit(time_limit_ms: number, sending: Promise<WebhookAnswer>): Promise<WebhookAnswer> {
+  const duration_ms = 2 * time_limit_ms + GRACE_MS;
+  let timer: NodeJS.Timeout | undefined;
+  const gone = new Promise<WebhookAnswer>((resolve) => {
+    timer = setTimeout(() => resolve({ failure: 'the attempt did not end', duration_ms }), duration_ms);
+  });
+  return await Promise.race([sending, gone]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,234 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { webhookDeliveryActivities, type AttemptInput } from '../../activities/webhook-delivery';
+import type { Services } from '../../activities/services';
+import { moveOrder } from '../../src/db/move-order';
+import type { DeliveryId } from '../../src/domain/delivery';
+import { postWebhook, type WebhookRequest } from '../../src/webhook/post';
+import { NOW, aStoredOrder } from '../support/builders';
+import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
+import { aReceiver, type Receiver } from '../support/receiver';
+import { errorsOnly } from '../support/temporal';
+
+let database: TestDatabase;
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await aReceiver();
+  database = await aDatabase({ webhook_url: receiver.url });
+});
+afterAll(async () => {
+  await database.close();
+  await receiver.close();
+});
+beforeEach(() => {
+  receiver.received.splice(0);
+  receiver.answer((response) => response.writeHead(200).end());
+});
+
+const started: DeliveryId[] = [];
+
+const activities = (over: Partial<Parameters<typeof webhookDeliveryActivities>[0]> = {}) =>
+  webhookDeliveryActivities({
+    db: database.db,
+    workflows: {
+      deliveries: { start: async (id: DeliveryId) => void started.push(id) },
+    } as unknown as Services['workflows'],
+    postWebhook,
+    webhook_private_addresses: true,
+    ...over,
+  });
+
+type Made = ReturnType<typeof activities>;
+/** Runs an attempt in a worker that took its task `waited_ms` after it was scheduled, by a server whose time is a minute ahead if 0. */
+function run<Result>(
+  activity: (input: AttemptInput) => Promise<Result>,
+  input: AttemptInput,
+  waited_ms = 0,
+): Promise<Result> {
+  const scheduledTimestampMs = Date.now() + (waited_ms === 0 ? 60_000 : -waited_ms);
+  return new MockActivityEnvironment({ scheduledTimestampMs }, { logger: errorsOnly }).run(activity, input);
+}
+const attempt = (id: DeliveryId, n: number, made: Made = activities()) =>
+  run(made.attemptDelivery, { ...id, attempt: n, now: NOW });
+const attemptLocally = (id: DeliveryId, n: number, made: Made = activities()) =>
+  run(made.attemptDeliveryLocally, { ...id, attempt: n, now: NOW });
+
+/** A sender whose every attempt ends like this. */
+const answering = (failure: string | undefined, duration_ms: number) =>
+  activities({ postWebhook: () => Promise.resolve({ failure, duration_ms }) });
+
+async function aDelivery(): Promise<DeliveryId> {
+  const order = await aStoredOrder(database.db);
+  const { deliveries } = await moveOrder(database.db, order, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
+  expect(deliveries).toEqual([1]);
+  return { order_id: order.id, n: 1 };
+}
+const attempts = (order_id: string) =>
+  database
+    .db('webhook_attempts')
+    .where({ order_id })
+    .orderBy('attempt')
+    .select('attempt', 'status_code', 'failure', 'started', 'duration_ms') as unknown as Promise<
+    { attempt: number; status_code: number | null; failure: string | null; started: string; duration_ms: number }[]
+  >;
+
+describe('attemptDelivery', () => {
+  test('is recorded with the instant of the workflow; delivered, it is not sent again', async () => {
+    const id = await aDelivery();
+    const delivered = { status: 'delivered', attempts: 1, is_slow: false };
+    expect(await attempt(id, 1)).toEqual(delivered);
+    expect(await attempt(id, 1)).toEqual(delivered);
+    expect(receiver.received).toHaveLength(1);
+    const rows = await attempts(id.order_id);
+    expect(rows).toEqual([expect.objectContaining({ attempt: 1, status_code: 200, failure: null })]);
+    expect(Date.parse(rows[0]!.started)).toBe(NOW);
+  });
+
+  test('rules 13.6: two minutes run from the end of the attempt, however long its task waited for a slot', async () => {
+    const id = await aDelivery();
+    const made = answering('answered 500', 300);
+    const { next_attempt_at } = await run(made.attemptDelivery, { ...id, attempt: 1, now: NOW }, 30_000);
+    const begun = Date.parse((await attempts(id.order_id))[0]!.started);
+    expect(begun).toBeGreaterThanOrEqual(NOW + 30_000);
+    expect(next_attempt_at).toBe(begun + 300 + 120_000);
+  });
+
+  test('without a number it goes on from the record: not before the next attempt is due, then with the next number', async () => {
+    const id = await aDelivery();
+    const made = answering('answered 500', 0);
+    expect(await run(made.attemptDelivery, { ...id, now: NOW })).toMatchObject({ attempts: 1 });
+    expect(await run(made.attemptDelivery, { ...id, now: NOW + 119_999 })).toMatchObject({
+      attempts: 1,
+      next_attempt_at: NOW + 120_000,
+    });
+    expect(await run(made.attemptDelivery, { ...id, now: NOW + 120_000 })).toMatchObject({ attempts: 2 });
+  });
+
+  test('killed before its record it is sent again under the same id: the receiver is told it may come twice', async () => {
+    const id = await aDelivery();
+    const killed = activities({
+      postWebhook: async (webhook) => (await postWebhook(webhook), Promise.reject(new Error('killed'))),
+    });
+    await expect(attempt(id, 1, killed)).rejects.toThrow('killed');
+    await attempt(id, 1);
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([
+      `webhook:${id.order_id}:1`,
+      `webhook:${id.order_id}:1`,
+    ]);
+    expect(await attempts(id.order_id)).toHaveLength(1);
+  });
+
+  test('two at once, of a run that was terminated and of the next: one is recorded, and counts for both', async () => {
+    const id = await aDelivery();
+    const first = attempt(id, 1, answering('answered 500', 1));
+    const second = attempt(id, 1, answering('answered 502', 1));
+    expect(await first).toEqual(await second);
+    expect(await attempts(id.order_id)).toHaveLength(1);
+  });
+
+  test('a sender that never ends: the attempt is recorded as failed, and its slot comes back', async () => {
+    const id = await aDelivery();
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date'] });
+    let sent = () => {};
+    const sending = new Promise<void>((resolve) => (sent = resolve));
+    const hung = attempt(id, 2, activities({ postWebhook: () => (sent(), new Promise(() => undefined)) }));
+    await sending;
+    await jest.advanceTimersByTimeAsync(21_000);
+    jest.useRealTimers();
+    expect(await hung).toMatchObject({ attempts: 2, failure: 'the attempt did not end', is_slow: true });
+  });
+
+  test.each([
+    [1, 4_000, 'new'],
+    [2, 10_000, 'new'],
+    [9, 10_000, 'new'],
+    [10, 10_000, 'failed'],
+  ])(
+    'rules 13.5 and 13.6: attempt %i may take %i ms, and when it fails the delivery is %s',
+    async (n, time_limit_ms, status) => {
+      const id = await aDelivery();
+      const asked: WebhookRequest[] = [];
+      const refusing = activities({
+        postWebhook: (webhook) => {
+          asked.push(webhook);
+          return Promise.resolve({ status_code: 500, failure: 'answered 500', duration_ms: 3 });
+        },
+      });
+      expect(await attempt(id, n, refusing)).toMatchObject({ status });
+      expect(asked.map((webhook) => webhook.time_limit_ms)).toEqual([time_limit_ms]);
+    },
+  );
+
+  test.each([
+    [true, true, true],
+    [true, false, false],
+    [false, true, false],
+  ])(
+    'a project that is test: %s, private addresses configured: %s → they are allowed: %s',
+    async (is_test, configured, allowed) => {
+      const id = await aDelivery();
+      const seen: boolean[] = [];
+      await database.db('projects').update({ is_test });
+      const one = activities({
+        webhook_private_addresses: configured,
+        postWebhook: ({ private_addresses }) => (
+          seen.push(private_addresses),
+          Promise.resolve({ status_code: 200, duration_ms: 1 })
+        ),
+      });
+      await attempt(id, 1, one);
+      await database.db('projects').update({ is_test: true });
+      expect(seen).toEqual([allowed]);
+    },
+  );
+});
+
+describe('attemptDeliveryLocally', () => {
+  test('makes the attempt of an endpoint that may answer at once', async () => {
+    const id = await aDelivery();
+    expect(await attemptLocally(id, 1)).toMatchObject({ status: 'delivered' });
+    expect(await attemptLocally(id, 1)).toMatchObject({ status: 'delivered' });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test('makes none when this delivery’s last attempt was slow, in whatever worker that was', async () => {
+    const id = await aDelivery();
+    await attempt(id, 1, answering('reading took too long', 4_000));
+    expect(await attemptLocally(id, 2)).toBeNull();
+    expect(await attempts(id.order_id)).toHaveLength(1);
+  });
+
+  test('makes none when the endpoint was slow a moment ago, until it answers at once again', async () => {
+    const durations = [4_000, 10_000, 5];
+    const made = activities({ postWebhook: () => Promise.resolve({ duration_ms: durations.shift()! }) });
+    expect(await attemptLocally(await aDelivery(), 1, made)).toMatchObject({ status: 'delivered' });
+    const next = await aDelivery();
+    expect(await attemptLocally(next, 1, made)).toBeNull();
+    expect(await attempt(next, 1, made)).toMatchObject({ status: 'delivered' });
+    expect(await attemptLocally(await aDelivery(), 1, made)).toBeNull();
+    await attempt(await aDelivery(), 1, made);
+    durations.push(5);
+    expect(await attemptLocally(await aDelivery(), 1, made)).toMatchObject({ status: 'delivered' });
+  });
+
+  test('makes two at once while nothing is known of the endpoint; a failed one gives its place back too', async () => {
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    const made = activities({ postWebhook: () => answered.then(() => Promise.reject(new Error('broken'))) });
+    const running = [attemptLocally(await aDelivery(), 1, made), attemptLocally(await aDelivery(), 1, made)].map(
+      (one) => one.catch(({ message }: Error) => message),
+    );
+    const third = await aDelivery();
+    expect(await Promise.race([attemptLocally(third, 1, made), ...running])).toBeNull();
+    answer();
+    expect(await Promise.all(running)).toEqual(['broken', 'broken']);
+    await expect(attemptLocally(third, 1, made)).rejects.toThrow('broken');
+  });
+});
+
+test('startDeliveries: one workflow for each webhook', async () => {
+  await activities().startDeliveries({ order_id: 'o', project_id: PROJECT.id, deliveries: [1, 3] });
+  expect(started).toEqual([
+    { order_id: 'o', n: 1, project_id: PROJECT.id },
+    { order_id: 'o', n: 3, project_id: PROJECT.id },
+  ]);
+});
