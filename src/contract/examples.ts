@@ -2,7 +2,7 @@ import type { Order } from './order';
 import type { Transaction } from './transaction';
 import type { ORDER_ROUTES } from './order-routes';
 import type { PAYMENT_LINK_ROUTES, PaymentLink } from './payment-link';
-import type { PROJECT_ROUTES } from './project-routes';
+import type { PROJECT_ROUTES } from './project';
 import type { Examples } from './routes';
 
 const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';

@@ -9,14 +9,13 @@ import {
   webhookSchema,
 } from './order';
 import { ORDER_ROUTES } from './order-routes';
-import { currenciesSchema, projectSchema } from './project';
+import { PROJECT_ROUTES, currenciesSchema, projectSchema } from './project';
 import {
   PAYMENT_LINK_ROUTES,
   paymentLinkListSchema,
   paymentLinkRequestSchema,
   paymentLinkSchema,
 } from './payment-link';
-import { PROJECT_ROUTES } from './project-routes';
 import type { RouteSet } from './routes';
 import { eventSchema, transactionRequestSchema, transactionSchema } from './transaction';
 

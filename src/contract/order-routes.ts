@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import {
-  EXTRA_FIELDS,
+  FIELDS_ON_REQUEST,
   orderListSchema,
   orderRequestSchema,
   orderSchema,
@@ -10,7 +10,7 @@ import {
   fullAmountRequestSchema,
 } from './order';
 import type { Route } from './routes';
-import { idParam, instantParam, listParam } from './scalars';
+import { createdPeriod, idParam, listParam } from './scalars';
 
 const orderParams = z.object({ order_id: idParam() });
 const transactionParams = z.object({ order_id: idParam(), transaction_id: idParam() });
@@ -39,13 +39,7 @@ export const ORDER_ROUTES = {
     summary: 'List orders',
     description:
       'The orders of the project that were created in a period of at most 31 days, newest first, both ends included. It answers 10,000 orders at most: for the older ones ask again with `created_until` set to `created` of the last one, which then comes again.',
-    // Strict: a misspelt parameter must not list other orders than were meant.
-    query: z.strictObject({
-      created_since: instantParam().optional().describe('Start of the period; 31 days before its end by default.'),
-      created_until: instantParam()
-        .optional()
-        .describe('End of the period; by default 31 days after its start, now at the latest.'),
-    }),
+    query: createdPeriod(),
     output: orderListSchema,
     success: 200,
     errors: [],
@@ -58,10 +52,10 @@ export const ORDER_ROUTES = {
       'The order with all its transactions. Call it when the customer returns, on each webhook, and from time to time while the status is not final.',
     params: orderParams,
     query: z.object({
-      'fields[]': listParam(EXTRA_FIELDS).describe(
+      'fields[]': listParam(FIELDS_ON_REQUEST).describe(
         '`amount_details` adds what can still be captured, refunded and voided.',
       ),
-      fields: listParam(EXTRA_FIELDS).describe('The same as `fields[]`.'),
+      fields: listParam(FIELDS_ON_REQUEST).describe('The same as `fields[]`.'),
     }),
     output: orderSchema,
     etag: true,

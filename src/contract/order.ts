@@ -120,7 +120,7 @@ export const fullAmountRequestSchema = z.looseObject({}).superRefine((body, cont
 });
 
 /** Parts of an order that are shown when they are asked for. */
-export const EXTRA_FIELDS = ['amount_details'] as const;
+export const FIELDS_ON_REQUEST = ['amount_details'] as const;
 
 const ids = () => z.array(uuid()).optional();
 

@@ -5,12 +5,12 @@ import { ORDER_STATUSES, PAYMENT_LINK_STATUSES } from '../domain/transitions';
 import type { Route } from './routes';
 import {
   amount,
+  createdPeriod,
   currency,
   description,
   duration,
   durationText,
   idParam,
-  instantParam,
   reference,
   timestamp,
   uri,
@@ -89,12 +89,7 @@ export const PAYMENT_LINK_ROUTES = {
     summary: 'List payment links',
     description:
       'The payment links of the project that were created in a period of at most 31 days, newest first, both ends included, 10,000 at most.',
-    query: z.object({
-      created_since: instantParam().optional().describe('Start of the period; 31 days before its end by default.'),
-      created_until: instantParam()
-        .optional()
-        .describe('End of the period; by default 31 days after its start, now at the latest.'),
-    }),
+    query: createdPeriod(),
     output: paymentLinkListSchema,
     success: 200,
     errors: [],

@@ -35,7 +35,7 @@ export const timestamp = () =>
     .meta({ format: 'date-time', examples: ['2026-01-15T12:00:05.433502+00:00'] });
 
 /** An instant in a query: ISO 8601 with Z or an offset, whose `+` may have arrived as a space because the client did not encode it. */
-export const instantParam = () =>
+const instantParam = () =>
   z
     .string()
     .overwrite((text) => text.replace(' ', '+'))
@@ -44,6 +44,15 @@ export const instantParam = () =>
       'Expected a date and time of ISO 8601 with Z or an offset, for example 2026-01-15T12:00:05Z.',
     )
     .meta({ format: 'date-time', examples: ['2026-01-15T12:00:05Z'] });
+
+/** The query of a list. Strict: a misspelt parameter must not list other objects than were meant (rules 1.6). */
+export const createdPeriod = () =>
+  z.strictObject({
+    created_since: instantParam().optional().describe('Start of the period; 31 days before its end by default.'),
+    created_until: instantParam()
+      .optional()
+      .describe('End of the period; by default 31 days after its start, now at the latest.'),
+  });
 
 /** A query parameter that may come several times, or once with commas; values that are not known are dropped as unknown fields are. */
 export const listParam = <const T extends string>(known: readonly T[]) =>

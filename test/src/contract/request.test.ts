@@ -473,9 +473,11 @@ test('PHP writes an empty object as an empty array: it is read as an object wher
 
 test('an unknown parameter of a list is refused and named; one of a single order is ignored', () => {
   const query = { created_since: 'x', created_after: '2026-01-15T12:00:05Z', 'fields[0]': 'a' };
-  const error = refusalOf(() => parseRequest(routes.listOrders, { params: {}, query, body: undefined }));
-  expect(error.fields.map(({ path }) => path)).toEqual(['created_since', 'created_after', 'fields[]']);
-  expect(error.fields[1]?.text).toBe('This parameter is not known.');
+  for (const route of [routes.listOrders, routes.listPaymentLinks]) {
+    const error = refusalOf(() => parseRequest(route, { params: {}, query, body: undefined }));
+    expect(error.fields.map(({ path }) => path)).toEqual(['created_since', 'created_after', 'fields[]']);
+    expect(error.fields[1]?.text).toBe('This parameter is not known.');
+  }
   const params = { order_id: ORDER_ID };
   expect(() => parseRequest(routes.getOrder, { params, query: { expand: 'x' }, body: undefined })).not.toThrow();
 });
