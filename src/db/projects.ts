@@ -54,9 +54,17 @@ export async function insertMerchant(db: Database, merchant: { id: string; name:
     .ignore();
 }
 
-/** Repeat-safe: an existing project only takes over the webhook address, the payment methods and account funding. */
-export async function upsertProject(db: Database, merchant_id: string, project: NewProject, now: Date): Promise<void> {
-  await db('projects')
+/**
+ * Returns the secret that signs the project's webhooks. Repeat-safe: an existing project only takes over the webhook address, the
+ * payment methods and account funding.
+ */
+export async function upsertProject(
+  db: Database,
+  merchant_id: string,
+  project: NewProject,
+  now: Date,
+): Promise<{ webhook_secret: string }> {
+  const [stored] = await db('projects')
     .insert({
       ...project,
       merchant_id,
@@ -67,5 +75,7 @@ export async function upsertProject(db: Database, merchant_id: string, project: 
       created: now,
     })
     .onConflict('id')
-    .merge(['webhook_url', 'payment_methods', 'account_funding']);
+    .merge(['webhook_url', 'payment_methods', 'account_funding'])
+    .returning<{ webhook_secret: string }[]>('webhook_secret');
+  return stored!;
 }

@@ -1,5 +1,5 @@
 /**
- * Every status and every move between them, in one place. Types, zod, SQL guards, the API's refusals, the diagrams in README and
+ * Every status and every move between them, in one place. Types, zod, SQL guards, the API's refusals, the diagrams of docs/statuses.md and
  * the tests read these tables; nothing else lists a status (rules 4.1).
  */
 type Moves<S extends string> = { readonly [From in S]: readonly S[] };
@@ -81,7 +81,7 @@ export const OPEN_ORDER_STATUSES: readonly OrderStatus[] = ORDER_STATUSES.filter
   (status) => !isFinal(ORDER_MOVES, status),
 );
 
-/** The table as a Mermaid state diagram, for README. */
+/** The table as a Mermaid state diagram, for docs/statuses.md. */
 export function toMermaid<S extends string>(moves: Moves<S>): string {
   const name = (status: S) => status.replace('-', '_');
   const lines = statusesOf(moves).flatMap((from) => [

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { insertApiKey, newApiKey } from '../db/api-keys';
 import { connect } from '../db/connection';
-import { insertMerchant, upsertProject } from '../db/projects';
+import { insertMerchant, upsertProject, type NewProject } from '../db/projects';
 
 const MERCHANT = { id: '0190c000-0000-7000-8000-000000000001', name: 'Demo Books' };
 const TEST_PROJECT = '0190c000-0000-7000-8000-000000000002';
@@ -12,9 +12,15 @@ const LIVE_PROJECT = '0190c000-0000-7000-8000-000000000003';
 const PAYMENT_METHODS = ['credit-card', 'apple-pay', 'google-pay'];
 const CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'SEK', 'NOK', 'DKK', 'PLN', 'CAD', 'AUD', 'JPY', 'KRW', 'KWD', 'BHD'];
 
-export interface DemoKeys {
+interface DemoKeys {
   test_api_key: string;
   live_api_key: string;
+}
+
+export interface Demo extends DemoKeys {
+  /** What signs the webhooks of each project. */
+  test_webhook_secret: string;
+  live_webhook_secret: string;
 }
 
 /**
@@ -26,29 +32,32 @@ export async function createDemo(options: {
   postgres_url: string;
   demo_webhook_url?: string;
   data_dir: string;
-}): Promise<DemoKeys> {
+}): Promise<Demo> {
   const keys = await demoKeys(options.data_dir);
   const db = connect(options.postgres_url, { pool_max: 1 });
   const now = new Date();
   try {
     await insertMerchant(db, { ...MERCHANT, now });
-    for (const project of [
-      { id: TEST_PROJECT, name: 'Demo Books (test)', is_test: true, account_funding: true, api_key: keys.test_api_key },
-      { id: LIVE_PROJECT, name: 'Demo Books', is_test: false, account_funding: false, api_key: keys.live_api_key },
-    ]) {
-      const { api_key, ...fields } = project;
-      await upsertProject(
+    const make = async (project: Pick<NewProject, 'id' | 'name' | 'is_test' | 'account_funding'>, api_key: string) => {
+      const { webhook_secret } = await upsertProject(
         db,
         MERCHANT.id,
-        { ...fields, payment_methods: PAYMENT_METHODS, currencies: CURRENCIES, webhook_url: options.demo_webhook_url },
+        { ...project, payment_methods: PAYMENT_METHODS, currencies: CURRENCIES, webhook_url: options.demo_webhook_url },
         now,
       );
       await insertApiKey(db, project.id, api_key, now);
-    }
+      return webhook_secret;
+    };
+    const test = { id: TEST_PROJECT, name: `${MERCHANT.name} (test)`, is_test: true, account_funding: true };
+    const live = { id: LIVE_PROJECT, name: MERCHANT.name, is_test: false, account_funding: false };
+    return {
+      ...keys,
+      test_webhook_secret: await make(test, keys.test_api_key),
+      live_webhook_secret: await make(live, keys.live_api_key),
+    };
   } finally {
     await db.destroy();
   }
-  return keys;
 }
 
 async function demoKeys(data_dir: string): Promise<DemoKeys> {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { GENERATED, type Generated } from './generated';
 
 /**
- * Writes what is computed from the code (openapi.json, .env.example, parts of README) into the folder it is run in.
+ * Writes what is computed from the code (openapi.json, .env.example, parts of docs) into the folder it is run in.
  * With `--check` it writes nothing, names the files that differ and ends with 1.
  */
 function main(): void {

@@ -1,14 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 import { configSchema } from '../config';
 import { MERCHANT_API } from '../contract/merchant-api';
-import { openApi } from '../contract/openapi';
+import { openApi, type OpenApi } from '../contract/openapi';
 import type { Route } from '../contract/routes';
 import { ORDER_MOVES, TRANSACTION_MOVES, toMermaid } from '../domain/transitions';
 import { ERRORS, typeOf, type ErrorName } from '../errors';
+import { TEST_CARDS } from '../simulator/cards';
 import { repositoryRoot } from '../stack/files';
 
 /** A file of the repository, or a part of one, that is computed from the code. */
@@ -19,20 +20,31 @@ export interface Generated {
   readonly content: (present: string) => string;
 }
 
+/** The blocks of each page, between `<!-- generated:NAME -->` and `<!-- /generated -->`. */
+const PAGES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  'docs/api.md': { operations },
+  'docs/statuses.md': {
+    order_moves: () => `\`\`\`mermaid\n${toMermaid(ORDER_MOVES)}\n\`\`\``,
+    transaction_moves: () => `\`\`\`mermaid\n${toMermaid(TRANSACTION_MOVES)}\n\`\`\``,
+  },
+  'docs/errors.md': { errors },
+  'docs/sandbox.md': { cards },
+};
+
+/** Pages that the description of the merchants' API holds as chapters, in this order. */
+const CHAPTERS = ['docs/statuses.md', 'docs/webhooks.md', 'docs/errors.md', 'docs/sandbox.md'];
+
 /** Everything that only `npm run generate` writes. */
 export const GENERATED: readonly Generated[] = [
-  { file: 'api/openapi.json', content: () => `${JSON.stringify(openApi(MERCHANT_API), null, 2)}\n` },
+  { file: 'api/openapi.json', content: () => `${JSON.stringify(merchantDocument(), null, 2)}\n` },
   { file: 'src/client/api.ts', content: client },
   { file: '.env.example', content: envExample },
-  {
-    file: 'README.md',
-    content: (present) =>
-      Object.entries(README_BLOCKS).reduce((text, [name, block]) => withBlock(text, name, block()), present),
-  },
+  ...Object.keys(PAGES).map((file) => ({ file, content: (present: string) => withBlocks(file, present) })),
 ];
 
-/** Parts of README between `<!-- generated:NAME -->` and `<!-- /generated -->`. */
-const README_BLOCKS = { operations, statuses, errors };
+function withBlocks(file: string, present: string): string {
+  return Object.entries(PAGES[file] ?? {}).reduce((text, [name, block]) => withBlock(text, name, block()), present);
+}
 
 function withBlock(text: string, name: string, block: string): string {
   const open = `<!-- generated:${name} -->`;
@@ -41,6 +53,23 @@ function withBlock(text: string, name: string, block: string): string {
   const end = text.indexOf(close, start);
   if (start === -1 || end === -1) throw new Error(`there is no ${open} followed by ${close}`);
   return `${text.slice(0, start)}${open}\n${block}\n${text.slice(end)}`;
+}
+
+/** The OpenAPI document of the merchants' API, with the chapters that are pages of docs. */
+function merchantDocument(): OpenApi {
+  const pages = CHAPTERS.map((file) =>
+    chapter(withBlocks(file, readFileSync(path.join(repositoryRoot(), file), 'utf8'))),
+  );
+  return openApi({ ...MERCHANT_API, description: [MERCHANT_API.description, ...pages].join('\n\n') });
+}
+
+/** A page without what only a repository shows: diagrams, marks, and links to other pages. */
+function chapter(page: string): string {
+  return page
+    .replace(/```mermaid\n[^]*?```\n/g, '')
+    .replace(/^<!--.*-->\n+/gm, '')
+    .replace(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, '$1')
+    .trim();
 }
 
 /** The TypeScript client of the OpenAPI document, in a process of its own: the generator brings its own compiler. */
@@ -79,11 +108,11 @@ function operations(): string {
   return table(['Request', 'Operation'], rows);
 }
 
-function statuses(): string {
-  const diagram = (title: string, mermaid: string) => `${title}\n\n\`\`\`mermaid\n${mermaid}\n\`\`\``;
-  return [diagram('An order:', toMermaid(ORDER_MOVES)), diagram('A transaction:', toMermaid(TRANSACTION_MOVES))].join(
-    '\n\n',
+function cards(): string {
+  const rows = Object.values(TEST_CARDS).map(
+    ({ number, meaning }) => `| ${number.replace(/(\d{4})(?=\d)/g, '$1 ')} | ${meaning} |`,
   );
+  return table(['Card', 'What happens'], rows);
 }
 
 function errors(): string {

@@ -27,7 +27,7 @@ import {
 import { findTool, type Tool } from '../stack/tools/find-tool';
 import { takeLock, type Lock } from '../stack/tools/lock';
 import { stopWithParent, tellReady } from './child';
-import { createDemo, type DemoKeys } from './demo';
+import { createDemo, type Demo } from './demo';
 
 const progress = createProgress();
 
@@ -100,7 +100,7 @@ class Stack {
     const secrets = keepSecrets(data_dir);
     const stack = resolveStack(await withPorts(this.config), secrets, process.env);
 
-    const [keys] = await Promise.all([
+    const [demo] = await Promise.all([
       this.startRecord(stack, secrets),
       this.startTemporal(stack),
       this.startMeilisearch(stack),
@@ -120,8 +120,7 @@ class Stack {
       postgres_url: stack.POSTGRES_URL,
       meilisearch_url: stack.MEILISEARCH_URL,
       simulator_url: stack.PROCESSOR_URL,
-      test_api_key: keys.test_api_key,
-      live_api_key: keys.live_api_key,
+      ...demo,
       pids: this.supervisor.pids,
     };
     writeVariables(stack);
@@ -138,7 +137,7 @@ class Stack {
   }
 
   /** Postgres, its schema, the demo merchant, and the simulator, which needs nothing but Postgres. */
-  private async startRecord(stack: StackConfig, secrets: Secrets): Promise<DemoKeys> {
+  private async startRecord(stack: StackConfig, secrets: Secrets): Promise<Demo> {
     const { POSTGRES_URL: postgres_url, POSTGRES_PORT: port, DATA_DIR: data_dir, DEMO_WEBHOOK_URL } = stack;
     if (this.config.POSTGRES_URL === undefined) {
       const server = {
@@ -151,7 +150,7 @@ class Stack {
     } else {
       await reach('POSTGRES_URL', new URL(postgres_url), 5432);
     }
-    const keys = await progress.step('PostgreSQL', 'migrating and making the demo merchant', async () => {
+    const demo = await progress.step('PostgreSQL', 'migrating and making the demo merchant', async () => {
       await migrate(postgres_url);
       return createDemo({
         postgres_url,
@@ -160,7 +159,7 @@ class Stack {
       });
     });
     if (this.config.PROCESSOR_URL === undefined) await this.startOurs('simulator', 'Simulator', stack);
-    return keys;
+    return demo;
   }
 
   private async startTemporal(stack: StackConfig): Promise<void> {

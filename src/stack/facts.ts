@@ -15,6 +15,9 @@ export interface StackFacts {
   simulator_url: string;
   test_api_key: string;
   live_api_key: string;
+  /** What signs the webhooks of the demo merchant's projects. */
+  test_webhook_secret: string;
+  live_webhook_secret: string;
   /** By process name, the supervisor (`start`) first. */
   pids: Record<string, number>;
 }

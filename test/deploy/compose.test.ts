@@ -184,8 +184,8 @@ describe.each([
   });
 });
 
-it('README, Deploy, shows the .env with all that is asked for', () => {
-  const env = /^## Deploy$[\s\S]*?^```sh\n# \.env\n([\s\S]*?)^```$/m.exec(text('README.md'))?.[1] ?? '';
+it('docs/operations.md shows the .env with all that is asked for', () => {
+  const env = /^## Deploy$[\s\S]*?^```sh\n# \.env\n([\s\S]*?)^```$/m.exec(text('docs/operations.md'))?.[1] ?? '';
   expect([...env.matchAll(/^(\w+)=/gm)].map(([, name]) => name!).toSorted()).toEqual(Object.keys(GIVEN).toSorted());
 });
 

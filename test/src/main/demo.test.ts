@@ -33,7 +33,7 @@ test('both projects take cards and wallets, the test project funds accounts too'
   ]);
 });
 
-test('the second time keeps keys and projects as they are', async () => {
+test('the second time keeps keys, secrets and projects as they are', async () => {
   const before = await demo();
   expect(await demo()).toEqual(before);
 });

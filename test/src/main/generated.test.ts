@@ -14,26 +14,30 @@ test('.env.example used as .env changes nothing', () => {
   expect(parseConfig(env)).toEqual(parseConfig({}));
 });
 
-describe('README', () => {
-  const empty = ['operations', 'statuses', 'errors']
-    .map((name) => `# ${name}\n\n<!-- generated:${name} -->\nold\n<!-- /generated -->\n\nby hand\n`)
-    .join('');
-  const { content } = generated('README.md');
+describe('a page', () => {
+  const { content } = generated('docs/errors.md');
+  const page = '# Errors\n\n<!-- generated:errors -->\nold\n<!-- /generated -->\n\nby hand\n';
 
   test('keeps what is written by hand and fills what is not', () => {
-    const filled = content(empty);
-    expect(filled.match(/by hand/g)).toHaveLength(3);
+    const filled = content(page);
+    expect(filled).toMatch(
+      /^# Errors\n\n<!-- generated:errors -->\n\| Type [^]*\| `ServerError` \| 503 \|[^]*by hand\n$/,
+    );
     expect(filled).not.toMatch('old');
-    expect(filled).toMatch('| `POST /v1/orders/` | Create an order |');
-    expect(filled).toMatch(/```mermaid\nstateDiagram-v2\n/);
-    expect(filled).toMatch(/\| `ServerError` \| 503 \|/);
   });
 
   test('is the same when it is generated again', () => {
-    expect(content(content(empty))).toBe(content(empty));
+    expect(content(content(page))).toBe(content(page));
   });
 
   test('says which place is missing', () => {
-    expect(() => content('nothing')).toThrow('there is no <!-- generated:operations -->');
+    expect(() => content('nothing')).toThrow('there is no <!-- generated:errors -->');
   });
+});
+
+test('the OpenAPI document holds pages of docs as chapters, without links that lead nowhere', () => {
+  const { info } = JSON.parse(generated('api/openapi.json').content('')) as { info: { description: string } };
+  expect(info.description.match(/^# .*/gm)).toEqual(['# Statuses', '# Webhooks', '# Errors', '# Sandbox']);
+  expect(info.description).toContain('| 4111 1111 1111 1111 | Every operation is approved. |');
+  expect(info.description).not.toMatch(/mermaid|<!--|\]\((?!https:)/);
 });

@@ -65,6 +65,8 @@ describe('npm start', () => {
         'simulator_url',
         'test_api_key',
         'live_api_key',
+        'test_webhook_secret',
+        'live_webhook_secret',
         'pids',
       ].sort(),
     );

@@ -1,0 +1,59 @@
+import path from 'node:path';
+import { ORDER_STATUSES, TRANSACTION_STATUSES } from '../../src/domain/transitions';
+import { files, text } from './repository';
+
+const PAGES = files().filter((file) => file.endsWith('.md'));
+const README = text('README.md');
+
+/** What a first visit needs, in this order. */
+const SECTIONS = ['Start it', 'Make a payment', 'The map', 'How it is built', 'Change it', 'Links'];
+
+it('README is short, and in its order', () => {
+  expect(README.split('\n').length).toBeLessThanOrEqual(200);
+  expect(README.match(/^## .*/gm)).toEqual(SECTIONS.map((title) => `## ${title}`));
+  for (const command of ['npm ci && npm start', 'npm ci && npm test']) expect(README).toContain(command);
+});
+
+it('the map has one line for every folder of the root and of src', () => {
+  const folders = new Set(files().flatMap((file) => /^(?:src\/[^./]+|[^./]+)(?=\/)/.exec(file) ?? []));
+  const map = README.split('## The map')[1]!.split('\n## ')[0]!;
+  const lines = [...map.matchAll(/^\| `([^`]+)` \|/gm)].map(([, folder]) => folder!);
+  expect(lines.toSorted()).toEqual(
+    [...folders, 'src'].filter((folder, n, all) => all.indexOf(folder) === n).toSorted(),
+  );
+});
+
+it.each(PAGES)('%s links to files and headings that exist', (file) => {
+  const all = files();
+  const wrong = [...text(file).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].filter(([, link, heading]) => {
+    const target = link === '' ? file : path.posix.join(path.posix.dirname(file), link!);
+    if (!all.some((one) => one === target || one.startsWith(target.replace(/\/?$/, '/')))) return true;
+    return heading !== undefined && !anchorsOf(target).includes(heading);
+  });
+  expect(wrong.map(([whole]) => whole)).toEqual([]);
+});
+
+/** As GitHub makes them from headings. */
+function anchorsOf(file: string): string[] {
+  return [...text(file).matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+    title!
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+it.each(PAGES)('%s names only npm scripts that exist', (file) => {
+  const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
+  const named = [...text(file).matchAll(/npm run ([a-z][a-z:]*)|npm (start|test)\b/g)].map(
+    ([, run, short]) => run ?? short!,
+  );
+  expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+});
+
+it('docs/statuses.md explains every status', () => {
+  const [orders, transactions] = text('docs/statuses.md').split('## Transaction');
+  const explained = (part: string) => [...part.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, status]) => status!).toSorted();
+  expect(explained(orders!)).toEqual([...ORDER_STATUSES].toSorted());
+  expect(explained(transactions!)).toEqual([...TRANSACTION_STATUSES].toSorted());
+});

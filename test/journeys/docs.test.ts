@@ -1,0 +1,152 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { transformSync } from '@swc/core';
+import { Webhook } from 'standardwebhooks';
+import { repositoryRoot } from '../../src/stack/files';
+import { CARD, Client } from '../api/page/hosted-page';
+import { Merchant } from '../support/client';
+import { aReceiver } from '../support/receiver';
+import { stack } from '../support/stack';
+
+/** The documentation does what it says: its commands and its code, copied from the page. */
+
+const page = (file: string) => readFileSync(path.join(repositoryRoot(), file), 'utf8');
+
+/** The commands of a page, by the name in `<!-- call:NAME -->`; `pay` is where the customer pays. */
+function callsOf(file: string): { name: string; commands: string }[] {
+  const marked = page(file).matchAll(/<!-- (?:call:(\w+) -->\n```sh\n([\s\S]*?)```|pay -->)/g);
+  return [...marked].map(([, name = 'pay', commands = '']) => ({ name, commands }));
+}
+
+/** A terminal in which one command after the other is typed; `answers` are what each has printed. */
+async function typeIn(folder: string, calls: { name: string; commands: string }[]): Promise<Record<string, string>> {
+  const shell = spawn('bash', ['-euo', 'pipefail'], { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: shell.stdout })[Symbol.asyncIterator]();
+  const answers: Record<string, string> = {};
+  const type = async (commands: string): Promise<string> => {
+    shell.stdin.write(`${commands}\necho; echo end-of-answer\n`);
+    const printed: string[] = [];
+    for (;;) {
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error(`these commands fail:\n${commands}`);
+      if (value === 'end-of-answer') return printed.join('\n').trim();
+      printed.push(value);
+    }
+  };
+  for (const { name, commands } of calls) {
+    answers[name] = name === 'pay' ? await payByCard(await type('echo $ID')) : await type(commands);
+  }
+  shell.stdin.end();
+  await once(shell, 'close');
+  return answers;
+}
+
+/** The customer's part: the card form of the hosted page. */
+async function payByCard(order_id: string): Promise<string> {
+  const customer = new Client();
+  const answer = await customer.post(`/pay/${order_id}/`, { ...CARD, ...(await customer.open({ id: order_id })) });
+  return String(answer.status);
+}
+
+const folder = mkdtempSync(path.join(tmpdir(), 'payments-docs-'));
+beforeAll(() => symlinkSync(stack().data_dir, path.join(folder, '.data')));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const answered = (text: string | undefined) => JSON.parse(text ?? '') as { id: string };
+const APPROVED = { status: 'accepted', outcomes: { processing: { response_code: '00' } } };
+
+test('README makes a payment, charges the card again and gives money back', async () => {
+  const { create, read, charge, refund } = await typeIn(folder, callsOf('README.md'));
+  const order = answered(create);
+  expect(order).toMatchObject({ status: 'new', merchant_order_id: 'M-1001' });
+  expect(answered(read)).toMatchObject({ id: order.id, status: 'completed', transactions: [APPROVED] });
+  expect(answered(charge)).toMatchObject({ status: 'completed', amount: 900, transactions: [APPROVED] });
+  expect(answered(refund)).toMatchObject({ status: 'completed', amount: 500, refund_of_order_id: order.id });
+});
+
+test('the sandbox gives a first card token, and the walkthroughs use it', async () => {
+  const sandbox = callsOf('docs/sandbox.md');
+  const walkthroughs = callsOf('docs/walkthroughs.md').map((call) => ({ ...call, name: `walk ${call.name}` }));
+  const answers = await typeIn(folder, [...sandbox, ...walkthroughs]);
+  expect(answers['create']).toMatch(/^http.*\/pay\/[\w-]+\/$/);
+  expect(answered(answers['charge'])).toMatchObject({ status: 'completed', transactions: [APPROVED] });
+  expect(answered(answers['walk refund'])).toMatchObject({ status: 'completed', amount: 1000 });
+  expect(answers['walk left']).toBe('1500');
+  expect(answered(answers['walk authorize'])).toMatchObject({ amount: 2500, flags: ['is-test', 'is-capture'] });
+  expect(answered(answers['walk void'])).toMatchObject({ amount: 1500, flags: ['is-test', 'is-void'] });
+  const [first, again] = answers['walk repeat']!.split('\n');
+  expect([first, again]).toEqual([expect.stringMatching(/^[\w-]{36}$/), first]);
+  expect(answers['walk change']).toBe('Two books\nPreconditionFailed');
+  expect(answers['walk cancel']).toBe('cancelled');
+});
+
+describe('the code that verifies a webhook', () => {
+  /** How each language runs the code of the page and prints whether the request on its standard input is a webhook. */
+  const LANGUAGES = {
+    typescript: {
+      program: process.execPath,
+      file: (code: string) =>
+        `${transformSync(code, { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'commonjs' } }).code}
+const { headers, body, secret } = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
+process.stdout.write(String(isWebhook(headers, body, secret)));`,
+    },
+    python: {
+      program: 'python3',
+      file: (code: string) => `${code}
+import json, sys
+r = json.load(sys.stdin)
+print(str(is_webhook(r["headers"], r["body"].encode(), r["secret"])).lower())`,
+    },
+    php: {
+      program: 'php',
+      file: (code: string) => `<?php
+${code}
+$r = json_decode(file_get_contents('php://stdin'), true);
+echo is_webhook($r['headers'], $r['body'], $r['secret']) ? 'true' : 'false';`,
+    },
+  };
+  const installed = (Object.keys(LANGUAGES) as (keyof typeof LANGUAGES)[]).filter(
+    (language) => spawnSync(LANGUAGES[language].program, ['--version']).status === 0,
+  );
+  let request: { headers: Record<string, unknown>; body: string; secret: string };
+  beforeAll(async () => {
+    const receiver = await aReceiver();
+    await new Merchant().paidOrder('approved', { webhook_url: receiver.url });
+    const [{ headers, body }] = (await receiver.waitFor(1)) as [(typeof receiver.received)[number]];
+    await receiver.close();
+    request = { headers, body, secret: stack().test_webhook_secret };
+  });
+
+  test.each(installed)('accepts a webhook and refuses a forged or old one: %s', (language) => {
+    const { program, file } = LANGUAGES[language];
+    const code = new RegExp(`<!-- verify:${language} -->\\n\`\`\`\\w+\\n([^]*?)\`\`\``).exec(
+      page('docs/webhooks.md'),
+    )![1]!;
+    const script = path.join(folder, `verify-${language}`);
+    writeFileSync(script, file(code));
+    const accepts = (changed: object, headers: object = {}) =>
+      spawnSync(program, [script], {
+        input: JSON.stringify({ ...request, ...changed, headers: { ...request.headers, ...headers } }),
+        encoding: 'utf8',
+      }).stdout.trim();
+    const signed = (at: Date) => ({
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+      'webhook-signature': new Webhook(request.secret).sign(String(request.headers['webhook-id']), at, request.body),
+    });
+    const seconds_ago = (seconds: number) => new Date(Date.now() - seconds * 1_000);
+    expect([
+      accepts({}),
+      accepts({}, { 'webhook-signature': `v1,AAAA ${String(request.headers['webhook-signature'])}` }),
+      accepts({}, signed(seconds_ago(200))),
+      accepts({ body: `${request.body} ` }),
+      accepts({ secret: stack().live_webhook_secret }),
+      accepts({}, signed(seconds_ago(301))),
+      accepts({}, { 'webhook-signature': '' }),
+      accepts({}, { 'webhook-signature': undefined, 'webhook-timestamp': undefined, 'webhook-id': undefined }),
+    ]).toEqual(['true', 'true', 'true', 'false', 'false', 'false', 'false', 'false']);
+  });
+});
