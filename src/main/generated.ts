@@ -7,7 +7,7 @@ import { configSchema } from '../config';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { openApi, type OpenApi } from '../contract/openapi';
 import type { Route } from '../contract/routes';
-import { ORDER_MOVES, TRANSACTION_MOVES, toMermaid } from '../domain/transitions';
+import { ORDER_MOVES, PAYMENT_LINK_MOVES, TRANSACTION_MOVES, toMermaid } from '../domain/transitions';
 import { ERRORS, typeOf, type ErrorName } from '../errors';
 import { TEST_CARDS } from '../simulator/cards';
 import { repositoryRoot } from '../stack/files';
@@ -24,8 +24,9 @@ export interface Generated {
 const PAGES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'docs/api.md': { operations },
   'docs/statuses.md': {
-    order_moves: () => `\`\`\`mermaid\n${toMermaid(ORDER_MOVES)}\n\`\`\``,
-    transaction_moves: () => `\`\`\`mermaid\n${toMermaid(TRANSACTION_MOVES)}\n\`\`\``,
+    order_moves: () => diagram(toMermaid(ORDER_MOVES)),
+    transaction_moves: () => diagram(toMermaid(TRANSACTION_MOVES)),
+    payment_link_moves: () => diagram(toMermaid(PAYMENT_LINK_MOVES)),
   },
   'docs/errors.md': { errors },
   'docs/sandbox.md': { cards },
@@ -114,6 +115,8 @@ function cards(): string {
   );
   return table(['Card', 'What happens'], rows);
 }
+
+const diagram = (mermaid: string) => `\`\`\`mermaid\n${mermaid}\n\`\`\``;
 
 function errors(): string {
   const names = (Object.keys(ERRORS) as ErrorName[]).sort((a, b) => ERRORS[a].status - ERRORS[b].status);

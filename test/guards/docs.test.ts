@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { ORDER_STATUSES, TRANSACTION_STATUSES } from '../../src/domain/transitions';
+import { ORDER_STATUSES, PAYMENT_LINK_STATUSES, TRANSACTION_STATUSES } from '../../src/domain/transitions';
 import { files, text } from './repository';
 
 const PAGES = files().filter((file) => file.endsWith('.md'));
@@ -52,8 +52,12 @@ it.each(PAGES)('%s names only npm scripts that exist', (file) => {
 });
 
 it('docs/statuses.md explains every status', () => {
-  const [orders, transactions] = text('docs/statuses.md').split('## Transaction');
-  const explained = (part: string) => [...part.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, status]) => status!).toSorted();
-  expect(explained(orders!)).toEqual([...ORDER_STATUSES].toSorted());
-  expect(explained(transactions!)).toEqual([...TRANSACTION_STATUSES].toSorted());
+  const explained = text('docs/statuses.md')
+    .split(/^## /m)
+    .slice(1)
+    .map((part) => [...part.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, status]) => status!).toSorted());
+  const wanted = [ORDER_STATUSES, TRANSACTION_STATUSES, PAYMENT_LINK_STATUSES].map((statuses) =>
+    [...statuses].toSorted(),
+  );
+  expect(explained).toEqual(wanted);
 });
