@@ -1,40 +1,49 @@
 import type { Project } from '../src/db/projects';
-import { invalid } from '../src/errors';
+import { refuseFields } from '../src/errors';
 import { namesPrivateAddress } from '../src/webhook/address';
 import type { Services } from './merchant';
 
-const NOT_ACTIVE = 'The payment method is not active for the project or does not exist.';
-
-/** Throws a ValidationError for a currency or a payment method that the project has not activated (rules 5.2). */
-export function requireProjectAccepts(
-  project: Pick<Project, 'currencies' | 'payment_methods'>,
-  { currency, payment_methods = [] }: { currency: string; payment_methods?: readonly string[] | undefined },
-): void {
-  if (!project.currencies.includes(currency)) throw invalid('currency', 'The project does not support this currency.');
-  const inactive = payment_methods.findIndex((method) => !project.payment_methods.includes(method));
-  if (inactive !== -1) throw invalid(`payment_methods.${inactive}`, NOT_ACTIVE);
-}
-
-/** Throws a ValidationError that names `path` for a payment method that the project has not activated. */
-export function requireActiveMethod(
-  project: Pick<Project, 'payment_methods'>,
-  path: string,
-  payment_method: string,
-): void {
-  if (!project.payment_methods.includes(payment_method)) throw invalid(path, NOT_ACTIVE);
+/** The fields of a request that depend on the project. */
+interface Asked {
+  readonly currency?: string | undefined;
+  readonly payment_methods?: readonly string[] | undefined;
+  readonly transactions?: readonly { readonly payment_method: string }[] | undefined;
+  readonly webhook_url?: string | undefined;
 }
 
 /**
- * Throws a ValidationError when an order names a private address as its webhook_url and the project may not use them. Other names
- * are checked at each connection (rules 13.8).
+ * Throws a ValidationError that names every field the project does not accept: a currency or a payment method that it has not
+ * activated (rules 5.2), and a private address as webhook_url where it may not use one. Names in addresses are checked at each
+ * connection (rules 13.8).
  */
-export function requirePublicWebhook(
+export function requireProjectAccepts(
   { webhook_private_addresses }: Pick<Services, 'webhook_private_addresses'>,
-  { is_test }: Pick<Project, 'is_test'>,
-  webhook_url: string | undefined,
+  project: Pick<Project, 'currencies' | 'payment_methods' | 'is_test'>,
+  { currency, payment_methods = [], transactions = [], webhook_url }: Asked,
 ): void {
-  if (webhook_url === undefined || (is_test && webhook_private_addresses)) return;
-  if (namesPrivateAddress(webhook_url)) {
-    throw invalid('webhook_url', 'Expected an address of the public internet: webhooks are not sent to private ones.');
-  }
+  const methods = [
+    ...payment_methods.map((method, index) => ({ method, path: `payment_methods.${index}` })),
+    ...transactions.map(({ payment_method: method }, index) => ({
+      method,
+      path: `transactions.${index}.payment_method`,
+    })),
+  ];
+  const webhookIsPrivate =
+    webhook_url !== undefined && !(project.is_test && webhook_private_addresses) && namesPrivateAddress(webhook_url);
+  refuseFields('ValidationError', [
+    ...(currency === undefined || project.currencies.includes(currency)
+      ? []
+      : [{ path: 'currency', text: 'The project does not support this currency.' }]),
+    ...methods
+      .filter(({ method }) => !project.payment_methods.includes(method))
+      .map(({ path }) => ({ path, text: 'The payment method is not active for the project or does not exist.' })),
+    ...(webhookIsPrivate
+      ? [
+          {
+            path: 'webhook_url',
+            text: 'Expected an address of the public internet: webhooks are not sent to private ones.',
+          },
+        ]
+      : []),
+  ]);
 }

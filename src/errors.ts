@@ -147,15 +147,15 @@ export class ServiceError extends Error {
   }
 }
 
-/** An error about fields of the request. Its text is that of the first one. */
-export function wrongFields(error: ErrorName, fields: readonly [WrongField, ...WrongField[]]): ServiceError {
-  const [{ path, text }] = fields;
-  return new ServiceError(error, `${path}: ${text}`, fields);
+/** Throws an error about fields of the request when there are any. Its text is that of the first one. */
+export function refuseFields(error: ErrorName, fields: readonly WrongField[]): void {
+  const [first] = fields;
+  if (first !== undefined) throw new ServiceError(error, `${first.path}: ${first.text}`, fields);
 }
 
 /** A ValidationError about one field. */
 export function invalid(path: string, text: string): ServiceError {
-  return wrongFields('ValidationError', [{ path, text }]);
+  return new ServiceError('ValidationError', `${path}: ${text}`, [{ path, text }]);
 }
 
 /** ServiceUnavailable: the sender was already told that nothing was done (rules 10.5). */

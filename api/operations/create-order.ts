@@ -10,7 +10,7 @@ import { orderId, transactionId } from '../../src/ids';
 import type { CreateOrderInput, TransactionInput } from '../../workflows/messages';
 import type { MerchantOperation, Services } from '../merchant';
 import { presentOrder } from '../present';
-import { requireActiveMethod, requireProjectAccepts, requirePublicWebhook } from '../project-rules';
+import { requireProjectAccepts } from '../project-rules';
 
 /**
  * Creates an order (rules 5.1). With a card token it is charged at once and the answer holds the outcome; a
@@ -30,8 +30,8 @@ export const createOrder =
       const order = await services.orders.findCreated(order_id, deadline_at);
       if (order !== undefined) return () => Promise.resolve(presentOrder(order, services.public_url));
     }
-    requirePublicWebhook(services, project, body.webhook_url);
-    refuseWhatTheProjectLacks(project, body);
+    requireProjectAccepts(services, project, body);
+    requireFunding(project, body);
     const { transactions, ...fields } = body;
     const [request] = transactions ?? [];
     const transaction = request && (await transactionOf(services, project, order_id, request));
@@ -54,12 +54,9 @@ export const createOrder =
     return async () => presentOrder(await services.orders.create(input, deadline_at), services.public_url);
   };
 
-/** Methods and currencies a project has not activated are refused before anything is stored (rules 5.2). */
-function refuseWhatTheProjectLacks(project: Project, order: OrderRequest): void {
-  const { transactions = [], customer } = order;
-  requireProjectAccepts(project, order);
+/** Throws when account funding is not enabled, not paid by card, or lacks information (rules 14.3). */
+function requireFunding(project: Project, { transactions = [], customer }: OrderRequest): void {
   for (const [index, transaction] of transactions.entries()) {
-    requireActiveMethod(project, `transactions.${index}.payment_method`, transaction.payment_method);
     const receiver = transaction.payment_method_details;
     if (receiver === undefined || !isAccountFunding(receiver)) continue;
     if (!project.account_funding) {

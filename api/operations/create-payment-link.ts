@@ -2,7 +2,7 @@ import { parseDuration } from '../../src/domain/duration';
 import { orderId } from '../../src/ids';
 import type { MerchantOperation, Services } from '../merchant';
 import { presentPaymentLink } from '../present-payment-link';
-import { requireProjectAccepts, requirePublicWebhook } from '../project-rules';
+import { requireProjectAccepts } from '../project-rules';
 
 /** How long a link can be paid that names no period (rules 19.2). */
 const DEFAULT_PERIOD = 'P30D';
@@ -17,8 +17,7 @@ export const createPaymentLink =
     const { idempotency_key, deadline_at, not_after } = context;
     const { project } = context.caller;
     const id = orderId('paymentlink', { idempotency_key, id_namespace: project.id_namespace });
-    requirePublicWebhook(services, project, body.webhook_url);
-    requireProjectAccepts(project, body);
+    requireProjectAccepts(services, project, body);
     const expiration_period = body.expiration_period ?? DEFAULT_PERIOD;
     const payment_link = { ...body, id, project_id: project.id, expiration_period };
     const input = { payment_link, period: parseDuration(expiration_period), not_after };

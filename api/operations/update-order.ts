@@ -7,7 +7,7 @@ import { ServiceError, invalid, preconditionFailed } from '../../src/errors';
 import { clockOf } from '../clock';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
 import { presentVersion } from '../present';
-import { requirePublicWebhook } from '../project-rules';
+import { requireProjectAccepts } from '../project-rules';
 
 /**
  * Changes fields of an order that is not final (rules 5.5). Throws Conflict when it is final, ValidationError for another amount or
@@ -20,7 +20,7 @@ export const updateOrder =
     const order = await orderOfPath(services, context, params.order_id);
     refuseFinal(order);
     refuseOther(order, { amount, currency });
-    requirePublicWebhook(services, context.caller.project, changes.webhook_url);
+    requireProjectAccepts(services, context.caller.project, { webhook_url: changes.webhook_url });
     if (Object.keys(changes).length === 0) {
       return () => Promise.resolve(presentVersion(order, services.public_url));
     }

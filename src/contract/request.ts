@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { holdsCardNumber } from '../domain/card';
-import { ServiceError, invalid, wrongFields, type WrongField } from '../errors';
+import { ServiceError, invalid, refuseFields, type WrongField } from '../errors';
 import { issueText, wrongFieldsOf } from './error';
 import { InexactNumber } from './json';
 import type { Input, Route } from './routes';
@@ -59,11 +59,12 @@ class WrongFields {
 
   /** Throws a ValidationError when there are any. */
   refuse(): void {
-    const [first, ...others] = Array.from(this.texts, ([path, text]) => ({ path, text }));
-    if (first === undefined) return;
     // What is wrong with the whole body has no path.
-    if (first.path === '') throw new ServiceError('ValidationError', first.text, others);
-    throw wrongFields('ValidationError', [first, ...others.filter(({ path }) => path !== '')]);
+    const whole = this.texts.get('');
+    this.texts.delete('');
+    const fields = Array.from(this.texts, ([path, text]) => ({ path, text }));
+    if (whole !== undefined) throw new ServiceError('ValidationError', whole, fields);
+    refuseFields('ValidationError', fields);
   }
 }
 

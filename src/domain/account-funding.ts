@@ -1,4 +1,4 @@
-import { wrongFields, type ErrorName, type WrongField } from '../errors';
+import { refuseFields } from '../errors';
 
 /** Account funding: a card is charged to load money into another account (rules 14). */
 
@@ -57,14 +57,14 @@ export function requireFundingInformation(path: string, receiver: Receiver, cust
   const states = STATES[customer.country ?? ''];
   const details = RECEIVER_FIELDS.filter((field) => isBlank(receiver[field]));
   const fields = [...CUSTOMER_FIELDS, ...(states === undefined ? [] : ['state' as const])];
-  refuse(
+  refuseFields(
     'MissingInformationToCreateTransaction',
     [
       ...details.map((field) => `${path}.payment_method_details.${field}`),
       ...fields.filter((field) => isBlank(customer[field])).map((field) => `customer.${field}`),
     ].map((missing) => ({ path: missing, text: 'Account funding needs this field.' })),
   );
-  refuse('ValidationError', [
+  refuseFields('ValidationError', [
     ...(customer.address_type === ADDRESS_TYPE
       ? []
       : [{ path: 'customer.address_type', text: `Expected ${ADDRESS_TYPE}.` }]),
@@ -75,7 +75,3 @@ export function requireFundingInformation(path: string, receiver: Receiver, cust
 }
 
 const isBlank = (value: string | undefined) => value === undefined || value.trim() === '';
-
-function refuse(error: ErrorName, [first, ...others]: WrongField[]): void {
-  if (first !== undefined) throw wrongFields(error, [first, ...others]);
-}

@@ -1,4 +1,7 @@
-import { requirePublicWebhook } from '../../api/project-rules';
+import { requireProjectAccepts } from '../../api/project-rules';
+import type { ServiceError } from '../../src/errors';
+
+const PROJECT = { currencies: ['EUR'], payment_methods: ['credit-card'], is_test: true };
 
 test.each([
   ['live', 'allowed', 'http://10.0.0.5/hook', false],
@@ -9,10 +12,10 @@ test.each([
   ['test', 'refused', undefined, true],
 ] as const)('a %s project, private addresses %s, %s: passes %s', (kind, allowed, webhook_url, passes) => {
   const require = () =>
-    requirePublicWebhook(
+    requireProjectAccepts(
       { webhook_private_addresses: allowed === 'allowed' },
-      { is_test: kind === 'test' },
-      webhook_url,
+      { ...PROJECT, is_test: kind === 'test' },
+      { webhook_url },
     );
   if (passes) expect(require).not.toThrow();
   else {
@@ -23,4 +26,26 @@ test.each([
       }) as Error,
     );
   }
+});
+
+test('everything that the project does not accept is named', () => {
+  const order = {
+    currency: 'USD',
+    payment_methods: ['credit-card', 'cash', 'barter'],
+    transactions: [{ payment_method: 'apple-pay' }],
+    webhook_url: 'http://10.0.0.5/',
+  };
+  let refused: unknown;
+  try {
+    requireProjectAccepts({ webhook_private_addresses: false }, PROJECT, order);
+  } catch (error) {
+    refused = error;
+  }
+  expect((refused as ServiceError).fields.map(({ path }) => path)).toEqual([
+    'currency',
+    'payment_methods.1',
+    'payment_methods.2',
+    'transactions.0.payment_method',
+    'webhook_url',
+  ]);
 });

@@ -1,6 +1,6 @@
 import { errorBody } from '../../../api/http/errors';
 import { errorSchema } from '../../../src/contract/error';
-import { ERRORS, ServiceError, wrongFields, type ErrorName } from '../../../src/errors';
+import { ERRORS, ServiceError, type ErrorName } from '../../../src/errors';
 import { servePlumbing } from '../../support/plumbing';
 
 const ORDER = '/v1/orders/1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34/';
@@ -37,7 +37,7 @@ test('every wrong field comes along, and the first by itself', () => {
     { path: 'a.b', text: 'Wrong.' },
     { path: 'c', text: 'Missing.' },
   ] as const;
-  const { error } = errorBody(wrongFields('ValidationError', fields));
+  const { error } = errorBody(new ServiceError('ValidationError', 'a.b: Wrong.', fields));
   expect(error).toEqual({
     status: 400,
     type: 'ValidationError',
