@@ -86,6 +86,12 @@ export const configSchema = z.object({
     'Forms per second that may be sent to the hosted page of one order, to one api process.',
   ),
   FORM_RATE_LIMIT_BURST: rate(30).describe('Forms that may be sent to the hosted page of one order at once.'),
+  LINK_FORM_RATE_LIMIT_PER_SECOND: rate(20).describe(
+    'Forms per second that may be sent to the hosted page of one payment link, to one api process.',
+  ),
+  LINK_FORM_RATE_LIMIT_BURST: rate(100).describe(
+    'Forms that may be sent to the hosted page of one payment link at once.',
+  ),
 
   SIMULATOR_HOST: z.string().default('127.0.0.1').describe('Address the processor simulator listens on.'),
   SIMULATOR_PORT: port(3001).describe('Port of the processor simulator; 0 picks a free one.'),

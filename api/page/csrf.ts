@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { parseCookie } from 'cookie';
 import { doubleCsrf } from 'csrf-csrf';
 import type { Request, RequestHandler, Response } from 'express';
@@ -8,7 +9,9 @@ export interface CsrfProtection {
   token(request: Request, response: Response, page: string): string;
   /** Whether a form came from a page of ours, in the browser that page was sent to, for this payable. */
   isValid(request: Request): boolean;
-  /** Makes the cookies readable; comes before the two above. */
+  /** A digest of the browser's cookie for this payable; `undefined` when it has none yet. Nobody else can know it. */
+  payer(request: Request): string | undefined;
+  /** Makes the cookies readable; comes before all of the above. */
   cookies: RequestHandler;
 }
 
@@ -27,10 +30,11 @@ export function createCsrfProtection({
   public_url: string;
 }): CsrfProtection {
   const secure = new URL(public_url).protocol === 'https:';
+  const cookieName = secure ? '__Secure-pay' : 'pay';
   const { generateCsrfToken, validateRequest } = doubleCsrf({
     getSecret: () => page_secret,
     getSessionIdentifier: (request) => String(request.params['id']),
-    cookieName: secure ? '__Secure-pay' : 'pay',
+    cookieName,
     // Lax, not strict: the customer comes from the merchant's site, and must keep the cookie of a tab that is open already.
     cookieOptions: { sameSite: 'lax', httpOnly: true, secure },
     getCsrfTokenFromRequest: (request) => {
@@ -42,6 +46,10 @@ export function createCsrfProtection({
     token: (request, response, page) =>
       generateCsrfToken(request, response, { cookieOptions: { path: page.replace(/\/$/, '') } }),
     isValid: (request) => validateRequest(request),
+    payer: ({ cookies }) => {
+      const token = (cookies as Record<string, string | undefined>)[cookieName];
+      return token === undefined ? undefined : createHash('sha256').update(token).digest('base64url');
+    },
     cookies: (request, _response, next) => {
       // Of two cookies with one name the first counts: browsers send the one with the longer path first.
       request.cookies = parseCookie(request.headers.cookie ?? '');

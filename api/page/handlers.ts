@@ -15,7 +15,7 @@ export interface PageContext {
   processor: Pick<Processor, 'vaultCard' | 'vaultWallet'>;
   /** Milliseconds until a form is answered, with the outcome or without. */
   deadline_ms: number;
-  csrf: Pick<CsrfProtection, 'isValid'>;
+  csrf: Pick<CsrfProtection, 'isValid' | 'payer'>;
   /** Counts one form that was sent for a payable. Throws TooManyRequests. */
   limitForms: (payable_id: string) => void;
   testCards: () => Promise<readonly TestCard[]>;
@@ -27,8 +27,9 @@ export function notFound(): ServiceError {
 }
 
 /** The payable of the path. Throws NotFound. */
-async function requirePayable({ payables }: PageContext, { params }: Request): Promise<Payable> {
-  const payable = await payables.find(String(params['id']), params['transaction_id'] as string | undefined);
+export async function findPayable({ payables, csrf }: PageContext, request: Request): Promise<Payable> {
+  const { id, transaction_id } = request.params as { id: string; transaction_id?: string };
+  const payable = await payables.find(id, { transaction_id, payer: csrf.payer(request) });
   if (payable === undefined) throw notFound();
   return payable;
 }
@@ -39,7 +40,7 @@ async function requireForm(context: PageContext, request: Request): Promise<Paya
     throw new ServiceError('Forbidden', 'The form does not come from a page of this service.');
   }
   context.limitForms(String(request.params['id']));
-  return await requirePayable(context, request);
+  return await findPayable(context, request);
 }
 
 /**
@@ -49,7 +50,7 @@ async function requireForm(context: PageContext, request: Request): Promise<Paya
 export function showPage(context: PageContext): RequestHandler {
   const { payables, respond, deadline_ms } = context;
   return async (request, response) => {
-    const payable = await requirePayable(context, request);
+    const payable = await findPayable(context, request);
     if (request.query['from'] !== 'issuer') return await respond(request, response, payable, 'visit');
     const returned = await payables.returnFromIssuer(payable, Date.now() + deadline_ms);
     await respond(request, response, returned, 'issuer_return');
@@ -99,18 +100,18 @@ export function cancel(context: PageContext): RequestHandler {
       return await respond(request, response, payable, 'form', { error });
     }
     let error: ServiceError | undefined;
+    let is_cancelled = false;
     try {
-      await payables.cancel(payable, deadline_at);
+      is_cancelled = await payables.cancel(payable, deadline_at);
     } catch (thrown) {
       // It is being paid or has ended meanwhile: the record says which.
       if (!(thrown instanceof ServiceError)) throw thrown;
       error = thrown;
     }
-    const after = await requirePayable(context, request);
-    const is_unchanged = after.state.kind === 'payable';
+    const after = await findPayable(context, request);
     await respond(request, response, after, 'form', {
       error,
-      ...(is_unchanged && { status: 503, notice: 'not_cancelled' }),
+      ...(!is_cancelled && after.state.kind === 'payable' && { status: 503, notice: 'not_cancelled' }),
     });
   };
 }
@@ -161,15 +162,13 @@ function handlePayment<Method extends PageMethod>(
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       // It changed meanwhile, or nothing could be done: the record tells what to show.
-      const after = await requirePayable(context, request);
+      const after = await findPayable(context, request);
       const result = isPresentAttempt(after, attempt)
         ? { ...notCharged(error), cardholder_name: readName(body) }
         : { error: alreadyStarted() };
       return await respond(request, response, after, 'form', result);
     }
-    const outcome_unknown = isPresentAttempt(paid, attempt);
-    const result = outcome_unknown ? { outcome_unknown, error: outcomeUnknown() } : {};
-    await respond(request, response, paid, 'form', result);
+    await respond(request, response, paid, 'form', isPresentAttempt(paid, attempt) ? outcomeUnknown() : {});
   };
 }
 
@@ -206,14 +205,15 @@ function alreadyStarted(): ServiceError {
   );
 }
 
+/** The attempt was not made, and can be: nothing was charged, or another customer is paying at this moment. */
 function notCharged(error: ServiceError): FormResult {
+  if (error.error === 'TransactionAlreadyStarted') return { error, waiting_for: 'other_payment' };
   const { status } = ERRORS[error.error];
   return { status: status >= 500 ? status : 503, error, notice: 'not_charged' };
 }
 
-function outcomeUnknown(): ServiceError {
-  return new ServiceError(
-    'ServiceUnavailable',
-    'Nothing is known of this payment yet; the same form sent again pays once.',
-  );
+/** The charge may have been sent: the page looks again until it is known. */
+function outcomeUnknown(): FormResult {
+  const text = 'Nothing is known of this payment yet; the same form sent again pays once.';
+  return { status: 503, error: new ServiceError('ServiceUnavailable', text), waiting_for: 'unknown_charge' };
 }

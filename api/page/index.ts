@@ -4,6 +4,7 @@ import type { Database } from '../../src/db/connection';
 import type { Logger } from '../../src/log';
 import type { Processor } from '../../src/processor/client';
 import type { Orders } from '../../src/temporal/orders';
+import type { PaymentLinks } from '../../src/temporal/payment-links';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import { otherMethods } from '../http/bind';
 import type { Rate } from '../http/rate-limit';
@@ -13,6 +14,9 @@ import { cancel, notFound, payByCard, payByWallet, showPage, type PageContext } 
 import { pageHeaders } from './headers';
 import { limitByAddress, limitForms } from './limits';
 import { orderPayables } from './order';
+import type { Payables } from './payable';
+import { linkPayables } from './payment-link';
+import { showQrCode } from './qr-code';
 import { createRespond, onPageError } from './respond';
 import { createTestCards } from './test-cards';
 
@@ -24,8 +28,9 @@ const FORM_FIELDS_MAX = 20;
 export interface PageRates {
   /** Requests of one client address. */
   page: Rate;
-  /** Forms for one order. */
-  form: Rate;
+  /** Forms for one order, and for one payment link. */
+  order_form: Rate;
+  link_form: Rate;
 }
 
 /** External services and settings that the pages use. */
@@ -33,6 +38,7 @@ export interface PageServices {
   db: Database;
   orders: Orders;
   processor_notifications: Pick<ProcessorNotifications, 'customerReturned'>;
+  payment_links: PaymentLinks;
   processor: Processor;
   /** Address at which customers reach the pages, without a slash at its end. */
   public_url: string;
@@ -52,26 +58,43 @@ export function createPages(services: PageServices): Router {
   const testCards = createTestCards(processor, log);
   const respond = createRespond({ csrf, base, testCards });
   const shared = { processor, deadline_ms, csrf, testCards, respond };
-
-  const router = Router({ caseSensitive: true });
-  router.use(assets());
-  router.use(
-    '/pay',
+  const before = [
     ...pageHeaders,
     ...(rates ? [limitByAddress(rates.page)] : []),
     csrf.cookies,
     express.urlencoded({ extended: false, limit: FORM_BYTES_MAX, parameterLimit: FORM_FIELDS_MAX }),
-    pagesOf(
-      { ...shared, payables: orderPayables(services), limitForms: rates ? limitForms(rates.form) : () => {} },
-      base,
-    ),
-    onPageError(log, base),
-  );
+  ];
+  const add = (path: string, payables: Payables, rate: Rate | undefined, more: (context: PageContext) => Routes) => {
+    const context = { ...shared, payables, limitForms: rate ? limitForms(rate) : () => {} };
+    router.use(path, ...before, pagesOf({ ...routesOf(context, base), ...more(context) }), onPageError(log, base));
+  };
+
+  const router = Router({ caseSensitive: true });
+  router.use(assets());
+  add('/pay', orderPayables(services), rates?.order_form, (context) => ({
+    '/:id/:transaction_id': { get: showPage(context) },
+  }));
+  add('/paymentlinks', linkPayables(services), rates?.link_form, (context) => ({
+    '/:id/qr.svg': { get: showQrCode(context, public_url) },
+  }));
   return router;
 }
 
-/** The addresses below the path of one kind of payable. */
-function pagesOf(context: PageContext, base: string): Router {
+type Routes = Record<string, { get: RequestHandler; post?: RequestHandler }>;
+
+/** The addresses that each kind of payable has. */
+function routesOf(context: PageContext, base: string): Routes {
+  // A customer who loads a form's address again is sent to the page.
+  const toPage: RequestHandler = ({ baseUrl, params }: Request, response) =>
+    response.redirect(303, `${base}${baseUrl}/${String(params['id'])}/`);
+  return {
+    '/:id': { get: showPage(context), post: payByCard(context) },
+    '/:id/wallet': { get: toPage, post: payByWallet(context) },
+    '/:id/cancel': { get: toPage, post: cancel(context) },
+  };
+}
+
+function pagesOf(routes: Routes): Router {
   const router = Router({ caseSensitive: true });
   // Ids reach handlers, cookies and redirects checked and in small letters (rules 12.13).
   for (const name of ['id', 'transaction_id']) {
@@ -82,17 +105,6 @@ function pagesOf(context: PageContext, base: string): Router {
       next();
     });
   }
-  const show = showPage(context);
-  // A customer who loads a form's address again is sent to the page.
-  const toPage: RequestHandler = ({ baseUrl, params }: Request, response) =>
-    response.redirect(303, `${base}${baseUrl}/${String(params['id'])}/`);
-
-  const routes: Record<string, { get: RequestHandler; post?: RequestHandler }> = {
-    '/:id': { get: show, post: payByCard(context) },
-    '/:id/wallet': { get: toPage, post: payByWallet(context) },
-    '/:id/cancel': { get: toPage, post: cancel(context) },
-    '/:id/:transaction_id': { get: show },
-  };
   for (const [path, { get, post }] of Object.entries(routes)) {
     const route = router.route(path).get(get);
     if (post !== undefined) route.post(post);

@@ -18,6 +18,7 @@ import {
   type Payable,
   type Payables,
   type PaymentState,
+  type Visit,
 } from './payable';
 import { createPollLimit } from './poll-limit';
 
@@ -51,7 +52,7 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
     }
   }
 
-  async function find(id: string, transaction_id?: string): Promise<OrderPayable | undefined> {
+  async function find(id: string, { transaction_id }: Visit = {}): Promise<OrderPayable | undefined> {
     const order = await findOrderView(db, id);
     // Customers do not pay follow-up orders.
     if (order?.kind !== 'payment') return undefined;
@@ -66,7 +67,8 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
       return toPayable(paid, clockOf(paid)());
     },
     async cancel({ order }: OrderPayable, deadline_at) {
-      await orders.cancel(order.id, { source: 'customer' }, deadline_at);
+      const { status } = await orders.cancel(order.id, { source: 'customer' }, deadline_at);
+      return status === 'cancelled';
     },
     async returnFromIssuer(payable: OrderPayable, deadline_at) {
       const { order, now } = payable;
@@ -114,12 +116,14 @@ export function toPayable(order: OrderView, now: number): OrderPayable {
 function stateOf(order: OrderView, now: number): PaymentState {
   const last = order.transactions.at(-1);
   const last_failure = failureOf(last);
-  const ended = (outcome: Outcome, failure = last_failure): PaymentState => ({
-    kind: 'ended',
-    outcome,
-    last_failure: failure,
-    return_address: returnAddress(order, outcome),
-  });
+  const ended = (outcome: Outcome, failure = last_failure): PaymentState => {
+    const link_id = order.related_payment_link_id;
+    if (link_id !== null && outcome !== 'completed') {
+      const payment_page = `/paymentlinks/${link_id}/`;
+      return { kind: 'ended', outcome: 'attempt_failed', last_failure, return_address: undefined, payment_page };
+    }
+    return { kind: 'ended', outcome, last_failure: failure, return_address: returnAddress(order, outcome) };
+  };
   const awaitsOutcome: PaymentState = {
     kind: 'waiting',
     waiting_for: 'outcome',
@@ -140,7 +144,8 @@ function stateOf(order: OrderView, now: number): PaymentState {
   }
   if (order.charged_by !== 'customer') return awaitsOutcome;
   const attempt = last?.status === 'new' ? last.attempt : order.transactions.length + 1;
-  return { kind: 'payable', attempt, attempts_left: order.attempts_max - attempt + 1, last_failure, expires_at };
+  const attempts_left = order.attempts_max - attempt + 1;
+  return { kind: 'payable', attempt, attempts_left, last_failure, cancellable: true, expires_at };
 }
 
 /** The expires_at of the order, or the earlier one of its open transaction, epoch milliseconds. */
@@ -153,10 +158,12 @@ function paymentExpiresAt(order: OrderView, last: TransactionView | undefined): 
 /** Without expires_at it never expires. */
 const epoch = (text: string | null) => (text === null ? Number.POSITIVE_INFINITY : Date.parse(text));
 
-function failureOf(last: TransactionView | undefined): AttemptFailure | undefined {
+/** Why a transaction failed; `undefined` when it did not. */
+export function failureOf(last: TransactionView | undefined): AttemptFailure | undefined {
   if (last?.status !== 'error') return undefined;
   const declined = last.events.some(({ event, result }) => event === 'error' && result === 'declined');
-  return { declined, payment_method: last.payment_method, response_code: last.response_code ?? undefined };
+  const { payment_method, response_code } = last;
+  return { reason: declined ? 'declined' : 'failed', payment_method, response_code: response_code ?? undefined };
 }
 
 /**
@@ -180,7 +187,7 @@ function paidWith({ transactions }: OrderView): Payable['paid_with'] {
   };
 }
 
-type ReturnUrls = Pick<OrderView, 'id' | 'project_id' | 'return_url' | 'failure_url'>;
+type ReturnUrls = Pick<OrderView, 'id' | 'project_id' | 'return_url' | 'failure_url' | 'related_payment_link_id'>;
 
 /** The merchant's address for this outcome, with the order's ids appended; `undefined` when there is none (rules 12.11). */
 export function returnAddress(order: ReturnUrls, outcome: Outcome): string | undefined {
@@ -189,7 +196,9 @@ export function returnAddress(order: ReturnUrls, outcome: Outcome): string | und
   const url = new URL(address);
   // Not by searchParams, which would rewrite the existing query.
   const query = url.search.replace(/^\?/, '');
-  url.search = `${query}${query === '' ? '' : '&'}order_id=${order.id}&project_id=${order.project_id}`;
+  const link_id = order.related_payment_link_id;
+  const of_link = link_id === null ? '' : `&payment_link_id=${link_id}`;
+  url.search = `${query}${query === '' ? '' : '&'}order_id=${order.id}&project_id=${order.project_id}${of_link}`;
   return url.href;
 }
 

@@ -17,12 +17,23 @@ export function pageMethods(wanted: readonly string[], active: readonly string[]
   return PAGE_METHODS.filter((method) => wanted.includes(method) && active.includes(method));
 }
 
-/** How a payment ended. */
-export type Outcome = 'completed' | 'cancelled' | 'expired' | 'error';
+/** How a payment ended, as the result page says it; the last five are about payment links. */
+export type Outcome =
+  | 'completed'
+  | 'cancelled'
+  | 'expired'
+  | 'error'
+  /** One attempt through the link failed; another can be made. */
+  | 'attempt_failed'
+  /** By another customer. */
+  | 'already_paid'
+  | 'link_expired'
+  | 'no_attempts_left'
+  | 'ended_by_merchant';
 
-/** Why the last attempt failed: declined by the issuer, or anything else (3-D Secure, the processor). */
+/** Why the last attempt failed: declined by the issuer, cancelled by the customer, or anything else (3-D Secure, the processor). */
 export interface AttemptFailure {
-  declined: boolean;
+  reason: 'declined' | 'cancelled' | 'failed';
   payment_method: string;
   response_code: string | undefined;
 }
@@ -35,13 +46,14 @@ export type PaymentState =
       attempt: number;
       attempts_left: number;
       last_failure: AttemptFailure | undefined;
+      cancellable: boolean;
       /** Epoch milliseconds. */
       expires_at: number;
     }
   | {
       kind: 'waiting';
-      /** The outcome of a charge, or the customer at the issuer (3-D Secure). */
-      waiting_for: 'outcome' | 'issuer';
+      /** The outcome of a charge, the customer at the issuer (3-D Secure), or the end of another customer's payment. */
+      waiting_for: 'outcome' | 'issuer' | 'other_payment';
       cancellable: boolean;
       /** Where the issuer asks the customer, while it does. */
       challenge_url: string | undefined;
@@ -52,6 +64,8 @@ export type PaymentState =
       last_failure: AttemptFailure | undefined;
       /** The merchant's address for this outcome; `undefined`: the customer stays on the page. */
       return_address: string | undefined;
+      /** Path of the page on which the customer can try again, below the public address. */
+      payment_page?: string | undefined;
     };
 
 /** Something that a customer pays on a hosted page: what, to whom, by which methods, until when, and what happened. */
@@ -86,17 +100,27 @@ export interface CardPayment {
   card: VaultedCard;
 }
 
+/** What a request tells besides the payable's id. */
+export interface Visit {
+  transaction_id?: string | undefined;
+  /** The customer's browser, by a digest of its cookie for this page: the same in all of its tabs. */
+  payer?: string | undefined;
+}
+
 /** Loads and changes the payables of one kind. */
 export interface Payables {
   /** `undefined`: there is none with this id, or it has no such transaction. */
-  find(id: string, transaction_id?: string): Promise<Payable | undefined>;
+  find(id: string, visit: Visit): Promise<Payable | undefined>;
   /**
    * Pays one attempt and resolves with the payable as it is afterwards, also when the outcome is not known at the deadline (epoch
    * milliseconds). Rejects with a ServiceError when nothing was charged. A repeat is the same payment.
    */
   pay(payable: Payable, payment: CardPayment, deadline_at: number): Promise<Payable>;
-  /** Cancels it for the customer. Rejects with a ServiceError when it cannot be cancelled any more. */
-  cancel(payable: Payable, deadline_at: number): Promise<void>;
+  /**
+   * Cancels it for the customer, and resolves with whether it is cancelled. Rejects with a ServiceError when it cannot be cancelled any
+   * more.
+   */
+  cancel(payable: Payable, deadline_at: number): Promise<boolean>;
   /** The customer is back from the issuer: asks for the outcome where it is open, and resolves with the payable as it is then. */
   returnFromIssuer(payable: Payable, deadline_at: number): Promise<Payable>;
 }

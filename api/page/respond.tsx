@@ -10,7 +10,7 @@ import type { FieldErrors } from './card-form';
 import type { CsrfProtection } from './csrf';
 import { setPolicy } from './headers';
 import { localize, type Texts } from './languages';
-import type { Payable } from './payable';
+import type { Payable, PaymentState } from './payable';
 import { prefill, type Prefilled } from './test-cards';
 import { ProblemPage, ResultPage, WaitingPage } from './views/message-pages';
 import { PayPage } from './views/pay-page';
@@ -25,8 +25,8 @@ export interface FormResult {
   /** A problem that is not the customer's fault. */
   notice?: 'not_charged' | 'not_cancelled';
   cardholder_name?: string;
-  /** The charge may have been sent, and nothing is known of it yet. */
-  outcome_unknown?: boolean;
+  /** Shown instead of the forms: the charge may have been sent, or another customer is paying. */
+  waiting_for?: 'unknown_charge' | 'other_payment';
 }
 
 /** What the request was: a look at the page, the customer's return from the issuer, or a form. */
@@ -57,7 +57,7 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
     const { state } = payable;
     const page = base + payable.path;
     const reloads = reloadsOf(request);
-    const return_address = state.kind === 'ended' ? state.return_address : undefined;
+    const return_address = returnAddress(state, base);
     if (cause !== 'visit' && prefersJson(request)) {
       if (result.error !== undefined) throw result.error;
       return response.redirect(303, return_address ?? page);
@@ -72,11 +72,13 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
     const frame = { payable, page, localization, base, is_test: payable.is_test, reload_url };
     const token = () => csrf.token(request, response, page);
     const reload = nextReload(page, reloads ?? 0);
-    if (result.outcome_unknown) {
-      const waiting = { waiting_for: 'unknown_charge', refresh: reload } as const;
-      return sendPage(response, 503, <WaitingPage {...frame} {...waiting} />);
+    const { status = 200, field_errors = {}, notice, cardholder_name } = result;
+    if (result.waiting_for !== undefined) {
+      return sendPage(response, status, <WaitingPage {...frame} waiting_for={result.waiting_for} refresh={reload} />);
     }
-    if (state.kind === 'ended') return sendPage(response, 200, <ResultPage {...frame} state={state} />);
+    if (state.kind === 'ended') {
+      return sendPage(response, 200, <ResultPage {...frame} {...{ state, return_address }} />);
+    }
     if (state.kind === 'waiting') {
       const { waiting_for, challenge_url } = state;
       // The first time the customer is led to the issuer: by the page, as a redirect after a form may only lead to known places.
@@ -91,7 +93,6 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
     }
 
     const test_cards = payable.is_test ? await testCards() : [];
-    const { status = 200, field_errors = {}, notice, cardholder_name } = result;
     const chosen = test_cards.find(({ name }) => request.method === 'GET' && name === request.query['card']);
     const values: Partial<Prefilled> = {
       ...(cardholder_name !== undefined && { cardholder_name }),
@@ -107,6 +108,12 @@ function sendPage(response: Response, status: number, page: VNode): void {
     .status(status)
     .type('html')
     .send(`<!doctype html>${renderToString(page)}`);
+}
+
+/** Where the customer of a payment that has ended goes next; `undefined`: nowhere. */
+function returnAddress(state: PaymentState, base: string): string | undefined {
+  if (state.kind !== 'ended') return undefined;
+  return state.payment_page === undefined ? state.return_address : base + state.payment_page;
 }
 
 /** Whether a request prefers JSON to a page, as programs do. */

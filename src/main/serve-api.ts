@@ -44,6 +44,7 @@ export async function serveApi(
   const pages = createPages({
     db,
     orders,
+    payment_links,
     processor_notifications,
     processor,
     public_url,
@@ -102,6 +103,7 @@ function pageRates(config: Config): PageRates | undefined {
   if (config.RATE_LIMIT_PER_SECOND === 0) return undefined;
   return {
     page: { per_second: config.PAGE_RATE_LIMIT_PER_SECOND, burst: config.PAGE_RATE_LIMIT_BURST },
-    form: { per_second: config.FORM_RATE_LIMIT_PER_SECOND, burst: config.FORM_RATE_LIMIT_BURST },
+    order_form: { per_second: config.FORM_RATE_LIMIT_PER_SECOND, burst: config.FORM_RATE_LIMIT_BURST },
+    link_form: { per_second: config.LINK_FORM_RATE_LIMIT_PER_SECOND, burst: config.LINK_FORM_RATE_LIMIT_BURST },
   };
 }

@@ -176,6 +176,7 @@ describe('a customer who comes back from the issuer to an order that has ended',
     const page = showPage({
       payables: orderPayables({ db: world.database.db, orders, processor_notifications: notifications }),
       deadline_ms: 5_000,
+      csrf: { payer: () => undefined },
       respond: async (_request: unknown, _response: unknown, { state }: Payable) =>
         void shown.push(state.kind === 'ended' ? state.outcome : state.kind),
     } as unknown as PageContext);

@@ -113,6 +113,14 @@ export class Merchant {
     return accepted(await insist(() => client.createPaymentLink({ idempotencyKey, paymentLinkRequest }, this.project)));
   }
 
+  async getPaymentLink(paymentLinkId: string): Promise<client.PaymentLink> {
+    return accepted(await insist(() => client.getPaymentLink({ paymentLinkId }, this.project)));
+  }
+
+  async endPaymentLink(paymentLinkId: string): Promise<client.PaymentLink> {
+    return accepted(await insist(() => client.endPaymentLink({ paymentLinkId }, this.project)));
+  }
+
   async cancelOrder(id: string): Promise<client.Order> {
     return accepted(await insist(() => client.cancelOrder({ orderId: id }, this.project)));
   }

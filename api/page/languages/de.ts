@@ -81,6 +81,9 @@ export const DE: Texts = {
   issuer: 'Ihre Bank möchte sichergehen, dass Sie es sind',
   to_issuer: 'Weiter zu Ihrer Bank',
   issuer_detail: 'Bitte bestätigen Sie die Zahlung bei Ihrer Bank. Diese Seite geht von selbst weiter.',
+  other_payment: 'Es wird gerade bezahlt',
+  other_payment_detail:
+    'Jemand bezahlt dies gerade. Diese Seite geht von selbst weiter; schlägt die Zahlung fehl, können Sie hier bezahlen.',
   unknown_charge: 'Wir haben noch keine Antwort',
   unknown_charge_detail:
     'Ihre Zahlung kann noch ausgeführt werden. Es wird nicht doppelt abgebucht, auch wenn Sie es noch einmal versuchen.',
@@ -101,6 +104,29 @@ export const DE: Texts = {
       heading: 'Die Zahlung ist fehlgeschlagen',
       detail: (merchant) =>
         `Es wurde nichts abgebucht. Wenn Sie noch bezahlen möchten, beginnen Sie bei ${merchant} noch einmal.`,
+    },
+    attempt_failed: {
+      heading: 'Die Zahlung ist fehlgeschlagen',
+      detail: () => 'Es wurde nichts abgebucht. Sie können es auf der Bezahlseite noch einmal versuchen.',
+    },
+    already_paid: {
+      heading: 'Dies ist bereits bezahlt',
+      detail: (merchant) => `Hier ist nichts mehr zu zahlen. ${merchant} hat die Zahlung erhalten.`,
+    },
+    link_expired: {
+      heading: 'Dieser Zahlungslink ist abgelaufen',
+      detail: (merchant) =>
+        `Hier kann nicht mehr bezahlt werden. Wenn Sie noch bezahlen möchten, bitten Sie ${merchant} um einen neuen Link.`,
+    },
+    no_attempts_left: {
+      heading: 'Dieser Zahlungslink kann nicht mehr verwendet werden',
+      detail: (merchant) =>
+        `Hier sind zu viele Zahlungen fehlgeschlagen. Wenn Sie noch bezahlen möchten, bitten Sie ${merchant} um einen neuen Link.`,
+    },
+    ended_by_merchant: {
+      heading: 'Dieser Zahlungslink ist geschlossen',
+      detail: (merchant) =>
+        `${merchant} hat ihn geschlossen. Wenn Sie noch bezahlen möchten, bitten Sie ${merchant} um einen neuen Link.`,
     },
   },
   last_declined: 'Ihre Karte wurde abgelehnt, weitere Versuche sind nicht möglich.',

@@ -76,6 +76,9 @@ export const EN = {
   issuer: 'Your bank wants to make sure that it is you',
   to_issuer: 'Continue to your bank',
   issuer_detail: 'Please confirm the payment with your bank. This page goes on by itself.',
+  other_payment: 'A payment is in progress',
+  other_payment_detail:
+    'Somebody is paying this right now. This page goes on by itself; if that payment fails, you can pay here.',
   unknown_charge: 'We have not heard back yet',
   unknown_charge_detail: 'Your payment may still go through. You will not be charged twice, even if you try again.',
   check_now: 'Check now',
@@ -93,6 +96,29 @@ export const EN = {
     error: {
       heading: 'The payment did not go through',
       detail: (merchant: string) => `Nothing was charged. If you still want to pay, start again at ${merchant}.`,
+    },
+    attempt_failed: {
+      heading: 'The payment did not go through',
+      detail: () => 'Nothing was charged. You can try again on the payment page.',
+    },
+    already_paid: {
+      heading: 'This has been paid',
+      detail: (merchant: string) => `There is nothing left to pay here. ${merchant} has received the payment.`,
+    },
+    link_expired: {
+      heading: 'This payment link has expired',
+      detail: (merchant: string) =>
+        `Nothing can be paid here any more. If you still want to pay, ask ${merchant} for a new link.`,
+    },
+    no_attempts_left: {
+      heading: 'This payment link cannot be used any more',
+      detail: (merchant: string) =>
+        `Too many payments have failed here. If you still want to pay, ask ${merchant} for a new link.`,
+    },
+    ended_by_merchant: {
+      heading: 'This payment link is closed',
+      detail: (merchant: string) =>
+        `${merchant} has closed it. If you still want to pay, ask ${merchant} for a new link.`,
     },
   },
   last_declined: 'Your card was declined, and no further try is left.',

@@ -77,6 +77,9 @@ export const ES: Texts = {
   issuer: 'Tu banco quiere asegurarse de que eres tú',
   to_issuer: 'Continuar a tu banco',
   issuer_detail: 'Confirma el pago con tu banco. Esta página continúa sola.',
+  other_payment: 'Hay un pago en curso',
+  other_payment_detail:
+    'Alguien está pagando en este momento. Esta página continúa sola; si ese pago falla, podrás pagar aquí.',
   unknown_charge: 'Aún no tenemos respuesta',
   unknown_charge_detail: 'Tu pago aún puede completarse. No se te cobrará dos veces, aunque lo intentes de nuevo.',
   check_now: 'Comprobar ahora',
@@ -91,6 +94,27 @@ export const ES: Texts = {
     error: {
       heading: 'No se ha podido realizar el pago',
       detail: (merchant) => `No se ha cobrado nada. Si aún quieres pagar, empieza de nuevo en ${merchant}.`,
+    },
+    attempt_failed: {
+      heading: 'No se ha podido realizar el pago',
+      detail: () => 'No se ha cobrado nada. Puedes intentarlo de nuevo en la página de pago.',
+    },
+    already_paid: {
+      heading: 'Esto ya está pagado',
+      detail: (merchant) => `Aquí no queda nada por pagar. ${merchant} ha recibido el pago.`,
+    },
+    link_expired: {
+      heading: 'Este enlace de pago ha caducado',
+      detail: (merchant) => `Aquí ya no se puede pagar. Si aún quieres pagar, pide un enlace nuevo a ${merchant}.`,
+    },
+    no_attempts_left: {
+      heading: 'Este enlace de pago ya no se puede usar',
+      detail: (merchant) =>
+        `Aquí han fallado demasiados pagos. Si aún quieres pagar, pide un enlace nuevo a ${merchant}.`,
+    },
+    ended_by_merchant: {
+      heading: 'Este enlace de pago está cerrado',
+      detail: (merchant) => `${merchant} lo ha cerrado. Si aún quieres pagar, pide un enlace nuevo a ${merchant}.`,
     },
   },
   last_declined: 'Tu tarjeta ha sido rechazada y no quedan más intentos.',

@@ -80,6 +80,9 @@ export const FR: Texts = {
   issuer: 'Votre banque souhaite vérifier votre identité',
   to_issuer: 'Continuer vers votre banque',
   issuer_detail: 'Confirmez le paiement auprès de votre banque. Cette page s’actualise toute seule.',
+  other_payment: 'Un paiement est en cours',
+  other_payment_detail:
+    'Quelqu’un est en train de payer. Cette page continue toute seule ; si ce paiement échoue, vous pourrez payer ici.',
   unknown_charge: 'Nous n’avons pas encore de réponse',
   unknown_charge_detail:
     'Votre paiement peut encore aboutir. Vous ne serez pas débité deux fois, même si vous réessayez.',
@@ -97,6 +100,29 @@ export const FR: Texts = {
       heading: 'Le paiement a échoué',
       detail: (merchant) =>
         `Vous n’avez pas été débité. Si vous souhaitez toujours payer, recommencez chez ${merchant}.`,
+    },
+    attempt_failed: {
+      heading: 'Le paiement a échoué',
+      detail: () => 'Vous n’avez pas été débité. Vous pouvez réessayer sur la page de paiement.',
+    },
+    already_paid: {
+      heading: 'Ce paiement a déjà été effectué',
+      detail: (merchant) => `Il n’y a plus rien à payer ici. ${merchant} a reçu le paiement.`,
+    },
+    link_expired: {
+      heading: 'Ce lien de paiement a expiré',
+      detail: (merchant) =>
+        `Il n’est plus possible de payer ici. Si vous souhaitez toujours payer, demandez un nouveau lien à ${merchant}.`,
+    },
+    no_attempts_left: {
+      heading: 'Ce lien de paiement n’est plus utilisable',
+      detail: (merchant) =>
+        `Trop de paiements ont échoué ici. Si vous souhaitez toujours payer, demandez un nouveau lien à ${merchant}.`,
+    },
+    ended_by_merchant: {
+      heading: 'Ce lien de paiement est fermé',
+      detail: (merchant) =>
+        `${merchant} l’a fermé. Si vous souhaitez toujours payer, demandez un nouveau lien à ${merchant}.`,
     },
   },
   last_declined: 'Votre carte a été refusée et il ne vous reste plus d’essai.',

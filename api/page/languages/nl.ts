@@ -80,6 +80,9 @@ export const NL: Texts = {
   issuer: 'Je bank wil zeker weten dat jij het bent',
   to_issuer: 'Verder naar je bank',
   issuer_detail: 'Bevestig de betaling bij je bank. Deze pagina gaat vanzelf verder.',
+  other_payment: 'Er wordt nu betaald',
+  other_payment_detail:
+    'Iemand is dit nu aan het betalen. Deze pagina gaat vanzelf verder; mislukt die betaling, dan kun je hier betalen.',
   unknown_charge: 'We hebben nog geen antwoord',
   unknown_charge_detail:
     'Je betaling kan nog doorgaan. Er wordt niet twee keer afgeschreven, ook niet als je het opnieuw probeert.',
@@ -98,6 +101,29 @@ export const NL: Texts = {
     error: {
       heading: 'De betaling is niet gelukt',
       detail: (merchant) => `Er is niets afgeschreven. Wil je nog betalen, begin dan opnieuw bij ${merchant}.`,
+    },
+    attempt_failed: {
+      heading: 'De betaling is niet gelukt',
+      detail: () => 'Er is niets afgeschreven. Je kunt het op de betaalpagina opnieuw proberen.',
+    },
+    already_paid: {
+      heading: 'Dit is al betaald',
+      detail: (merchant) => `Hier hoeft niets meer betaald te worden. ${merchant} heeft de betaling ontvangen.`,
+    },
+    link_expired: {
+      heading: 'Deze betaallink is verlopen',
+      detail: (merchant) =>
+        `Hier kan niet meer betaald worden. Wil je nog betalen, vraag ${merchant} dan om een nieuwe link.`,
+    },
+    no_attempts_left: {
+      heading: 'Deze betaallink kan niet meer gebruikt worden',
+      detail: (merchant) =>
+        `Hier zijn te veel betalingen mislukt. Wil je nog betalen, vraag ${merchant} dan om een nieuwe link.`,
+    },
+    ended_by_merchant: {
+      heading: 'Deze betaallink is gesloten',
+      detail: (merchant) =>
+        `${merchant} heeft hem gesloten. Wil je nog betalen, vraag ${merchant} dan om een nieuwe link.`,
     },
   },
   last_declined: 'Je kaart is geweigerd en je kunt het niet nog een keer proberen.',

@@ -4,7 +4,7 @@ import { CancelForm } from './forms';
 import { SignIcon, type Sign } from './icons';
 import { Layout, type Frame } from './layout';
 
-/** What is awaited: the issuer's answer, the customer at the issuer, or word of a charge that may have been sent. */
+/** What is awaited besides: word of a charge that may have been sent. */
 type WaitingFor = Extract<PaymentState, { kind: 'waiting' }>['waiting_for'] | 'unknown_charge';
 
 interface WaitingPageProps extends Frame {
@@ -23,6 +23,7 @@ interface WaitingPageProps extends Frame {
 const WAITING_TEXTS = {
   outcome: ['waiting', 'waiting_detail'],
   issuer: ['issuer', 'issuer_detail'],
+  other_payment: ['other_payment', 'other_payment_detail'],
   unknown_charge: ['unknown_charge', 'unknown_charge_detail'],
 } as const;
 
@@ -56,21 +57,28 @@ const SIGNS: Record<Outcome, { sign: Sign; tone: string }> = {
   cancelled: { sign: 'cross', tone: 'sign' },
   expired: { sign: 'clock', tone: 'sign' },
   error: { sign: 'cross', tone: 'sign bad' },
+  attempt_failed: { sign: 'cross', tone: 'sign bad' },
+  already_paid: { sign: 'check', tone: 'sign good' },
+  link_expired: { sign: 'clock', tone: 'sign' },
+  no_attempts_left: { sign: 'cross', tone: 'sign' },
+  ended_by_merchant: { sign: 'cross', tone: 'sign' },
 };
 
 interface ResultPageProps extends Frame {
   payable: Payable;
   state: Extract<PaymentState, { kind: 'ended' }>;
+  /** Where the customer can go next. */
+  return_address: string | undefined;
 }
 
 /** How the payment ended, for customers who stay here or come back. */
 export function ResultPage(props: ResultPageProps) {
-  const { payable, state, localization } = props;
+  const { payable, state, return_address, localization } = props;
   const { texts } = localization;
-  const { outcome, last_failure, return_address } = state;
+  const { outcome, last_failure, payment_page } = state;
   const { heading, detail } = texts.ended[outcome];
   const { sign, tone } = SIGNS[outcome];
-  const declined = outcome === 'error' && last_failure?.declined;
+  const declined = (outcome === 'error' || outcome === 'no_attempts_left') && last_failure?.reason === 'declined';
   return (
     <Layout {...props} title={heading}>
       <div class="sheet message">
@@ -87,7 +95,7 @@ export function ResultPage(props: ResultPageProps) {
           <p class="muted">{texts.may_close}</p>
         ) : (
           <a class="button" href={return_address}>
-            {texts.back_to(payable.merchant_name)}
+            {payment_page === undefined ? texts.back_to(payable.merchant_name) : texts.open_again}
           </a>
         )}
       </div>

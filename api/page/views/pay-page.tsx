@@ -62,9 +62,11 @@ export function PayPage(props: PayPageProps) {
               <p>{texts.no_method_detail(merchant)}</p>
             </>
           )}
-          <div class="cancel">
-            <CancelForm texts={texts} page={page} token={token} />
-          </div>
+          {state.cancellable && (
+            <div class="cancel">
+              <CancelForm texts={texts} page={page} token={token} />
+            </div>
+          )}
         </section>
       </div>
       {by_card && test_cards.length > 0 && <TestCards texts={texts} cards={test_cards} page={page} />}
@@ -136,14 +138,23 @@ function noticeOf(texts: Texts, { field_errors, notice, state }: PayPageProps): 
   }
   if (notice) return { heading: texts[notice], details: [texts[`${notice}_detail`]], errors: {}, title };
   if (!last_failure) return undefined;
-  const details = [failureDetail(texts, last_failure), texts.attempts_left(attempts_left)];
-  return last_failure.declined
-    ? { heading: texts.declined, details, errors: {}, title: texts.declined_title }
-    : { heading: texts.failed, details, errors: {}, title };
+  const errors = {};
+  const left = texts.attempts_left(attempts_left);
+  switch (last_failure.reason) {
+    case 'declined': {
+      const details = [declinedDetail(texts, last_failure), left];
+      return { heading: texts.declined, details, errors, title: texts.declined_title };
+    }
+    case 'cancelled': {
+      const { heading, detail } = texts.ended.cancelled;
+      return { heading, details: [detail(), left], errors, title };
+    }
+    case 'failed':
+      return { heading: texts.failed, details: [texts.failed_detail, left], errors, title };
+  }
 }
 
-function failureDetail(texts: Texts, { declined, payment_method, response_code = '' }: AttemptFailure): string {
-  if (!declined) return texts.failed_detail;
+function declinedDetail(texts: Texts, { payment_method, response_code = '' }: AttemptFailure): string {
   // With a wallet the customer typed nothing that could be checked.
   const by_code: Readonly<Record<string, string>> = texts.declined_by_code;
   return isWallet(payment_method) ? texts.wallet_declined_detail : (by_code[response_code] ?? texts.declined_detail);

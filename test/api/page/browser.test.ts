@@ -3,6 +3,7 @@ import { LANGUAGES } from '../../../api/page/languages';
 import { WALLETS, type Wallet } from '../../../src/processor/wire';
 import { SIZES, aVisitor, launchBrowser, type Visitor } from '../../support/browser';
 import { CARDS } from '../../support/cards';
+import { Merchant } from '../../support/client';
 import { aReceiver, type Receiver } from '../../support/receiver';
 import { until } from '../../support/until';
 import { CANCEL, CARD, PAY, charges, createOrder, fillIn, getOrder, makeDue, story, walletButton } from './hosted-page';
@@ -187,6 +188,36 @@ test.each([true, false])('what is open is waited for and goes on by itself; scri
   await makeDue(order.id);
   await page.waitForURL(`${shop.url}?order_id=*`);
 });
+
+test.each([true, false])(
+  'a payment link: declined, failed at the issuer, paid there, and back to the shop; script: %p',
+  async (javaScriptEnabled) => {
+    const page = await visit({ javaScriptEnabled, size: 'phone', colorScheme: 'dark' });
+    const link = await new Merchant().createPaymentLink({ return_url: shop.url });
+    const payByChallenge = async (code: string) => {
+      await fillIn(page, { number: CARDS.challenge.number });
+      await page.click(PAY);
+      await page.waitForURL('**/challenge/**');
+      await page.fill('input[name=code]', code);
+      await page.getByRole('button', { name: 'Confirm' }).click();
+    };
+    await page.goto(link.payment_url);
+    await fits(page);
+    await fillIn(page, { number: CARDS.do_not_honor.number });
+    await page.click(PAY);
+    await alerted(page, /Your card was declined[^]*24 more times/);
+    await payByChallenge('3333');
+    await page.waitForURL(link.payment_url);
+    await alerted(page, /The payment did not go through[^]*23 more times/);
+    const other = await visit({ javaScriptEnabled });
+    await payByChallenge('0101');
+    await page.waitForURL(`${shop.url}?order_id=*&project_id=*&payment_link_id=${link.id}`);
+    await other.goto(link.payment_url);
+    expect(await heading(other)).toBe('This has been paid');
+    await fits(other);
+    expect((await new Merchant().getPaymentLink(link.id)).status).toBe('completed');
+  },
+);
 
 describe.each(Object.keys(LANGUAGES))('in the language %s', (lang) => {
   const { texts } = LANGUAGES[lang]!;

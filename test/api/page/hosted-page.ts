@@ -96,17 +96,23 @@ export async function fillIn(page: Page, card: Partial<typeof CARD> = {}): Promi
 
 /** A customer without a browser: fetch with cookies, redirects not followed. */
 export class Client {
-  private cookies = new Map<string, string>();
+  /** By name and path, as browsers keep them. */
+  private cookies = new Map<string, { name: string; path: string; value: string }>();
 
   constructor(private readonly base: string = stack().api_url) {}
 
   async send(path: string, init: RequestInit = {}): Promise<Response> {
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const cookie = [...this.cookies.values()]
+      .filter((one) => path.toLowerCase().startsWith(one.path))
+      .map(({ name, value }) => `${name}=${value}`)
+      .join('; ');
     const headers = { ...(cookie === '' ? {} : { cookie }), ...(init.headers as Record<string, string>) };
     const response = await fetch(new URL(path, this.base), { redirect: 'manual', ...init, headers });
     for (const line of response.headers.getSetCookie()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      if (name !== undefined && value !== undefined) this.cookies.set(name, value);
+      const [, name, value, at] = /^([^=]+)=([^;]*); Path=([^;]+)/.exec(line) ?? [];
+      if (name !== undefined && value !== undefined && at !== undefined) {
+        this.cookies.set(`${name} ${at}`, { name, value, path: at });
+      }
     }
     return response;
   }
@@ -115,9 +121,9 @@ export class Client {
     return await this.send(path, { method: 'POST', body: new URLSearchParams(fields), headers });
   }
 
-  /** Opens the order's page and answers the hidden fields that each of its forms has. */
-  async open(order: { id: string }): Promise<{ token: string; attempt: string }> {
-    const html = await (await this.send(`/pay/${order.id}/`)).text();
+  /** Opens the page of an order, or the page at `path`, and answers the hidden fields that each of its forms has. */
+  async open({ id }: { id: string }, path = `/pay/${id}/`): Promise<{ token: string; attempt: string }> {
+    const html = await (await this.send(path)).text();
     return { token: hidden(html, 'token'), attempt: hidden(html, 'attempt') };
   }
 }

@@ -801,12 +801,10 @@ describe('when a part of the service is away', () => {
     });
     const app = express();
     const { deadline_ms = 10_000, public_url = 'http://127.0.0.1' } = options;
-    const { orders, processor_notifications } = createWorkflows({ client, db });
     app.use(
       createPages({
         db,
-        orders,
-        processor_notifications,
+        ...createWorkflows({ client, db }),
         processor: { ...processor, ...withWallet(processor, options.wallet_number) },
         public_url,
         page_secret: 'x'.repeat(32),
@@ -926,7 +924,8 @@ describe('when a part of the service is away', () => {
 
   test('of more forms than the limit of an order allows the rest does nothing, and other orders are paid', async () => {
     const [order, other] = [await createOrder(), await createOrder()];
-    const { url } = await pages({ rates: { page: { per_second: 1, burst: 100 }, form: { per_second: 1, burst: 3 } } });
+    const rate = { per_second: 1, burst: 3 };
+    const { url } = await pages({ rates: { page: { per_second: 1, burst: 100 }, order_form: rate, link_form: rate } });
     const customer = new Client(url);
     const form = { ...CARD, ...(await customer.open(order)) };
     const forged = await customer.post(`/pay/${order.id}/`, { ...form, token: '' });

@@ -36,6 +36,7 @@ function anOrder(
     project_payment_methods: ['credit-card', 'apple-pay', 'google-pay'],
     return_url: null,
     failure_url: null,
+    related_payment_link_id: null,
     ...fields,
   } as unknown as OrderView;
 }
@@ -49,7 +50,7 @@ const declined = (attempt: number) =>
 function inWords(state: PaymentState): string {
   if (state.kind === 'payable') {
     const { attempt, attempts_left, last_failure } = state;
-    const failure = last_failure ? (last_failure.declined ? ', declined' : ', failed') : '';
+    const failure = last_failure ? `, ${last_failure.reason}` : '';
     return `pay ${attempt}, ${attempts_left} left${failure}`;
   }
   if (state.kind === 'waiting') return `wait for ${state.waiting_for}${state.cancellable ? ', may cancel' : ''}`;
@@ -153,8 +154,27 @@ test.each<[string | null, unknown, string[]]>([
   expect(toPayable(anOrder('new', [], { locale, customer: { locale: of_customer } }), NOW).locales).toEqual(expected);
 });
 
+describe('an order of a payment link', () => {
+  const ofLink = { charged_by: 'token', related_payment_link_id: 'l-1', return_url: 'https://shop.example/' } as const;
+
+  test.each(['error', 'cancelled', 'expired'] as const)('%s: leads back to the page of the link', (status) => {
+    expect(toPayable(anOrder(status, [], ofLink), NOW).state).toMatchObject({
+      outcome: 'attempt_failed',
+      return_address: undefined,
+      payment_page: '/paymentlinks/l-1/',
+    });
+  });
+
+  test('completed: leads to the return address, which learns of the link', () => {
+    expect(toPayable(anOrder('completed', [], ofLink), NOW).state).toMatchObject({
+      outcome: 'completed',
+      return_address: 'https://shop.example/?order_id=o-1&project_id=p-1&payment_link_id=l-1',
+    });
+  });
+});
+
 describe('the return address', () => {
-  const order = { id: 'o-1', project_id: 'p-1', failure_url: null };
+  const order = { id: 'o-1', project_id: 'p-1', failure_url: null, related_payment_link_id: null };
 
   test.each([
     ['https://shop.example/done', 'https://shop.example/done?order_id=o-1&project_id=p-1'],

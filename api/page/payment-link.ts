@@ -1,0 +1,196 @@
+import type { Database } from '../../src/db/connection';
+import { findOrderView, type OrderView } from '../../src/db/order-view';
+import { findPaymentLinkView, type PaymentLinkView } from '../../src/db/payment-links';
+import { parseDuration } from '../../src/domain/duration';
+import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, type LinkObstacle } from '../../src/domain/payment-link';
+import { paymentPeriod } from '../../src/domain/payment-period';
+import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
+import { linkOrderId, transactionId } from '../../src/ids';
+import { notAfter } from '../../src/temporal/call';
+import type { Orders } from '../../src/temporal/orders';
+import type { PaymentLinks } from '../../src/temporal/payment-links';
+import type { PayThroughLinkInput } from '../../workflows/messages';
+import { failureOf, toPayable as orderToPayable } from './order';
+import {
+  pageMethods,
+  type AttemptFailure,
+  type CardPayment,
+  type Outcome,
+  type Payable,
+  type Payables,
+  type PaymentState,
+  type Visit,
+} from './payable';
+
+/** Payment links on their hosted pages (rules 19). */
+
+/** The longest time in which the order of an attempt can be paid; it never ends after its link. */
+const ORDER_PERIOD = 'PT30M';
+
+/** A link as one customer sees it. */
+interface LinkPayable extends Payable {
+  link: PaymentLinkView;
+  /** The customer's browser, and the order of its last attempt. */
+  payer: string | undefined;
+  own: OrderView | undefined;
+}
+
+interface LinkServices {
+  db: Database;
+  orders: Pick<Orders, 'cancel'>;
+  payment_links: Pick<PaymentLinks, 'pay'>;
+}
+
+/**
+ * Loads and pays links for their pages. Each attempt makes an order whose id derives from the payer's cookie and the number of the
+ * payer's attempts: a second click is the same attempt, and nobody sees the attempt of another customer.
+ */
+export function linkPayables({ db, orders, payment_links }: LinkServices): Payables {
+  async function find(id: string, { payer }: Visit): Promise<LinkPayable | undefined> {
+    const link = await findPaymentLinkView(db, id);
+    if (link === undefined) return undefined;
+    const own_ids = ownOrderIds(link, payer);
+    const last_id = own_ids.at(-1);
+    const own = last_id === undefined ? undefined : await findOrderView(db, last_id);
+    return toPayable(link, { payer, own, attempt: own_ids.length + 1 }, clockOf(link)());
+  }
+
+  return {
+    find,
+    async pay({ link, payer }: LinkPayable, payment, deadline_at) {
+      await payment_links.pay(link.id, paymentInput(link, payer, payment, deadline_at));
+      return (await find(link.id, { payer }))!;
+    },
+    /** Cancels the customer's own attempt; the link goes on. */
+    async cancel({ own }: LinkPayable, deadline_at) {
+      if (own === undefined) return false;
+      const { status } = await orders.cancel(own.id, { source: 'customer' }, deadline_at);
+      return status === 'cancelled';
+    },
+    // The issuer sends customers to the page of the order.
+    returnFromIssuer: async (payable) => payable,
+  };
+}
+
+/** The clock that a link's times are read by. */
+const clockOf = (_link: PaymentLinkView): (() => number) => Date.now;
+
+const attemptOrderId = (link_id: string, payer: string, attempt: number) => linkOrderId(link_id, `${payer}:${attempt}`);
+
+/** The orders of this payer's attempts, in their order. */
+function ownOrderIds({ id, orders }: PaymentLinkView, payer: string | undefined): string[] {
+  if (payer === undefined) return [];
+  const made = new Set(orders.map((order) => order.id));
+  const own: string[] = [];
+  while (made.has(attemptOrderId(id, payer, own.length + 1))) own.push(attemptOrderId(id, payer, own.length + 1));
+  return own;
+}
+
+/** A link as this payer's page shows it. `attempt`: the number of the payer's next one. `now`: the link's time, epoch milliseconds. */
+export function toPayable(
+  link: PaymentLinkView,
+  { payer, own, attempt }: { payer: string | undefined; own: OrderView | undefined; attempt: number },
+  now: number,
+): LinkPayable {
+  const { id, project_id, is_test, merchant_name, amount, currency, description, merchant_order_id } = link;
+  const { payment_methods, project_payment_methods, return_url } = link;
+  const paid = own?.status === 'completed' ? orderToPayable(own, now).paid_with : undefined;
+  return {
+    id,
+    project_id,
+    is_test,
+    merchant_name,
+    amount,
+    currency,
+    description,
+    merchant_order_id,
+    path: `/paymentlinks/${id}/`,
+    locales: [],
+    methods: pageMethods(payment_methods?.length ? payment_methods : project_payment_methods, project_payment_methods),
+    now,
+    state: stateOf(link, own, attempt, now),
+    paid_with: paid,
+    return_urls: return_url === null ? [] : [return_url],
+    link,
+    payer,
+    own,
+  };
+}
+
+/** How a link ended for a customer who has not paid it. */
+const ENDED: Record<Exclude<LinkObstacle, 'in_progress'>, Outcome> = {
+  completed: 'already_paid',
+  expired: 'link_expired',
+  no_attempt_left: 'no_attempts_left',
+};
+
+function stateOf(link: PaymentLinkView, own: OrderView | undefined, attempt: number, now: number): PaymentState {
+  if (own !== undefined && (own.status === 'completed' || !isFinal(ORDER_MOVES, own.status))) {
+    const { state } = orderToPayable(own, now);
+    // Its time is over and its timer has not fired yet: the link takes no attempt until then.
+    if (state.kind !== 'ended' || state.outcome === 'completed') return state;
+  }
+  const last_failure = own && attemptFailure(own);
+  const expires_at = Date.parse(link.expires_at);
+  const obstacle = linkObstacle({ ...link, expires_at }, now);
+  if (obstacle === 'in_progress') {
+    return { kind: 'waiting', waiting_for: 'other_payment', cancellable: false, challenge_url: undefined };
+  }
+  if (obstacle !== undefined) {
+    const outcome = link.ended_by === 'merchant' ? 'ended_by_merchant' : ENDED[obstacle];
+    return { kind: 'ended', outcome, last_failure, return_address: undefined };
+  }
+  const attempts_left = PAYMENT_LINK_ATTEMPTS_MAX - link.attempts;
+  // Nothing is begun that could be cancelled: the link stays for the next customer.
+  return { kind: 'payable', attempt, attempts_left, last_failure, cancellable: false, expires_at };
+}
+
+/** Why the payer's last attempt failed; `undefined` while it has not. */
+function attemptFailure({ status, transactions }: OrderView): AttemptFailure | undefined {
+  const last = transactions.at(-1);
+  const failure = failureOf(last);
+  if (failure !== undefined || last === undefined || !isFinal(ORDER_MOVES, status)) return failure;
+  const reason = status === 'cancelled' ? 'cancelled' : 'failed';
+  return { reason, payment_method: last.payment_method, response_code: undefined };
+}
+
+/** The order that an attempt makes, and its charge (rules 19.2). */
+function paymentInput(
+  link: PaymentLinkView,
+  payer: string | undefined,
+  { attempt, payment_method, card: { brand, ...card } }: CardPayment,
+  deadline_at: number,
+): PayThroughLinkInput {
+  if (payer === undefined) throw new Error('a form without its cookie is refused before');
+  const { project_id, merchant_order_id, description, amount, currency, payment_methods, return_url, webhook_url } =
+    link;
+  const id = attemptOrderId(link.id, payer, attempt);
+  return {
+    order: {
+      id,
+      project_id,
+      merchant_order_id,
+      description: description ?? undefined,
+      amount,
+      currency,
+      payment_methods: payment_methods ?? undefined,
+      return_url: return_url ?? undefined,
+      webhook_url: webhook_url ?? undefined,
+      expiration_period: ORDER_PERIOD,
+      attempts_max: 1,
+      charged_by: 'token',
+    },
+    period: parseDuration(ORDER_PERIOD),
+    is_test: link.is_test,
+    transaction: {
+      id: transactionId(id, 1),
+      attempt: 1,
+      payment_method,
+      payment_method_brand: brand,
+      payment_method_details: card,
+      ...paymentPeriod({}, link.transaction_expiration_period),
+    },
+    not_after: notAfter(deadline_at),
+    deadline_at,
+  };
+}
