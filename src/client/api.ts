@@ -16,8 +16,8 @@ export const servers = {
     server1: "/"
 };
 export type TransactionRequest = {
-    /** For example `credit-card`, `apple-pay`, `google-pay`; one that is active in the project. */
-    payment_method: string;
+    /** One that is active in the project. */
+    payment_method: "credit-card" | "apple-pay" | "google-pay";
     /** `manual`: captured or voided by the merchant. `delayed`: captured at the end of expiration_period. Absent: a sale, captured at once. */
     capture_mode?: "manual" | "delayed";
     /** How long it can be paid; with capture_mode, how long it can be captured once accepted, at most P5D. */
@@ -64,7 +64,7 @@ export type OrderRequest = {
     /** How long the order stays valid, at most P30D. */
     expiration_period?: string;
     /** Payment methods shown on the hosted payment page. Without it every payment method active in the project is shown. */
-    payment_methods?: string[];
+    payment_methods?: ("credit-card" | "apple-pay" | "google-pay")[];
     /** One transaction chooses the method; without it the customer chooses on the hosted page. */
     transactions?: TransactionRequest[];
     /** Where the customer goes after paying. Recommended. Without it the customer stays on the service's result page. */
@@ -74,15 +74,15 @@ export type OrderRequest = {
     /** Receives webhooks for this order; overrides the project's webhook URL. */
     webhook_url?: string;
     customer?: Customer;
-    /** The software that sends the request (platform or plugin). */
+    /** The software that sends the request (platform or plugin). At most 16 KiB of JSON. */
     client?: {
         [key: string]: unknown;
     };
-    /** Merchant's own data, stored and returned on retrieval. */
+    /** Merchant's own data, stored and returned on retrieval. At most 16 KiB of JSON. */
     extra?: {
         [key: string]: unknown;
     };
-    /** What was bought, stored and returned on retrieval. */
+    /** What was bought, stored and returned on retrieval. At most 128 KiB of JSON. */
     order_lines?: {
         [key: string]: unknown;
     }[];
@@ -112,7 +112,7 @@ export type Transaction = {
     currency: string;
     /** `credit`: a payment. `debit`: money given back. */
     credit_debit: "credit" | "debit";
-    payment_method: string;
+    payment_method: "credit-card" | "apple-pay" | "google-pay" | "credit-card-refund";
     /** For example `visa`, `mastercard`. */
     payment_method_brand?: string;
     payment_method_details?: {
@@ -169,8 +169,8 @@ export type Order = {
     currency: string;
     amount: number;
     status: "new" | "processing" | "see-transactions" | "completed" | "cancelled" | "expired" | "error";
-    /** Labels, for example `is-test` and `is-refund`. */
-    flags: string[];
+    /** Labels of the order. */
+    flags: ("is-test" | "is-capture" | "has-captures" | "is-void" | "has-voids" | "is-refund" | "has-refunds" | "is-chargeback" | "has-chargebacks" | "is-reversal" | "has-reversals")[];
     created: string;
     modified: string;
     /** With status completed only. */
@@ -179,7 +179,7 @@ export type Order = {
     /** When the order expires unless it is paid, or earlier with its transaction. While it can be paid only. */
     expires_at?: string;
     /** Payment methods shown on the hosted payment page. Without it every payment method active in the project is shown. */
-    payment_methods?: string[];
+    payment_methods?: ("credit-card" | "apple-pay" | "google-pay")[];
     /** Payment attempts, oldest first. */
     transactions?: Transaction[];
     /** Hosted payment page; the customer is sent here when no transaction was sent. */
@@ -191,15 +191,15 @@ export type Order = {
     /** Receives webhooks for this order; overrides the project's webhook URL. */
     webhook_url?: string;
     customer?: Customer;
-    /** The software that sends the request (platform or plugin). */
+    /** The software that sends the request (platform or plugin). At most 16 KiB of JSON. */
     client?: {
         [key: string]: unknown;
     };
-    /** Merchant's own data, stored and returned on retrieval. */
+    /** Merchant's own data, stored and returned on retrieval. At most 16 KiB of JSON. */
     extra?: {
         [key: string]: unknown;
     };
-    /** What was bought, stored and returned on retrieval. */
+    /** What was bought, stored and returned on retrieval. At most 128 KiB of JSON. */
     order_lines?: {
         [key: string]: unknown;
     }[];
@@ -237,8 +237,8 @@ export type Error = {
     error: {
         /** HTTP status code. */
         status: number;
-        /** Error type, see Errors. */
-        "type": string;
+        /** Error type. */
+        "type": "ValidationError" | "IdempotencyKeyReused" | "MissingInformationToCreateTransaction" | "TransactionAlreadyStarted" | "CanNotCancelTransaction" | "RefundError" | "FailedToFetchTransactionInformation" | "ServerError" | "Unauthorized" | "Forbidden" | "NotFound" | "MethodNotAllowed" | "Conflict" | "PreconditionFailed" | "TooManyRequests" | "RequestTimeout" | "RequestHeaderFieldsTooLarge" | "PayloadTooLarge" | "UnsupportedMediaType";
         /** Short explanation. */
         value: string;
         /** The first wrong field, for example `transactions.0.payment_method`. */
@@ -265,7 +265,7 @@ export type OrderUpdate = {
     /** Receives webhooks for this order; overrides the project's webhook URL. */
     webhook_url?: string;
     customer?: Customer;
-    /** Merchant's own data, stored and returned on retrieval. */
+    /** Merchant's own data, stored and returned on retrieval. At most 16 KiB of JSON. */
     extra?: {
         [key: string]: unknown;
     };
@@ -284,7 +284,7 @@ export type PaymentLinkRequest = {
     /** Orders of the link carry it too; without it they have none. */
     description?: string;
     /** Payment methods shown on the hosted page. Without it every method active in the project is shown. */
-    payment_methods?: string[];
+    payment_methods?: ("credit-card" | "apple-pay" | "google-pay")[];
     /** How long the link can be paid, 30 days by default, at most P365D. */
     expiration_period?: string;
     /** Where the customer goes after paying. Without it the customer stays on the result page. */
@@ -302,7 +302,7 @@ export type PaymentLink = {
     currency: string;
     description?: string;
     /** Payment methods shown on the hosted page. Without it every method active in the project is shown. */
-    payment_methods?: string[];
+    payment_methods?: ("credit-card" | "apple-pay" | "google-pay")[];
     expiration_period: string;
     /** Where the customer goes after paying. Without it the customer stays on the result page. */
     return_url?: string;
@@ -335,7 +335,7 @@ export type Project = {
     /** True: orders carry the flag is-test and no money moves. */
     is_test: boolean;
     webhook_url?: string;
-    payment_methods: string[];
+    payment_methods: ("credit-card" | "apple-pay" | "google-pay")[];
     currencies: string[];
     /** Default of the order field of that name. */
     expiration_period: string;
@@ -599,7 +599,7 @@ export function refundOrder({ orderId, idempotencyKey, ifMatch, body }: {
         description?: string;
         /** That of the original order unless it is sent. */
         merchant_order_id?: string;
-        /** Merchant's own data, stored and returned on retrieval. */
+        /** Merchant's own data, stored and returned on retrieval. At most 16 KiB of JSON. */
         extra?: {
             [key: string]: unknown;
         };

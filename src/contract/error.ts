@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import type { WrongField } from '../errors';
+import { ERRORS, typeOf, type ErrorName, type WrongField } from '../errors';
+
+const ERROR_TYPES = [...new Set((Object.keys(ERRORS) as ErrorName[]).map(typeOf))];
 
 /** Body of every error: the only answer with a top-level `error` (rules 3.1). */
 export const errorSchema = z.strictObject({
   error: z.strictObject({
     status: z.int().describe('HTTP status code.'),
-    type: z.string().describe('Error type, see Errors.'),
+    type: z.string().meta({ enum: ERROR_TYPES }).describe('Error type.'),
     value: z.string().describe('Short explanation.'),
     property_path: z
       .string()

@@ -31,6 +31,11 @@ export const MERCHANT_API = {
     description: 'The API key of the project is the username, the password is empty.',
   },
   routes: { ...ORDER_ROUTES, ...PAYMENT_LINK_ROUTES, ...PROJECT_ROUTES },
+  tags: [
+    { name: 'Orders', description: 'Orders, and what is done with their money.', routes: ORDER_ROUTES },
+    { name: 'Payment links', description: 'Addresses at which a customer pays.', routes: PAYMENT_LINK_ROUTES },
+    { name: 'Project', description: 'The project of the API key.', routes: PROJECT_ROUTES },
+  ],
   schemas: {
     OrderRequest: orderRequestSchema,
     OrderUpdate: orderUpdateSchema,

@@ -25,6 +25,7 @@ export interface JsonSchema {
 
 export interface OpenApiOperation {
   operationId: string;
+  tags?: string[];
   summary: string;
   description: string;
   parameters: {
@@ -54,6 +55,7 @@ export interface OpenApi {
   };
   servers: { url: string }[];
   security: Record<string, string[]>[];
+  tags: { name: string; description: string }[];
   paths: Record<string, Partial<Record<Route['method'], OpenApiOperation>>>;
   webhooks: Record<string, unknown>;
   components: {
@@ -66,12 +68,24 @@ export interface OpenApi {
 const refTo = (id: string) => `#/components/schemas/${id}`;
 
 /** An API as an OpenAPI 3.1 document, computed from the routes and schemas that also parse the requests. */
-export function openApi({ name, description, security, routes, schemas, examples, webhooks }: RouteSet): OpenApi {
+export function openApi({
+  name,
+  description,
+  security,
+  routes,
+  tags = [],
+  schemas,
+  examples,
+  webhooks,
+}: RouteSet): OpenApi {
   const named = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) named.add(schema, { id });
   const paths: OpenApi['paths'] = {};
   for (const [id, route] of Object.entries(routes)) {
-    (paths[route.path] ??= {})[route.method] = operation(id, route, examples[id], (schema) => schemaOf(schema, named));
+    (paths[route.path] ??= {})[route.method] = {
+      ...operation(id, route, examples[id], (schema) => schemaOf(schema, named)),
+      tags: tags.filter((tag) => tag.routes[id] === route).map((tag) => tag.name),
+    };
   }
   return {
     openapi: '3.1.1',
@@ -84,6 +98,7 @@ export function openApi({ name, description, security, routes, schemas, examples
     },
     servers: [{ url: '/' }],
     security: [{ [security.name]: [] }],
+    tags: tags.map(({ name, description }) => ({ name, description })),
     paths,
     webhooks,
     components: {
@@ -101,6 +116,11 @@ export function openApi({ name, description, security, routes, schemas, examples
         RateLimitPolicy: {
           description: 'Requests (`q`) that may come within a window (`w`, seconds).',
           schema: { type: 'string' },
+        },
+        RetryAfter: {
+          description:
+            'Seconds to wait before the request is sent again. Without it, retrieve or list the objects first.',
+          schema: { type: 'integer', minimum: 1 },
         },
         RequestId: {
           description: 'Names the request in the log of the service.',
@@ -189,6 +209,7 @@ function operation(
 }
 
 const ETAG = { $ref: '#/components/headers/ETag' };
+const RETRY_AFTER = { $ref: '#/components/headers/RetryAfter' };
 const HEADERS = {
   'X-Request-Id': { $ref: '#/components/headers/RequestId' },
   RateLimit: { $ref: '#/components/headers/RateLimit' },
@@ -258,7 +279,7 @@ function errorResponses(names: readonly ErrorName[]): OpenApiOperation['response
         status,
         {
           description: here.map((name) => `${typeOf(name)}: ${ERRORS[name].meaning}`).join(' '),
-          headers: HEADERS,
+          headers: { ...HEADERS, ...((status === 429 || status === 503) && { 'Retry-After': RETRY_AFTER }) },
           content: { 'application/json': { schema: { $ref: refTo('Error') }, examples: Object.fromEntries(examples) } },
         },
       ];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LONGEST } from '../domain/duration';
+import { FOLLOW_UPS } from '../domain/follow-up';
 import { ORDER_STATUSES } from '../domain/transitions';
 import {
   amount,
@@ -16,7 +17,7 @@ import {
   uri,
   uuid,
 } from './scalars';
-import { transactionRequestSchema, transactionSchema } from './transaction';
+import { paymentMethod, transactionRequestSchema, transactionSchema } from './transaction';
 
 /** The customer, in requests and answers alike. Which of these fields account funding needs is decided in the domain. */
 export const customerSchema = z.object({
@@ -46,9 +47,9 @@ const MEANINGS = {
   failure_url:
     'Where the customer goes when payment ends as cancelled, expired or error. Without it the return_url is used.',
   webhook_url: "Receives webhooks for this order; overrides the project's webhook URL.",
-  client: 'The software that sends the request (platform or plugin).',
-  extra: "Merchant's own data, stored and returned on retrieval.",
-  order_lines: 'What was bought, stored and returned on retrieval.',
+  client: 'The software that sends the request (platform or plugin). At most 16 KiB of JSON.',
+  extra: "Merchant's own data, stored and returned on retrieval. At most 16 KiB of JSON.",
+  order_lines: 'What was bought, stored and returned on retrieval. At most 128 KiB of JSON.',
   locale: 'Language of the hosted payment page, for example `nl_NL`.',
 };
 
@@ -59,7 +60,7 @@ export const orderRequestSchema = z.object({
   merchant_order_id: reference().optional().describe(MEANINGS.merchant_order_id),
   description: description().optional().describe('Recommended.'),
   expiration_period: duration(LONGEST.order).optional().describe(MEANINGS.expiration_period),
-  payment_methods: z.array(reference()).max(50).optional().describe(MEANINGS.payment_methods),
+  payment_methods: z.array(paymentMethod()).max(50).optional().describe(MEANINGS.payment_methods),
   transactions: z
     .array(transactionRequestSchema)
     .max(1, 'Expected one transaction at most.')
@@ -122,6 +123,8 @@ export const fullAmountRequestSchema = z.looseObject({}).superRefine((body, cont
 /** Parts of an order that are shown when they are asked for. */
 export const FIELDS_ON_REQUEST = ['amount_details'] as const;
 
+const FLAGS = ['is-test', ...Object.values(FOLLOW_UPS).flatMap(({ flag, original_flag }) => [flag, original_flag])];
+
 const ids = () => z.array(uuid()).optional();
 
 /** An order in an answer. What is absent is left out, never null (rules 1.3). */
@@ -135,7 +138,7 @@ export const orderSchema = z.strictObject({
   currency: currency(),
   amount: amount(),
   status: z.enum(ORDER_STATUSES),
-  flags: z.array(z.string()).describe('Labels, for example `is-test` and `is-refund`.'),
+  flags: z.array(z.string().meta({ enum: FLAGS })).describe('Labels of the order.'),
   created: timestamp(),
   modified: timestamp(),
   completed: timestamp().optional().describe('With status completed only.'),
@@ -143,7 +146,7 @@ export const orderSchema = z.strictObject({
   expires_at: timestamp()
     .optional()
     .describe('When the order expires unless it is paid, or earlier with its transaction. While it can be paid only.'),
-  payment_methods: z.array(z.string()).optional().describe(MEANINGS.payment_methods),
+  payment_methods: z.array(paymentMethod()).optional().describe(MEANINGS.payment_methods),
   transactions: z.array(transactionSchema).optional().describe('Payment attempts, oldest first.'),
   order_url: uri().optional().describe('Hosted payment page; the customer is sent here when no transaction was sent.'),
   return_url: uri().optional().describe(MEANINGS.return_url),

@@ -3,6 +3,7 @@ import { LONGEST } from '../domain/duration';
 import { PAYMENT_LINK_ATTEMPTS_MAX } from '../domain/payment-link';
 import { ORDER_STATUSES, PAYMENT_LINK_STATUSES } from '../domain/transitions';
 import type { Route } from './routes';
+import { paymentMethod } from './transaction';
 import {
   amount,
   createdPeriod,
@@ -34,7 +35,7 @@ export const paymentLinkRequestSchema = z.object({
   amount: amount().describe('In the smallest currency unit, VAT included.'),
   currency: currency().describe('Must be supported by the project.'),
   description: description().optional().describe(texts.description),
-  payment_methods: z.array(reference()).max(50).optional().describe(texts.payment_methods),
+  payment_methods: z.array(paymentMethod()).max(50).optional().describe(texts.payment_methods),
   expiration_period: duration(LONGEST.link).optional().describe(texts.expiration_period),
   return_url: uri().optional().describe(texts.return_url),
   webhook_url: uri().optional().describe(texts.webhook_url),
@@ -49,7 +50,7 @@ export const paymentLinkSchema = z.strictObject({
   amount: amount(),
   currency: currency(),
   description: z.string().optional(),
-  payment_methods: z.array(z.string()).optional().describe(texts.payment_methods),
+  payment_methods: z.array(paymentMethod()).optional().describe(texts.payment_methods),
   expiration_period: durationText(),
   return_url: uri().optional().describe(texts.return_url),
   webhook_url: uri().optional().describe(texts.webhook_url),

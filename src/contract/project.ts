@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Route } from './routes';
+import { paymentMethod } from './transaction';
 import { currency, durationText, uri, uuid } from './scalars';
 
 /** The project of the API key (rules 16.1). */
@@ -10,7 +11,7 @@ export const projectSchema = z.strictObject({
   status: z.enum(['active', 'active-testing']),
   is_test: z.boolean().describe('True: orders carry the flag is-test and no money moves.'),
   webhook_url: uri().optional(),
-  payment_methods: z.array(z.string()),
+  payment_methods: z.array(paymentMethod()),
   currencies: z.array(currency()),
   expiration_period: durationText().describe('Default of the order field of that name.'),
   transaction_expiration_period: durationText().describe(

@@ -91,6 +91,13 @@ export interface Security {
   readonly description: string;
 }
 
+/** A heading of the documentation. */
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+  readonly routes: Readonly<Record<string, Route>>;
+}
+
 /**
  * The API of one host: its operations, and all that its documentation says. Routing, authentication, the OpenAPI document and the
  * documentation are computed from it.
@@ -100,6 +107,8 @@ export interface RouteSet<Routes extends Record<string, Route> = Record<string, 
   readonly description: string;
   readonly security: Security;
   readonly routes: Routes;
+  /** Headings of the documentation, each with the routes below it. */
+  readonly tags?: readonly Tag[];
   /** Schemas with a name of their own in the OpenAPI document; each is stated once there and referred to elsewhere. */
   readonly schemas: Readonly<Record<string, z.ZodType>>;
   readonly examples: Readonly<Record<keyof Routes, { readonly body?: unknown; readonly answer: unknown }>>;

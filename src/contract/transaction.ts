@@ -7,6 +7,12 @@ import { amount, currency, duration, durationText, reference, timestamp, uri, uu
 
 /** One payment attempt (rules 6). */
 
+/** What a customer can pay by. */
+const PAYMENT_METHODS = ['credit-card', 'apple-pay', 'google-pay'] as const;
+
+/** A payment method in a request. Which of them a project has active is for the operation to say. */
+export const paymentMethod = () => reference().meta({ enum: PAYMENT_METHODS });
+
 const TRANSACTION_TYPES = ['authorization', 'aft', ...FOLLOW_UP_KINDS] as const;
 const RECEIVER_ACCOUNT_NUMBER_LENGTH = { min: 1, max: 50 } as const;
 
@@ -23,9 +29,7 @@ const captureWindow = z.object({ capture_mode: captureMode(), expiration_period:
 /** What a merchant may say of a transaction when creating an order. Other fields are ignored. */
 export const transactionRequestSchema = z
   .object({
-    payment_method: reference().describe(
-      'For example `credit-card`, `apple-pay`, `google-pay`; one that is active in the project.',
-    ),
+    payment_method: paymentMethod().describe('One that is active in the project.'),
     capture_mode: captureMode(),
     expiration_period: duration(LONGEST.order)
       .optional()
@@ -86,7 +90,7 @@ export const transactionSchema = z.strictObject({
   amount: amount(),
   currency: currency(),
   credit_debit: z.enum(['credit', 'debit']).describe('`credit`: a payment. `debit`: money given back.'),
-  payment_method: z.string(),
+  payment_method: z.string().meta({ enum: [...PAYMENT_METHODS, 'credit-card-refund'] }),
   payment_method_brand: z.string().optional().describe('For example `visa`, `mastercard`.'),
   payment_method_details: z
     .strictObject({

@@ -143,7 +143,7 @@ export class Merchant {
 
   async cardTransaction(
     card: CardName,
-  ): Promise<{ payment_method: string; payment_method_details: { vault_token: string } }> {
+  ): Promise<{ payment_method: 'credit-card'; payment_method_details: { vault_token: string } }> {
     return {
       payment_method: 'credit-card',
       payment_method_details: { vault_token: await this.vaultToken(CARDS[card].number) },

@@ -2,7 +2,7 @@ import Ajv from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import { EXAMPLES } from '../../../src/contract/examples';
 import { MERCHANT_API, type MerchantRoutes } from '../../../src/contract/merchant-api';
-import { openApi, type OpenApiOperation } from '../../../src/contract/openapi';
+import { openApi, type JsonSchema, type OpenApiOperation } from '../../../src/contract/openapi';
 import { errorsOf, type Route } from '../../../src/contract/routes';
 import { ERRORS, typeOf } from '../../../src/errors';
 
@@ -93,4 +93,44 @@ test('an answer may grow: no schema forbids a field it does not know', () => {
 
 test('the document is the same every time', () => {
   expect(openApi(MERCHANT_API)).toEqual(document);
+});
+
+test('error types, flags and payment methods are enumerations', () => {
+  const { Error: error, Order: order, Transaction: transaction, OrderRequest: request } = document.components.schemas;
+  expect(new Set(error!.properties!['error']!.properties!['type']!.enum)).toEqual(
+    new Set((Object.keys(ERRORS) as (keyof typeof ERRORS)[]).map(typeOf)),
+  );
+  expect(order!.properties!['flags']!.items!.enum).toEqual(
+    expect.arrayContaining(['is-test', 'is-void', 'has-refunds']),
+  );
+  const methods = ['credit-card', 'apple-pay', 'google-pay'];
+  expect(request!.properties!['payment_methods']!.items!.enum).toEqual(methods);
+  expect(transaction!.properties!['payment_method']!.enum).toEqual([...methods, 'credit-card-refund']);
+});
+
+test('every operation has one tag that is described, and declares Retry-After where it is sent', () => {
+  const tags = document.tags.map(({ name }) => name);
+  for (const id of ids) {
+    const operation = operationOf(id);
+    expect([operation.tags?.length, tags]).toEqual([1, expect.arrayContaining(operation.tags ?? [])]);
+    const declared = Object.keys(operation.responses).filter((status) =>
+      Object.hasOwn(operation.responses[status]!.headers, 'Retry-After'),
+    );
+    expect(declared).toEqual(['429', '503']);
+  }
+});
+
+test('every text of a request body has a limit', () => {
+  const unlimited = (schema: JsonSchema, path: string): string[] => [
+    ...(schema.type === 'string' && !schema.maxLength && !schema.format && !schema.enum && !schema.pattern
+      ? [path]
+      : []),
+    ...(schema.items ? unlimited(schema.items, `${path}[]`) : []),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, property]) => unlimited(property, `${path}.${name}`)),
+  ];
+  const requests = Object.entries(document.components.schemas).filter(([name]) =>
+    /Request$|Update$|^Customer$/.test(name),
+  );
+  expect(requests.flatMap(([name, schema]) => unlimited(schema, name))).toEqual([]);
+  expect(requests.length).toBeGreaterThan(3);
 });

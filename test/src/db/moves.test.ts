@@ -253,7 +253,7 @@ describe('the API: cancelling and voiding are refused where the table has no way
   }
   const byToken = async (card: CardName, fields: Record<string, unknown> = {}) =>
     (await shop.createOrder({ transactions: [{ ...(await shop.cardTransaction(card)), ...fields }] })).id;
-  const announced = { transactions: [{ payment_method: 'credit-card' }] };
+  const announced = { transactions: [{ payment_method: 'credit-card' as const }] };
   const cancelled = async () => {
     const { id } = await shop.createOrder(announced);
     await shop.cancelOrder(id);
