@@ -28,6 +28,11 @@ export interface Context<C extends Caller> {
   readonly is_repeat: boolean;
   /** The versions of the order that the header If-Match allows; absent: any (rules 11.9). */
   readonly versions: number[] | undefined;
+  /**
+   * Uses up more of the caller's rate limit than the one token of the request: waits until there are so many. `tokens`: at most
+   * those of a second.
+   */
+  readonly spend: (tokens: number) => Promise<void>;
   readonly log: Logger;
 }
 
@@ -37,8 +42,34 @@ export interface Versioned<T> {
   readonly version: number;
 }
 
-/** What a request is answered with, with the version where the route promises an ETag. */
-export type Answer<R extends Route> = R extends { readonly etag: true } ? Versioned<Output<R>> : Output<R>;
+/** An answer that is sent while it is made, as fast as its reader takes it. */
+export class Stream {
+  constructor(
+    readonly content_type: string,
+    readonly chunks: AsyncIterable<string>,
+  ) {}
+}
+
+/** A JSON array as a stream. Each piece is a list of values that are JSON already. */
+export function jsonArray(pieces: AsyncIterable<readonly string[]>): Stream {
+  async function* chunks() {
+    let open = '[';
+    for await (const values of pieces) {
+      if (values.length === 0) continue;
+      yield open + values.join(',');
+      open = ',';
+    }
+    yield open === '[' ? '[]' : ']';
+  }
+  return new Stream('application/json', chunks());
+}
+
+/** What a request is answered with: a stream, or JSON with the version where the route promises an ETag. */
+export type Answer<R extends Route> = R extends { readonly stream: true }
+  ? Output<R> | Stream
+  : R extends { readonly etag: true }
+    ? Versioned<Output<R>>
+    : Output<R>;
 
 /**
  * What a request does after all checks. The Idempotency-Key is claimed just before it; its answer or refusal (5xx excepted) is

@@ -7,8 +7,8 @@ import type { KeptAnswer } from '../../src/db/idempotency-keys';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import { notAfter } from '../../src/temporal/call';
-import type { Caller, Context, Versioned, Work } from '../operation';
-import { answer, notModified } from './answer';
+import { Stream, type Caller, type Context, type Versioned, type Work } from '../operation';
+import { answer, answerStream, notModified } from './answer';
 import { etagOf, isKnown, versionsOf } from './etag';
 import { answerOnce, refuseTaken, requestHash, type KeyStore } from './idempotency';
 import type { RateLimit } from './rate-limit';
@@ -54,7 +54,7 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
   return async (request, response) => {
     const started = Date.now();
     const caller = await api.authenticate(request.headers.authorization);
-    limits.rateLimit(caller.id, response);
+    limits.rateLimit.admit(caller.id, response);
     const key = takesIdempotencyKey(route) ? idempotencyKeyOf(request) : undefined;
     const keys = api.keysOf(caller);
     const { body, input } = await readRequest(route, request, response).catch(async (error: unknown) => {
@@ -64,7 +64,9 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
     const context = contextOf(route, request, response, { caller, key, started, id }, limits);
     const run = (is_repeat: boolean) => operation({ ...context, is_repeat }, input as never);
     if (route.method === 'get') {
-      send(request, response, route, replyOf(route, await run(false)));
+      const result = await run(false);
+      if (result instanceof Stream) await answerStream(request, response, route.success, result);
+      else send(request, response, route, replyOf(route, result));
     } else {
       const prepare = async (is_repeat: boolean) => replying(route, (await run(is_repeat)) as Work<unknown>);
       const reply =
@@ -87,7 +89,7 @@ function contextOf<C extends Caller>(
   request: Request,
   response: Response,
   { caller, key, started, id }: { caller: C; key: string | undefined; started: number; id: string },
-  { deadline_ms, log }: Limits,
+  { rateLimit, deadline_ms, log }: Limits,
 ): Omit<Context<C>, 'is_repeat'> {
   const request_id = String(response.getHeader('X-Request-Id'));
   const deadline_at = started + deadline_ms;
@@ -98,6 +100,7 @@ function contextOf<C extends Caller>(
     not_after: key === undefined ? notAfter(deadline_at) : undefined,
     idempotency_key: key,
     versions: changesObject(route) ? versionsOf(request.headers['if-match']) : undefined,
+    spend: (tokens) => rateLimit.spend(caller.id, tokens),
     log: log.child({ request_id, ...caller.log, operation: id }),
   };
 }

@@ -14,11 +14,15 @@ export interface Rate {
   burst: number;
 }
 
-/** Takes a token from a caller's bucket; tells whether there was one, and how many are left, with fractions. */
-export type TakeToken = (caller: string) => { allowed: boolean; left: number };
-
 /** A token bucket for each caller, in this process. */
-export function createTokenBuckets({ per_second, burst }: Rate): TakeToken {
+export interface TokenBuckets {
+  /** Takes a token; tells whether there was one, and how many are left, with fractions. */
+  readonly take: (caller: string) => { allowed: boolean; left: number };
+  /** Takes so many tokens, at most `burst`, once there are so many. */
+  readonly spend: (caller: string, tokens: number) => Promise<void>;
+}
+
+export function createTokenBuckets({ per_second, burst }: Rate): TokenBuckets {
   const buckets = new LRUCache<string, TokenBucket>({ max: BUCKETS_MAX });
 
   function newBucket(caller: string): TokenBucket {
@@ -29,30 +33,42 @@ export function createTokenBuckets({ per_second, burst }: Rate): TakeToken {
     return bucket;
   }
 
-  return (caller) => {
-    const bucket = buckets.get(caller) ?? newBucket(caller);
-    return { allowed: bucket.tryRemoveTokens(1), left: bucket.content };
+  const bucketOf = (caller: string) => buckets.get(caller) ?? newBucket(caller);
+  return {
+    take(caller) {
+      const bucket = bucketOf(caller);
+      return { allowed: bucket.tryRemoveTokens(1), left: bucket.content };
+    },
+    async spend(caller, tokens) {
+      await bucketOf(caller).removeTokens(tokens);
+    },
   };
 }
 
-/** Counts one request of a caller and sets the RateLimit headers. Throws TooManyRequests. */
-export type RateLimit = (caller: string, response: Response) => void;
+export interface RateLimit {
+  /** Counts one request of a caller and sets the RateLimit headers. Throws TooManyRequests. */
+  readonly admit: (caller: string, response: Response) => void;
+  /** Makes a request that does the work of several use up as much of the limit; waits until there is so much. */
+  readonly spend: (caller: string, tokens: number) => Promise<void>;
+}
 
 /**
  * The limit of an API key. The headers are those of the IETF draft (draft-ietf-httpapi-ratelimit-headers): the quota, its window,
  * what is left, and the seconds until the bucket is full. 0: no limit and no headers.
  */
 export function createRateLimit(per_second: number): RateLimit {
-  if (per_second === 0) return () => {};
+  if (per_second === 0) return { admit: () => {}, spend: () => Promise.resolve() };
   const quota = per_second * BURST_SECONDS;
-  const take = createTokenBuckets({ per_second, burst: quota });
-
-  return (caller, response) => {
-    const { allowed, left } = take(caller);
-    response.setHeader('RateLimit-Policy', `"default";q=${quota};w=${BURST_SECONDS}`);
-    response.setHeader('RateLimit', `"default";r=${Math.floor(left)};t=${Math.ceil((quota - left) / per_second)}`);
-    if (!allowed) {
-      throw new ServiceError('TooManyRequests', `More than ${per_second} requests a second with this API key.`);
-    }
+  const buckets = createTokenBuckets({ per_second, burst: quota });
+  return {
+    admit(caller, response) {
+      const { allowed, left } = buckets.take(caller);
+      response.setHeader('RateLimit-Policy', `"default";q=${quota};w=${BURST_SECONDS}`);
+      response.setHeader('RateLimit', `"default";r=${Math.floor(left)};t=${Math.ceil((quota - left) / per_second)}`);
+      if (!allowed) {
+        throw new ServiceError('TooManyRequests', `More than ${per_second} requests a second with this API key.`);
+      }
+    },
+    spend: (caller, tokens) => buckets.spend(caller, tokens),
   };
 }

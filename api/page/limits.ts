@@ -8,7 +8,7 @@ const IPV6_NETWORK_BYTES = 8;
 
 /** Limits the requests of one client address, whatever the page (rules 18.6). Throws TooManyRequests. */
 export function limitByAddress(rate: Rate): RequestHandler {
-  const take = createTokenBuckets(rate);
+  const { take } = createTokenBuckets(rate);
   return (request, _response, next) => {
     if (take(networkOf(request)).allowed) return next();
     throw new ServiceError('TooManyRequests', `More than ${rate.per_second} requests a second from this address.`);
@@ -17,7 +17,7 @@ export function limitByAddress(rate: Rate): RequestHandler {
 
 /** Limits the forms that are sent for one payable (rules 18.6). Throws TooManyRequests. */
 export function limitForms(rate: Rate): (payable_id: string) => void {
-  const take = createTokenBuckets(rate);
+  const { take } = createTokenBuckets(rate);
   return (payable_id) => {
     if (take(payable_id).allowed) return;
     throw new ServiceError('TooManyRequests', `More than ${rate.per_second} forms a second for this payment.`);

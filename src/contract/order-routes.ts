@@ -38,9 +38,10 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/',
     summary: 'List orders',
     description:
-      'The orders of the project that were created in a period of at most 31 days, newest first, both ends included. It answers 10,000 orders at most: for the older ones ask again with `created_until` set to `created` of the last one, which then comes again.',
+      'The orders of the project that were created in a period of at most 31 days, newest first, both ends included. It answers 10,000 orders at most: for the older ones ask again with `created_until` set to `created` of the last one, which then comes again. It counts as one request more for each 100 orders.',
     query: createdPeriod(),
     output: orderListSchema,
+    stream: true,
     success: 200,
     errors: [],
   },

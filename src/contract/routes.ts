@@ -20,6 +20,8 @@ export interface Route {
   readonly output: z.ZodType;
   /** The answer is the order of the path: it carries its ETag, and a GET with If-None-Match may be answered 304. */
   readonly etag?: true;
+  /** The answer may be sent while it is made. */
+  readonly stream?: true;
   readonly success: 200 | 201;
   /** Errors of the operation itself; errorsOf adds those of every operation. */
   readonly errors: readonly ErrorName[];

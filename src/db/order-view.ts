@@ -124,16 +124,21 @@ export async function findOrderView(db: Database, order_id: string): Promise<Ord
   return order;
 }
 
-/** The project's orders that were created in a period, both ends included (epoch milliseconds); the newest `limit`, newest first. */
+/**
+ * A page of the project's orders that were created in a period, both ends included (epoch milliseconds), newest first: the first
+ * `limit`, or those that follow `after`, the last order of the page before.
+ */
 export async function listOrderViews(
   db: Database,
   project_id: string,
-  { since, until }: { since: number; until: number },
-  limit: number,
+  { since, until, after, limit }: { since: number; until: number; after: OrderView | undefined; limit: number },
 ): Promise<OrderView[]> {
   return await rows<OrderView>(
     db,
-    `${ORDER_VIEW} where o.project_id = :project_id and o.created between :since and :until order by o.created desc, o.id desc limit :limit`,
-    { project_id, since: iso(since), until: iso(until), limit },
+    `${ORDER_VIEW}
+     where o.project_id = :project_id and o.created between :since and :until
+       ${after === undefined ? '' : 'and (o.created, o.id) < (:until, :id)'}
+     order by o.created desc, o.id desc limit :limit`,
+    { project_id, since: iso(since), until: after?.created ?? iso(until), limit, ...(after && { id: after.id }) },
   );
 }

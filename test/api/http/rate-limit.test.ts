@@ -62,6 +62,25 @@ test('every answer to a known key says where it stands, refusals of any kind inc
   ]);
 });
 
+test('work that is worth several requests uses up as many tokens, and waits for those that are not there yet', async () => {
+  const { admit, spend } = createRateLimit(5);
+  const left = () => {
+    const headers: Record<string, string> = {};
+    const setHeader = (name: string, value: string) => void (headers[name] = value);
+    admit('one', { setHeader } as unknown as express.Response);
+    return headers['RateLimit'];
+  };
+  await spend('one', 4);
+  expect(left()).toBe('"default";r=5;t=1');
+  let spent = false;
+  const waiting = spend('one', 6).then(() => (spent = true));
+  await new Promise((passed) => setImmediate(passed));
+  expect([spent, left()]).toEqual([false, '"default";r=4;t=2']);
+  jest.advanceTimersByTime(60_000);
+  await waiting;
+  expect(left()).toBe('"default";r=3;t=2');
+});
+
 test('a refused request reaches no operation', async () => {
   await statuses(12);
   expect(api.calls).toHaveLength(10);
@@ -75,7 +94,7 @@ test('each key has its own bucket, however it is written in the header', async (
 
 test('a key that is busy keeps its bucket however many others come', () => {
   const rateLimit = createRateLimit(5);
-  const ask = (caller: string) => rateLimit(caller, { setHeader: () => {} } as unknown as express.Response);
+  const ask = (caller: string) => rateLimit.admit(caller, { setHeader: () => {} } as unknown as express.Response);
   for (let n = 0; n < 10; n += 1) ask('busy');
   for (let n = 0; n < 12_000; n += 1) {
     ask(`other ${n}`);

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createOperations } from '../../../api/operations';
 import { LIST_ORDERS_MAX } from '../../../api/operations/list-orders';
-import type { MerchantContext, Services } from '../../../api/merchant';
+import type { MerchantContext, MerchantOperations, Services } from '../../../api/merchant';
+import type { Stream } from '../../../api/operation';
 import { orderListSchema, type Order } from '../../../src/contract/order';
 import { getProject, type Project } from '../../../src/db/projects';
 import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
@@ -54,6 +55,8 @@ describe('over HTTP', () => {
     [{ created_since: '2026-01-01T00:00:00Z', created_until: '2026-02-01T00:00:01Z' }, 'created_since'],
     [{ created_since: '2026-02-01T00:00:00Z', created_until: '2026-01-01T00:00:00Z' }, 'created_until'],
     [{ created_since: '4111111111111111' }, 'created_since'],
+    [{ created_form: '2026-01-15T12:00:00Z' }, 'created_form'],
+    [{ 'fields[]': 'amount_details' }, 'fields[]'],
   ])('%j: ValidationError on %s', async (query, property_path) => {
     const { status, body } = await list(new Merchant(), query);
     expect([status, body.error]).toMatchObject([400, { type: 'ValidationError', property_path }]);
@@ -78,19 +81,25 @@ describe('over HTTP', () => {
 describe('many orders', () => {
   let database: TestDatabase;
   let project: Project;
+  let listOrders: MerchantOperations['listOrders'];
   beforeAll(async () => {
     database = await aDatabase();
     project = (await getProject(database.db, PROJECT.id))!;
+    ({ listOrders } = createOperations({ db: database.db, public_url: 'http://127.0.0.1:1' } as Services));
   });
   afterAll(() => database.close());
 
-  const listed = (query: { created_since?: string; created_until?: string } = {}) =>
-    createOperations({ db: database.db, public_url: 'http://127.0.0.1:1' } as Services).listOrders(
-      { caller: { project } } as MerchantContext,
-      { query },
-    );
+  const spent: number[] = [];
+  const spend = (tokens: number) => Promise.resolve(void spent.push(tokens));
+  const list = async (query: { created_since?: string; created_until?: string } = {}) =>
+    (await listOrders({ caller: { project }, spend } as MerchantContext, { query })) as Stream;
+  const listed = async (query: { created_since?: string; created_until?: string } = {}) => {
+    let text = '';
+    for await (const chunk of (await list(query)).chunks) text += chunk;
+    return JSON.parse(text) as Order[];
+  };
 
-  test(`the newest ${LIST_ORDERS_MAX.toLocaleString('en')}, in one statement; created of the last one leads to the rest`, async () => {
+  test(`the newest ${LIST_ORDERS_MAX.toLocaleString('en')}, in pages; created of the last one leads to the rest`, async () => {
     const start = Date.now() - DAY;
     const rows = Array.from({ length: LIST_ORDERS_MAX + 5 }, (_, n) => ({
       id: uuid(),
@@ -102,20 +111,57 @@ describe('many orders', () => {
       charged_by: 'customer',
       expiration_period: 'PT30M',
       expires_at: new Date(start + DAY),
-      created: new Date(start + n),
+      // Two of an instant: a page may end between them.
+      created: new Date(start + n - (n % 2)),
       modified: new Date(start + n),
     }));
     await database.db.batchInsert('orders', rows, 2_000);
     database.forget();
     const orders = await listed();
-    expect(database.statements).toHaveLength(1);
-    expect([orders.length, orders[0]!.amount, orders.at(-1)!.amount]).toEqual([
-      LIST_ORDERS_MAX,
-      LIST_ORDERS_MAX + 4,
-      5,
-    ]);
+    // The first page is smaller, as nobody knows yet how large the orders are.
+    expect(database.statements).toHaveLength(1 + Math.ceil((LIST_ORDERS_MAX - 50) / 200));
+    expect(new Set(orders.map(({ id }) => id)).size).toBe(LIST_ORDERS_MAX);
+    expect(spent.reduce((sum, tokens) => sum + tokens, 0)).toBe(LIST_ORDERS_MAX / 100);
+    const created = orders.map((order) => order.created);
+    expect(created).toEqual(created.toSorted().toReversed());
     const rest = await listed({ created_until: orders.at(-1)!.created });
-    expect(rest.map(({ amount }) => amount)).toEqual([5, 4, 3, 2, 1, 0]);
+    const older = rest.filter(({ id }) => !orders.some((order) => order.id === id));
+    expect(older.map(({ amount }) => amount).toSorted((a, b) => b - a)).toEqual([4, 3, 2, 1, 0]);
+  });
+
+  test('a page is read when the one before is taken', async () => {
+    const { chunks } = await list();
+    database.forget();
+    const reader = chunks[Symbol.asyncIterator]();
+    await reader.next();
+    expect(database.statements).toHaveLength(1);
+    await reader.next();
+    expect(database.statements).toHaveLength(2);
+    await reader.return?.();
+  });
+
+  test('large orders come in smaller pages', async () => {
+    await database.db.raw(
+      'update orders set order_lines = ? where id in (select id from orders order by created desc limit 60)',
+      [JSON.stringify([{ text: 'x'.repeat(50_000) }])],
+    );
+    const reader = (await list()).chunks[Symbol.asyncIterator]();
+    const first = await reader.next();
+    const second = await reader.next();
+    await reader.return?.();
+    const lengthOf = (page: IteratorResult<string, unknown>) => String(page.value).length;
+    expect(lengthOf(first)).toBeGreaterThan(50 * 50_000);
+    expect(lengthOf(second)).toBeLessThan(600_000);
+  });
+
+  test('lists take turns: ten at once ask the database one after another', async () => {
+    const lists = await Promise.all(Array.from({ length: 10 }, () => list()));
+    const open: number[] = [];
+    let under_way = 0;
+    database.db.on('query', () => open.push((under_way += 1)));
+    database.db.on('query-response', () => (under_way -= 1));
+    await Promise.all(lists.map(({ chunks }) => chunks[Symbol.asyncIterator]().next()));
+    expect(open).toEqual(Array(10).fill(1));
   });
 });
 
