@@ -120,10 +120,11 @@ const diagram = (mermaid: string) => `\`\`\`mermaid\n${mermaid}\n\`\`\``;
 
 function errors(): string {
   const names = (Object.keys(ERRORS) as ErrorName[]).sort((a, b) => ERRORS[a].status - ERRORS[b].status);
-  const rows = names.map(
-    (name) => `| \`${typeOf(name)}\` | ${ERRORS[name].status} | ${ERRORS[name].meaning} | ${ERRORS[name].remedy} |`,
-  );
-  return table(['Type', 'Status', 'Meaning', 'What to do'], rows);
+  const rows = names.map((name) => {
+    const { status, meaning, remedy } = ERRORS[name];
+    return `| ${status} \`${typeOf(name)}\` | ${meaning} ${remedy} |`;
+  });
+  return table(['Error', 'Meaning, and what to do'], rows);
 }
 
 function table(head: readonly string[], rows: readonly string[]): string {

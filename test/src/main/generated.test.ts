@@ -21,7 +21,7 @@ describe('a page', () => {
   test('keeps what is written by hand and fills what is not', () => {
     const filled = content(page);
     expect(filled).toMatch(
-      /^# Errors\n\n<!-- generated:errors -->\n\| Type [^]*\| `ServerError` \| 503 \|[^]*by hand\n$/,
+      /^# Errors\n\n<!-- generated:errors -->\n\| Error [^]*\| 503 `ServerError` \|[^]*by hand\n$/,
     );
     expect(filled).not.toMatch('old');
   });
