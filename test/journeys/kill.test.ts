@@ -304,6 +304,31 @@ describe('kill -9 in the middle of a payment, a refund, a capture and a windowâ€
     await expectMovedOnce(moving);
   });
 
+  test.each(['worker', 'api', 'temporal'] as const)(
+    'of the %s, between the order of a payment link and its charge: the link is paid once',
+    async (name) => {
+      const link = await merchant.createPaymentLink({ amount: 990 });
+      const { pathname } = new URL(link.payment_url);
+      const customer = new Client(merchant.place.api_url);
+      const form = { ...CARD, ...(await customer.open({ id: link.id }, pathname)) };
+      const { hit } = await merchant.trouble({ operation: 'sale', kind: 'latency', milliseconds: SLOW_MS, times: 1 });
+      customer.post(pathname, form).catch(() => undefined);
+      await hit;
+      await kill(name);
+      await ready();
+      const { completed_order_id } = await until(
+        'the link is paid',
+        async () => {
+          const now = await merchant.getPaymentLink(link.id);
+          return now.status === 'completed' && now;
+        },
+        WITHIN_MS,
+      );
+      await expectPaidOnce(completed_order_id!);
+      expect((await merchant.getPaymentLink(link.id)).orders).toEqual({ completed: [completed_order_id] });
+    },
+  );
+
   test('of the api and the Temporal server, so that nobody is left who asked for the payment', async () => {
     const { answer, findId } = await killedWhileCharging(() => Promise.all([kill('api'), kill('temporal')]));
     await expect(answer).rejects.toThrow('fetch failed');
