@@ -8,7 +8,7 @@ export interface Clock {
 /** The clock of what belongs to no order. */
 export const clock: Clock = { now: () => Date.now() };
 
-/** The clock that an order lives by: its windows and timestamps. */
-export function clockOf(_order: Pick<OrderView, 'id'>): Clock {
+/** The clock that an order or payment link lives by: its windows and timestamps. */
+export function clockOf(_object: Pick<OrderView, 'id'>): Clock {
   return clock;
 }

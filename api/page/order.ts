@@ -9,6 +9,7 @@ import { notAfter } from '../../src/temporal/call';
 import type { Orders } from '../../src/temporal/orders';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import type { SubmitPaymentInput } from '../../workflows/messages';
+import { clockOf } from '../clock';
 import {
   pageMethods,
   type AttemptFailure,
@@ -57,14 +58,14 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
     // Customers do not pay follow-up orders.
     if (order?.kind !== 'payment') return undefined;
     const is_known = transaction_id === undefined || order.transactions.some((one) => one.id === transaction_id);
-    return is_known ? toPayable(order, clockOf(order)()) : undefined;
+    return is_known ? toPayable(order, clockOf(order).now()) : undefined;
   }
 
   return {
     find,
     async pay({ order }: OrderPayable, payment, deadline_at) {
       const paid = await orders.pay(order.id, paymentInput(order, payment, deadline_at), deadline_at);
-      return toPayable(paid, clockOf(paid)());
+      return toPayable(paid, clockOf(paid).now());
     },
     async cancel({ order }: OrderPayable, deadline_at) {
       const { status } = await orders.cancel(order.id, { source: 'customer' }, deadline_at);
@@ -85,9 +86,6 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
     },
   };
 }
-
-/** The clock that an order's times are read by. */
-const clockOf = (_order: OrderView): (() => number) => Date.now;
 
 /** An order as its page shows it. `now`: the order's time, epoch milliseconds. */
 export function toPayable(order: OrderView, now: number): OrderPayable {

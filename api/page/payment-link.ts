@@ -10,6 +10,7 @@ import { notAfter } from '../../src/temporal/call';
 import type { Orders } from '../../src/temporal/orders';
 import type { PaymentLinks } from '../../src/temporal/payment-links';
 import type { PayThroughLinkInput } from '../../workflows/messages';
+import { clockOf } from '../clock';
 import { failureOf, toPayable as orderToPayable } from './order';
 import {
   pageMethods,
@@ -52,7 +53,7 @@ export function linkPayables({ db, orders, payment_links }: LinkServices): Payab
     const own_ids = ownOrderIds(link, payer);
     const last_id = own_ids.at(-1);
     const own = last_id === undefined ? undefined : await findOrderView(db, last_id);
-    return toPayable(link, { payer, own, attempt: own_ids.length + 1 }, clockOf(link)());
+    return toPayable(link, { payer, own, attempt: own_ids.length + 1 }, clockOf(link).now());
   }
 
   return {
@@ -71,9 +72,6 @@ export function linkPayables({ db, orders, payment_links }: LinkServices): Payab
     returnFromIssuer: async (payable) => payable,
   };
 }
-
-/** The clock that a link's times are read by. */
-const clockOf = (_link: PaymentLinkView): (() => number) => Date.now;
 
 const attemptOrderId = (link_id: string, payer: string, attempt: number) => linkOrderId(link_id, `${payer}:${attempt}`);
 

@@ -34,12 +34,15 @@ async function expectError(
 }
 
 describe.each(Object.entries(MERCHANT_API.routes))('%s', (operation, route) => {
-  const path = route.path.replace('{order_id}', ORDER_ID).replace('{transaction_id}', TRANSACTION_ID);
+  const path = route.path
+    .replace('{order_id}', ORDER_ID)
+    .replace('{payment_link_id}', ORDER_ID)
+    .replace('{transaction_id}', TRANSACTION_ID);
   const init = {
     method: route.method.toUpperCase(),
     ...('body' in route && {
       headers: { 'content-type': 'application/json' },
-      body: 'body_optional' in route ? '{}' : '{"currency":"EUR","amount":1,"description":"x"}',
+      body: 'body_optional' in route ? '{}' : '{"currency":"EUR","amount":1,"description":"x","merchant_order_id":"x"}',
     }),
   };
 
