@@ -8,7 +8,7 @@ interface Asked {
   readonly currency?: string | undefined;
   readonly payment_methods?: readonly string[] | undefined;
   readonly transactions?: readonly { readonly payment_method: string }[] | undefined;
-  readonly webhook_url?: string | undefined;
+  readonly webhook_url?: string | null | undefined;
 }
 
 /**
@@ -29,7 +29,7 @@ export function requireProjectAccepts(
     })),
   ];
   const webhookIsPrivate =
-    webhook_url !== undefined && !(project.is_test && webhook_private_addresses) && namesPrivateAddress(webhook_url);
+    webhook_url != null && !(project.is_test && webhook_private_addresses) && namesPrivateAddress(webhook_url);
   refuseFields('ValidationError', [
     ...(currency === undefined || project.currencies.includes(currency)
       ? []

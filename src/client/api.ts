@@ -73,6 +73,7 @@ export type OrderRequest = {
     failure_url?: string;
     /** Receives webhooks for this order; overrides the project's webhook URL. */
     webhook_url?: string;
+    /** Who pays. */
     customer?: Customer;
     /** The software that sends the request (platform or plugin). At most 16 KiB of JSON. */
     client?: {
@@ -255,20 +256,21 @@ export type Error = {
 export type OrderList = Order[];
 export type OrderUpdate = {
     /** Merchant's own reference. Recommended. */
-    merchant_order_id?: string;
+    merchant_order_id?: string | null;
     /** Recommended. */
-    description?: string;
+    description?: string | null;
     /** Where the customer goes after paying. Recommended. Without it the customer stays on the service's result page. */
-    return_url?: string;
+    return_url?: string | null;
     /** Where the customer goes when payment ends as cancelled, expired or error. Without it the return_url is used. */
-    failure_url?: string;
+    failure_url?: string | null;
     /** Receives webhooks for this order; overrides the project's webhook URL. */
-    webhook_url?: string;
-    customer?: Customer;
+    webhook_url?: string | null;
+    /** Who pays. */
+    customer?: Customer | null;
     /** Merchant's own data, stored and returned on retrieval. At most 16 KiB of JSON. */
     extra?: {
         [key: string]: unknown;
-    };
+    } | null;
     /** Cannot change; accepted when it is that of the order. */
     currency?: string;
     /** Cannot change; accepted when it is that of the order. */

@@ -68,7 +68,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/{order_id}/',
     summary: 'Change an order',
     description:
-      'Changes the fields that are sent, while the order is not final; `customer` and `extra` are replaced as a whole. Fields that cannot change are ignored, except `amount` and `currency`, which must be those of the order. A changed `webhook_url` receives the webhooks of later status changes.',
+      'Changes the fields that are sent, while the order is not final; `customer` and `extra` are replaced as a whole, and null clears a field. Fields that cannot change are ignored, except `amount` and `currency`, which must be those of the order. A changed `webhook_url` receives the webhooks of later status changes.',
     params: orderParams,
     body: orderUpdateSchema,
     output: orderSchema,

@@ -69,7 +69,7 @@ export const orderRequestSchema = z.object({
   return_url: uri().optional().describe(MEANINGS.return_url),
   failure_url: uri().optional().describe(MEANINGS.failure_url),
   webhook_url: uri().optional().describe(MEANINGS.webhook_url),
-  customer: customerSchema.optional(),
+  customer: customerSchema.optional().describe('Who pays.'),
   client: freeFormObject().optional().describe(MEANINGS.client),
   extra: freeFormObject().optional().describe(MEANINGS.extra),
   order_lines: freeFormList().optional().describe(MEANINGS.order_lines),
@@ -77,23 +77,30 @@ export const orderRequestSchema = z.object({
 });
 export type OrderRequest = z.infer<typeof orderRequestSchema>;
 
-/** What changes an order: the fields of its creation that may change, and two that may be repeated (rules 5.5). */
-export const orderUpdateSchema = orderRequestSchema
-  .pick({
-    merchant_order_id: true,
-    description: true,
-    return_url: true,
-    failure_url: true,
-    webhook_url: true,
-    customer: true,
-    extra: true,
-    currency: true,
-    amount: true,
-  })
-  .extend({
-    currency: currency().optional().describe('Cannot change; accepted when it is that of the order.'),
-    amount: amount().optional().describe('Cannot change; accepted when it is that of the order.'),
-  });
+/** A field of the request that creates an order, which may be null too. */
+const clearable = <T extends z.ZodType>(field: z.ZodOptional<T>) =>
+  field
+    .unwrap()
+    .nullable()
+    .optional()
+    .describe(field.description ?? '');
+
+const { shape: fields } = orderRequestSchema;
+
+/**
+ * What changes an order: the fields of its creation that may change, which null clears, and two that may be repeated (rules 5.5).
+ */
+export const orderUpdateSchema = z.object({
+  merchant_order_id: clearable(fields.merchant_order_id),
+  description: clearable(fields.description),
+  return_url: clearable(fields.return_url),
+  failure_url: clearable(fields.failure_url),
+  webhook_url: clearable(fields.webhook_url),
+  customer: clearable(fields.customer),
+  extra: clearable(fields.extra),
+  currency: currency().optional().describe('Cannot change; accepted when it is that of the order.'),
+  amount: amount().optional().describe('Cannot change; accepted when it is that of the order.'),
+});
 
 /** What refunds an order; what is absent is the original's (rules 9.3). */
 export const refundRequestSchema = z.object({

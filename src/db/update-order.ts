@@ -1,13 +1,13 @@
 import { OPEN_ORDER_STATUSES } from '../domain/transitions';
 import { iso, rows, type Database } from './connection';
 
-/** What a merchant may change of an order; absent fields stay as they are, present ones are replaced as a whole. */
+/** What a merchant may change of an order; absent fields stay as they are, null clears, others are replaced as a whole. */
 export interface OrderChanges {
-  merchant_order_id?: string | undefined;
-  description?: string | undefined;
-  return_url?: string | undefined;
-  failure_url?: string | undefined;
-  webhook_url?: string | undefined;
+  merchant_order_id?: string | null | undefined;
+  description?: string | null | undefined;
+  return_url?: string | null | undefined;
+  failure_url?: string | null | undefined;
+  webhook_url?: string | null | undefined;
   customer?: unknown;
   extra?: unknown;
 }

@@ -76,12 +76,32 @@ describe('what changes', () => {
   });
 });
 
+test('null clears a field, and the second time changes nothing that is shown', async () => {
+  const merchant = shop();
+  const order = await merchant.createOrder({ ...FIELDS, customer: { city: 'Delft' }, extra: { a: null } });
+  const nothing = {
+    merchant_order_id: null,
+    description: null,
+    return_url: null,
+    failure_url: null,
+    webhook_url: null,
+    customer: null,
+    extra: null,
+  };
+  for (const _time of ['first', 'second']) {
+    const { status, body } = await put(merchant, order.id, nothing);
+    const kept = Object.entries(order).filter(([field]) => !(field in nothing));
+    expect([status, body]).toEqual([200, { ...Object.fromEntries(kept), modified: body.modified }]);
+  }
+});
+
 describe('refusals', () => {
   test.each<[string, object, string]>([
     ['another amount', { amount: 1 }, 'amount'],
     ['another currency', { currency: 'USD' }, 'currency'],
     ['an address that is none', { return_url: 'javascript:alert(1)' }, 'return_url'],
-    ['null', { description: null }, 'description'],
+    ['null for what an order must have', { amount: null }, 'amount'],
+    ['null within a field', { customer: { city: null } }, 'customer.city'],
     ['a reference that is too long', { merchant_order_id: 'x'.repeat(256) }, 'merchant_order_id'],
     ['a card number', { extra: { card: '4111 1111 1111 1111' } }, 'extra.card'],
   ])('%s: ValidationError that names it, and nothing changes', async (_title, body, property_path) => {
