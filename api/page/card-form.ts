@@ -19,8 +19,8 @@ const field = z.string().trim().max(255).catch('');
 const formSchema = z.object({ number: field, card_expiry: field, security_code: field, cardholder_name: field });
 
 /**
- * Reads the card form. Number and code are in `card` and nowhere else: neither messages nor the name that is shown again can hold
- * them. `testNumbers`: published numbers, accepted even with a wrong check digit.
+ * Reads the card form. Number and code are in `card` and nowhere else: neither messages nor the name that is shown
+ * again can hold them. `testNumbers`: published numbers, accepted even with a wrong check digit.
  */
 export function readCard(body: unknown, texts: Texts['errors'], testNumbers: readonly string[]): ReadCard {
   const typed = formSchema.parse(body ?? {});

@@ -19,8 +19,8 @@ export interface CsrfProtection {
 export const TOKEN_FIELD = 'token';
 
 /**
- * Double submit of a signed token: cookie and hidden field hold the same token, which is good for one payable. Every payable has a
- * cookie of its own (by its path), so that two payments in one browser do not disturb each other.
+ * Double submit of a signed token: cookie and hidden field hold the same token, which is good for one payable. Every
+ * payable has a cookie of its own (by its path), so that two payments in one browser do not disturb each other.
  */
 export function createCsrfProtection({
   page_secret,
@@ -35,7 +35,8 @@ export function createCsrfProtection({
     getSecret: () => page_secret,
     getSessionIdentifier: (request) => String(request.params['id']),
     cookieName,
-    // Lax, not strict: the customer comes from the merchant's site, and must keep the cookie of a tab that is open already.
+    // Lax, not strict: the customer comes from the merchant's site, and must keep the cookie of a tab that is open
+    // already.
     cookieOptions: { sameSite: 'lax', httpOnly: true, secure },
     getCsrfTokenFromRequest: (request) => {
       const token: unknown = (request.body as Record<string, unknown> | undefined)?.[TOKEN_FIELD];

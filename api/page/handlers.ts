@@ -34,7 +34,10 @@ export async function findPayable({ payables, csrf }: PageContext, request: Requ
   return payable;
 }
 
-/** The payable that a form is about. Throws Forbidden for a form that no page of ours sent, TooManyRequests and NotFound. */
+/**
+ * The payable that a form is about. Throws Forbidden for a form that no page of ours sent, TooManyRequests and
+ * NotFound.
+ */
 async function requireForm(context: PageContext, request: Request): Promise<Payable> {
   if (!context.csrf.isValid(request)) {
     throw new ServiceError('Forbidden', 'The form does not come from a page of this service.');
@@ -44,8 +47,8 @@ async function requireForm(context: PageContext, request: Request): Promise<Paya
 }
 
 /**
- * Shows the page of a payable, or of one of its transactions, which shows the present attempt (rules 6.5). The issuer sends the customer back
- * here too; what became of the payment is read from the record, never from the address.
+ * Shows the page of a payable, or of one of its transactions, which shows the present attempt (rules 6.5). The issuer
+ * sends the customer back here too; what became of the payment is read from the record, never from the address.
  */
 export function showPage(context: PageContext): RequestHandler {
   const { payables, respond, deadline_ms } = context;
@@ -77,7 +80,9 @@ export function payByCard(context: PageContext): RequestHandler {
 
 const walletForm = z.object({ payment_method: z.enum(WALLETS) });
 
-/** Handles the form of a wallet: the processor gives a token of the wallet's card, which is then charged like any card. */
+/**
+ * Handles the form of a wallet: the processor gives a token of the wallet's card, which is then charged like any card.
+ */
 export function payByWallet(context: PageContext): RequestHandler {
   return handlePayment(context, {
     methodOf: (body) => walletForm.safeParse(body).data?.payment_method,
@@ -133,8 +138,9 @@ interface MethodForm<Method extends PageMethod> {
 }
 
 /**
- * Handles a form that pays, whatever its method (rules 12.4). A form for an attempt that was already made, or for a method that is not offered,
- * charges nothing: it shows the present state, and tells a program why. Answers within `deadline_ms`.
+ * Handles a form that pays, whatever its method (rules 12.4). A form for an attempt that was already made, or for a
+ * method that is not offered, charges nothing: it shows the present state, and tells a program why. Answers within
+ * `deadline_ms`.
  */
 function handlePayment<Method extends PageMethod>(
   context: PageContext,

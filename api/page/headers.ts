@@ -22,8 +22,8 @@ export const pageHeaders: RequestHandler[] = [
 ];
 
 /**
- * The Content-Security-Policy: nothing from other sites and nothing inline. `return_urls`: where a form may lead to besides; Chromium
- * applies form-action to the redirect after a form too.
+ * The Content-Security-Policy: nothing from other sites and nothing inline. `return_urls`: where a form may lead to
+ * besides; Chromium applies form-action to the redirect after a form too.
  */
 export function setPolicy(response: Response, return_urls: readonly string[]): void {
   const self = ["'self'"];
@@ -47,8 +47,8 @@ function rethrow(error?: unknown): void {
 }
 
 /**
- * The origin where the policy's grammar can express it, else the scheme alone: it has no IPv6 addresses, and a `;` would begin
- * another directive.
+ * The origin where the policy's grammar can express it, else the scheme alone: it has no IPv6 addresses, and a `;`
+ * would begin another directive.
  */
 export function sourceOf(address: string): string {
   const { origin, protocol } = new URL(address);

@@ -50,7 +50,10 @@ export interface PageServices {
   rates: PageRates | undefined;
 }
 
-/** The hosted pages: pay by card or wallet, cancel, and see how it ended. Plain forms; nothing needs a script (rules 12.2). */
+/**
+ * The hosted pages: pay by card or wallet, cancel, and see how it ended. Plain forms; nothing needs a script
+ * (rules 12.2).
+ */
 export function createPages(services: PageServices): Router {
   const { processor, public_url, deadline_ms, log, rates } = services;
   const base = new URL(public_url).pathname.replace(/\/+$/, '');

@@ -25,10 +25,16 @@ import { createPollLimit } from './poll-limit';
 
 /** Orders on their hosted pages. */
 
-/** How long a customer who comes back from the issuer waits for the outcome before the waiting page is shown. Milliseconds. */
+/**
+ * How long a customer who comes back from the issuer waits for the outcome before the waiting page is shown.
+ * Milliseconds.
+ */
 const OUTCOME_WAIT_MS = 3_000;
 const LOOK_AGAIN_AFTER_MS = 100;
-/** How long after a transaction has ended the customer's return from the issuer may still bring an approval to light. Milliseconds. */
+/**
+ * How long after a transaction has ended the customer's return from the issuer may still bring an approval to light.
+ * Milliseconds.
+ */
 const LATE_RETURN_MS = 60 * 60_000;
 
 interface OrderPayable extends Payable {
@@ -165,8 +171,9 @@ export function failureOf(last: TransactionView | undefined): AttemptFailure | u
 }
 
 /**
- * The method of a transaction that the merchant sent with the order, else those the order names, else those of the project. An
- * empty list counts as none: such an order could not be paid (rules 5.10). What a customer tried before does not matter.
+ * The method of a transaction that the merchant sent with the order, else those the order names, else those of the
+ * project. An empty list counts as none: such an order could not be paid (rules 5.10). What a customer tried before
+ * does not matter.
  */
 function methodsOf({ payment_methods, project_payment_methods, transactions }: OrderView): PageMethod[] {
   const [first] = transactions;
@@ -187,7 +194,9 @@ function paidWith({ transactions }: OrderView): Payable['paid_with'] {
 
 type ReturnUrls = Pick<OrderView, 'id' | 'project_id' | 'return_url' | 'failure_url' | 'related_payment_link_id'>;
 
-/** The merchant's address for this outcome, with the order's ids appended; `undefined` when there is none (rules 12.11). */
+/**
+ * The merchant's address for this outcome, with the order's ids appended; `undefined` when there is none (rules 12.11).
+ */
 export function returnAddress(order: ReturnUrls, outcome: Outcome): string | undefined {
   const address = outcome === 'completed' ? order.return_url : (order.failure_url ?? order.return_url);
   if (address === null) return undefined;
@@ -236,8 +245,9 @@ function paymentInput(
 }
 
 /**
- * The transaction that a customer who returns from the issuer may have paid there: the last one while it is pending, or within an
- * hour after it ended unpaid. `undefined` when an answer of the processor cannot matter, as its money is given back already (rules 12.12).
+ * The transaction that a customer who returns from the issuer may have paid there: the last one while it is pending, or
+ * within an hour after it ended unpaid. `undefined` when an answer of the processor cannot matter, as its money is
+ * given back already (rules 12.12).
  */
 export function transactionToAskAbout(order: OrderView, now: number): TransactionView | undefined {
   const last = order.transactions.at(-1);

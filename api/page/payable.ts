@@ -31,7 +31,10 @@ export type Outcome =
   | 'no_attempts_left'
   | 'ended_by_merchant';
 
-/** Why the last attempt failed: declined by the issuer, cancelled by the customer, or anything else (3-D Secure, the processor). */
+/**
+ * Why the last attempt failed: declined by the issuer, cancelled by the customer, or anything else (3-D Secure, the
+ * processor).
+ */
 export interface AttemptFailure {
   reason: 'declined' | 'cancelled' | 'failed';
   payment_method: string;
@@ -112,15 +115,18 @@ export interface Payables {
   /** `undefined`: there is none with this id, or it has no such transaction. */
   find(id: string, visit: Visit): Promise<Payable | undefined>;
   /**
-   * Pays one attempt and resolves with the payable as it is afterwards, also when the outcome is not known at the deadline (epoch
-   * milliseconds). Rejects with a ServiceError when nothing was charged. A repeat is the same payment.
+   * Pays one attempt and resolves with the payable as it is afterwards, also when the outcome is not known at the
+   * deadline (epoch milliseconds). Rejects with a ServiceError when nothing was charged. A repeat is the same payment.
    */
   pay(payable: Payable, payment: CardPayment, deadline_at: number): Promise<Payable>;
   /**
-   * Cancels it for the customer, and resolves with whether it is cancelled. Rejects with a ServiceError when it cannot be cancelled any
-   * more.
+   * Cancels it for the customer, and resolves with whether it is cancelled. Rejects with a ServiceError when it cannot
+   * be cancelled any more.
    */
   cancel(payable: Payable, deadline_at: number): Promise<boolean>;
-  /** The customer is back from the issuer: asks for the outcome where it is open, and resolves with the payable as it is then. */
+  /**
+   * The customer is back from the issuer: asks for the outcome where it is open, and resolves with the payable as it is
+   * then.
+   */
   returnFromIssuer(payable: Payable, deadline_at: number): Promise<Payable>;
 }

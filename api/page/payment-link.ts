@@ -43,8 +43,8 @@ interface LinkServices {
 }
 
 /**
- * Loads and pays links for their pages. Each attempt makes an order whose id derives from the payer's cookie and the number of the
- * payer's attempts: a second click is the same attempt, and nobody sees the attempt of another customer.
+ * Loads and pays links for their pages. Each attempt makes an order whose id derives from the payer's cookie and the
+ * number of the payer's attempts: a second click is the same attempt, and nobody sees the attempt of another customer.
  */
 export function linkPayables({ db, orders, payment_links }: LinkServices): Payables {
   async function find(id: string, { payer }: Visit): Promise<LinkPayable | undefined> {
@@ -84,7 +84,10 @@ function ownOrderIds({ id, orders }: PaymentLinkView, payer: string | undefined)
   return own;
 }
 
-/** A link as this payer's page shows it. `attempt`: the number of the payer's next one. `now`: the link's time, epoch milliseconds. */
+/**
+ * A link as this payer's page shows it. `attempt`: the number of the payer's next one. `now`: the link's time, epoch
+ * milliseconds.
+ */
 export function toPayable(
   link: PaymentLinkView,
   { payer, own, attempt }: { payer: string | undefined; own: OrderView | undefined; attempt: number },

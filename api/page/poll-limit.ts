@@ -10,8 +10,8 @@ const REMEMBERED_MAX = 10_000;
 export type PollLimit = (transaction_id: string, poll: () => Promise<void>) => Promise<void>;
 
 /**
- * Limits what the loads of one page can make this process ask the processor: one question under way per transaction, and pauses
- * that grow between them (rules 12.12). A question that failed does not count.
+ * Limits what the loads of one page can make this process ask the processor: one question under way per transaction,
+ * and pauses that grow between them (rules 12.12). A question that failed does not count.
  */
 export function createPollLimit(): PollLimit {
   const asked = new LRUCache<string, { pause_ms: number; next_at: number }>({ max: REMEMBERED_MAX });

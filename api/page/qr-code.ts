@@ -7,7 +7,9 @@ const ERROR_CORRECTION = 'M';
 /** The quiet zone that the standard asks for, in modules. */
 const MARGIN = 4;
 
-/** Answers the address of a payable's page as a QR code, in SVG (rules 19.12). `public_url` without a slash at its end. */
+/**
+ * Answers the address of a payable's page as a QR code, in SVG (rules 19.12). `public_url` without a slash at its end.
+ */
 export function showQrCode(context: PageContext, public_url: string): RequestHandler {
   return async (request, response) => {
     const { path } = await findPayable(context, request);

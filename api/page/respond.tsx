@@ -33,9 +33,9 @@ export interface FormResult {
 export type Cause = 'visit' | 'issuer_return' | 'form';
 
 /**
- * Answers a request with a payable as it is now: the forms, a waiting page, the result, or the way back to the merchant. After a
- * form or a return from the issuer a customer whose payment has ended goes on to the merchant. A program that sent a form gets no
- * page: it is redirected, or gets `result.error` thrown.
+ * Answers a request with a payable as it is now: the forms, a waiting page, the result, or the way back to the
+ * merchant. After a form or a return from the issuer a customer whose payment has ended goes on to the merchant. A
+ * program that sent a form gets no page: it is redirected, or gets `result.error` thrown.
  */
 export type Respond = (
   request: Request,
@@ -81,7 +81,8 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
     }
     if (state.kind === 'waiting') {
       const { waiting_for, challenge_url } = state;
-      // The first time the customer is led to the issuer: by the page, as a redirect after a form may only lead to known places.
+      // The first time the customer is led to the issuer: by the page, as a redirect after a form may only lead to
+      // known places.
       const to_issuer = challenge_url !== undefined && cause !== 'issuer_return' && reloads === undefined;
       const refresh = to_issuer ? { seconds: 0, url: challenge_url } : reload;
       const cancel_token = state.cancellable ? token() : undefined;

@@ -189,8 +189,9 @@ interface TestCardsProps {
 }
 
 /**
- * The table of test cards: a form whose buttons load the page with that card filled in. Explicit roles, because the rows are blocks
- * on a phone and browsers would forget that it is a table. The cards' texts come from the processor, in English.
+ * The table of test cards: a form whose buttons load the page with that card filled in. Explicit roles, because the
+ * rows are blocks on a phone and browsers would forget that it is a table. The cards' texts come from the processor, in
+ * English.
  */
 function TestCards({ texts, cards, page }: TestCardsProps) {
   return (
