@@ -2,11 +2,13 @@ import os from 'node:os';
 import type { Counts } from './counts';
 import type { Result } from './rounds';
 import { PAID_ORDER } from './rows';
+import type { SilentReceivers } from './silent-receivers';
 
 /** The figures of one run as Markdown tables. */
 export function report(
   results: readonly Result[],
   counts: readonly Counts[],
+  silent: SilentReceivers,
   run: { rounds: number; window_ms: number; seconds: number },
 ): string {
   return [
@@ -14,6 +16,7 @@ export function report(
     aim(results),
     speeds(results),
     costs(results, counts),
+    besideSilentReceivers(silent),
   ].join('\n\n');
 }
 
@@ -73,6 +76,24 @@ function costs(results: readonly Result[], counts: readonly Counts[]): string {
     "floor's CPU to it",
   ];
   return table(head, rows);
+}
+
+/** The p95 of a webhook while another project's receivers are silent: at most so many times the p95 alone. */
+const BESIDE_RATIO = 2;
+
+function besideSilentReceivers({ deliveries, alone, beside }: SilentReceivers): string {
+  const rows = [
+    ['alone', alone],
+    [`beside ${deliveries} deliveries of another project to silent receivers`, beside],
+  ] as const;
+  const ratio = (beside.p95 / alone.p95).toFixed(2);
+  return [
+    `Webhooks of one project, from the request for a paid order to the arrival; aim: a p95 of at most ${BESIDE_RATIO} times that alone. Reached: ${ratio} times.`,
+    table(
+      ['', 'p50 ms', 'p95 ms'],
+      rows.map(([title, { p50, p95 }]) => [title, p50.toFixed(0), p95.toFixed(0)]),
+    ),
+  ].join('\n\n');
 }
 
 /** Aligned, so that it reads well on a terminal too. */

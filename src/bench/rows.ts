@@ -24,8 +24,9 @@ export interface Rows {
   close: () => Promise<void>;
 }
 
-/** The row that has an aim. */
+/** The rows that have an aim. */
 export const PAID_ORDER = 'paid order';
+export const PAID_ORDER_WITH_WEBHOOK = 'paid order, webhook delivered';
 
 const CARD = {
   number: TEST_CARDS.approved.number,
@@ -118,7 +119,7 @@ export async function createRows({ facts, variables }: BenchStack, receiver: Rec
     { name: 'create order', once: () => createOrder({}, 'new'), workflows: (id) => [orderWorkflowId(id)] },
     { name: PAID_ORDER, once: () => createOrder(paid, 'completed'), workflows: (id) => [orderWorkflowId(id)] },
     {
-      name: 'paid order, webhook delivered',
+      name: PAID_ORDER_WITH_WEBHOOK,
       async once() {
         const id = await createOrder({ ...paid, webhook_url: receiver.url }, 'completed');
         await receiver.received(id);

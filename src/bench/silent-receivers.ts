@@ -1,0 +1,138 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { v7 as uuidv7 } from 'uuid';
+import { connect, type Database } from '../db/connection';
+import { recordAttempt } from '../db/deliveries';
+import { insertOrder } from '../db/insert-order';
+import { moveOrder } from '../db/move-order';
+import { insertMerchant, upsertProject } from '../db/projects';
+import type { NewOrder } from '../domain/new-order';
+import { Deliveries } from '../temporal/deliveries';
+import { quantile } from './figures';
+import type { Row } from './rows';
+import type { BenchStack } from './stack';
+
+/** Milliseconds from the request for a paid order to the arrival of its webhook. */
+export interface Latency {
+  p50: number;
+  p95: number;
+}
+
+/** A project's webhooks alone, and while the receivers of another are silent. */
+export interface SilentReceivers {
+  deliveries: number;
+  alone: Latency;
+  beside: Latency;
+}
+
+/** So many deliveries to silent receivers begin each second; each holds its connection until its time limit is over. */
+const SILENT_A_SECOND = 12;
+/** Between two of the orders that are measured, in milliseconds: the machine is to have time for both projects. */
+const PAUSE_MS = 250;
+
+/**
+ * Measures one project's row alone, then for as long as another project's deliveries begin. Every second of those is at its first
+ * attempt, the others at their second, which may take longer.
+ */
+export async function measureBesideSilentReceivers(
+  row: Row,
+  { facts }: BenchStack,
+  client: Client,
+  deliveries: number,
+): Promise<SilentReceivers> {
+  const duration_ms = (deliveries / SILENT_A_SECOND) * 1_000;
+  const alone = await latencyOf(row, duration_ms / 2);
+  const silent = await startSilentServer();
+  const db = connect(facts.postgres_url);
+  try {
+    const waiting = await insertDeliveries(db, deliveries, silent.url);
+    const [beside] = await Promise.all([
+      latencyOf(row, duration_ms),
+      startAll(new Deliveries({ client, db }), waiting, duration_ms),
+    ]);
+    return { deliveries, alone, beside };
+  } finally {
+    silent.close();
+    await db.destroy();
+  }
+}
+
+const ORDER = {
+  currency: 'EUR',
+  amount: 100,
+  attempts_max: 1,
+  charged_by: 'customer',
+  expiration_period: 'PT30M',
+} as const;
+const FAILED = { attempt: 1, time_limit_ms: 4_000, duration_ms: 4_000, failure: 'reading took too long' };
+
+/** Does the row at a steady pace. */
+async function latencyOf(row: Row, duration_ms: number): Promise<Latency> {
+  const once = async () => {
+    const start = performance.now();
+    await row.once(undefined);
+    return performance.now() - start;
+  };
+  const running: Promise<number>[] = [];
+  for (const end = performance.now() + duration_ms; performance.now() < end; await sleep(PAUSE_MS)) {
+    const one = once();
+    // A failure is reported at the end, by the wait for all of them.
+    one.catch(() => undefined);
+    running.push(one);
+  }
+  const taken = await Promise.all(running);
+  return { p50: quantile(taken, 0.5), p95: quantile(taken, 0.95) };
+}
+
+type NewDelivery = Parameters<Deliveries['start']>[0];
+
+async function startAll(workflows: Deliveries, deliveries: readonly NewDelivery[], duration_ms: number): Promise<void> {
+  const starts: Promise<void>[] = [];
+  for (const delivery of deliveries) {
+    starts.push(workflows.start(delivery));
+    await sleep(duration_ms / deliveries.length);
+  }
+  await Promise.all(starts);
+}
+
+/** Webhooks of a project of their own, written but not sent: each of a cancelled order. */
+async function insertDeliveries(db: Database, count: number, webhook_url: string): Promise<NewDelivery[]> {
+  const [merchant_id, project_id, now] = [uuidv7(), uuidv7(), Date.now()];
+  const project = { id: project_id, name: 'Silent', is_test: true, payment_methods: [], currencies: ['EUR'] };
+  await insertMerchant(db, { id: merchant_id, name: 'Silent', now: new Date(now) });
+  await upsertProject(db, merchant_id, project, new Date(now));
+  const deliveries: NewDelivery[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const order: NewOrder = { ...ORDER, id: uuidv7(), project_id, webhook_url };
+    const record = await insertOrder(db, order, undefined, {
+      created: now,
+      expires_at: now,
+      transaction_expires_at: now,
+    });
+    await moveOrder(db, record, { ended: 'cancelled' }, { source: 'merchant', now });
+    const id = { order_id: order.id, n: 1 };
+    const due = { status: 'new', next_attempt_at: now } as const;
+    if (i % 2 === 1) await recordAttempt(db, id, { ...FAILED, started: now }, due);
+    deliveries.push({ ...id, project_id });
+  }
+  return deliveries;
+}
+
+/** Takes every connection and never answers. */
+async function startSilentServer(): Promise<{ url: string; close: () => void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
+    socket.resume();
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
