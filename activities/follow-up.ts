@@ -1,4 +1,5 @@
 import { insertFollowUp, recordFollowUpOutcome } from '../src/db/follow-ups';
+import { endDueWatch, endWatch } from '../src/db/late-approvals';
 import { findOrder } from '../src/db/order-record';
 import { endedUnpaid, findPayment } from '../src/db/transactions';
 import { OF_THE_PROCESSOR, followUpKey, movesReservedMoney, type FollowUpKind } from '../src/domain/follow-up';
@@ -77,7 +78,13 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
     if ((await endedUnpaid(db, transaction_id)) === undefined) return NOTHING;
     const found = await processor.findOperation(chargeKey(transaction_id));
     if (isUnanswered(found)) return UNANSWERED;
-    return found !== 'not_found' && found.result === 'approved' ? await execute(input) : NOTHING;
+    if (found === 'not_found' || found.result !== 'approved') {
+      await endDueWatch(db, transaction_id, input.now);
+      return NOTHING;
+    }
+    const execution = await execute(input);
+    await endWatch(db, transaction_id);
+    return execution;
   }
 
   async function execute(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {

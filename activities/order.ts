@@ -233,7 +233,7 @@ export function orderActivities({
     },
 
     /** Starts the reversal of a payment that may have been approved after it had ended; it asks now, or after `poll_after_ms`. */
-    startReversal: (input: { transaction_id: string; poll_after_ms?: number }): Promise<void> =>
+    startReversal: (input: { transaction_id: string; poll_after_ms?: number } & AtTime): Promise<void> =>
       workflows.follow_ups.startReversal(input),
   });
 }

@@ -1,11 +1,10 @@
 import { lastTransaction, type OrderRecord } from '../src/domain/order-record';
 import { isEnding } from '../src/domain/order';
+import { POLL_AFTER_END_MS } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { local } from './activities';
+import type { Clock } from './clock';
 import type { OrderInput } from './messages';
-
-/** A customer may still be at the issuer when the order ends, but not longer than this. Milliseconds. */
-const POLL_AFTER_END_MS = 15 * 60_000;
 
 type Resumed = NonNullable<OrderInput['resumed']>;
 
@@ -19,7 +18,10 @@ export class LateApproval {
   /** A charge may have been sent by a worker that died before it could record or report it. */
   mayHaveCharged: boolean;
 
-  constructor(resumed: Resumed | undefined) {
+  constructor(
+    resumed: Resumed | undefined,
+    private readonly clock: Clock,
+  ) {
     this.unconfirmed = resumed?.unconfirmed_transaction_id;
     this.mayHaveCharged = resumed?.may_have_charged ?? false;
   }
@@ -35,7 +37,7 @@ export class LateApproval {
   async watchAbandoned(record: OrderRecord, transaction_id: string): Promise<void> {
     // The end of the workflow looks after the last attempt; while the order is open another one may follow.
     if (isFinal(ORDER_MOVES, record.status)) this.unconfirmed = transaction_id;
-    else await local.startReversal({ transaction_id, poll_after_ms: POLL_AFTER_END_MS });
+    else await this.startReversal({ transaction_id, poll_after_ms: POLL_AFTER_END_MS });
   }
 
   /** At the end of the order's workflow: starts the reversal's when the last transaction may still be approved. */
@@ -46,9 +48,13 @@ export class LateApproval {
     const endedTogether = isEnding(record.status) && status === record.status;
     const mayBePaid =
       (transaction_id === this.unconfirmed && status !== 'accepted') || (endedTogether && this.mayHaveCharged);
-    if (mayBePaid) await local.startReversal({ transaction_id, poll_after_ms: POLL_AFTER_END_MS });
+    if (mayBePaid) await this.startReversal({ transaction_id, poll_after_ms: POLL_AFTER_END_MS });
     // A signal that arrived while the order was ending may be about an approval. Later signals reach the reversal's workflow.
-    if (pollRequested && (mayBePaid || endedTogether)) await local.startReversal({ transaction_id });
+    if (pollRequested && (mayBePaid || endedTogether)) await this.startReversal({ transaction_id });
+  }
+
+  private async startReversal(reversal: { transaction_id: string; poll_after_ms?: number }): Promise<void> {
+    await local.startReversal({ ...reversal, now: this.clock.now() });
   }
 
   toResume(): Pick<Resumed, 'unconfirmed_transaction_id' | 'may_have_charged'> {

@@ -38,7 +38,7 @@ export class OrderState {
   ) {
     this.pollRequested = resumed?.poll_requested ?? false;
     this.polls = resumed?.polls ?? 0;
-    this.lateApproval = new LateApproval(resumed);
+    this.lateApproval = new LateApproval(resumed, this.clock);
   }
 
   /** The order as recorded. Throws the NotFound that an update answers when there is none. */

@@ -1,4 +1,12 @@
-import { afterMove, planMove, type Change, type Move, type MoveDetails, type PlannedMove } from '../domain/move';
+import {
+  afterMove,
+  lateApprovalPollAt,
+  planMove,
+  type Change,
+  type Move,
+  type MoveDetails,
+  type PlannedMove,
+} from '../domain/move';
 import type { OrderRecord } from '../domain/order-record';
 import { linkStatusAfter } from '../domain/payment-link';
 import {
@@ -14,8 +22,8 @@ import { iso, preparedRows, type Database } from './connection';
 import { loadOrder } from './order-record';
 
 /**
- * Moves an order and its transaction: statuses, event, `modified` and the webhook that is due, in one SQL statement, guarded by
- * the version the move was planned from and by the statuses the table allows. Nothing else moves them (rules 4.6).
+ * Moves an order and its transaction: statuses, event, `modified`, the webhook that is due and the watch for a late approval, in one
+ * SQL statement, guarded by the version the move was planned from and by the statuses the table allows. Nothing else moves them (rules 4.6).
  * Repeat-safe: a move that was made already writes nothing. Returns the order as it is now. Throws PreconditionFailed when the
  * order changed first and `versions` does not allow its new version, ForbiddenMove when a table does not allow the change.
  */
@@ -42,6 +50,7 @@ export async function moveAsPlanned(
   if (planned === undefined || move === undefined) return order;
   const { details } = planned;
   const link_to = linkMoveOf(order, move, details.now);
+  const poll_at = lateApprovalPollAt(order, move, details);
   const [result] = await preparedRows<{ moved: number; delivery: number | null }>(
     db,
     'move order',
@@ -101,6 +110,10 @@ export async function moveAsPlanned(
        from o join projects p on p.id = o.project_id
        where :status_changed::boolean and coalesce(o.webhook_url, p.webhook_url) is not null
        returning n
+     ), w as (
+       insert into late_approval_watches (transaction_id, poll_at)
+       select t.id, :late_approval_poll_at::timestamptz from t where :late_approval_poll_at::timestamptz is not null
+       on conflict do nothing
      )
      select (select count(*) from o) as moved, (select n from d) as delivery`,
     {
@@ -134,6 +147,7 @@ export async function moveAsPlanned(
       received_3ds_result: details.transaction?.received_3ds_result ?? null,
       liability_shift: details.transaction?.liability_shift ?? null,
       captured_amount: details.transaction?.captured_amount ?? null,
+      late_approval_poll_at: poll_at === undefined ? null : iso(poll_at),
     },
   );
   if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined);

@@ -1,7 +1,7 @@
 import type { PaymentMethodDetails } from './new-order';
 import { isEnding, isOpen, orderStatus, type Ending } from './order';
 import { lastTransaction, orderFacts, transactionOf, type OrderRecord, type TransactionRecord } from './order-record';
-import type { EventResult, EventSource } from './transaction';
+import { POLL_AFTER_END_MS, type EventResult, type EventSource } from './transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, mayMove, type OrderStatus, type TransactionStatus } from './transitions';
 
 /**
@@ -114,6 +114,22 @@ export function afterMove(order: OrderRecord, move: Move, delivery: number | und
     ),
     deliveries: delivery === undefined ? order.deliveries : [...order.deliveries, delivery],
   };
+}
+
+/**
+ * When the processor has to be asked whether it approved what the move ends unpaid, epoch milliseconds: the customer is at the issuer, or
+ * the outcome was never known (rules 10.11). `undefined` where the processor has said no, or was never sent a charge.
+ */
+export function lateApprovalPollAt(
+  order: OrderRecord,
+  { transaction }: Move,
+  { source, now }: Pick<MoveDetails, 'source' | 'now'>,
+): number | undefined {
+  const before = transactionOf(order, transaction?.transaction_id);
+  const is_possible =
+    (isEnding(transaction?.to) && before?.status === 'pending') ||
+    (transaction?.to === 'error' && source === 'service');
+  return is_possible ? now + POLL_AFTER_END_MS : undefined;
 }
 
 /** An authorization that is accepted holds the whole amount until its window ends. */

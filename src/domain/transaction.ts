@@ -3,6 +3,12 @@ export type EventSource = 'customer' | 'merchant' | 'processor' | 'service';
 /** The processor's result as the event shows it; absent while the outcome is open. */
 export type EventResult = 'approved' | 'declined' | 'failed';
 
+/**
+ * How long after a transaction's end the processor is asked whether it approved it after all: a customer may still be at the issuer, but
+ * not longer than this (rules 10.12). Milliseconds.
+ */
+export const POLL_AFTER_END_MS = 15 * 60_000;
+
 /** The key under which the processor knows a charge: derived, so that every repeat is the same request. */
 export function chargeKey(transaction_id: string): string {
   return `${transaction_id}:charge`;

@@ -1,96 +1,171 @@
-import type { Database } from '../db/connection';
-import { LIMIT, unfinishedFollowUps, unfinishedOrders, overdueDeliveries } from '../db/unfinished';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAway, type Database } from '../db/connection';
+import { releaseLease, takeLease } from '../db/lease';
+import {
+  SOURCE_NAMES,
+  findChecks,
+  findProgress,
+  saveProgress,
+  type Check,
+  type OrderCheck,
+  type SourceName,
+  type SourceProgress,
+} from '../db/recovery';
 import type { Logger } from '../log';
-import type { connectTemporal } from '../temporal/connect';
-import { grpcStatusOf } from '../temporal/grpc-status';
+import { callOnce } from '../temporal/call';
+import { pingTemporal, type TemporalClient } from '../temporal/connect';
 import type { Workflows } from '../temporal/workflows';
-
-interface Services {
-  db: Database;
-  client: ReturnType<typeof connectTemporal>;
-  workflows: Pick<Workflows, 'orders' | 'follow_ups' | 'deliveries'>;
-  log: Logger;
-}
-
-/** A server that does not answer must not delay the end of the process. */
-const DEADLINE_MS = 5_000;
-
-/** Whether Temporal itself is unreachable, not just this order. */
-function isTemporalUnavailable(error: unknown): boolean {
-  return ['deadline_exceeded', 'unavailable'].includes(grpcStatusOf(error) ?? '');
-}
 
 /** Rows changed in the last minute are left alone: their workflow is still at work. Milliseconds. */
 const SETTLE_MS = 60_000;
-const EVERY_MS = 60_000;
+const EVERY_MS = 30_000;
+const PAGE = 1_000;
+/** A Temporal that does not answer must not delay the end of the process. Milliseconds. */
+const CALL_MS = 5_000;
+
+const LEASE = 'recovery';
+/** Longer than a pause and a call together. Milliseconds. */
+const LEASE_MS = 75_000;
+const RENEW_LEASE_AFTER_MS = 20_000;
+
+interface Services {
+  db: Database;
+  client: TemporalClient;
+  workflows: Pick<Workflows, 'orders' | 'follow_ups' | 'payment_links' | 'deliveries'>;
+  log: Logger;
+}
+
+type Handlers = { [Name in SourceName]: (check: Check<Name>) => Promise<void> };
 
 /**
- * Restarts work that the database knows of and Temporal has lost. Temporal keeps an update in memory until its first task is done:
- * if server and worker die together it is lost, even if its row is already written. Each round starts a workflow for such orders,
- * follow-up orders and webhooks, or signals the one they have; all of it is safe to repeat.
+ * Continues work that the database knows of and Temporal has lost: an update that was in memory when server and worker died, though its
+ * row was written, or a workflow that somebody terminated. Each round checks the rows that fell due since the last one, and starts
+ * the workflow of each or signals the one it has; all of it is safe to repeat (rules 10.13).
+ *
+ * Every worker runs this. One of them has the lease and does the work; how far it came is in the database, so that another goes on
+ * there.
  */
 export class Recovery {
-  private timer: NodeJS.Timeout | undefined;
-  private round: Promise<void> = Promise.resolve();
-  /** Epoch ms; older orders were checked in an earlier round. 0: check all. */
-  private since = 0;
-  private stopping = false;
+  private readonly holder = randomUUID();
+  private readonly stopping = new AbortController();
+  private readonly handlers: Handlers;
+  private loop: Promise<void> = Promise.resolve();
+  private lease_renewed_at = 0;
 
-  constructor(private readonly services: Services) {}
+  constructor(private readonly services: Services) {
+    this.handlers = handlersOf(services.workflows);
+  }
 
-  /** Runs a round now, then one every minute. */
+  /** Runs a round now, then one every 30 seconds, while this process has the lease. */
   start(): void {
-    this.timer = setInterval(() => this.next(), EVERY_MS);
-    this.next();
+    this.loop = this.run();
   }
 
-  /** Begins nothing new, and resolves when the current round is over. */
+  /** Begins nothing new, and resolves when the call under way is over. */
   async stop(): Promise<void> {
-    this.stopping = true;
-    clearInterval(this.timer);
-    await this.round;
+    this.stopping.abort();
+    await this.loop;
+    await releaseLease(this.services.db, { name: LEASE, holder: this.holder }).catch(() => undefined);
   }
 
-  /** One round; `now` in epoch milliseconds. Throws the first failure; the next round tries again. */
+  /** One round; `now` in epoch milliseconds. Throws when the database is unavailable; the next round goes on where this one ended. */
   async recover(now: number): Promise<void> {
-    const { db, workflows, log } = this.services;
-    const before = now - SETTLE_MS;
-    const follow_ups = await unfinishedFollowUps(db, before);
-    const failures = await this.each(follow_ups, (follow_up) => workflows.follow_ups.start(follow_up));
-    const orders = await unfinishedOrders(db, { since: this.since, before });
-    failures.push(...(await this.each(orders, (order) => workflows.orders.resume(order))));
-    const deliveries = await overdueDeliveries(db, before);
-    failures.push(...(await this.each(deliveries, (delivery) => workflows.deliveries.start(delivery))));
-    if (failures.length > 0) throw failures[0];
-    // The query is limited: the next round starts at the last row.
-    this.since = orders.length < LIMIT ? before : Date.parse(orders.at(-1)!.touched);
-    log.debug(
-      { follow_ups: follow_ups.length, orders: orders.length, deliveries: deliveries.length },
-      'recovery round done',
-    );
-  }
-
-  /**
-   * Goes one by one, as nothing waits for the result, and stops when the process ends. Returns the failures: one bad item does not
-   * stop the rest, an unreachable Temporal does.
-   */
-  private async each<Item>(items: Item[], tell: (item: Item) => Promise<void>): Promise<unknown[]> {
-    const failures: unknown[] = [];
-    for (const item of items) {
-      if (this.stopping || failures.some(isTemporalUnavailable)) break;
-      await this.services.client
-        .withDeadline(Date.now() + DEADLINE_MS, () => tell(item))
-        .catch((error: unknown) => failures.push(error));
+    const { db, log } = this.services;
+    const progress = await findProgress(db);
+    const finished: Partial<Record<SourceName, SourceProgress>> = {};
+    for (const name of SOURCE_NAMES) {
+      const since = progress[name] ?? { checked_until: 0, round_until: null, position: null };
+      const round_until = since.round_until ?? now - SETTLE_MS;
+      if (round_until <= since.checked_until) continue;
+      try {
+        if (!(await this.checkAll(name, { ...since, round_until }))) break;
+        finished[name] = { checked_until: round_until, round_until: null, position: null };
+      } catch (error) {
+        if (isAway(error)) throw error;
+        log.error({ err: error, source: name }, 'recovery could not read what it checks');
+      }
     }
-    return failures;
+    if (Object.keys(finished).length > 0) await saveProgress(db, finished);
   }
 
-  private next(): void {
-    const round = async () => {
-      if (!this.stopping) await this.recover(Date.now());
-    };
-    this.round = this.round
-      .then(round)
-      .catch((error: unknown) => this.services.log.warn({ err: error }, 'recovery round failed'));
+  /** Checks all rows of a source that are due. `false`: it had to stop, and saved where. */
+  private async checkAll(name: SourceName, progress: SourceProgress & { round_until: number }): Promise<boolean> {
+    const { db } = this.services;
+    const { checked_until: since, round_until: until } = progress;
+    let after = progress.position;
+    for (;;) {
+      const page = await findChecks(db, name, { since, until, after, limit: PAGE });
+      for (const check of page) {
+        if (!(await this.make(name, check))) {
+          await saveProgress(db, { [name]: { ...progress, position: after } });
+          return false;
+        }
+        after = check.position;
+      }
+      if (page.length < PAGE) return true;
+      await saveProgress(db, { [name]: { ...progress, position: after } });
+    }
   }
+
+  /** Makes one check. A failure is logged, and the row waits for its next check; `false` when Temporal, the lease or time is gone. */
+  private async make<Name extends SourceName>(name: Name, check: Check<Name>): Promise<boolean> {
+    const { client, log } = this.services;
+    if (this.stopping.signal.aborted || !(await this.keepLease())) return false;
+    try {
+      await callOnce(client, Date.now() + CALL_MS, () => this.handlers[name](check));
+    } catch (error) {
+      const is_available = await pingTemporal(client).then(
+        () => true,
+        () => false,
+      );
+      if (!is_available) return false;
+      log.warn({ err: error, source: name, key: check.position.key }, 'recovery could not continue this');
+    }
+    return true;
+  }
+
+  private async run(): Promise<void> {
+    const { log } = this.services;
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      try {
+        const now = await this.takeLease();
+        if (now !== undefined) await this.recover(now);
+      } catch (error) {
+        log.warn({ err: error }, 'recovery round failed');
+      }
+      await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Takes or renews the lease. Returns the database's time, which all workers share, or `undefined` while another has the lease. */
+  private async takeLease(): Promise<number | undefined> {
+    const now = await takeLease(this.services.db, { name: LEASE, holder: this.holder, lasts_ms: LEASE_MS });
+    if (now !== undefined) this.lease_renewed_at = Date.now();
+    return now;
+  }
+
+  private async keepLease(): Promise<boolean> {
+    return Date.now() - this.lease_renewed_at < RENEW_LEASE_AFTER_MS || (await this.takeLease()) !== undefined;
+  }
+}
+
+/** How the rows of each source are continued. */
+function handlersOf({ orders, follow_ups, payment_links, deliveries }: Services['workflows']): Handlers {
+  // At its first check the workflow may be behind the record, later it may only be gone. A signal would disturb a running charge.
+  const continueOrder = ({ row, is_first }: { row: OrderCheck; is_first: boolean }) =>
+    is_first && !row.is_charging ? orders.resume(row) : orders.start(row);
+  return {
+    attempts: continueOrder,
+    expired_orders: continueOrder,
+    unknown_outcomes: continueOrder,
+    authorizations: continueOrder,
+    capture_windows: continueOrder,
+    follow_ups: ({ row }) => follow_ups.start(row),
+    late_approvals: ({ row }) => follow_ups.startReversal({ ...row, now: Date.now() }),
+    payment_links: ({ row }) => payment_links.resume(row),
+    expired_payment_links: ({ row }) => payment_links.resume(row),
+    deliveries: ({ row }) => deliveries.start(row),
+  };
 }

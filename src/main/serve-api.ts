@@ -12,7 +12,7 @@ import { findProjectByApiKey } from '../db/api-keys';
 import { LIMITS, connect, ping } from '../db/connection';
 import type { Logger } from '../log';
 import { createProcessor } from '../processor/client';
-import { connectTemporal } from '../temporal/connect';
+import { connectTemporal, pingTemporal, type TemporalClient } from '../temporal/connect';
 import { createWorkflows } from '../temporal/workflows';
 import type { Started } from './process';
 import { publicUrl } from './public-url';
@@ -24,7 +24,7 @@ const PAGE_DEADLINE_MS = 10_000;
 export async function serveApi(
   config: Config,
   log: Logger,
-  addTo?: (pages: ReturnType<typeof createPages>, client: ReturnType<typeof connectTemporal>) => void,
+  addTo?: (pages: ReturnType<typeof createPages>, client: TemporalClient) => void,
 ): Promise<Started> {
   const page_secret = required(config, 'PAGE_SECRET');
   const db = connect(required(config, 'POSTGRES_URL'), { limits: LIMITS });
@@ -78,7 +78,7 @@ export async function serveApi(
       {
         name: 'temporal',
         required: false,
-        check: async () => void (await client.workflowService.getSystemInfo({})),
+        check: () => pingTemporal(client),
       },
     ],
     routers: [

@@ -7,6 +7,17 @@ export function dataConverter(payload_keys: string | undefined): DataConverter {
   return payload_keys === undefined ? {} : { payloadCodecs: [new EncryptingCodec(payload_keys)] };
 }
 
+export type TemporalClient = Client;
+
+/** Milliseconds for the answer whether Temporal is there. */
+const PING_MS = 2_000;
+
+/** Throws unless Temporal answers for the namespace: the readiness probe. */
+export async function pingTemporal(client: Client): Promise<void> {
+  const { namespace } = client.options;
+  await client.withDeadline(Date.now() + PING_MS, () => client.workflowService.describeNamespace({ namespace }));
+}
+
 /** Opens the one connection of a process to Temporal. Close it with `client.connection.close()`. */
 export function connectTemporal(options: {
   address: string;

@@ -1,5 +1,6 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { findOrderView, type OrderView } from '../db/order-view';
+import { insertWatch } from '../db/late-approvals';
 import { endedUnpaid } from '../db/transactions';
 import { reversalOrderId } from '../ids';
 import {
@@ -102,18 +103,23 @@ export class FollowUps {
   }
 
   /**
-   * Gives a payment back that may have been approved after it had ended; of any other, nothing. The reversal's workflow asks the
-   * processor whether it was approved: now, or after `poll_after_ms` (milliseconds) unless it is told to ask before.
+   * Gives a payment back that may have been approved after it had ended; any other is left as it is. The reversal's workflow asks the
+   * processor whether it was approved: now, or after `poll_after_ms` (milliseconds) unless it is told to ask before. A stored watch
+   * brings a lost workflow back. `now` in epoch milliseconds.
    */
   async startReversal({
     transaction_id,
     poll_after_ms,
+    now,
   }: {
     transaction_id: string;
     poll_after_ms?: number | undefined;
+    now: number;
   }): Promise<void> {
-    const payment = await endedUnpaid(this.temporal.db, transaction_id);
+    const { db } = this.temporal;
+    const payment = await endedUnpaid(db, transaction_id);
     if (payment === undefined) return;
+    await insertWatch(db, transaction_id, now + (poll_after_ms ?? 0));
     const reversal: FollowUpInput = {
       ...payment,
       id: reversalOrderId(transaction_id),

@@ -164,6 +164,16 @@ export class Orders {
     await unlessClosed(() => this.handle(order_id).signal(recordChanged));
   }
 
+  /** Starts the order's workflow from the record unless it is running. */
+  async start(order: StartedOrder): Promise<void> {
+    await unlessClosed(() =>
+      this.temporal.client.workflow.start<OrderWorkflow>(ORDER_WORKFLOW, {
+        ...orderStart(order),
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      }),
+    );
+  }
+
   /** The order's workflow reads the record and goes on from there; one that is closed or lost starts again. */
   async resume(order: StartedOrder): Promise<void> {
     await this.temporal.client.workflow.signalWithStart<OrderWorkflow>(

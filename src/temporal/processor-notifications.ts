@@ -50,7 +50,7 @@ export class ProcessorNotifications {
   /** The reversal does nothing unless the payment ended unpaid: only then may it have been approved late. */
   private async pollPayment({ order_id, transaction_id }: { order_id: string; transaction_id: string }): Promise<void> {
     await this.orders.requestPoll(order_id);
-    await this.follow_ups.startReversal({ transaction_id });
+    await this.follow_ups.startReversal({ transaction_id, now: Date.now() });
   }
 
   /** A notification about an unknown payment is ignored. */

@@ -110,9 +110,14 @@ const authorized = (capture_mode: 'manual' | 'delayed' = 'manual', card: CardNam
 async function approvedTooLate(): Promise<OrderRecord> {
   const pending = await paid('challenge');
   const cancelled = await moveOrder(database.db, pending, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
-  const { challenge_url } = (await view(pending.id)).transactions[0]!;
-  await fetch(challenge_url ?? '', { method: 'POST', body: new URLSearchParams({ code: '0101' }), redirect: 'manual' });
+  await atIssuer(pending.id, '0101');
   return cancelled;
+}
+
+/** The customer enters a code on the issuer's page: 0101 passes, 3333 fails. */
+async function atIssuer(order_id: string, code: string): Promise<void> {
+  const { challenge_url } = (await view(order_id)).transactions[0]!;
+  await fetch(challenge_url ?? '', { method: 'POST', body: new URLSearchParams({ code }), redirect: 'manual' });
 }
 
 /** A payment of which this kind of order may be asked, and how it is. */
@@ -308,15 +313,44 @@ describe('startReversal', () => {
   test('only of a payment that ended unpaid', async () => {
     const late = await approvedTooLate();
     const transaction_id = transactionIdOf(late.id, 1);
-    await activities().startReversal({ transaction_id });
-    await activities().startReversal({ transaction_id, poll_after_ms: MINUTE });
+    await activities().startReversal({ transaction_id, now: NOW });
+    await activities().startReversal({ transaction_id, poll_after_ms: MINUTE, now: NOW });
     // News are told to the one that waits to ask of itself.
     expect(said.splice(0)).toEqual(
       ['tell', 'start'].map((what) => `${what} ${orderWorkflowId(reversalOrderId(transaction_id))}`),
     );
     const { id: order_id } = await paid();
-    await activities().startReversal({ transaction_id: transactionIdOf(order_id, 1), poll_after_ms: MINUTE });
+    await activities().startReversal({
+      transaction_id: transactionIdOf(order_id, 1),
+      poll_after_ms: MINUTE,
+      now: NOW,
+    });
     expect(said).toEqual([]);
+  });
+});
+
+describe('the watch for a late approval', () => {
+  const isWatched = async (order_id: string) =>
+    (await database.db('late_approval_watches').where({ transaction_id: transactionIdOf(order_id, 1) })).length === 1;
+
+  test('ends with the reversal', async () => {
+    const input = await ready('reversal');
+    expect(await isWatched(input.original_order_id)).toBe(true);
+    await carriedOut(input);
+    expect(await isWatched(input.original_order_id)).toBe(false);
+  });
+
+  test('lasts while the processor does not answer, and until it says no at the end of the watch', async () => {
+    const pending = await paid('challenge');
+    await moveOrder(database.db, pending, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
+    const input = followUpOf(pending.id, 'reversal', { requested_by: 'service' });
+    await deaf().executeFollowUp({ ...input, now: NOW + 15 * MINUTE });
+    expect(await isWatched(pending.id)).toBe(true);
+    await atIssuer(pending.id, '3333');
+    expect(await activities().executeFollowUp({ ...input, now: NOW + MINUTE })).toEqual({ result: 'nothing' });
+    expect(await isWatched(pending.id)).toBe(true);
+    await activities().executeFollowUp({ ...input, now: NOW + 15 * MINUTE });
+    expect(await isWatched(pending.id)).toBe(false);
   });
 });
 

@@ -240,6 +240,28 @@ export async function up(knex: Knex): Promise<void> {
       foreign key (order_id, n) references webhook_deliveries
     );
 
+    -- A transaction that ended unpaid although the processor may have approved it, or still may: it is asked until poll_at (rules
+    -- 10.12). Written with the end, deleted once the processor has said no or the reversal order is written.
+    create table late_approval_watches (
+      transaction_id uuid primary key references transactions,
+      poll_at timestamptz not null
+    );
+
+    -- Work that one process at a time does. The row is the lease: no session holds it.
+    create table leases (
+      name text primary key,
+      holder text not null,
+      expires_at timestamptz not null
+    );
+
+    -- How far recovery has checked each kind of open row; of a round under way, until when it goes and where it is.
+    create table recovery_progress (
+      source text primary key,
+      checked_until timestamptz not null,
+      round_until timestamptz,
+      position json
+    );
+
     create index orders_project_created on orders (project_id, created);
     create index orders_related on orders (related_order_id) where related_order_id is not null;
     create index payment_links_project_created on payment_links (project_id, created);
@@ -249,17 +271,23 @@ export async function up(knex: Knex): Promise<void> {
       where status in ('new', 'processing', 'see-transactions');
     create unique index orders_paid_of_payment_link on orders (related_payment_link_id) where status = 'completed';
 
-    -- What recovery looks for: payment links, orders, capture windows and webhooks that are not finished.
+    -- Rows that recovery checks, by the instant from which it does (rules 10.13).
+    create index orders_open on orders (modified)
+      where kind = 'payment' and status in ('new', 'processing', 'see-transactions');
+    create index orders_open_expires_at on orders (expires_at)
+      where kind = 'payment' and status in ('new', 'processing', 'see-transactions');
     create index payment_links_open on payment_links (modified)
+      where status in ('new', 'processing', 'all_unsuccessful') and attempts > 0;
+    create index payment_links_open_expires_at on payment_links (expires_at)
       where status in ('new', 'processing', 'all_unsuccessful');
-    create index payment_links_due on payment_links (expires_at)
-      where status in ('new', 'processing', 'all_unsuccessful');
-    create index orders_open on orders (modified) where status in ('new', 'processing', 'see-transactions');
-    create index orders_due on orders (expires_at) where status in ('new', 'processing', 'see-transactions');
     create index orders_follow_ups_open on orders (modified)
       where kind <> 'payment' and status in ('new', 'processing', 'see-transactions');
-    create index transactions_windows on transactions (capture_ends_at)
+    create index transactions_processing on transactions (modified) where status = 'processing';
+    create index transactions_reserved on transactions (modified)
       where capture_mode is not null and status = 'accepted' and captured_amount + voided_amount < amount;
+    create index transactions_capture_windows on transactions (capture_ends_at)
+      where capture_mode is not null and status = 'accepted' and captured_amount + voided_amount < amount;
+    create index late_approval_watches_poll_at on late_approval_watches (poll_at);
     create index webhook_deliveries_open on webhook_deliveries (next_attempt_at) where status = 'new';
   `);
 }

@@ -1,4 +1,4 @@
-import { ForbiddenMove, afterMove, planMove } from '../../../src/domain/move';
+import { ForbiddenMove, afterMove, lateApprovalPollAt, planMove, type Change } from '../../../src/domain/move';
 import type { OrderRecord } from '../../../src/domain/order-record';
 import type { TransactionStatus } from '../../../src/domain/transitions';
 import { anOrderRecord as anOrder } from '../../support/order-record';
@@ -160,4 +160,23 @@ test('afterMove counts only what changed the order', () => {
   const order = anOrder(['error', 'new'], { status: 'processing', moves: 1 });
   const move = planMove(order, { transaction_id: 't2', to: 'error' })!;
   expect(afterMove(order, move, undefined)).toMatchObject({ status: 'processing', version: 4, moves: 1 });
+});
+
+describe('rules 10.11: what a move ends unpaid is polled 15 minutes later, where it may have been approved', () => {
+  const NOW = 1_000_000;
+  const error: Change = { transaction_id: 't1', to: 'error' };
+
+  test.each<[string, TransactionStatus, Change, 'customer' | 'service' | 'processor', boolean]>([
+    ['cancelled at the issuer', 'pending', { ended: 'cancelled' }, 'customer', true],
+    ['expired at the issuer', 'pending', { ended: 'expired' }, 'service', true],
+    ['given up, with its outcome unknown', 'processing', error, 'service', true],
+    ['declined', 'pending', error, 'processor', false],
+    ['cancelled before it was charged', 'new', { ended: 'cancelled' }, 'customer', false],
+    ['expired before it was charged', 'new', { ended: 'expired' }, 'service', false],
+    ['accepted', 'pending', { transaction_id: 't1', to: 'accepted' }, 'processor', false],
+  ])('%s', (_title, from, change, source, is_polled) => {
+    const order = anOrder([from], { status: from === 'new' ? 'new' : 'processing' });
+    const poll_at = lateApprovalPollAt(order, planMove(order, change)!, { source, now: NOW });
+    expect(poll_at).toBe(is_polled ? NOW + 15 * 60_000 : undefined);
+  });
 });

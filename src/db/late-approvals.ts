@@ -1,0 +1,28 @@
+import { iso, rows, type Database } from './connection';
+
+/**
+ * Transactions that ended unpaid and may have been approved late: the processor is asked about each until `poll_at`. moveOrder writes
+ * the row with the end; it is here to survive the reversal's workflow (rules 10.12, 10.13).
+ */
+
+/** Writes a watch unless there is one. `poll_at` in epoch milliseconds. */
+export async function insertWatch(db: Database, transaction_id: string, poll_at: number): Promise<void> {
+  await rows(
+    db,
+    'insert into late_approval_watches (transaction_id, poll_at) values (:transaction_id, :poll_at) on conflict do nothing',
+    { transaction_id, poll_at: iso(poll_at) },
+  );
+}
+
+/** Ends the watch: the reversal is recorded, and its own order is what is left to do. */
+export async function endWatch(db: Database, transaction_id: string): Promise<void> {
+  await rows(db, 'delete from late_approval_watches where transaction_id = :transaction_id', { transaction_id });
+}
+
+/** Ends the watch if it is due: asked at `now` (epoch milliseconds), the processor said that it had not approved. */
+export async function endDueWatch(db: Database, transaction_id: string, now: number): Promise<void> {
+  await rows(db, 'delete from late_approval_watches where transaction_id = :transaction_id and poll_at <= :now', {
+    transaction_id,
+    now: iso(now),
+  });
+}

@@ -1,0 +1,26 @@
+import { rows, type Database } from './connection';
+
+/**
+ * Takes a lease, or renews it, by the database's clock, which it returns in epoch milliseconds; `undefined` while somebody else has the
+ * lease. A row and no session lock, as a pooler such as PgBouncer gives each statement another session.
+ */
+export async function takeLease(
+  db: Database,
+  lease: { name: string; holder: string; lasts_ms: number },
+): Promise<number | undefined> {
+  const [taken] = await rows<{ now: string }>(
+    db,
+    `insert into leases (name, holder, expires_at)
+     values (:name, :holder, clock_timestamp() + :lasts_ms * interval '1 millisecond')
+     on conflict (name) do update set holder = excluded.holder, expires_at = excluded.expires_at
+     where leases.holder = excluded.holder or leases.expires_at <= clock_timestamp()
+     returning clock_timestamp() as now`,
+    lease,
+  );
+  return taken && Date.parse(taken.now);
+}
+
+/** Lets somebody else take the lease at once. */
+export async function releaseLease(db: Database, lease: { name: string; holder: string }): Promise<void> {
+  await rows(db, 'delete from leases where name = :name and holder = :holder', lease);
+}

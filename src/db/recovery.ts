@@ -1,0 +1,280 @@
+import type { DeliveryId } from '../domain/delivery';
+import { OPEN_ORDER_STATUSES, PAYMENT_LINK_MOVES, PAYMENT_LINK_STATUSES, isFinal } from '../domain/transitions';
+import { iso, rows, type Database } from './connection';
+import type { OpenFollowUp } from './follow-ups';
+
+/**
+ * What recovery checks: rows of the record that a workflow still has to work on. Each source has an instant (`at`), the last change or a
+ * deadline, from which its rows are checked at intervals while they stay open. An index serves each instant, so that rows which are not
+ * checked cost nothing.
+ */
+
+/** A payment order. */
+export interface OrderCheck {
+  order_id: string;
+  project_id: string;
+  /** Its last attempt has no outcome yet: the request that makes it may still be running. */
+  is_charging: boolean;
+}
+
+/** A payment link. */
+interface LinkCheck {
+  id: string;
+  project_id: string;
+}
+
+/** The rows of each source. A further kind of workflow adds a line here, one to SOURCES and one to the handlers of Recovery. */
+export interface SourceRows {
+  /** Orders of which an attempt began. One that only waits to be paid can have missed nothing. */
+  attempts: OrderCheck;
+  /** Orders whose time for paying is over. */
+  expired_orders: OrderCheck;
+  /** Orders of which the outcome of a charge is unknown. */
+  unknown_outcomes: OrderCheck;
+  /** Orders that hold reserved money. */
+  authorizations: OrderCheck;
+  /** Orders that hold reserved money after their capture window. */
+  capture_windows: OrderCheck;
+  /** Follow-up orders that are not final. Those of the processor are final as soon as they are written. */
+  follow_ups: OpenFollowUp;
+  /** Transactions that ended unpaid and may have been approved late. */
+  late_approvals: { transaction_id: string };
+  /** Payment links that were tried. */
+  payment_links: LinkCheck;
+  /** Payment links whose time is over. */
+  expired_payment_links: LinkCheck;
+  /** Webhooks whose next attempt is due. */
+  deliveries: DeliveryId & { project_id: string };
+}
+
+export type SourceName = keyof SourceRows;
+
+interface Source {
+  columns: string;
+  /** Tables and conditions; `at` and `key` are added. */
+  from: string;
+  /** The instant from which a row is checked. */
+  at: string;
+  /** Orders rows of the same instant; a text. */
+  key: string;
+  /** Checked at all intervals; otherwise only twice, as a later deadline has a source of its own. */
+  is_repeated: boolean;
+}
+
+const list = (statuses: readonly string[]) => `(${statuses.map((status) => `'${status}'`).join(', ')})`;
+const OPEN = list(OPEN_ORDER_STATUSES);
+const OPEN_LINK = list(PAYMENT_LINK_STATUSES.filter((status) => !isFinal(PAYMENT_LINK_MOVES, status)));
+
+/** The conditions of the index transactions_reserved. */
+const RESERVED = `t.capture_mode is not null and t.status = 'accepted' and t.captured_amount + t.voided_amount < t.amount`;
+
+const ORDER = {
+  columns: `o.id as order_id, o.project_id, coalesce((
+    select last.status = 'new' from transactions last where last.order_id = o.id order by last.attempt desc limit 1
+  ), false) as is_charging`,
+  key: 'o.id::text',
+};
+
+const LINK = { columns: 'l.id, l.project_id', key: 'l.id::text' };
+
+const SOURCES: { [Name in SourceName]: Source } = {
+  attempts: {
+    ...ORDER,
+    from: `orders o where o.kind = 'payment' and o.status in ${OPEN} and exists (
+      select 1 from transactions t where t.order_id = o.id and (t.status <> 'new' or o.charged_by = 'token')
+    )`,
+    at: 'o.modified',
+    is_repeated: false,
+  },
+  expired_orders: {
+    ...ORDER,
+    from: `orders o where o.kind = 'payment' and o.status in ${OPEN}`,
+    at: 'o.expires_at',
+    is_repeated: true,
+  },
+  unknown_outcomes: {
+    ...ORDER,
+    from: `transactions t join orders o on o.id = t.order_id where t.status = 'processing' and o.kind = 'payment'`,
+    at: 't.modified',
+    is_repeated: true,
+  },
+  authorizations: {
+    ...ORDER,
+    from: `transactions t join orders o on o.id = t.order_id where ${RESERVED}`,
+    at: 't.modified',
+    is_repeated: false,
+  },
+  capture_windows: {
+    ...ORDER,
+    from: `transactions t join orders o on o.id = t.order_id where ${RESERVED}`,
+    at: 't.capture_ends_at',
+    is_repeated: true,
+  },
+  follow_ups: {
+    columns: `f.id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id,
+      t.original_transaction_id`,
+    from: `orders f join transactions t on t.order_id = f.id
+      where f.kind <> 'payment' and f.status in ${OPEN} and f.requested_by <> 'processor'`,
+    at: 'f.modified',
+    key: 'f.id::text',
+    is_repeated: true,
+  },
+  late_approvals: {
+    columns: 'w.transaction_id',
+    from: 'late_approval_watches w where true',
+    at: 'w.poll_at',
+    key: 'w.transaction_id::text',
+    is_repeated: true,
+  },
+  payment_links: {
+    ...LINK,
+    from: `payment_links l where l.status in ${OPEN_LINK} and l.attempts > 0`,
+    at: 'l.modified',
+    is_repeated: false,
+  },
+  expired_payment_links: {
+    ...LINK,
+    from: `payment_links l where l.status in ${OPEN_LINK}`,
+    at: 'l.expires_at',
+    is_repeated: true,
+  },
+  deliveries: {
+    columns: 'd.order_id, d.n, o.project_id',
+    from: `webhook_deliveries d join orders o on o.id = d.order_id where d.status = 'new'`,
+    at: 'd.next_attempt_at',
+    key: `d.order_id::text || ':' || d.n`,
+    is_repeated: true,
+  },
+};
+
+export const SOURCE_NAMES = Object.keys(SOURCES) as SourceName[];
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** No order, capture window or unknown outcome lasts longer than this. */
+const LONGEST = 45 * DAY;
+
+/** When rows are checked, in milliseconds after the first check: after 4, 14 and 29 minutes, every hour, after a day every six hours. */
+const INTERVALS = [
+  ...[0, 4, 14, 29].map((minutes) => minutes * MINUTE),
+  ...every(HOUR, { from: HOUR - MINUTE, to: DAY - MINUTE }),
+  ...every(6 * HOUR, { from: DAY - MINUTE, to: LONGEST }),
+];
+
+function every(interval: number, { from, to }: { from: number; to: number }): number[] {
+  return Array.from({ length: Math.ceil((to - from) / interval) }, (_, n) => from + n * interval);
+}
+
+/** The instants of which rows are due for a check: each row in one period at most. `ends` is excluded. */
+interface Period {
+  begins: number;
+  ends: number;
+}
+
+/** The periods of all checks that fell due between `since` and `until`. Of several that a row missed only the last one is made. */
+function duePeriods({ is_repeated }: Source, { since, until }: { since: number; until: number }): Period[] {
+  const intervals = is_repeated ? INTERVALS : INTERVALS.slice(0, 2);
+  return intervals.map((interval, n) => {
+    const ends = until - interval;
+    const next = intervals[n + 1];
+    return { begins: Math.min(ends, Math.max(since - interval, next === undefined ? 0 : until - next)), ends };
+  });
+}
+
+/** Where a page ended, so that the next one goes on there. */
+export interface Position {
+  period: number;
+  at: string;
+  key: string;
+}
+
+/** A row that is due for a check. */
+export interface Check<Name extends SourceName> {
+  row: SourceRows[Name];
+  /** It was never checked since its instant. */
+  is_first: boolean;
+  position: Position;
+}
+
+/** The next page of a source's rows that fell due for a check between `since` and `until`, epoch milliseconds. */
+export async function findChecks<Name extends SourceName>(
+  db: Database,
+  name: Name,
+  due: { since: number; until: number; after: Position | null; limit: number },
+): Promise<Check<Name>[]> {
+  const { columns, from, at, key } = SOURCES[name];
+  const periods = duePeriods(SOURCES[name], due);
+  const found = await rows<SourceRows[Name] & Position & { is_first: boolean }>(
+    db,
+    `select p.n::int as period, x.* from unnest(:begins::timestamptz[], :ends::timestamptz[]) with ordinality p (begins, ends, n)
+     cross join lateral (
+       select ${at} as at, ${key} as key, ${at} >= :since as is_first, ${columns} from ${from}
+         and ${at} >= p.begins and ${at} < p.ends
+         and (:period::int is null or (p.n, ${at}, ${key}) > (:period, :at::timestamptz, :key::text))
+       order by ${at}, ${key} limit :limit
+     ) x
+     order by p.n, x.at, x.key limit :limit`,
+    {
+      begins: periods.map(({ begins }) => iso(begins)),
+      ends: periods.map(({ ends }) => iso(ends)),
+      since: iso(due.since),
+      period: due.after?.period ?? null,
+      at: due.after?.at ?? null,
+      key: due.after?.key ?? null,
+      limit: due.limit,
+    },
+  );
+  return found.map(({ period, at, key, is_first, ...row }) => ({
+    row: row as unknown as SourceRows[Name],
+    is_first,
+    position: { period, at, key },
+  }));
+}
+
+/** How far a source was checked: what fell due before `checked_until`, and of a round under way what comes before `position`. */
+export interface SourceProgress {
+  /** Epoch milliseconds. */
+  checked_until: number;
+  round_until: number | null;
+  position: Position | null;
+}
+
+/** How far every source was checked; one that never was is missing. */
+export async function findProgress(db: Database): Promise<Partial<Record<SourceName, SourceProgress>>> {
+  const found = await rows<{
+    source: SourceName;
+    checked_until: string;
+    round_until: string | null;
+    position: Position | null;
+  }>(db, 'select source, checked_until, round_until, position from recovery_progress', {});
+  return Object.fromEntries(
+    found.map(({ source, checked_until, round_until, position }) => [
+      source,
+      {
+        checked_until: Date.parse(checked_until),
+        round_until: round_until === null ? null : Date.parse(round_until),
+        position,
+      },
+    ]),
+  );
+}
+
+/** Writes how far sources were checked. */
+export async function saveProgress(db: Database, progress: Partial<Record<SourceName, SourceProgress>>): Promise<void> {
+  const sources = Object.entries(progress).map(([source, { checked_until, round_until, position }]) => ({
+    source,
+    checked_until: iso(checked_until),
+    round_until: round_until === null ? null : iso(round_until),
+    position,
+  }));
+  await rows(
+    db,
+    `insert into recovery_progress (source, checked_until, round_until, position)
+     select source, checked_until, round_until, position
+     from json_populate_recordset(null::recovery_progress, :sources::json)
+     on conflict (source) do update set
+       checked_until = excluded.checked_until, round_until = excluded.round_until, position = excluded.position`,
+    { sources: JSON.stringify(sources) },
+  );
+}

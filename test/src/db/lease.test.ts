@@ -1,0 +1,30 @@
+import { releaseLease, takeLease } from '../../../src/db/lease';
+import { aDatabase, type TestDatabase } from '../../support/database';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await aDatabase();
+});
+afterAll(() => database.close());
+
+const HOUR = 60 * 60_000;
+const take = (holder: string, name = 'work', lasts_ms = HOUR) => takeLease(database.db, { name, holder, lasts_ms });
+
+test('one holder at a time, who may renew it, until it is released', async () => {
+  expect(Math.abs((await take('a'))! - Date.now())).toBeLessThan(HOUR);
+  expect([await take('b'), typeof (await take('a')), await take('b')]).toEqual([undefined, 'number', undefined]);
+  await releaseLease(database.db, { name: 'work', holder: 'b' });
+  expect(await take('b')).toBeUndefined();
+  await releaseLease(database.db, { name: 'work', holder: 'a' });
+  expect(await take('b')).toBeDefined();
+});
+
+test('of many at once one gets it; each name is a lease of its own', async () => {
+  const taken = await Promise.all(Array.from({ length: 10 }, (_, n) => take(`holder ${n}`, 'race')));
+  expect(taken.filter((now) => now !== undefined)).toHaveLength(1);
+});
+
+test('one that has expired is anybody’s', async () => {
+  await take('a', 'short', -1);
+  expect(await take('b', 'short')).toBeDefined();
+});

@@ -1,0 +1,417 @@
+import { Client } from 'pg';
+import { rows } from '../../../src/db/connection';
+import { insertFollowUp } from '../../../src/db/follow-ups';
+import { insertTransaction } from '../../../src/db/insert-order';
+import { moveOrder } from '../../../src/db/move-order';
+import {
+  SOURCE_NAMES,
+  findChecks,
+  findProgress,
+  saveProgress,
+  type Check,
+  type Position,
+  type SourceName,
+} from '../../../src/db/recovery';
+import type { FollowUpKind } from '../../../src/domain/follow-up';
+import type { OrderRecord } from '../../../src/domain/order-record';
+import type { OrderStatus, PaymentLinkStatus, TransactionStatus } from '../../../src/domain/transitions';
+import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
+import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
+import { CAPTURE_END, aFollowUp, aSettledFollowUp, anAcceptedPayment, answerFollowUp } from '../../support/payments';
+import { BY_TOKEN, MINUTE } from '../../support/orders';
+
+/** Rows whose workflow may be lost, modified at NOW. */
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await aDatabase({ webhook_url: 'https://shop.example/hook' });
+});
+afterAll(() => database.close());
+/** Each test has the database to itself: a new one for each of them takes ten times as long. */
+beforeEach(async () => {
+  await database.db.raw('truncate orders, payment_links cascade');
+});
+
+test('nothing of one test is there in the next: no table that orders lead to is forgotten', async () => {
+  await anAcceptedPayment(database.db, { mode: 'manual' });
+  const kept = ['knex_migrations', 'knex_migrations_lock', 'merchants', 'projects'];
+  await database.db.raw('truncate orders, payment_links cascade');
+  const tables = await rows<{ name: string }>(
+    database.db,
+    `select tablename as name from pg_tables where schemaname = 'public'`,
+    {},
+  );
+  const left: string[] = [];
+  for (const { name } of tables) {
+    if ((await rows(database.db, `select 1 from "${name}" limit 1`, {})).length > 0) left.push(name);
+  }
+  expect(left.toSorted()).toEqual(kept.toSorted());
+});
+
+const LATER = NOW + 1;
+const SECOND = 1_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** The rows of a source that fell due between `since` and `until`. */
+async function due<Name extends SourceName>(name: Name, until = LATER, since = 0): Promise<Check<Name>[]> {
+  return await findChecks(database.db, name, { since, until, after: null, limit: 1_000 });
+}
+const ORDER_SOURCES = [
+  'attempts',
+  'expired_orders',
+  'unknown_outcomes',
+  'authorizations',
+  'capture_windows',
+] as const satisfies SourceName[];
+/** The orders that are due, each once, whatever the source. */
+async function orders(until = LATER, since = 0): Promise<string[]> {
+  const found = await Promise.all(ORDER_SOURCES.map((name) => due(name, until, since)));
+  return [...new Set(found.flat().map(({ row }) => row.order_id))];
+}
+/** In how many minutes after `from` a source's only row is due, when it is checked every minute. */
+async function minutesDue(name: SourceName, from: number, lasts_ms: number): Promise<number[]> {
+  const found: number[] = [];
+  for (let since = from; since < from + lasts_ms; since += MINUTE) {
+    if ((await due(name, since + MINUTE, since)).length > 0) found.push((since - from) / MINUTE);
+  }
+  return found;
+}
+
+const by = { source: 'processor', now: NOW } as const;
+/** Moves the order's present attempt along these statuses. */
+async function along(order: OrderRecord, ...statuses: TransactionStatus[]): Promise<OrderRecord> {
+  let present = order;
+  for (const to of statuses) {
+    present = await moveOrder(database.db, present, { transaction_id: present.transactions.at(-1)!.id, to }, by);
+  }
+  return present;
+}
+const attempted = async (...statuses: TransactionStatus[]) => await along(await aStoredOrder(database.db), ...statuses);
+
+describe('orders', () => {
+  test.each<[string, () => Promise<OrderRecord>]>([
+    ['its customer is at the issuer', () => attempted('pending')],
+    ['its outcome is not known', () => attempted('processing')],
+    ['declined, with attempts left', () => attempted('error')],
+    [
+      'a further attempt after a decline',
+      async () => {
+        const declined = await attempted('error');
+        return await insertTransaction(database.db, declined, aTransaction(declined.id, { attempt: 2 }), {
+          created: NOW,
+          expires_at: LATER,
+        });
+      },
+    ],
+    ['charged at once, and nobody knows what came of it', () => aStoredOrder(database.db, BY_TOKEN)],
+    ['money is held', () => anAcceptedPayment(database.db, { mode: 'manual' })],
+    ['held, to be captured at the end', () => anAcceptedPayment(database.db, { mode: 'delayed' })],
+    [
+      'some of it is still held',
+      async () => {
+        const payment = await anAcceptedPayment(database.db, { mode: 'manual' });
+        await aSettledFollowUp(database.db, payment, { kind: 'capture', amount: 60 });
+        await aSettledFollowUp(database.db, payment, { kind: 'void', amount: 39 });
+        return payment;
+      },
+    ],
+    [
+      'all of it is asked for, and not answered',
+      async () => {
+        const payment = await anAcceptedPayment(database.db, { mode: 'manual' });
+        await insertFollowUp(database.db, aFollowUp(payment, { kind: 'capture' }));
+        return payment;
+      },
+    ],
+  ])('%s', async (_title, make) => {
+    const { id: order_id } = await make();
+    expect(await orders()).toEqual([order_id]);
+  });
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['waits to be paid', () => aStoredOrder(database.db, { transaction: false })],
+    ['waits to be paid, with an announced transaction', () => aStoredOrder(database.db)],
+    ['was paid', () => anAcceptedPayment(database.db)],
+    ['was declined for good', async () => await along(await aStoredOrder(database.db, BY_TOKEN), 'error')],
+    [
+      'was cancelled',
+      async () => await moveOrder(database.db, await aStoredOrder(database.db), { ended: 'cancelled' }, by),
+    ],
+    [
+      'expired at the issuer',
+      async () => await moveOrder(database.db, await attempted('pending'), { ended: 'expired' }, by),
+    ],
+    [
+      'was captured',
+      async () =>
+        await aSettledFollowUp(database.db, await anAcceptedPayment(database.db, { mode: 'manual' }), {
+          kind: 'capture',
+        }),
+    ],
+    [
+      'was voided',
+      async () =>
+        await aSettledFollowUp(database.db, await anAcceptedPayment(database.db, { mode: 'manual' }), { kind: 'void' }),
+    ],
+    [
+      'a refund is open',
+      async () =>
+        await insertFollowUp(database.db, aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund' })),
+    ],
+  ])('not one that %s', async (_title, make) => {
+    await make();
+    expect(await orders()).toEqual([]);
+  });
+
+  test('changed in the period: its beginning is inside, its end is not', async () => {
+    const ids = [
+      (await attempted('pending')).id,
+      (await anAcceptedPayment(database.db, { mode: 'manual' })).id,
+    ].toSorted();
+    expect([await orders(NOW), await orders(LATER, LATER), (await orders(LATER, NOW)).toSorted()]).toEqual([
+      [],
+      [],
+      ids,
+    ]);
+  });
+
+  test('an order whose charge is under way says so', async () => {
+    const charging = (order: OrderRecord) =>
+      due('attempts').then((found) => found.find(({ row }) => row.order_id === order.id)!.row);
+    const by_token = await aStoredOrder(database.db, BY_TOKEN);
+    const declined = await attempted('error');
+    expect([(await charging(by_token)).is_charging, (await charging(declined)).is_charging]).toEqual([true, false]);
+    await insertTransaction(database.db, declined, aTransaction(declined.id, { attempt: 2 }), {
+      created: NOW,
+      expires_at: LATER,
+    });
+    expect((await charging(declined)).is_charging).toBe(true);
+  });
+
+  test.each<[SourceName, () => Promise<OrderRecord>]>([
+    ['attempts', () => attempted('pending')],
+    ['authorizations', () => anAcceptedPayment(database.db, { mode: 'manual' })],
+  ])('%s are checked twice, and then left to their deadline', async (source, make) => {
+    await make();
+    expect(await minutesDue(source, NOW, 2 * HOUR)).toEqual([0, 4]);
+  });
+
+  test.each<[SourceName, () => Promise<OrderRecord>, (order: OrderRecord) => number]>([
+    ['unknown_outcomes', () => attempted('processing'), () => NOW],
+    ['expired_orders', () => aStoredOrder(database.db, { transaction: false }), ({ expires_at }) => expires_at],
+    ['capture_windows', () => anAcceptedPayment(database.db, { mode: 'manual' }), () => CAPTURE_END],
+  ])('%s are checked from their instant on, in the end every hour', async (source, make, instantOf) => {
+    const instant = instantOf(await make());
+    expect(await due(source, instant)).toEqual([]);
+    expect(await minutesDue(source, instant, 3 * HOUR)).toEqual([0, 4, 14, 29, 59, 119, 179]);
+  });
+
+  test('after a day every six hours, and 45 days later never', async () => {
+    await attempted('processing');
+    const day = [NOW + DAY, NOW + 2 * DAY] as const;
+    const found: number[] = [];
+    for (let since = day[0] - HOUR; since < day[1]; since += HOUR) {
+      if ((await due('unknown_outcomes', since + HOUR, since)).length > 0) found.push((since - NOW) / HOUR);
+    }
+    expect(found).toEqual([23, 29, 35, 41, 47]);
+    expect(await due('unknown_outcomes', NOW + 46 * DAY, NOW + 45 * DAY)).toEqual([]);
+  });
+
+  test('nobody checked for hours: the last check that was missed is made, once, as the first', async () => {
+    await attempted('processing');
+    expect(await due('unknown_outcomes', NOW + 5 * HOUR, NOW)).toMatchObject([{ is_first: true }]);
+    expect(await due('unknown_outcomes', NOW + 5 * HOUR, LATER)).toMatchObject([{ is_first: false }]);
+  });
+});
+
+describe('follow_ups', () => {
+  const payment = (kind: FollowUpKind) =>
+    anAcceptedPayment(database.db, { mode: kind === 'capture' || kind === 'void' ? 'manual' : 'sale' });
+  const followUps = async (until?: number) => (await due('follow_ups', until)).map(({ row }) => row);
+
+  test.each(['capture', 'void', 'refund', 'reversal'] as const)(
+    '%s: while it is new or processing, with all that its workflow needs and no more',
+    async (kind) => {
+      const original = await payment(kind);
+      const follow_up = aFollowUp(original, {
+        kind,
+        amount: 40,
+        requested_by: kind === 'reversal' ? 'service' : 'merchant',
+      });
+      const order = await insertFollowUp(database.db, follow_up);
+      const { id, requested_by, original_order_id, original_transaction_id } = follow_up;
+      const expected = {
+        id,
+        project_id: PROJECT.id,
+        kind,
+        requested_by,
+        amount: 40,
+        original_order_id,
+        original_transaction_id,
+      };
+      expect([await followUps(NOW), await followUps()]).toEqual([[], [expected]]);
+      const asked = await answerFollowUp(database.db, follow_up, order, 'processing', NOW + SECOND);
+      expect([await followUps(NOW + SECOND), await followUps(NOW + SECOND + 1)]).toEqual([[], [expected]]);
+      await answerFollowUp(database.db, follow_up, asked, 'approved', NOW + 2 * SECOND);
+      expect(await followUps(NOW + 9 * SECOND)).toEqual([]);
+    },
+  );
+
+  test('none that the processor made by itself: it is final as soon as it is written', async () => {
+    await insertFollowUp(database.db, aFollowUp(await payment('chargeback'), { kind: 'chargeback' }));
+    expect(await followUps()).toEqual([]);
+  });
+
+  test('no payment order', async () => {
+    await attempted('processing');
+    expect(await followUps()).toEqual([]);
+  });
+});
+
+describe('deliveries', () => {
+  const deliveries = async (until?: number) => (await due('deliveries', until)).map(({ row }) => row);
+
+  test('those whose next attempt was due, the longest overdue first', async () => {
+    const { id: order_id } = await attempted('pending', 'accepted');
+    const [first, second] = [1, 2].map((n) => ({ order_id, n, project_id: PROJECT.id }));
+    expect([await deliveries(NOW), await deliveries()]).toEqual([[], [first, second]]);
+    await database
+      .db('webhook_deliveries')
+      .where({ order_id, n: 1 })
+      .update({ next_attempt_at: new Date(NOW + 2 * MINUTE) });
+    expect(await deliveries()).toEqual([second]);
+    expect(await deliveries(NOW + 2 * MINUTE + 1)).toEqual([second, first]);
+  });
+
+  test.each(['delivered', 'failed'])('none that is %s', async (status) => {
+    const { id: order_id } = await attempted('accepted');
+    await database.db('webhook_deliveries').where({ order_id }).update({ status, next_attempt_at: null });
+    expect(await deliveries()).toEqual([]);
+  });
+});
+
+describe('payment links', () => {
+  test.each([
+    ['new', 0],
+    ['processing', 2],
+    ['all_unsuccessful', 2],
+    ['completed', 0],
+  ] as const)('%s: checked twice once it was tried, and from its end on', async (status, changed) => {
+    await paymentLinks(1, status);
+    expect((await minutesDue('payment_links', NOW, 2 * HOUR)).length).toBe(changed);
+    const expired = await minutesDue('expired_payment_links', NOW + DAY, 2 * HOUR);
+    expect(expired).toEqual(status === 'completed' ? [] : [0, 4, 14, 29, 59, 119]);
+  });
+});
+
+describe('pages', () => {
+  test('follow one another: each row once, rows of one instant too', async () => {
+    await manyOrders(25);
+    await database
+      .db('orders')
+      .update({ modified: new Date(NOW) })
+      .whereRaw(`modified < ?`, [new Date(NOW + 10)]);
+    const found: string[] = [];
+    let after: Position | null = null;
+    for (;;) {
+      const page: Check<'attempts'>[] = await findChecks(database.db, 'attempts', {
+        since: 0,
+        until: NOW + SECOND,
+        after,
+        limit: 4,
+      });
+      found.push(...page.map(({ row }) => row.order_id));
+      after = page.at(-1)?.position ?? null;
+      if (page.length < 4) break;
+    }
+    expect([found.length, new Set(found).size]).toEqual([25, 25]);
+  });
+
+  test('where a round is, and how far each source was checked, is stored', async () => {
+    const position = { period: 2, at: new Date(NOW).toISOString(), key: 'k' };
+    await saveProgress(database.db, {
+      attempts: { checked_until: NOW, round_until: LATER, position },
+      follow_ups: { checked_until: NOW, round_until: null, position: null },
+    });
+    await saveProgress(database.db, { follow_ups: { checked_until: LATER, round_until: null, position: null } });
+    expect(await findProgress(database.db)).toEqual({
+      attempts: { checked_until: NOW, round_until: LATER, position },
+      follow_ups: { checked_until: LATER, round_until: null, position: null },
+    });
+  });
+});
+
+const INDEXES: Record<SourceName, string> = {
+  attempts: 'orders_open',
+  expired_orders: 'orders_open_expires_at',
+  unknown_outcomes: 'transactions_processing',
+  authorizations: 'transactions_reserved',
+  capture_windows: 'transactions_capture_windows',
+  follow_ups: 'orders_follow_ups_open',
+  late_approvals: 'late_approval_watches_poll_at',
+  payment_links: 'payment_links_open',
+  expired_payment_links: 'payment_links_open_expires_at',
+  deliveries: 'webhook_deliveries_open',
+};
+
+test('rows that are not due cost nothing: an index of its own finds the others', async () => {
+  await manyOrders(3_000, 'completed');
+  await manyOrders(3_000, 'processing');
+  await database.db.raw(
+    `insert into webhook_deliveries (order_id, n, url, status, created) select id, 1, 'https://shop.example/', 'delivered', created from orders;
+     insert into late_approval_watches select id, created from transactions`,
+  );
+  await paymentLinks(3_000, 'completed');
+  await paymentLinks(3_000, 'processing');
+  await anAcceptedPayment(database.db, { mode: 'manual' });
+  await database.db.raw('analyze');
+  for (const name of SOURCE_NAMES) {
+    const plan = await planOf(() => due(name, NOW + DAY, NOW + DAY - MINUTE));
+    expect(plan).toContain(`"${INDEXES[name]}"`);
+    expect(plan).not.toMatch(
+      /"Seq Scan"[^}]*"Relation Name":"(orders|transactions|webhook_deliveries|late_approval_watches|payment_links)"/,
+    );
+  }
+});
+
+/** How Postgres reads what this asks for, as JSON. */
+async function planOf(ask: () => Promise<unknown>): Promise<string> {
+  const asked: { sql: string; bindings: unknown[] }[] = [];
+  const note = (query: { sql: string; bindings: unknown[] }) => void asked.push(query);
+  database.db.on('query', note);
+  await ask();
+  database.db.off('query', note);
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  const { rows: plan } = await client.query(`explain (format json) ${asked[0]!.sql}`, asked[0]!.bindings);
+  await client.end();
+  return JSON.stringify(plan);
+}
+
+/** Payment links, changed at NOW and open for a day after it. */
+async function paymentLinks(count: number, status: PaymentLinkStatus): Promise<void> {
+  await rows(
+    database.db,
+    `insert into payment_links (id, project_id, merchant_order_id, amount, currency, expiration_period, expires_at, status, attempts,
+                                completed_order_id, created, modified, completed)
+     select gen_random_uuid(), :project_id, 'A-1', 1, 'EUR', 'P1D', :now::timestamptz + interval '1 day', :status, case when :status = 'new' then 0 else 1 end,
+            case when :status = 'completed' then gen_random_uuid() end, :now, :now, case when :status = 'completed' then :now::timestamptz end
+     from generate_series(1, :count)`,
+    { project_id: PROJECT.id, status, count, now: new Date(NOW).toISOString() },
+  );
+}
+
+/** Orders at the issuer, one changed in each millisecond after NOW; or as many that are completed. */
+async function manyOrders(count: number, status: OrderStatus = 'processing'): Promise<void> {
+  await rows(
+    database.db,
+    `with o as (
+       insert into orders (id, project_id, currency, amount, status, attempts_max, charged_by, expiration_period, expires_at, created, modified, completed)
+       select gen_random_uuid(), :project_id, 'EUR', 1, :status, 5, 'customer', 'PT30M', :now, :now, :now::timestamptz + n * interval '1 millisecond', case when :status = 'completed' then :now::timestamptz end
+       from generate_series(1, :count) n returning id
+     )
+     insert into transactions (id, order_id, attempt, amount, currency, payment_method, method_chosen_by, credit_debit, status, created, modified)
+     select gen_random_uuid(), id, 1, 1, 'EUR', 'credit-card', 'customer', 'credit', case when :status = 'completed' then 'accepted' else 'pending' end, :now, :now from o`,
+    { project_id: PROJECT.id, status, count, now: new Date(NOW).toISOString() },
+  );
+}
