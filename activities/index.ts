@@ -2,11 +2,13 @@ import type { Services } from './services';
 import { followUpActivities } from './follow-up';
 import { orderActivities } from './order';
 import { paymentLinkActivities, thenSignalPaymentLink } from './payment-link';
+import { settleByHandActivities } from './settle-by-hand';
 import { webhookDeliveryActivities } from './webhook-delivery';
 
 /** All activities, grouped by the workflow that uses them. Every one is safe to repeat. */
 export function createActivities(services: Services) {
   const order = orderActivities(services);
+  const by_hand = settleByHandActivities(services);
   return {
     ...order,
     pollCharge: thenSignalPaymentLink(services.workflows, order.pollCharge.bind(order)),
@@ -14,6 +16,8 @@ export function createActivities(services: Services) {
     ...webhookDeliveryActivities(services),
     ...followUpActivities(services),
     ...paymentLinkActivities(services),
+    ...by_hand,
+    settleCharge: thenSignalPaymentLink(services.workflows, by_hand.settleCharge.bind(by_hand)),
   };
 }
 

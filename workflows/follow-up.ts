@@ -4,19 +4,20 @@ import {
   allHandlersFinished,
   condition,
   continueAsNew,
-  setCurrentDetails,
   setHandler,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { OrderRecord } from '../src/domain/order-record';
-import { POLLS_BEFORE_ATTENTION, pollAfter } from '../src/domain/transaction';
+import { followUpKey } from '../src/domain/follow-up';
+import { lastTransaction, type OrderRecord } from '../src/domain/order-record';
+import type { Settlement } from '../src/domain/outcome';
+import { pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { local, polling } from './activities';
 import { temporalClock } from './clock';
-import { firstAnswer, processorAnswered, type FollowUpInput } from './messages';
-import { OUTCOME_OVERDUE, describeFollowUp } from './order-details';
-import { ATTENTION, ORDER_STATUS } from './search-attributes';
+import { firstAnswer, pollNow, processorAnswered, settleByHand, type FollowUpInput } from './messages';
+import { oneAtATime } from './one-at-a-time';
+import { SETTLE_BY_HAND, describeFollowUp, followUpInWords, show } from './operator-view';
+import { notAwaited, requireSettlement } from './refusal';
 
 /**
  * The life of one follow-up order: a capture, void, refund, chargeback or reversal. It is written and executed at once; until the
@@ -32,6 +33,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
     const { deliveries, status } = state.record;
     if (deliveries.length > 0) await startDeliveries(state);
     else if (!isFinal(ORDER_MOVES, status)) await pollOutcome(state);
+    else if (settlementIsInDoubt(state)) await verifySettlement(state);
     else break;
   }
   await condition(allHandlersFinished);
@@ -41,6 +43,8 @@ export async function followUp(input: FollowUpInput): Promise<string> {
 /** What the workflow of one follow-up order knows: the order as recorded, and the little that the record does not say. */
 class FollowUpState {
   readonly clock = temporalClock;
+  /** Polls and settlements run in here, one at a time. */
+  readonly inTurn = oneAtATime();
   /** The order as last recorded; undefined until it exists. */
   record: OrderRecord | undefined;
   /** Why the order was refused; then there is none. */
@@ -49,6 +53,8 @@ class FollowUpState {
   firstAnswerKnown = false;
   /** The processor is to be asked now instead of later. */
   pollRequested = false;
+  /** The processor has nothing to say about a settlement by hand that this run does not know. */
+  settlementVerified = false;
   /** How often the processor was asked by schedule. */
   polls: number;
   /** A possible late approval is asked about whenever that is requested, and for the last time at this instant. Epoch milliseconds. */
@@ -61,21 +67,24 @@ class FollowUpState {
 
   /** Every change goes through here, so that the operator sees the order as recorded. */
   applyRecord(record: OrderRecord): void {
-    // The start request already set OrderStatus to `new`; setting it again costs an event.
-    if ((this.record?.status ?? 'new') !== record.status) {
-      upsertSearchAttributes([{ key: ORDER_STATUS, value: record.status }]);
-    }
-    if (record.attention !== undefined && this.record?.attention === undefined) {
-      upsertSearchAttributes([{ key: ATTENTION, value: record.attention }]);
-    }
     this.record = record;
-    setCurrentDetails(describeFollowUp(this.input, record, workflowInfo().namespace));
+    show(record, this.polls, describeFollowUp(this.input, record, workflowInfo().namespace));
   }
 
-  /** Waits until a poll is due or requested. A requested one does not count, so it does not slow down the schedule. */
+  /** Asks the processor for the outcome, if that is still open. */
+  async poll(): Promise<void> {
+    if (this.record === undefined || isFinal(ORDER_MOVES, this.record.status)) return;
+    this.pollRequested = false;
+    const order = this.record;
+    this.applyRecord(await polling.pollFollowUp({ ...this.input, order, now: this.clock.now() }));
+  }
+
+  /** Waits until a poll is due or requested, or an operator changed the order. Only a poll that is due counts for the schedule. */
   async waitForPoll(milliseconds: number, summary: string): Promise<void> {
-    const isRequested = () => this.pollRequested || workflowInfo().continueAsNewSuggested;
-    if (!(await condition(isRequested, milliseconds, { summary }))) this.polls += 1;
+    const version = this.record?.version;
+    const isOver = () =>
+      this.pollRequested || this.record?.version !== version || workflowInfo().continueAsNewSuggested;
+    if (!(await condition(isOver, milliseconds, { summary }))) this.polls += 1;
   }
 }
 
@@ -88,6 +97,13 @@ function setFollowUpHandlers(state: FollowUpState): void {
     },
     { description: 'Completes when the order is done, refused, or its outcome unknown.' },
   );
+  setHandler(pollNow, () => state.inTurn(() => poll(state)), {
+    description: 'Asks the processor for the outcome now. Answers what the order waits for then. Always safe.',
+  });
+  setHandler(settleByHand, (settlement) => state.inTurn(() => settle(state, settlement)), {
+    validator: requireSettlement,
+    description: SETTLE_BY_HAND,
+  });
   setHandler(
     processorAnswered,
     () => {
@@ -95,6 +111,23 @@ function setFollowUpHandlers(state: FollowUpState): void {
     },
     { description: 'The processor may have an outcome: ask it now.' },
   );
+}
+
+async function poll(state: FollowUpState): Promise<string> {
+  await state.poll();
+  if (state.record !== undefined) return followUpInWords(state.record);
+  state.pollRequested = true;
+  return 'Nothing is recorded yet: the processor is asked now whether there is something to record.';
+}
+
+async function settle(state: FollowUpState, settlement: Settlement): Promise<string> {
+  const before = await poll(state);
+  if (state.record === undefined || isFinal(ORDER_MOVES, state.record.status)) throw notAwaited(before);
+  state.settlementVerified = true;
+  state.applyRecord(await local.settleFollowUp({ ...state.input, settlement, now: state.clock.now() }));
+  const words = followUpInWords(state.record);
+  if (lastTransaction(state.record)?.settled_by_hand !== true) throw notAwaited(words);
+  return words;
 }
 
 /** Executes the order. A refusal is its first answer; any other failure is a bug, which Temporal shows and retries until it is fixed. */
@@ -136,11 +169,23 @@ async function startDeliveries(state: FollowUpState): Promise<void> {
 }
 
 async function pollOutcome(state: FollowUpState): Promise<void> {
-  const order = state.record!;
   await state.waitForPoll(pollAfter(state.polls), 'until the processor is asked for the outcome again');
+  await state.inTurn(() => state.poll());
+}
+
+/** The processor may contradict what was settled by hand: it has news, or this run was started because it has. */
+function settlementIsInDoubt({ record, settlementVerified, pollRequested }: FollowUpState): boolean {
+  const last = record && lastTransaction(record);
+  return last?.settled_by_hand === true && (pollRequested || !settlementVerified);
+}
+
+/** Asks the processor about what was settled by hand; a contradiction is shown to the operator (rules 10.14). */
+async function verifySettlement(state: FollowUpState): Promise<void> {
+  const { id, kind, original_transaction_id } = state.input;
+  const key = followUpKey(original_transaction_id, kind, id);
+  state.settlementVerified = true;
   state.pollRequested = false;
-  if (state.polls === POLLS_BEFORE_ATTENTION) upsertSearchAttributes([{ key: ATTENTION, value: OUTCOME_OVERDUE }]);
-  state.applyRecord(await polling.pollFollowUp({ ...state.input, order, now: state.clock.now() }));
+  state.applyRecord(await local.verifySettlement({ order_id: id, key }));
 }
 
 /** When the history is long, goes on in a new run. */

@@ -1,5 +1,6 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { DeliveryId } from '../src/domain/delivery';
+import type { Settlement } from '../src/domain/outcome';
 import type { DeliveryStatus } from '../src/domain/transitions';
 import type { NewFollowUp } from '../src/domain/follow-up';
 import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../src/domain/new-order';
@@ -130,6 +131,10 @@ export const captureOrVoid = defineUpdate<void, [CaptureOrVoidInput]>('captureOr
 export const firstAnswer = defineUpdate<void, []>('firstAnswer');
 /** Makes the next attempt of a webhook at once. Refused with Conflict while it is being sent. */
 export const deliverNow = defineUpdate<void, []>('deliverNow');
+/** An operator has the processor asked now. Returns what the order waits for then, in words. */
+export const pollNow = defineUpdate<string>('pollNow');
+/** An operator settles an outcome that the processor will never give (rules 10.14). Refused with Conflict or ValidationError. */
+export const settleByHand = defineUpdate<string, [Settlement]>('settleByHand');
 /** The record is ahead of the workflow: a capture or void has its outcome, or a server lost an update. */
 export const recordChanged = defineSignal<[]>('recordChanged');
 /** The processor has an outcome, or the customer came back from the issuer: ask now instead of later. */

@@ -1,6 +1,14 @@
 import { setHandler, type ApplicationFailure } from '@temporalio/workflow';
 import { mayCancel, paymentObstacle, type PaymentObstacle } from '../src/domain/order';
-import { lastTransaction, orderFacts, paymentExpiresAt, type OrderRecord } from '../src/domain/order-record';
+import {
+  awaitsOutcome,
+  lastTransaction,
+  orderFacts,
+  paymentExpiresAt,
+  transactionOf,
+  type OrderRecord,
+} from '../src/domain/order-record';
+import type { Settlement } from '../src/domain/outcome';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError, tooLate } from '../src/errors';
 import { local } from './activities';
@@ -8,16 +16,19 @@ import {
   cancelOrder,
   captureOrVoid,
   createOrder,
+  pollNow,
   processorAnswered,
   recordChanged,
+  settleByHand,
   submitPayment,
   type CancelOrderInput,
   type CaptureOrVoidInput,
   type CreateOrderInput,
   type SubmitPaymentInput,
 } from './messages';
+import { SETTLE_BY_HAND, inWords } from './operator-view';
 import type { OrderState } from './order-state';
-import { refusal } from './refusal';
+import { notAwaited, refusal, requireSettlement } from './refusal';
 
 /** Sets what an order does with its updates and signals. Updates change the order one at a time. */
 export function setOrderHandlers(state: OrderState): void {
@@ -38,6 +49,13 @@ export function setOrderHandlers(state: OrderState): void {
   });
   setHandler(captureOrVoid, (input) => inTurn(() => captureOrVoidReserved(state, input)), {
     description: 'Sets the amount of a capture or void aside and starts its workflow.',
+  });
+  setHandler(pollNow, () => inTurn(() => poll(state)), {
+    description: 'Asks the processor for the outcome now. Answers what the order waits for then. Always safe.',
+  });
+  setHandler(settleByHand, (settlement) => inTurn(() => settle(state, settlement)), {
+    validator: requireSettlement,
+    description: SETTLE_BY_HAND,
   });
   setHandler(
     processorAnswered,
@@ -111,4 +129,26 @@ async function captureOrVoidReserved(state: OrderState, input: CaptureOrVoidInpu
   await state.findRecord();
   state.requireRecord();
   state.applyRecord(await local.startCaptureOrVoid({ ...input, now: state.clock.now() }));
+}
+
+async function poll(state: OrderState): Promise<string> {
+  await state.findRecord();
+  const last = lastTransaction(state.requireRecord());
+  if (last !== undefined) await state.pollCharge(last.id);
+  return inWords(state.requireRecord());
+}
+
+async function settle(state: OrderState, settlement: Settlement): Promise<string> {
+  const before = await poll(state);
+  const order = state.requireRecord();
+  const transaction_id = lastTransaction(order)?.id;
+  if (transaction_id === undefined || !awaitsOutcome(order)) throw notAwaited(before);
+  const { order_id, clock } = state;
+  const after = await local.settleCharge({ order_id, transaction_id, settlement, now: clock.now() });
+  state.applyRecord(after);
+  const settled = transactionOf(after, transaction_id);
+  if (settled?.settled_by_hand !== true) throw notAwaited(inWords(after));
+  // The processor may have approved it: that is given back.
+  if (settled.status === 'error') await state.lateApproval.watchAbandoned(after, transaction_id);
+  return inWords(after);
 }

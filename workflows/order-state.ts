@@ -1,15 +1,21 @@
-import { condition, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import { shouldExpire, type OrderRecord } from '../src/domain/order-record';
+import { condition, workflowInfo } from '@temporalio/workflow';
+import { isEnding, isExpired } from '../src/domain/order';
+import {
+  isOutcomeOpen,
+  lastTransaction,
+  shouldExpire,
+  transactionOf,
+  type OrderRecord,
+} from '../src/domain/order-record';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError } from '../src/errors';
-import { local } from './activities';
+import { local, polling } from './activities';
 import { temporalClock } from './clock';
 import type { OrderInput } from './messages';
 import { oneAtATime } from './one-at-a-time';
-import { describe } from './order-details';
+import { describe, show } from './operator-view';
 import { LateApproval } from './order-late-approval';
 import { refusal } from './refusal';
-import { ORDER_STATUS } from './search-attributes';
 
 /** What the workflow of one order knows: the order as recorded, and the little that the record does not say. */
 export class OrderState {
@@ -49,13 +55,9 @@ export class OrderState {
 
   /** Every change goes through here, so that the operator sees the order as recorded. */
   applyRecord(record: OrderRecord): void {
-    // The start request already set OrderStatus to `new`; setting it again costs an event.
-    if ((this.record?.status ?? 'new') !== record.status) {
-      upsertSearchAttributes([{ key: ORDER_STATUS, value: record.status }]);
-    }
     this.record = record;
     this.lateApproval.observe(record);
-    setCurrentDetails(describe(record, workflowInfo().namespace));
+    show(record, this.polls, describe(record, workflowInfo().namespace));
   }
 
   /**
@@ -88,6 +90,28 @@ export class OrderState {
     if (isFinal(ORDER_MOVES, order.status) || !shouldExpire(order, now)) return order;
     this.applyRecord(await local.endUnpaidOrder({ order, ended: 'expired', source: 'service', now }));
     return this.requireRecord();
+  }
+
+  /** Asks the processor for the outcome of a charge, if that is still open. */
+  async pollCharge(transaction_id: string): Promise<void> {
+    const order = this.requireRecord();
+    // The order may have ended meanwhile, or another attempt may be under way.
+    if (lastTransaction(order)?.id !== transaction_id || !isOutcomeOpen(order)) return;
+    this.pollRequested = false;
+    const polled = await polling.pollCharge({ order, transaction_id, now: this.clock.now() });
+    this.applyRecord(polled);
+    const transaction = transactionOf(polled, transaction_id);
+    // The record had ended the transaction before, and the processor may have approved it.
+    if (isEnding(transaction?.status)) this.pollRequested = true;
+    if (transaction?.status === 'error' && isExpired(transaction.expires_at, this.clock.now())) {
+      await this.lateApproval.watchAbandoned(polled, transaction_id);
+    }
+  }
+
+  /** The processor may contradict a payment that an operator approved by hand. */
+  get settlementIsInDoubt(): boolean {
+    const last = this.record && lastTransaction(this.record);
+    return this.pollRequested && last?.status === 'accepted' && last.settled_by_hand === true;
   }
 
   /** Waits until the record changes or a poll is requested. Resolves to `false` when the time passed without. */

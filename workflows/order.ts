@@ -1,30 +1,14 @@
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  sleep,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, sleep, workflowInfo } from '@temporalio/workflow';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
 import { nextStep, type Step } from '../src/domain/next-step';
-import { isEnding, isExpired } from '../src/domain/order';
-import {
-  isAtIssuer,
-  isOutcomeOpen,
-  lastTransaction,
-  paymentExpiresAt,
-  shouldExpire,
-  transactionOf,
-} from '../src/domain/order-record';
-import { POLLS_BEFORE_ATTENTION, pollAfter } from '../src/domain/transaction';
+import { isAtIssuer, lastTransaction, paymentExpiresAt, shouldExpire } from '../src/domain/order-record';
+import { chargeKey, pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
-import { local, polling } from './activities';
+import { local } from './activities';
 import type { OrderInput } from './messages';
-import { OUTCOME_OVERDUE, inWords } from './order-details';
+import { inWords } from './operator-view';
 import { setOrderHandlers } from './order-handlers';
 import { OrderState } from './order-state';
-import { ATTENTION } from './search-attributes';
 
 /**
  * The life of one order, from its creation to its final status, and beyond while it holds reserved money. The record is in the
@@ -41,6 +25,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
   while (state.record !== undefined) {
     if (workflowInfo().continueAsNewSuggested) await continueInNewRun(state);
     if (state.recordIsStale) await state.refreshRecord();
+    if (state.settlementIsInDoubt) await verifySettlement(state);
     const step = nextStep(state.record, state.clock.now());
     if (step === 'finish') break;
     await STEPS[step](state);
@@ -123,23 +108,7 @@ async function pollOutcome(state: OrderState): Promise<void> {
     if (!changed) state.polls += 1;
   }
   if (shouldExpire(state.requireRecord(), state.clock.now())) return;
-  await state.inTurn(() => pollCharge(state, transaction_id));
-  if (state.polls === POLLS_BEFORE_ATTENTION) upsertSearchAttributes([{ key: ATTENTION, value: OUTCOME_OVERDUE }]);
-}
-
-async function pollCharge(state: OrderState, transaction_id: string): Promise<void> {
-  const before = state.requireRecord();
-  // The order may have ended meanwhile, or another attempt may be under way.
-  if (lastTransaction(before)?.id !== transaction_id || !isOutcomeOpen(before)) return;
-  state.pollRequested = false;
-  const after = await polling.pollCharge({ order: before, transaction_id, now: state.clock.now() });
-  state.applyRecord(after);
-  const polled = transactionOf(after, transaction_id);
-  // The record had ended the transaction before, and the processor may have approved it.
-  if (isEnding(polled?.status)) state.pollRequested = true;
-  if (polled?.status === 'error' && isExpired(polled.expires_at, state.clock.now())) {
-    await state.lateApproval.watchAbandoned(after, transaction_id);
-  }
+  await state.inTurn(() => state.pollCharge(transaction_id));
 }
 
 /** Holds reserved money for the merchant until its capture window ends, then captures or releases it. */
@@ -156,9 +125,11 @@ async function holdAuthorization(state: OrderState): Promise<void> {
     return;
   }
   if (now < authorization.capture_ends_at) startCaptureTimer(state, authorization.capture_ends_at - now);
-  // Captures and voids, their outcomes, or the end of the window.
+  // Captures and voids, their outcomes, the end of the window, or news about a payment that was settled by hand.
   const ran = state.captureTimerRuns;
-  await condition(() => state.hasChangedSince(record.version) || state.captureTimerRuns !== ran);
+  await condition(
+    () => state.hasChangedSince(record.version) || state.captureTimerRuns !== ran || state.settlementIsInDoubt,
+  );
 }
 
 /** One timer for the whole window: captures and voids in between do not restart it. */
@@ -169,4 +140,13 @@ function startCaptureTimer(state: OrderState, milliseconds: number): void {
     state.captureTimerRuns = false;
   };
   sleep(milliseconds, { summary: 'until the capture window ends' }).then(stop, stop);
+}
+
+/** The processor has news of a payment that was approved by hand: a contradiction is shown to the operator (rules 10.14). */
+async function verifySettlement(state: OrderState): Promise<void> {
+  state.pollRequested = false;
+  await state.inTurn(async () => {
+    const key = chargeKey(lastTransaction(state.requireRecord())!.id);
+    state.applyRecord(await local.verifySettlement({ order_id: state.order_id, key }));
+  });
 }

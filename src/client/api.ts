@@ -98,7 +98,7 @@ export type Event = {
     occurred: string;
     /** When the service learned of it. */
     noticed: string;
-    source: "customer" | "merchant" | "processor" | "service";
+    source: "customer" | "merchant" | "processor" | "service" | "operator";
     result?: "approved" | "declined" | "failed";
     /** ISO 8583 code of an issuer's decline, for example `05`. */
     authorization_iso_response_code?: string;

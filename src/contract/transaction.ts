@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CAPTURE_MODES } from '../domain/amounts';
 import { LONGEST, durationProblem } from '../domain/duration';
 import { FOLLOW_UP_KINDS } from '../domain/follow-up';
+import { EVENT_SOURCES } from '../domain/transaction';
 import { TRANSACTION_STATUSES } from '../domain/transitions';
 import { amount, currency, duration, durationText, reference, timestamp, uri, uuid } from './scalars';
 
@@ -71,7 +72,7 @@ export const eventSchema = z.strictObject({
   event: z.enum(TRANSACTION_STATUSES).describe('The status moved to.'),
   occurred: timestamp().describe('When it happened.'),
   noticed: timestamp().describe('When the service learned of it.'),
-  source: z.enum(['customer', 'merchant', 'processor', 'service']),
+  source: z.enum(EVENT_SOURCES),
   result: z.enum(['approved', 'declined', 'failed']).optional(),
   authorization_iso_response_code: z
     .string()

@@ -22,6 +22,7 @@ import { iso, rows, type Database, type SqlTransaction } from './connection';
 import { requireInTime } from './in-time';
 import { moveOrder } from './move-order';
 import { findOrder, loadOrder } from './order-record';
+import { setAttention } from './update-order';
 
 /**
  * Locks a payment until the SQL transaction ends, so that moves of its money come one at a time and each reads what the last one
@@ -141,10 +142,7 @@ export async function recordFollowUpOutcome(
     if (movesReservedMoney(follow_up.kind)) await endAuthorization(trx, follow_up, money, details.now);
     const attention = attentionTo(follow_up, to, money);
     if (attention === undefined) return moved;
-    await rows(trx, 'update orders set attention = :attention where id = :order_id', {
-      attention,
-      order_id: order.id,
-    });
+    await setAttention(trx, order.id, attention);
     return { ...moved, attention };
   });
 }
@@ -210,4 +208,16 @@ export async function openFollowUps(db: Database, original_order_id: string): Pr
      order by f.created, f.id`,
     { original_order_id, open: OPEN_ORDER_STATUSES },
   );
+}
+
+/** A follow-up order whose outcome an operator settled by hand; `undefined` when it is none. */
+export async function findSettledFollowUp(db: Database, id: string): Promise<OpenFollowUp | undefined> {
+  const [found] = await rows<OpenFollowUp>(
+    db,
+    `${FOLLOW_UP}
+     where f.id = :id and f.kind <> 'payment'
+       and exists (select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator')`,
+    { id },
+  );
+  return found;
 }

@@ -100,9 +100,10 @@ export async function moveAsPlanned(
        -- A payment order shows how its follow-up orders stand, so it is another version.
        update orders set version = orders.version + 1, modified = :now from o where orders.id = o.related_order_id
      ), e as (
-       insert into transaction_events (transaction_id, n, event, source, result, authorization_iso_response_code, occurred, noticed)
+       insert into transaction_events
+         (transaction_id, n, event, source, result, authorization_iso_response_code, reason, occurred, noticed)
        select t.id, (select count(*) + 1 from transaction_events where transaction_id = t.id), :transaction_to, :source, :result,
-              :authorization_iso_response_code, least(:occurred::timestamptz, :now::timestamptz), :now
+              :authorization_iso_response_code, :reason, least(:occurred::timestamptz, :now::timestamptz), :now
        from t
      ), d as (
        insert into webhook_deliveries (order_id, n, url, next_attempt_at, created)
@@ -134,6 +135,7 @@ export async function moveAsPlanned(
       source: details.source,
       result: details.result ?? null,
       authorization_iso_response_code: details.authorization_iso_response_code ?? null,
+      reason: details.reason ?? null,
       now: iso(details.now),
       occurred: details.occurred ?? null,
       payment_method: details.transaction?.payment_method ?? null,

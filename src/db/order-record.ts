@@ -17,6 +17,7 @@ interface OrderRow extends Omit<
 
 interface TransactionRow extends Reservation {
   id: string;
+  settled_by_hand: boolean;
   attempt: number;
   expires_at: string | null;
   capture_period: string;
@@ -42,7 +43,9 @@ export async function findOrder(db: Database, order_id: string): Promise<OrderRe
     db,
     `select o.id, o.project_id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.charged_by, o.ended, o.expires_at, o.attention,
        (select json_build_object('id', l.id, 'expires_at', l.expires_at) from payment_links l where l.id = o.related_payment_link_id) as payment_link,
-       (select json_agg(json_build_object('id', t.id, 'attempt', t.attempt, 'status', t.status, 'expires_at', t.expires_at, 'amount', t.amount,
+       (select json_agg(json_build_object('id', t.id, 'attempt', t.attempt, 'status', t.status,
+                 'settled_by_hand', exists (select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator'),
+                 'expires_at', t.expires_at, 'amount', t.amount,
                  'capture_mode', t.capture_mode, 'capture_period', t.capture_period, 'capture_ends_at', t.capture_ends_at,
                  'captured_amount', t.captured_amount, 'voided_amount', t.voided_amount,
                  'capture_pending_amount', t.capture_pending_amount, 'void_pending_amount', t.void_pending_amount,
@@ -75,11 +78,12 @@ export async function loadOrder(db: Database, order_id: string): Promise<OrderRe
 }
 
 function transactionOf(row: TransactionRow): TransactionRecord {
-  const { id, attempt, status, expires_at, capture_mode } = row;
+  const { id, attempt, status, settled_by_hand, expires_at, capture_mode } = row;
   return {
     id,
     attempt,
     status,
+    ...(settled_by_hand && { settled_by_hand }),
     expires_at: epochOf(expires_at),
     ...(capture_mode && { capture: captureOf(row, capture_mode) }),
   };

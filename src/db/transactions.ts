@@ -30,7 +30,7 @@ export async function findPayment(db: Database, transaction_id: string): Promise
 
 /**
  * The order and project of a transaction that ended although the processor never said that it was not paid: it expired, was
- * cancelled, or was given up while its outcome was unknown. An approval of it comes too late. `undefined` for any other
+ * cancelled, or was given up or settled by hand while its outcome was unknown. An approval of it comes too late. `undefined` for any other
  * transaction.
  */
 export async function endedUnpaid(
@@ -43,7 +43,7 @@ export async function endedUnpaid(
      where t.id = :transaction_id and o.kind = 'payment'
        and not exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted')
        and (t.status in ('expired', 'cancelled')
-         or t.status = 'error' and exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'error' and e.source = 'service'))`,
+         or t.status = 'error' and exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'error' and e.source in ('service', 'operator')))`,
     { transaction_id },
   );
   return found;

@@ -47,3 +47,8 @@ export async function updateOrder(
   );
   return updated.length === 1;
 }
+
+/** Sets what an operator has to look at. Merchants do not see it, so the order stays the same version. */
+export async function setAttention(db: Database, order_id: string, attention: string): Promise<void> {
+  await rows(db, 'update orders set attention = :attention where id = :order_id', { order_id, attention });
+}

@@ -33,6 +33,8 @@ export interface MoveDetails {
   occurred?: string | undefined;
   result?: EventResult | undefined;
   authorization_iso_response_code?: string | undefined;
+  /** Why an operator settled it by hand; with source `operator`. */
+  reason?: string | undefined;
   /** The versions it may be moved from; absent: any. */
   versions?: readonly number[] | undefined;
   /** Columns of the transaction that became known with this move. */

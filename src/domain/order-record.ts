@@ -7,6 +7,8 @@ export interface TransactionRecord {
   id: string;
   attempt: number;
   status: TransactionStatus;
+  /** An operator settled its outcome by hand; absent otherwise. */
+  settled_by_hand?: true;
   /** End of the time for paying. */
   expires_at: number;
   /** Only for authorizations: what it holds once accepted. */

@@ -1,7 +1,13 @@
 import { parseDuration } from './duration';
-import { ForbiddenMove, type Change, type MoveDetails, type PlannedMove } from './move';
+import { ForbiddenMove, type MoveDetails, type PlannedMove } from './move';
 import { isEnding, isExpired, isOpen } from './order';
-import { transactionOf, type OrderRecord } from './order-record';
+import {
+  awaitsOutcome,
+  lastTransaction,
+  transactionOf,
+  type OrderRecord,
+  type TransactionRecord,
+} from './order-record';
 import type { EventResult } from './transaction';
 import { TRANSACTION_MOVES, mayMove, type TransactionStatus } from './transitions';
 
@@ -88,38 +94,80 @@ export function planOutcome(order: OrderRecord, facts: ChargeOutcome): OutcomePl
   const { transaction_id, outcome, now, machine_now, paid_with } = facts;
   const transaction = transactionOf(order, transaction_id);
   if (transaction === undefined) throw new ForbiddenMove(`transaction ${transaction_id} is of another order`);
-  const { status, expires_at, capture } = transaction;
-  const failed: Change = {
-    transaction_id,
-    to: 'error',
-    ...(isExpired(order.expires_at, now) && { ended: 'expired' as const }),
-  };
+  const { status, expires_at } = transaction;
 
   if (outcome === 'not_found') {
     if (!isOpen(status)) return { action: 'keep' };
     if (!isExpired(expires_at, Math.max(now, machine_now))) return { action: 'send' };
-    return { action: 'move', change: failed, details: { source: 'service', now, result: 'failed' } };
+    return { action: 'move', ...settled(order, transaction, 'error', { source: 'service', now, result: 'failed' }) };
   }
   if (isEnding(status) || (outcome === 'unknown' && status !== 'new')) return { action: 'keep' };
 
   const { to, details } = outcomeOf(outcome, now);
-  const move = (change: Change, known = {}): OutcomePlan => ({
-    action: 'move',
-    change,
-    details: { ...details, transaction: { ...paid_with, ...details.transaction, ...known } },
-  });
-  switch (to) {
-    case 'accepted':
-      return capture
-        ? move({ transaction_id, to, capture_ends_at: now + parseDuration(capture.capture_period) })
-        : // A sale takes the money at once (rules 8.1).
-          move({ transaction_id, to }, { captured_amount: order.amount });
-    case 'error':
-      return move(failed);
-    default:
-      if (mayMove(TRANSACTION_MOVES, status, to)) return move({ transaction_id, to });
-      return to === 'pending' && status === 'pending' && isExpired(expires_at, now)
-        ? { action: 'move', change: { ended: 'expired' }, details: { source: 'service', now } }
-        : { action: 'keep' };
+  const known = { ...details, transaction: { ...paid_with, ...details.transaction } };
+  if (to === 'accepted' || to === 'error') return { action: 'move', ...settled(order, transaction, to, known) };
+  if (mayMove(TRANSACTION_MOVES, status, to)) return { action: 'move', change: { transaction_id, to }, details: known };
+  return to === 'pending' && status === 'pending' && isExpired(expires_at, now)
+    ? { action: 'move', change: { ended: 'expired' }, details: { source: 'service', now } }
+    : { action: 'keep' };
+}
+
+/** The move that gives a charge its outcome. */
+function settled(
+  order: OrderRecord,
+  { id: transaction_id, capture }: TransactionRecord,
+  to: 'accepted' | 'error',
+  details: MoveDetails,
+): PlannedMove {
+  const { now } = details;
+  if (to === 'error') {
+    // Declined when the time for paying is over: there is no further attempt (rules 4.9).
+    const ended = isExpired(order.expires_at, now) && { ended: 'expired' as const };
+    return { change: { transaction_id, to, ...ended }, details };
   }
+  if (capture !== undefined) {
+    return { change: { transaction_id, to, capture_ends_at: now + parseDuration(capture.capture_period) }, details };
+  }
+  // A sale takes the money at once (rules 8.1).
+  const transaction = { ...details.transaction, captured_amount: order.amount };
+  return { change: { transaction_id, to }, details: { ...details, transaction } };
+}
+
+/** The outcome that an operator gives an operation of which the processor will never tell one (rules 10.14). */
+export interface Settlement {
+  outcome: 'approved' | 'declined';
+  /** Why; recorded with the event. */
+  reason: string;
+}
+
+/** What an operator's settlement does to a transaction, and what is recorded with it. `now` in epoch milliseconds. */
+export function settlementOf({ outcome, reason }: Settlement, now: number) {
+  const details: MoveDetails = { source: 'operator', now, result: outcome, reason };
+  return { to: outcome === 'approved' ? ('accepted' as const) : ('error' as const), details };
+}
+
+/** The move of a charge that an operator settles; undefined when its outcome is not awaited any more. `now` in epoch milliseconds. */
+export function planSettlement(
+  order: OrderRecord,
+  { transaction_id, settlement, now }: { transaction_id: string; settlement: Settlement; now: number },
+): PlannedMove | undefined {
+  const last = lastTransaction(order);
+  if (last?.id !== transaction_id || !awaitsOutcome(order)) return undefined;
+  const { to, details } = settlementOf(settlement, now);
+  return settled(order, last, to, details);
+}
+
+/**
+ * What an operator has to look at when the processor contradicts a transaction that was settled by hand; undefined while it does not.
+ * `status`: the transaction's as settled.
+ */
+export function contradictionOf(
+  status: TransactionStatus,
+  outcome: ProcessorOutcome | 'not_found',
+): string | undefined {
+  if (typeof outcome === 'string') return undefined;
+  const to = STATUS_AFTER[outcome.result];
+  const by_hand = status === 'error' ? 'error' : 'accepted';
+  if (to === by_hand || (to !== 'accepted' && to !== 'error')) return undefined;
+  return `settled by hand as ${by_hand === 'error' ? 'declined' : 'approved'}, but the processor says ${outcome.result}`;
 }

@@ -1,5 +1,9 @@
-/** Who made a status change; `service`: this service by itself, when some time ran out. */
-export type EventSource = 'customer' | 'merchant' | 'processor' | 'service';
+/**
+ * Who made a status change. `service`: this service by itself, when some time ran out. `operator`: the outcome was settled by hand
+ * (rules 10.14).
+ */
+export const EVENT_SOURCES = ['customer', 'merchant', 'processor', 'service', 'operator'] as const;
+export type EventSource = (typeof EVENT_SOURCES)[number];
 /** The processor's result as the event shows it; absent while the outcome is open. */
 export type EventResult = 'approved' | 'declined' | 'failed';
 

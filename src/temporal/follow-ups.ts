@@ -1,4 +1,5 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
+import { findSettledFollowUp } from '../db/follow-ups';
 import { findOrderView, type OrderView } from '../db/order-view';
 import { insertWatch } from '../db/late-approvals';
 import { endedUnpaid } from '../db/transactions';
@@ -92,6 +93,20 @@ export class FollowUps {
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       }),
     );
+  }
+
+  /**
+   * The processor has, or may have, an outcome for a follow-up order: its workflow asks now instead of later. A closed workflow has
+   * its outcome; it starts again only when an operator settled that by hand, to compare the two.
+   */
+  async requestPoll(order_id: string): Promise<void> {
+    try {
+      await this.temporal.client.workflow.getHandle(orderWorkflowId(order_id)).signal(processorAnswered);
+    } catch (error) {
+      if (!isClosed(error)) throw error;
+      const settled = await findSettledFollowUp(this.temporal.db, order_id);
+      if (settled !== undefined) await this.startOrPoll(settled);
+    }
   }
 
   /** The processor has, or may have, an outcome: the workflow asks now instead of later. One that is closed or lost starts again. */

@@ -142,8 +142,8 @@ export class Orders {
   }
 
   /**
-   * The processor has, or may have, an outcome for the order, a follow-up order too: its workflow asks now instead of later. A closed
-   * workflow has its outcome; a payment's that Temporal has lost starts again.
+   * The processor has, or may have, an outcome for the order: its workflow asks now instead of later. A closed workflow has its
+   * outcome; it starts again when Temporal has lost it, or when an operator settled the outcome by hand, to compare the two.
    */
   async requestPoll(order_id: string): Promise<void> {
     try {
@@ -151,7 +151,7 @@ export class Orders {
     } catch (error) {
       if (!isClosed(error)) throw error;
       const order = await findOrderView(this.temporal.db, order_id);
-      if (order?.kind !== 'payment' || isFinal(ORDER_MOVES, order.status)) return;
+      if (order?.kind !== 'payment' || (isFinal(ORDER_MOVES, order.status) && !isSettledByHand(order))) return;
       await this.temporal.client.workflow.signalWithStart<OrderWorkflow>(
         ORDER_WORKFLOW,
         signalOrStart(orderStart({ order_id, project_id: order.project_id }), processorAnswered),
@@ -224,4 +224,8 @@ export class Orders {
       await this.temporal.client.workflow.executeUpdateWithStart(definition, { ...options, startWorkflowOperation });
     }
   }
+}
+
+function isSettledByHand({ transactions }: OrderView): boolean {
+  return transactions.some(({ events }) => events.some(({ source }) => source === 'operator'));
 }

@@ -22,7 +22,7 @@ export class ProcessorNotifications {
   constructor(
     private readonly temporal: TemporalAccess,
     private readonly orders: Pick<Orders, 'requestPoll'>,
-    private readonly follow_ups: Pick<FollowUps, 'startOrPoll' | 'startReversal'>,
+    private readonly follow_ups: Pick<FollowUps, 'requestPoll' | 'startOrPoll' | 'startReversal'>,
   ) {}
 
   /**
@@ -35,7 +35,7 @@ export class ProcessorNotifications {
       if (operation === 'chargeback' || operation === 'chargeback_reversal') {
         await this.record(OF_THE_PROCESSOR[operation], notification);
       } else if (follow_up_order_id !== undefined) {
-        await this.orders.requestPoll(follow_up_order_id);
+        await this.follow_ups.requestPoll(follow_up_order_id);
       } else {
         await this.pollPayment(notification);
       }

@@ -205,12 +205,15 @@ export async function up(knex: Knex): Promise<void> {
       n integer not null,
       id uuid not null default gen_random_uuid(),
       event text not null,
-      source text not null check (source in ('customer', 'merchant', 'processor', 'service')),
+      source text not null check (source in ('customer', 'merchant', 'processor', 'service', 'operator')),
+      -- Why an operator settled the transaction by hand.
+      reason text,
       result text check (result in ('approved', 'declined', 'failed')),
       authorization_iso_response_code text,
       occurred timestamptz not null,
       noticed timestamptz not null,
-      primary key (transaction_id, n)
+      primary key (transaction_id, n),
+      check ((source = 'operator') = (reason is not null))
     );
 
     -- Written in the same statement as the move it is about. n is the order's number of moves.

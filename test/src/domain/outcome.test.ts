@@ -1,6 +1,13 @@
 import { ForbiddenMove } from '../../../src/domain/move';
 import type { OrderRecord } from '../../../src/domain/order-record';
-import { outcomeOf, planOutcome, type ChargeOutcome, type ProcessorResult } from '../../../src/domain/outcome';
+import {
+  contradictionOf,
+  outcomeOf,
+  planOutcome,
+  planSettlement,
+  type ChargeOutcome,
+  type ProcessorResult,
+} from '../../../src/domain/outcome';
 import type { TransactionStatus } from '../../../src/domain/transitions';
 import { anOrderRecord } from '../../support/order-record';
 
@@ -140,5 +147,61 @@ describe('rules 8.1: an approval', () => {
     const plan = approvedAt({ ...order, transactions: order.transactions.map((one) => ({ ...one, capture })) });
     expect(plan).toMatchObject({ change: { to: 'accepted', capture_ends_at: 1_100 } });
     expect(plan).not.toHaveProperty('details.transaction.captured_amount');
+  });
+});
+
+describe('rules 10.14: an operator settles an outcome', () => {
+  const settle = (order: OrderRecord, outcome: 'approved' | 'declined', now = 100) =>
+    planSettlement(order, { transaction_id: 't1', settlement: { outcome, reason: 'why' }, now });
+
+  test.each<[TransactionStatus, Partial<OrderRecord>, boolean]>([
+    ['processing', {}, true],
+    ['new', { charged_by: 'token' }, true],
+    ['new', {}, false],
+    ['pending', {}, false],
+    ['accepted', {}, false],
+    ['error', {}, false],
+    ['expired', {}, false],
+  ])('only while it is awaited: %s %j: %s', (status, fields, expected) => {
+    expect(settle(orderWith(status, fields), 'approved') !== undefined).toBe(expected);
+  });
+
+  test('a charge before the last one is not settled', () => {
+    expect(settle(anOrderRecord(['processing', 'processing']), 'approved')).toBeUndefined();
+  });
+
+  test('approved captures a sale; declined when the time for paying is over expires the order', () => {
+    expect(settle(orderWith('processing'), 'approved')).toEqual({
+      change: { transaction_id: 't1', to: 'accepted' },
+      details: {
+        source: 'operator',
+        result: 'approved',
+        reason: 'why',
+        now: 100,
+        transaction: { captured_amount: 500 },
+      },
+    });
+    expect(settle(orderWith('processing'), 'declined', 1_000)?.change).toEqual({
+      transaction_id: 't1',
+      to: 'error',
+      ended: 'expired',
+    });
+  });
+
+  test.each<[TransactionStatus, ProcessorResult['result'], boolean]>([
+    ['accepted', 'approved', false],
+    ['accepted', 'declined', true],
+    ['accepted', 'refused', true],
+    ['accepted', 'error', true],
+    // An authorization that was voided since.
+    ['cancelled', 'declined', true],
+    ['error', 'declined', false],
+    ['error', 'refused', false],
+    ['error', 'approved', true],
+    ['error', 'challenge', false],
+    ['accepted', 'processing', false],
+  ])('settled as %s, the processor says %s: a contradiction: %s', (status, result, expected) => {
+    expect(contradictionOf(status, answer(result)) !== undefined).toBe(expected);
+    expect([contradictionOf(status, 'unknown'), contradictionOf(status, 'not_found')]).toEqual([undefined, undefined]);
   });
 });

@@ -23,7 +23,9 @@ function notificationsAt(address: string): ProcessorNotifications {
   return new ProcessorNotifications(
     { client, db },
     { requestPoll: async (order_id) => void polled.push(order_id) },
-    new FollowUps({ client, db }),
+    new (class extends FollowUps {
+      override requestPoll = async (order_id: string) => void polled.push(order_id);
+    })({ client, db }),
   );
 }
 

@@ -1,10 +1,43 @@
+import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { openAuthorization, type Authorization } from '../src/domain/authorization';
-import { awaitsOutcome, lastTransaction, paymentExpiresAt, type OrderRecord } from '../src/domain/order-record';
+import {
+  awaitsOutcome,
+  isOutcomeOpen,
+  lastTransaction,
+  paymentExpiresAt,
+  type OrderRecord,
+} from '../src/domain/order-record';
+import { POLLS_BEFORE_ATTENTION } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
-import { orderWorkflowId, type FollowUpInput } from './messages';
+import { ATTENTION, ORDER_STATUS, orderWorkflowId, type FollowUpInput } from './messages';
+
+/** What the Web UI says about the update settleByHand. */
+export const SETTLE_BY_HAND =
+  'Settles an outcome that the processor will never give: {"outcome": "approved" or "declined", "reason": "…"}. The processor is ' +
+  'asked first. If it contradicts the settlement later, an approval is given back, and anything else needs attention.';
 
 /** What an operator reads when an outcome has been missing for a day. */
-export const OUTCOME_OVERDUE = 'the processor does not tell the outcome';
+const OUTCOME_OVERDUE = 'the processor does not tell the outcome';
+
+/**
+ * Shows an order in the Web UI: status and attention as search attributes, the rest as details. `polls`: how often the processor was
+ * asked by schedule for the present outcome.
+ */
+export function show(order: OrderRecord, polls: number, details: string): void {
+  const shown = workflowInfo().typedSearchAttributes;
+  const attention = attentionTo(order, polls);
+  // Each change costs an event. The start request sets OrderStatus to `new`.
+  if ((shown.get(ORDER_STATUS) ?? 'new') !== order.status) {
+    upsertSearchAttributes([{ key: ORDER_STATUS, value: order.status }]);
+  }
+  if (shown.get(ATTENTION) !== attention) upsertSearchAttributes([{ key: ATTENTION, value: attention ?? null }]);
+  setCurrentDetails(attention === undefined ? details : `**Attention: ${attention}.**\n\n${details}`);
+}
+
+/** What an operator has to look at; undefined when there is nothing, or not any more. */
+export function attentionTo(order: OrderRecord, polls: number): string | undefined {
+  return order.attention ?? (isOutcomeOpen(order) && polls >= POLLS_BEFORE_ATTENTION ? OUTCOME_OVERDUE : undefined);
+}
 
 /** What an operator reads in the Web UI: status, amount, what the order waits for and until when, in words. */
 export function describe(order: OrderRecord, namespace: string): string {
@@ -24,16 +57,18 @@ export function describeFollowUp(
   order: OrderRecord,
   namespace: string,
 ): string {
-  const waits = isFinal(ORDER_MOVES, order.status)
-    ? `Nothing is awaited: ${order.status} is final.`
-    : "Waits for the processor's outcome; it is asked again and again.";
-  const attention = order.attention === undefined ? [] : [`**Attention: ${order.attention}.**`];
   return [
     headline(order),
-    ...attention,
-    waits,
-    `A ${kind} of ${linkTo(original_order_id, namespace)}, wanted by the ${requested_by}.`,
+    followUpInWords(order),
+    `A ${kind} of ${linkTo(original_order_id, namespace)}, requested by the ${requested_by}.`,
   ].join('\n\n');
+}
+
+/** What a follow-up order waits for, in words. */
+export function followUpInWords(order: OrderRecord): string {
+  return isFinal(ORDER_MOVES, order.status)
+    ? `Nothing is awaited: ${order.status} is final.`
+    : "Waits for the processor's outcome; it is asked again and again.";
 }
 
 /** A link to the order's workflow within the Web UI. */

@@ -1,7 +1,7 @@
 import type { OrderRecord } from '../../src/domain/order-record';
 import type { OrderStatus, TransactionStatus } from '../../src/domain/transitions';
 import type { FollowUpInput } from '../../workflows/messages';
-import { describe as inDetail, describeFollowUp, inWords } from '../../workflows/order-details';
+import { attentionTo, describe as inDetail, describeFollowUp, inWords } from '../../workflows/operator-view';
 
 const anOrder = (status: OrderStatus, transactions: TransactionStatus[] = [], attempts_max = 5): OrderRecord => ({
   id: 'o',
@@ -103,23 +103,18 @@ describe('a follow-up order', () => {
   test('says what it is, of which payment, and what it waits for; nothing of the merchant’s or customer’s own', () => {
     const text = describeFollowUp(input, anOrder('processing', ['processing'], 1), 'default');
     expect(text).toBe(
-      "**processing**, 1250 EUR (minor units)\n\nWaits for the processor's outcome; it is asked again and again.\n\nA refund of [order:o](/namespaces/default/workflows/order:o), wanted by the merchant.",
+      "**processing**, 1250 EUR (minor units)\n\nWaits for the processor's outcome; it is asked again and again.\n\nA refund of [order:o](/namespaces/default/workflows/order:o), requested by the merchant.",
     );
   });
+});
 
-  test('what an operator has to look at stands out', () => {
-    const text = describeFollowUp(
-      { ...input, kind: 'chargeback', requested_by: 'processor' },
-      { ...anOrder('completed', ['accepted'], 1), attention: 'look here' },
-      'default',
-    );
-    for (const part of [
-      '**Attention: look here.**',
-      'Nothing is awaited: completed is final.',
-      'A chargeback of',
-      'wanted by the processor',
-    ]) {
-      expect(text).toContain(part);
-    }
-  });
+test.each<[string, OrderRecord, polls: number, string | undefined]>([
+  ['nothing', anOrder('processing', ['processing']), 169, undefined],
+  ['an outcome that is missing for a day', anOrder('processing', ['processing']), 170, 'does not tell the outcome'],
+  ['no longer, once it is known', anOrder('completed', ['accepted']), 170, undefined],
+  ['what is recorded', { ...anOrder('completed', ['accepted']), attention: 'look here' }, 0, 'look here'],
+])('attention: %s', (_title, order, polls, expected) => {
+  const attention = attentionTo(order, polls);
+  if (expected === undefined) expect(attention).toBeUndefined();
+  else expect(attention).toContain(expected);
 });

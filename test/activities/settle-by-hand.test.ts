@@ -1,0 +1,104 @@
+import { settleByHandActivities } from '../../activities/settle-by-hand';
+import type { Services } from '../../activities/services';
+import { moveOrder } from '../../src/db/move-order';
+import { loadOrder } from '../../src/db/order-record';
+import { findOrderView } from '../../src/db/order-view';
+import type { OrderRecord } from '../../src/domain/order-record';
+import type { OperationOutcome } from '../../src/processor/client';
+import { NOW, aStoredOrder } from '../support/builders';
+import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
+import { aFollowUp, anAcceptedPayment, answerFollowUp } from '../support/payments';
+import { insertFollowUp } from '../../src/db/follow-ups';
+
+/** Each activity may have been killed anywhere and is run again. */
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await aDatabase();
+});
+afterAll(() => database.close());
+
+const activities = (outcome: OperationOutcome | 'not_found' = 'unknown') =>
+  settleByHandActivities({
+    db: database.db,
+    processor: { findOperation: () => Promise.resolve(outcome) } as unknown as Services['processor'],
+    workflows: { orders: { recordChanged: async () => {} } } as unknown as Services['workflows'],
+  });
+const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
+const settlement = { outcome: 'approved', reason: 'Bank statement' } as const;
+
+async function awaited(): Promise<{ order: OrderRecord; input: { order_id: string; transaction_id: string } }> {
+  const order = await aStoredOrder(database.db);
+  const transaction_id = order.transactions[0]!.id;
+  const by = { source: 'service', now: NOW } as const;
+  return {
+    order: await moveOrder(database.db, order, { transaction_id, to: 'processing' }, by),
+    input: { order_id: order.id, transaction_id },
+  };
+}
+
+describe('settleCharge', () => {
+  test('once, however often it is repeated', async () => {
+    const { input } = await awaited();
+    const settled = await activities().settleCharge({ ...input, settlement, now: NOW });
+    expect(settled).toMatchObject({
+      status: 'completed',
+      transactions: [{ status: 'accepted', settled_by_hand: true }],
+    });
+    expect(await activities().settleCharge({ ...input, settlement, now: NOW + 1 })).toEqual(settled);
+    expect((await view(input.order_id)).transactions[0]!.events.map(({ source }) => source)).toEqual([
+      'merchant',
+      'service',
+      'operator',
+    ]);
+  });
+
+  test('an outcome that was recorded meanwhile stays', async () => {
+    const { order, input } = await awaited();
+    const { transaction_id } = input;
+    const recorded = await moveOrder(
+      database.db,
+      order,
+      { transaction_id, to: 'error' },
+      { source: 'processor', now: NOW, result: 'declined' },
+    );
+    expect(await activities().settleCharge({ ...input, settlement, now: NOW })).toEqual(recorded);
+  });
+});
+
+test('settleFollowUp moves the amount once, and an outcome that was recorded meanwhile stays', async () => {
+  const payment = await anAcceptedPayment(database.db, { mode: 'sale' });
+  const [one, other] = [
+    aFollowUp(payment, { kind: 'refund', amount: 10 }),
+    aFollowUp(payment, { kind: 'refund', amount: 20 }),
+  ];
+  const asked = await insertFollowUp(database.db, one);
+  await insertFollowUp(database.db, other);
+  await answerFollowUp(database.db, one, asked, 'refused', NOW);
+  for (const follow_up of [one, other, other]) {
+    await activities().settleFollowUp({ ...follow_up, project_id: PROJECT.id, settlement, now: NOW });
+  }
+  expect([(await view(one.id)).status, (await view(other.id)).status]).toEqual(['error', 'completed']);
+  expect((await view(payment.id)).transactions[0]).toMatchObject({ refunded_amount: 20, refund_pending_amount: 0 });
+});
+
+describe('verifySettlement', () => {
+  const said = (result: 'approved' | 'declined' | 'processing') =>
+    ({ result, occurred: new Date(NOW).toISOString() }) as OperationOutcome;
+
+  test.each([
+    ['declined', 'settled by hand as approved, but the processor says declined'],
+    ['approved', null],
+    ['processing', null],
+  ] as const)('of an approval, the processor says %s: %s', async (result, attention) => {
+    const { input } = await awaited();
+    await activities().settleCharge({ ...input, settlement, now: NOW });
+    const { order_id } = input;
+    await activities(said(result)).verifySettlement({ order_id, key: 'k' });
+    expect((await loadOrder(database.db, order_id)).attention ?? null).toBe(attention);
+  });
+
+  test('of an order that nobody settled: the processor is not asked', async () => {
+    const { order } = await awaited();
+    expect(await activities(said('approved')).verifySettlement({ order_id: order.id, key: 'k' })).toEqual(order);
+  });
+});

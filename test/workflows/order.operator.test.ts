@@ -1,0 +1,236 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { findOrder } from '../../src/db/order-record';
+import { followUpKey } from '../../src/domain/follow-up';
+import type { Settlement } from '../../src/domain/outcome';
+import { chargeKey } from '../../src/domain/transaction';
+import { createWorkflows } from '../../src/temporal/workflows';
+import { ATTENTION, orderWorkflowId, pollNow, settleByHand } from '../../workflows/messages';
+import { CARDS, type CardName } from '../support/cards';
+import { Merchant } from '../support/client';
+import {
+  MINUTE,
+  carryOut,
+  createAnOrder,
+  followUpOf,
+  moneyStory,
+  story,
+  storyOf,
+  transactionIdOf,
+  type TestOrder,
+} from '../support/orders';
+import { stack } from '../support/stack';
+import { aWorld, type World } from '../support/temporal';
+import { until } from '../support/until';
+
+/** Rules 10.14: what an operator can do in the Web UI about an outcome that the processor does not give. */
+let world: World;
+const shop = new Merchant();
+beforeAll(async () => {
+  world = await aWorld();
+});
+afterAll(() => world?.close());
+afterEach(() => shop.endTrouble());
+
+const REASON = 'Bank statement of 15 January, ticket 42';
+const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
+const settle = (order_id: string, outcome: Settlement['outcome'], reason = REASON) =>
+  handleOf(order_id).executeUpdate(settleByHand, { args: [{ outcome, reason }] });
+const refusalOf = (error: unknown) =>
+  error instanceof WorkflowUpdateFailedError ? (error.cause as { type?: string }).type : String(error);
+const attentionOf = async (order_id: string) =>
+  (await handleOf(order_id).describe()).typedSearchAttributes.get(ATTENTION);
+const isClosed = (order_id: string) =>
+  until('its workflow is closed', async () => (await handleOf(order_id).describe()).status.name === 'COMPLETED');
+
+/** A charge whose outcome the processor does not know yet. */
+async function awaited(card: CardName, over: Parameters<typeof createAnOrder>[1] = {}): Promise<TestOrder> {
+  const order = await createAnOrder(world, { card_number: CARDS[card].number, ...over });
+  expect(await story(order)).toBe('processing: processing');
+  return order;
+}
+
+/** A refund of 300 whose outcome the processor does not know yet. */
+async function awaitedRefund(): Promise<{ order: TestOrder; refund_id: string }> {
+  const order = await createAnOrder(world, { card_number: CARDS.refund_processing.number });
+  const refund = followUpOf(order.id, 'refund', { amount: 300 });
+  await carryOut(world, refund);
+  expect(await moneyStory(order)).toBe('500 captured, 300 refund_pending: refund processing');
+  return { order, refund_id: refund.id };
+}
+
+/** The processor's outcome is there. */
+async function becomesKnown({ id }: TestOrder): Promise<void> {
+  await fetch(`${stack().simulator_url}/control/due/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ transaction_id: transactionIdOf(id, 1) }),
+  });
+}
+
+/** The processor's outcome is there, and its notification arrives. */
+async function isNotified(order: TestOrder, refund_id?: string): Promise<void> {
+  await becomesKnown(order);
+  const transaction_id = transactionIdOf(order.id, 1);
+  const idempotency_key = refund_id ? followUpKey(transaction_id, 'refund', refund_id) : chargeKey(transaction_id);
+  await createWorkflows({ client: world.env.client, db: world.database.db }).processor_notifications.handle(
+    {
+      operation: refund_id ? 'refund' : 'sale',
+      idempotency_key,
+      order_id: order.id,
+      transaction_id,
+      ...(refund_id && { follow_up_order_id: refund_id }),
+    },
+    Date.now() + 10_000,
+  );
+}
+
+describe('settleByHand of a payment', () => {
+  test('approved: completed and captured, by the operator, with the reason', async () => {
+    const order = await awaited('processing_approved');
+    expect(await settle(order.id, 'approved')).toBe('Nothing is awaited: completed is final.');
+    expect(await story(order)).toBe('completed: accepted');
+    expect(await moneyStory(order)).toBe('500 captured');
+    const event = (await order.view()).transactions[0]!.events.at(-1)!;
+    expect(event).toMatchObject({ event: 'accepted', source: 'operator', result: 'approved', reason: REASON });
+    await isClosed(order.id);
+  });
+
+  test('approved, of an authorization: its capture window opens', async () => {
+    const order = await awaited('processing_approved', { capture_mode: 'manual' });
+    const settled_at = await world.now();
+    await settle(order.id, 'approved');
+    expect([await story(order), await moneyStory(order)]).toEqual(['completed: accepted', 'nothing']);
+    const capture_ends_at = Date.parse((await order.view()).transactions[0]!.capture_ends_at ?? '');
+    expect(capture_ends_at).toBeGreaterThanOrEqual(settled_at + 60 * MINUTE);
+  });
+
+  test('a contradiction of an approval needs attention; an agreement does not', async () => {
+    const [right, wrong] = [await awaited('processing_approved'), await awaited('processing_declined')];
+    for (const order of [right, wrong]) {
+      await settle(order.id, 'approved');
+      await isClosed(order.id);
+      await isNotified(order);
+      await isClosed(order.id);
+    }
+    expect([await attentionOf(right.id), await attentionOf(wrong.id)]).toEqual([
+      undefined,
+      'settled by hand as approved, but the processor says declined',
+    ]);
+    expect((await findOrder(world.database.db, wrong.id))?.attention).toContain('says declined');
+    expect(await story(wrong)).toBe('completed: accepted');
+  });
+
+  test('declined, and then the processor approved it: given back by a reversal order', async () => {
+    const order = await awaited('processing_approved');
+    await settle(order.id, 'declined');
+    expect(await story(order)).toBe('error: error');
+    await isClosed(order.id);
+    await isNotified(order);
+    await until('it is given back', async () => (await moneyStory(order)) === 'nothing: reversal completed');
+    expect(await story(order)).toBe('error: error');
+  });
+
+  test('declined, and nobody notified us of the approval: found out by asking', async () => {
+    const order = await awaited('processing_approved');
+    await settle(order.id, 'declined');
+    await isClosed(order.id);
+    await becomesKnown(order);
+    await world.env.sleep(16 * MINUTE);
+    await until('it is given back', async () => (await moneyStory(order)) === 'nothing: reversal completed');
+  });
+
+  test('the processor is asked first: the outcome that it gives is recorded, and nothing is settled', async () => {
+    const order = await awaited('processing_declined');
+    await becomesKnown(order);
+    await expect(settle(order.id, 'approved').catch(refusalOf)).resolves.toBe('Conflict');
+    expect(await story(order)).toBe('error: error');
+    expect((await order.view()).transactions[0]!.events.at(-1)).toMatchObject({ source: 'processor', reason: null });
+  });
+
+  test('refused where no outcome is awaited', async () => {
+    const order = await createAnOrder(world, { transaction_period: 10 * MINUTE });
+    await expect(settle(order.id, 'approved').catch(refusalOf)).resolves.toBe('Conflict');
+    expect(await story(order)).toBe('new: new');
+    await order.cancel();
+  });
+
+  test.each<[string, unknown]>([
+    ['no reason', { outcome: 'approved' }],
+    ['an empty reason', { outcome: 'approved', reason: ' ' }],
+    ['another outcome', { outcome: 'cancelled', reason: REASON }],
+    ['nothing', undefined],
+  ])('refused with %s', async (_title, input) => {
+    const order = await awaited('processing_approved');
+    const update = handleOf(order.id).executeUpdate(settleByHand, { args: [input as Settlement] });
+    await expect(update.catch(refusalOf)).resolves.toBe('ValidationError');
+    expect(await story(order)).toBe('processing: processing');
+    await settle(order.id, 'declined');
+  });
+});
+
+describe('settleByHand of a follow-up order', () => {
+  test('approved: the amount that was set aside is refunded', async () => {
+    const { order, refund_id } = await awaitedRefund();
+    await settle(refund_id, 'approved');
+    expect(await moneyStory(order)).toBe('500 captured, 300 refunded: refund completed');
+    await isClosed(refund_id);
+    await isNotified(order, refund_id);
+    await isClosed(refund_id);
+    expect(await attentionOf(refund_id)).toBeUndefined();
+  });
+
+  test('declined: the amount is free again; an approval that comes later needs attention, and moves nothing', async () => {
+    const { order, refund_id } = await awaitedRefund();
+    await settle(refund_id, 'declined');
+    expect([await storyOf(world, refund_id), await moneyStory(order)]).toEqual([
+      'error: error',
+      '500 captured: refund error',
+    ]);
+    await isClosed(refund_id);
+    await isNotified(order, refund_id);
+    await until('it needs attention', async () => (await attentionOf(refund_id)) !== undefined);
+    expect(await attentionOf(refund_id)).toBe('settled by hand as declined, but the processor says approved');
+    expect(await moneyStory(order)).toBe('500 captured: refund error');
+  });
+});
+
+describe('pollNow', () => {
+  test('of a payment: the outcome is recorded at once, instead of by schedule', async () => {
+    const order = await awaited('processing_approved');
+    expect(await order.handle.executeUpdate(pollNow)).toBe(
+      "Waits for the processor's outcome of attempt 1; it is asked again and again.",
+    );
+    await becomesKnown(order);
+    expect(await order.handle.executeUpdate(pollNow)).toBe('Nothing is awaited: completed is final.');
+    expect(await story(order)).toBe('completed: accepted');
+  });
+
+  test('of a follow-up order', async () => {
+    const { order, refund_id } = await awaitedRefund();
+    await becomesKnown(order);
+    expect(await handleOf(refund_id).executeUpdate(pollNow)).toBe('Nothing is awaited: completed is final.');
+    expect(await moneyStory(order)).toBe('500 captured, 300 refunded: refund completed');
+  });
+
+  test('of an order that waits to be paid: nothing happens', async () => {
+    const order = await createAnOrder(world);
+    expect(await order.handle.executeUpdate(pollNow)).toMatch(/^Waits for the customer to pay/);
+    await order.cancel();
+  });
+});
+
+test('an outcome that is missing for a day needs attention, until it is known', async () => {
+  const order = await createAnOrder(world, { card_number: CARDS.approved.number });
+  const refund = followUpOf(order.id, 'refund', { amount: 300 });
+  await shop.trouble({ kind: 'outage', operation: 'refund', order_id: order.id });
+  const key = followUpKey(transactionIdOf(order.id, 1), 'refund', refund.id);
+  await shop.trouble({ kind: 'outage', operation: 'ask', idempotency_key: key });
+  await carryOut(world, refund);
+  await world.env.sleep(26 * 60 * MINUTE);
+  await until('it needs attention', async () => (await attentionOf(refund.id)) !== undefined);
+  expect(await attentionOf(refund.id)).toBe('the processor does not tell the outcome');
+  await shop.endTrouble();
+  await handleOf(refund.id).executeUpdate(pollNow);
+  expect(await storyOf(world, refund.id)).toBe('completed: accepted');
+  expect(await attentionOf(refund.id)).toBeUndefined();
+}, 120_000);
