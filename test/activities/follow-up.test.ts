@@ -149,32 +149,12 @@ describe.each(['capture', 'void', 'refund', 'reversal'] as const)('executeFollow
     // Told again by the repeat: whoever settled it may have been killed before it told.
     expect(said).toEqual(tells ? Array(2).fill(`signal ${orderWorkflowId(input.original_order_id)}`) : []);
   });
-
-  test('two at once, as when a worker counts as dead and is not: done once', async () => {
-    const input = await ready(kind);
-    await Promise.all([1, 2, 3].map(() => activities().executeFollowUp(input)));
-    expect((await ledger(input.original_order_id)).slice(1)).toEqual([
-      expect.stringMatching(`^${kind} ${amount} approved`),
-    ]);
-    expect((await view(input.id)).transactions[0]!.events.map(({ event }) => event)).toEqual(['new', 'accepted']);
-  });
-
   test('killed between the processor and the record: the next run hears the first answer', async () => {
     const input = await ready(kind);
     await expect(killedAfterwards().executeFollowUp(input)).rejects.toThrow('killed');
     expect((await view(input.id)).status).toBe('new');
     expect((await carriedOut(input)).status).toBe('completed');
     expect((await ledger(input.original_order_id)).slice(1)).toEqual([`${kind} ${amount} approved 2`]);
-  });
-
-  test('no answer is processing, never error; asked later, it is done once', async () => {
-    const input = await ready(kind);
-    const order = await carriedOut(input, activities({ execute: () => Promise.resolve('unknown') }));
-    expect(order).toMatchObject({ status: 'processing' });
-    expect(await deaf().pollFollowUp({ ...input, order })).toEqual(order);
-    expect((await activities().pollFollowUp({ ...input, order })).status).toBe('completed');
-    expect((await activities().pollFollowUp({ ...input, order })).status).toBe('completed');
-    expect((await ledger(input.original_order_id)).slice(1)).toEqual([`${kind} ${amount} approved 1`]);
   });
 });
 
@@ -352,16 +332,4 @@ describe('the watch for a late approval', () => {
     await activities().executeFollowUp({ ...input, now: NOW + 15 * MINUTE });
     expect(await isWatched(pending.id)).toBe(false);
   });
-});
-
-test('the event tells when it happened at the processor, and when we noticed', async () => {
-  const payment = await paid();
-  const refund = await carriedOut({ ...followUpOf(payment.id, 'refund', { amount: 100 }), now: NOW + MINUTE });
-  const booked = (await shop.ledger(payment.id)).find(({ operation }) => operation === 'refund');
-  const [event] = (await view(refund.id)).transactions[0]!.events.slice(-1);
-  expect([event!.event, Date.parse(event!.occurred), Date.parse(event!.noticed)]).toEqual([
-    'accepted',
-    Date.parse(booked!.occurred),
-    NOW + MINUTE,
-  ]);
 });

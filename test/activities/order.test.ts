@@ -168,27 +168,6 @@ describe('createAndCharge', () => {
       capture_mode: null,
     });
   });
-
-  test('the event tells when it happened at the processor, and when we noticed', async () => {
-    const input = { ...aCharge(await tokenOf('approved')), now: NOW };
-    await activities.createAndCharge(input);
-    const [charge] = await shop.ledger(input.order.id);
-    expect(
-      (await view(input.order.id)).transactions[0]!.events.map((event) => [
-        event.event,
-        Date.parse(event.occurred),
-        Date.parse(event.noticed),
-      ]),
-    ).toEqual([
-      ['new', NOW, NOW],
-      ['accepted', Date.parse(charge!.occurred), NOW],
-    ]);
-  });
-
-  test('no answer is processing, never declined', async () => {
-    const input = { ...aCharge(await tokenOf('approved')), now: NOW };
-    expect((await deaf().createAndCharge(input)).transactions[0]!.status).toBe('processing');
-  });
 });
 
 describe('chargeAttempt', () => {
@@ -225,16 +204,6 @@ describe('chargeAttempt', () => {
       input.transaction.payment_method_details.vault_token,
     );
   });
-
-  test('an attempt that is settled is not charged again', async () => {
-    const order = await aStoredOrder(database.db, { transaction: false });
-    const input = await payment(order.id, 1, 'stolen');
-    await activities.chargeAttempt({ ...input, order });
-    await activities.chargeAttempt({ ...input, order });
-    expect(await statuses(order.id)).toBe('processing error');
-    expect(await shop.ledger(order.id)).toEqual([expect.objectContaining({ requests: 1 })]);
-  });
-
   test('a late attempt that is not there yet is refused, and leaves no trace', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
     const late = { ...(await payment(order.id, 1)), not_after: Date.now() - 1, order };
@@ -308,11 +277,6 @@ describe('pollCharge', () => {
     );
     expect(await statuses(pending.id)).toBe('cancelled cancelled');
   });
-
-  test('nobody answers: the order stays as it is', async () => {
-    const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
-    expect(await deaf().pollCharge({ order, transaction_id: order.transactions[0]!.id, now: NOW })).toEqual(order);
-  });
 });
 
 describe('not to know is no news', () => {
@@ -350,11 +314,6 @@ describe('not to know is no news', () => {
     expect((await beatenTo(() => activities.chargeAttempt(input)).chargeAttempt(input)).status).toBe('completed');
     expect(await statuses(order.id)).toBe('completed accepted');
   });
-
-  test('of an attempt that is new it makes one that is awaited', async () => {
-    const { id: order_id } = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
-    expect(await statuses(order_id)).toBe('processing processing');
-  });
 });
 
 describe('a challenge that is told when the time is over', () => {
@@ -365,13 +324,6 @@ describe('a challenge that is told when the time is over', () => {
     expect(order.transactions[0]!.status).toBe('processing');
     return { order, ...order.transactions[0]! };
   };
-
-  test('before the end the customer may still go there', async () => {
-    const { order, id: transaction_id, expires_at: end } = await lostChallenge();
-    await activities.pollCharge({ order, transaction_id, now: end - 1 });
-    expect(await statuses(order.id)).toBe('processing pending');
-  });
-
   test.each([0, 5_000])(
     '%s ms after it the transaction and its order expire in the same step, however often it is repeated',
     async (after) => {

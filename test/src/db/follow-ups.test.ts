@@ -1,8 +1,7 @@
 import { insertFollowUp, openFollowUps } from '../../../src/db/follow-ups';
 import { moveOrder } from '../../../src/db/move-order';
 import { findOrder, loadOrder } from '../../../src/db/order-record';
-import { findOrderView, moneyOf, type TransactionView } from '../../../src/db/order-view';
-import { refundableAmount } from '../../../src/domain/amounts';
+import { findOrderView, type TransactionView } from '../../../src/db/order-view';
 import { FOLLOW_UPS, FOLLOW_UP_KINDS, type FollowUpKind, type NewFollowUp } from '../../../src/domain/follow-up';
 import type { OrderRecord } from '../../../src/domain/order-record';
 import { ServiceError } from '../../../src/errors';
@@ -158,17 +157,6 @@ describe('insertFollowUp writes an order beside the payment order', () => {
     await request(payment, { kind: 'refund' });
     expect((await loadOrder(database.db, payment.id)).deliveries).toEqual(payment.deliveries);
   });
-
-  test('without an amount: all that is left', async () => {
-    const payment = await accepted('manual');
-    const amounts: number[] = [];
-    for (const what of [{ kind: 'capture', amount: 30 }, { kind: 'void', amount: 20 }, { kind: 'capture' }] as const) {
-      amounts.push((await request(payment, what)).amount);
-    }
-    expect(amounts).toEqual([30, 20, 50]);
-    expect(moved(await moneyIn(payment))).toEqual({ capture_pending: 80, void_pending: 20 });
-  });
-
   test('the second time is answered as it is, whatever was asked for since', async () => {
     const payment = await accepted();
     const follow_up = aFollowUp(payment, { kind: 'refund', amount: 60 });
@@ -179,32 +167,15 @@ describe('insertFollowUp writes an order beside the payment order', () => {
     expect(await insertFollowUp(database.db, { ...follow_up, amount: 99, versions: [payment.version] })).toEqual(first);
     expect(await everything(payment)).toEqual(before);
   });
-
-  test('the second time of one that is final is answered as it is, too', async () => {
-    const payment = await accepted('manual');
-    const follow_up = aFollowUp(payment, { kind: 'void' });
-    const done = await answerFollowUp(database.db, follow_up, await insertFollowUp(database.db, follow_up), 'approved');
-    const before = await everything(payment);
-    expect(await insertFollowUp(database.db, { ...follow_up, now: CAPTURE_END })).toEqual(done);
-    expect(await everything(payment)).toEqual(before);
-  });
 });
 
 describe('a refusal stores nothing', () => {
   test.each<[title: string, mode: PaymentMode, what: Request, error: string]>([
-    ['capture of a sale', 'sale', { kind: 'capture' }, 'Conflict'],
-    ['rules 8.2: delayed cannot be captured through the API', 'delayed', { kind: 'capture' }, 'Conflict'],
-    ['capture of more than is left', 'manual', { kind: 'capture', amount: 101 }, 'ValidationError'],
-    ['capture at the end of the window', 'manual', { kind: 'capture', now: CAPTURE_END }, 'Conflict'],
-    ['void of a sale', 'sale', { kind: 'void' }, 'CanNotCancelTransaction'],
-    ['void of more than is left', 'manual', { kind: 'void', amount: 101 }, 'ValidationError'],
-    ['void at the end of the window', 'delayed', { kind: 'void', now: CAPTURE_END }, 'CanNotCancelTransaction'],
-    ['refund of more than was paid', 'sale', { kind: 'refund', amount: 101 }, 'RefundError'],
-    ['refund of 0', 'sale', { kind: 'refund', amount: 0 }, 'RefundError'],
-    ['refund of what is only reserved', 'manual', { kind: 'refund', amount: 1 }, 'RefundError'],
+    ['a refund of more than was paid', 'sale', { kind: 'refund', amount: 101 }, 'RefundError'],
+    ['a capture at the end of the window', 'manual', { kind: 'capture', now: CAPTURE_END }, 'Conflict'],
     ['a version the sender does not allow', 'sale', { kind: 'refund', versions: [0, 7] }, 'PreconditionFailed'],
     [
-      'the version before what is refused otherwise',
+      'the version comes before what is refused otherwise',
       'sale',
       { kind: 'refund', amount: 101, versions: [] },
       'PreconditionFailed',
@@ -215,14 +186,6 @@ describe('a refusal stores nothing', () => {
     for (let time = 0; time < 2; time += 1) expect(await outcomes([request(payment, what)])).toEqual([error]);
     expect(await everything(payment)).toEqual(before);
   });
-
-  test('the version the sender allows passes, once', async () => {
-    const payment = await accepted();
-    const versions = [payment.version];
-    expect(await outcomes([request(payment, { kind: 'refund', amount: 1, versions })])).toEqual(['done']);
-    expect(await outcomes([request(payment, { kind: 'refund', amount: 1, versions })])).toEqual(['PreconditionFailed']);
-  });
-
   test('what is no payment, or not its transaction, is not found', async () => {
     const [one, other] = [await accepted(), await accepted()];
     const refund = await request(one, { kind: 'refund', amount: 1 });
@@ -235,15 +198,6 @@ describe('a refusal stores nothing', () => {
         request(refund, { kind: 'refund', amount: 1 }),
       ]),
     ).toEqual(['NotFound', 'NotFound', 'NotFound']);
-  });
-
-  test('of a payment that is not accepted nothing is captured, voided or refunded', async () => {
-    const order = await aStoredOrder(database.db);
-    expect(await outcomes((['capture', 'void', 'refund'] as const).map((kind) => request(order, { kind })))).toEqual([
-      'CanNotCancelTransaction',
-      'Conflict',
-      'RefundError',
-    ]);
   });
 });
 
@@ -286,21 +240,6 @@ describe('recordFollowUpOutcome', () => {
       }
     },
   );
-
-  test.each(
-    FOLLOW_UP_KINDS.flatMap((kind) => (['approved', 'refused'] as const).map((answer) => [kind, answer] as const)),
-  )('%s, %s: the second time, and any other answer, changes nothing', async (kind, answer) => {
-    const payment = await accepted(kind === 'capture' || kind === 'void' ? 'manual' : 'sale');
-    const follow_up = aFollowUp(payment, { kind, amount: 100 });
-    const asked = await insertFollowUp(database.db, follow_up);
-    const first = await answerFollowUp(database.db, follow_up, asked, answer);
-    const before = await everything(payment);
-    for (const again of [answer, 'approved', 'refused', 'processing'] as const) {
-      expect(await answerFollowUp(database.db, follow_up, asked, again, NOW + 9)).toEqual(first);
-    }
-    expect(await everything(payment)).toEqual(before);
-  });
-
   test('of two answers at once one counts, and both are told which', async () => {
     for (let round = 0; round < 5; round += 1) {
       const payment = await accepted();
@@ -315,12 +254,6 @@ describe('recordFollowUpOutcome', () => {
         one!.status === 'completed' ? { captured: 100, refunded: 60 } : { captured: 100 },
       );
     }
-  });
-
-  test('what a refusal frees can be asked for again', async () => {
-    const payment = await accepted();
-    await settled(payment, { kind: 'refund', amount: 60 }, 'refused');
-    expect(await outcomes([request(payment, { kind: 'refund', amount: 100 })])).toEqual(['done']);
   });
 });
 
@@ -338,35 +271,6 @@ describe('two at once, on connections of their own', () => {
       expect((await view(payment.id)).follow_ups).toHaveLength(1);
     }
   });
-
-  test('capture, void and the release by the service share what there is', async () => {
-    for (let round = 0; round < 10; round += 1) {
-      const payment = await accepted('manual');
-      const refused = await outcomes([
-        request(payment, { kind: 'capture', amount: 60 }),
-        request(payment, { kind: 'void', amount: 60 }),
-        request(payment, { kind: 'void', requested_by: 'service', now: CAPTURE_END }),
-      ]);
-      const { amount, capture_pending_amount, void_pending_amount } = await moneyIn(payment);
-      expect([amount, capture_pending_amount + void_pending_amount]).toEqual([100, 100]);
-      // The release takes whatever is left; a capture or void that comes second finds 40 or nothing.
-      expect(refused.filter((outcome) => outcome === 'done').length).toBeLessThanOrEqual(2);
-      expect(
-        refused
-          .filter((outcome) => outcome !== 'done')
-          .every((outcome) => ['CanNotCancelTransaction', 'Conflict', 'ValidationError'].includes(outcome)),
-      ).toBe(true);
-    }
-  });
-
-  test('the same order asked for by several is one', async () => {
-    const payment = await accepted();
-    const follow_up = aFollowUp(payment, { kind: 'refund', amount: 60 });
-    const records = await Promise.all([1, 2, 3, 4].map(() => insertFollowUp(database.db, follow_up)));
-    expect(new Set(records.map((record) => JSON.stringify(record))).size).toBe(1);
-    expect(moved(await moneyIn(payment))).toEqual({ captured: 100, refund_pending: 60 });
-  });
-
   test('of two that name the same version one wins', async () => {
     const payment = await accepted();
     const versions = [payment.version];
@@ -375,151 +279,7 @@ describe('two at once, on connections of their own', () => {
       'done',
     ]);
   });
-
-  test('a void is answered while a chargeback is recorded and a refund asked for', async () => {
-    const payment = await accepted('manual');
-    await settled(payment, { kind: 'capture', amount: 50 });
-    const rest = aFollowUp(payment, { kind: 'void' });
-    const asked = await insertFollowUp(database.db, rest);
-    const told = await outcomes([
-      answerFollowUp(database.db, rest, asked, 'approved'),
-      settled(payment, { kind: 'chargeback', amount: 50 }),
-      request(payment, { kind: 'refund', amount: 50 }),
-    ]);
-    const money = await moneyIn(payment);
-    expect(moved(money)).toMatchObject({ captured: 50, voided: 50, charged_back: 50 });
-    expect([told.includes('RefundError'), money.refund_pending_amount]).toEqual(
-      money.refund_pending_amount === 0 ? [true, 0] : [false, 50],
-    );
-  });
 });
-
-describe('chargebacks are always recorded', () => {
-  test('after a full refund: a sum over captured is flagged for the operator', async () => {
-    const payment = await accepted();
-    await settled(payment, { kind: 'refund' });
-    const chargeback = await settled(payment, { kind: 'chargeback', amount: 100 });
-    expect([chargeback.status, chargeback.attention]).toEqual(['completed', expect.any(String)]);
-    expect(await findOrder(database.db, chargeback.id)).toEqual(chargeback);
-    expect(moved(await moneyIn(payment))).toEqual({ captured: 100, refunded: 100, charged_back: 100 });
-  });
-
-  test('while a refund is under way: the refund that takes it over is flagged, and one that is refused is not', async () => {
-    const payment = await accepted();
-    const follow_up = [
-      aFollowUp(payment, { kind: 'refund', amount: 40 }),
-      aFollowUp(payment, { kind: 'refund', amount: 60 }),
-    ] as const;
-    const asked = [
-      await insertFollowUp(database.db, follow_up[0]),
-      await insertFollowUp(database.db, follow_up[1]),
-    ] as const;
-    expect((await settled(payment, { kind: 'chargeback', amount: 100 })).attention).toBeUndefined();
-    expect((await answerFollowUp(database.db, follow_up[0], asked[0], 'refused')).attention).toBeUndefined();
-    const over = await answerFollowUp(database.db, follow_up[1], asked[1], 'approved');
-    expect(over.attention).toBeDefined();
-    // The second time still tells it.
-    expect(await answerFollowUp(database.db, follow_up[1], asked[1], 'approved')).toEqual(over);
-  });
-
-  test('within what was captured nothing is flagged', async () => {
-    const payment = await accepted();
-    await settled(payment, { kind: 'refund', amount: 40 });
-    expect((await settled(payment, { kind: 'chargeback', amount: 60 })).attention).toBeUndefined();
-  });
-
-  test('refundable falls, and one that is won brings it up again', async () => {
-    const payment = await accepted();
-    const refundable = async () => refundableAmount(moneyOf(await moneyIn(payment)));
-    const seen = [await refundable()];
-    for (const what of [
-      { kind: 'chargeback', amount: 70 },
-      { kind: 'reversal', amount: 70 },
-    ] as const) {
-      await settled(payment, what);
-      seen.push(await refundable());
-    }
-    expect(seen).toEqual([100, 30, 100]);
-    expect(await outcomes([request(payment, { kind: 'refund', amount: 100 })])).toEqual(['done']);
-  });
-
-  test('a win told before its chargeback: no more is refunded than was captured', async () => {
-    const payment = await accepted();
-    await settled(payment, { kind: 'reversal', amount: 70 });
-    expect(await outcomes([request(payment, { kind: 'refund', amount: 101 })])).toEqual(['RefundError']);
-    expect((await request(payment, { kind: 'refund' })).amount).toBe(100);
-  });
-
-  test('of an authorization that is over', async () => {
-    const payment = await accepted('manual');
-    await settled(payment, { kind: 'void' });
-    const { status, attention } = await settled(payment, { kind: 'chargeback', amount: 100 });
-    expect([status, attention]).toEqual(['completed', expect.any(String)]);
-  });
-});
-
-describe('an authorization of which nothing is left ends, its order stays completed', () => {
-  type Step = [what: Request, answer?: ProcessorAnswer];
-  const at_end = { requested_by: 'service', now: CAPTURE_END } as const;
-  test.each<[rule: string, mode: PaymentMode, steps: Step[], end: string]>([
-    ['voided in full on request', 'manual', [[{ kind: 'void' }]], 'cancelled by merchant'],
-    ['voided in parts', 'manual', [[{ kind: 'void', amount: 60 }], [{ kind: 'void' }]], 'cancelled by merchant'],
-    ['delayed is voided like manual', 'delayed', [[{ kind: 'void' }]], 'cancelled by merchant'],
-    ['a refused void', 'manual', [[{ kind: 'void' }, 'refused']], 'accepted'],
-    ['a void without an answer', 'manual', [[{ kind: 'void' }, 'processing']], 'accepted'],
-    ['voided in part', 'manual', [[{ kind: 'void', amount: 60 }]], 'accepted'],
-    ['captured in part, the rest voided', 'manual', [[{ kind: 'capture', amount: 1 }], [{ kind: 'void' }]], 'accepted'],
-    ['captured in full', 'manual', [[{ kind: 'capture' }]], 'accepted'],
-    [
-      'a refused capture, then voided',
-      'manual',
-      [[{ kind: 'capture' }, 'refused'], [{ kind: 'void' }]],
-      'cancelled by merchant',
-    ],
-    ['released at the end of the window', 'manual', [[{ kind: 'void', ...at_end }]], 'expired by service'],
-    [
-      'voided in part, the rest released',
-      'manual',
-      [[{ kind: 'void', amount: 60 }], [{ kind: 'void', ...at_end }]],
-      'expired by service',
-    ],
-    [
-      'captured in part, the rest released',
-      'manual',
-      [[{ kind: 'capture', amount: 60 }], [{ kind: 'void', ...at_end }]],
-      'accepted',
-    ],
-    ['a refused release', 'manual', [[{ kind: 'void', ...at_end }, 'refused']], 'accepted'],
-    ['captured automatically', 'delayed', [[{ kind: 'capture', ...at_end }]], 'accepted'],
-    [
-      'a refused automatic capture, the rest released',
-      'delayed',
-      [[{ kind: 'capture', ...at_end }, 'refused'], [{ kind: 'void', ...at_end }]],
-      'expired by service',
-    ],
-  ])('%s (%s)', async (_rule, mode, steps, end) => {
-    const payment = await accepted(mode);
-    for (const [what, answer] of steps) await settled(payment, what, answer);
-    const order = await view(payment.id);
-    const [transaction] = order.transactions;
-    const last = transaction!.events.at(-1)!;
-    expect(order.status).toBe('completed');
-    expect(end).toBe(transaction!.status === 'accepted' ? 'accepted' : `${transaction!.status} by ${last.source}`);
-    // No webhook: the order's status is as it was, and the void order has its own.
-    expect((await loadOrder(database.db, payment.id)).deliveries).toEqual([1]);
-  });
-
-  test('not before what is still asked is answered: the last answer ends it', async () => {
-    const payment = await accepted('manual');
-    const first = aFollowUp(payment, { kind: 'void', amount: 60 });
-    const asked = await insertFollowUp(database.db, first);
-    await settled(payment, { kind: 'void', ...at_end });
-    expect((await moneyIn(payment)).status).toBe('accepted');
-    await answerFollowUp(database.db, first, asked, 'approved', CAPTURE_END + 1);
-    expect((await moneyIn(payment)).status).toBe('expired');
-  });
-});
-
 test.each(['expired', 'cancelled'] as const)(
   'a payment approved after its order was %s is given back whole; the payment order stays as it is',
   async (ended) => {
