@@ -5,8 +5,8 @@ import { ServiceError } from '../src/errors';
 type Work = (...input: never[]) => Promise<unknown>;
 
 /**
- * Turns errors of activities into failures for Temporal. A ServiceError becomes a failure of the same type that is not retried, as
- * repeating a refusal cannot help; so does a move the tables forbid. Any other error is retried.
+ * Turns errors of activities into failures for Temporal. A ServiceError becomes a failure of the same type that is not
+ * retried, as repeating a refusal cannot help; so does a move the tables forbid. Any other error is retried.
  */
 export function withFailures<Activities extends Record<string, Work>>(activities: Activities): Activities {
   return Object.fromEntries(

@@ -14,14 +14,19 @@ import type { FollowUpInput } from '../workflows/messages';
 import { withFailures } from './failure';
 import type { AtTime, Services } from './services';
 
-/** `nothing`: there is nothing to record, as the processor did not approve a late payment, or did no such chargeback. */
+/**
+ * `nothing`: there is nothing to record, as the processor did not approve a late payment, or did no such chargeback.
+ */
 export type FollowUpExecution =
   { result: 'recorded'; order: OrderRecord } | { result: 'unanswered' | 'nothing'; order?: never };
 
 const UNANSWERED: FollowUpExecution = { result: 'unanswered' };
 const NOTHING: FollowUpExecution = { result: 'nothing' };
 
-/** Activities of a follow-up order's workflow. The operation is executed under a key derived from its order, so each is safe to repeat. */
+/**
+ * Activities of a follow-up order's workflow. The operation is executed under a key derived from its order, so each is
+ * safe to repeat.
+ */
 export function followUpActivities({ db, processor, workflows }: Pick<Services, 'db' | 'processor' | 'workflows'>) {
   /** Writes the order unless it exists. Throws the domain's refusals. */
   async function insert(input: FollowUpInput & AtTime): Promise<OrderRecord> {
@@ -57,7 +62,10 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
     if (movesReservedMoney(kind)) await workflows.orders.recordChanged(original_order_id);
   }
 
-  /** Records a chargeback or a won chargeback. The notification is not trusted: the processor is asked by the key it named. */
+  /**
+   * Records a chargeback or a won chargeback. The notification is not trusted: the processor is asked by the key it
+   * named.
+   */
   async function recordOfProcessor(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
     const found = await processor.findOperation(input.processor_key ?? '');
     if (isUnanswered(found)) return UNANSWERED;
@@ -72,7 +80,10 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
     return { result: 'recorded', order: await recordOutcome(input, order, found, input.now) };
   }
 
-  /** A reversal of the service is executed only for a charge that ended unpaid and that the processor approved all the same. */
+  /**
+   * A reversal of the service is executed only for a charge that ended unpaid and that the processor approved all the
+   * same.
+   */
   async function reverseLateApproval(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
     const transaction_id = input.original_transaction_id;
     if ((await endedUnpaid(db, transaction_id)) === undefined) return NOTHING;
@@ -99,15 +110,18 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
 
   return withFailures({
     /**
-     * Writes a follow-up order and executes it at the processor, in one activity, as every step is safe to repeat. Throws the
-     * domain's refusals.
+     * Writes a follow-up order and executes it at the processor, in one activity, as every step is safe to repeat.
+     * Throws the domain's refusals.
      */
     async executeFollowUp(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
       if (input.requested_by === 'processor') return await recordOfProcessor(input);
       return input.kind === 'reversal' ? await reverseLateApproval(input) : await execute(input);
     },
 
-    /** Asks for an open outcome; an operation that the processor does not know is sent again. Without an answer the order is returned unchanged. */
+    /**
+     * Asks for an open outcome; an operation that the processor does not know is sent again. Without an answer the
+     * order is returned unchanged.
+     */
     async pollFollowUp({
       order,
       now,

@@ -27,7 +27,10 @@ interface Charge {
   paid_with?: ChargeOutcome['paid_with'];
 }
 
-/** Activities of an order's workflow. Every charge is sent under a key derived from its transaction, so each is safe to repeat. */
+/**
+ * Activities of an order's workflow. Every charge is sent under a key derived from its transaction, so each is safe to
+ * repeat.
+ */
 export function orderActivities({
   db,
   processor,
@@ -165,7 +168,8 @@ export function orderActivities({
     },
 
     /**
-     * Asks for the outcome of a charge and records what follows (planOutcome). Without an answer the order is returned unchanged.
+     * Asks for the outcome of a charge and records what follows (planOutcome). Without an answer the order is returned
+     * unchanged.
      */
     async pollCharge(input: { order: OrderRecord; transaction_id: string } & AtTime): Promise<OrderRecord> {
       const { transaction_id, now } = input;
@@ -181,9 +185,10 @@ export function orderActivities({
     },
 
     /**
-     * Ends an unpaid order and its open transaction together: cancelled or expired. It asks the processor first, and what was paid
-     * counts: a worker may have died right after charging, or the customer may have passed 3-D Secure without our being told.
-     * Without an answer the order is returned unchanged. Throws PreconditionFailed when the order is at none of `versions`.
+     * Ends an unpaid order and its open transaction together: cancelled or expired. It asks the processor first, and
+     * what was paid counts: a worker may have died right after charging, or the customer may have passed 3-D Secure
+     * without our being told. Without an answer the order is returned unchanged. Throws PreconditionFailed when the
+     * order is at none of `versions`.
      */
     async endUnpaidOrder(
       input: {
@@ -207,7 +212,10 @@ export function orderActivities({
       return await moveOrder(db, order, { ended }, { source, now, versions: versions && [order.version] });
     },
 
-    /** Sets the amount of a capture or void aside and starts its workflow. Returns the payment order. Throws the domain's refusals. */
+    /**
+     * Sets the amount of a capture or void aside and starts its workflow. Returns the payment order. Throws the
+     * domain's refusals.
+     */
     async startCaptureOrVoid(input: CaptureOrVoidInput & AtTime): Promise<OrderRecord> {
       await insertFollowUp(db, { ...input, transaction_id: transactionId(input.id, 1) });
       return await startOpenFollowUps(input.original_order_id);
@@ -232,7 +240,10 @@ export function orderActivities({
       return await startOpenFollowUps(order_id);
     },
 
-    /** Starts the reversal of a payment that may have been approved after it had ended; it asks now, or after `poll_after_ms`. */
+    /**
+     * Starts the reversal of a payment that may have been approved after it had ended; it asks now, or after
+     * `poll_after_ms`.
+     */
     startReversal: (input: { transaction_id: string; poll_after_ms?: number } & AtTime): Promise<void> =>
       workflows.follow_ups.startReversal(input),
   });

@@ -10,8 +10,8 @@ import { withFailures } from './failure';
 import type { AtTime, Services } from './services';
 
 /**
- * What an operator does about an outcome that the processor will never tell (rules 10.14), for orders and follow-up orders. Safe to
- * repeat: an outcome that is recorded stays.
+ * What an operator does about an outcome that the processor will never tell (rules 10.14), for orders and follow-up
+ * orders. Safe to repeat: an outcome that is recorded stays.
  */
 export function settleByHandActivities({ db, processor, workflows }: Pick<Services, 'db' | 'processor' | 'workflows'>) {
   return withFailures({
@@ -24,7 +24,10 @@ export function settleByHandActivities({ db, processor, workflows }: Pick<Servic
       return await loadOrder(db, input.order_id);
     },
 
-    /** Like settleCharge, for a follow-up order. The amount it had set aside is moved or freed, under the rules of its money. */
+    /**
+     * Like settleCharge, for a follow-up order. The amount it had set aside is moved or freed, under the rules of its
+     * money.
+     */
     async settleFollowUp(input: FollowUpInput & { settlement: Settlement } & AtTime): Promise<OrderRecord> {
       const order = await loadOrder(db, input.id);
       const { to, details } = settlementOf(input.settlement, input.now);
@@ -34,8 +37,8 @@ export function settleByHandActivities({ db, processor, workflows }: Pick<Servic
     },
 
     /**
-     * Asks the processor about an outcome that was settled by hand. A contradiction becomes the order's `attention`. Returns the order
-     * as recorded.
+     * Asks the processor about an outcome that was settled by hand. A contradiction becomes the order's `attention`.
+     * Returns the order as recorded.
      */
     async verifySettlement({ order_id, key }: { order_id: string; key: string }): Promise<OrderRecord> {
       const order = await loadOrder(db, order_id);

@@ -4,8 +4,8 @@ import type { Activities } from '../activities';
 /** Activities grouped by retry policy; each group offers only the activities meant for it. */
 
 /**
- * Local activities, for what an API request or the next step waits for: Postgres, or the processor's first answer. A retry pause
- * above the threshold becomes a timer, so that an outage holds no worker slot.
+ * Local activities, for what an API request or the next step waits for: Postgres, or the processor's first answer. A
+ * retry pause above the threshold becomes a timer, so that an outage holds no worker slot.
  */
 export const local = proxyLocalActivities<
   Omit<
@@ -25,8 +25,8 @@ export const polling = proxyActivities<Pick<Activities, 'pollCharge' | 'pollFoll
 });
 
 /**
- * Pays through a link: waits for the first answer of the order's workflow. Not a local activity, which would hold a workflow task slot
- * that the order itself needs.
+ * Pays through a link: waits for the first answer of the order's workflow. Not a local activity, which would hold a
+ * workflow task slot that the order itself needs.
  */
 export const paying = proxyActivities<Pick<Activities, 'payThroughLink'>>({
   startToCloseTimeout: '30 seconds',
@@ -34,9 +34,9 @@ export const paying = proxyActivities<Pick<Activities, 'payThroughLink'>>({
 });
 
 /**
- * Makes an attempt of a webhook inside the workflow task: an attempt that fails at once then costs one workflow task and no activity
- * task. Only where the receiver is expected to answer at once. Failed attempts follow their own schedule (rules 13.6), not Temporal's
- * retries.
+ * Makes an attempt of a webhook inside the workflow task: an attempt that fails at once then costs one workflow task
+ * and no activity task. Only where the receiver is expected to answer at once. Failed attempts follow their own
+ * schedule (rules 13.6), not Temporal's retries.
  */
 export const deliveringLocally = proxyLocalActivities<Pick<Activities, 'attemptDeliveryLocally'>>({
   startToCloseTimeout: '25 seconds',
@@ -45,8 +45,8 @@ export const deliveringLocally = proxyLocalActivities<Pick<Activities, 'attemptD
 });
 
 /**
- * Makes an attempt of a webhook as a task of its own. The tasks wait on a queue that Temporal serves by project in turn; eager dispatch
- * would pass that queue.
+ * Makes an attempt of a webhook as a task of its own. The tasks wait on a queue that Temporal serves by project in
+ * turn; eager dispatch would pass that queue.
  */
 export const delivering = proxyActivities<Pick<Activities, 'attemptDelivery'>>({
   startToCloseTimeout: '30 seconds',

@@ -1,4 +1,7 @@
-/** The time of one workflow, in epoch milliseconds. Workflows ask it instead of `Date.now()`, and pass the time to activities. */
+/**
+ * The time of one workflow, in epoch milliseconds. Workflows ask it instead of `Date.now()`, and pass the time to
+ * activities.
+ */
 export interface Clock {
   now(): number;
 }

@@ -20,8 +20,9 @@ import { SETTLE_BY_HAND, describeFollowUp, followUpInWords, show } from './opera
 import { notAwaited, requireSettlement } from './refusal';
 
 /**
- * The life of one follow-up order: a capture, void, refund, chargeback or reversal. It is written and executed at once; until the
- * processor gives an outcome, it is polled by the operation's key. Returns the order's final status, or `refused`.
+ * The life of one follow-up order: a capture, void, refund, chargeback or reversal. It is written and executed at once;
+ * until the processor gives an outcome, it is polled by the operation's key. Returns the order's final status, or
+ * `refused`.
  */
 export async function followUp(input: FollowUpInput): Promise<string> {
   const state = new FollowUpState(input);
@@ -40,7 +41,9 @@ export async function followUp(input: FollowUpInput): Promise<string> {
   return state.record?.status ?? 'refused';
 }
 
-/** What the workflow of one follow-up order knows: the order as recorded, and the little that the record does not say. */
+/**
+ * What the workflow of one follow-up order knows: the order as recorded, and the little that the record does not say.
+ */
 class FollowUpState {
   readonly clock = temporalClock;
   /** Polls and settlements run in here, one at a time. */
@@ -57,7 +60,10 @@ class FollowUpState {
   settlementVerified = false;
   /** How often the processor was asked by schedule. */
   polls: number;
-  /** A possible late approval is asked about whenever that is requested, and for the last time at this instant. Epoch milliseconds. */
+  /**
+   * A possible late approval is asked about whenever that is requested, and for the last time at this instant. Epoch
+   * milliseconds.
+   */
   readonly last_poll_at: number;
 
   constructor(readonly input: FollowUpInput) {
@@ -79,7 +85,10 @@ class FollowUpState {
     this.applyRecord(await polling.pollFollowUp({ ...this.input, order, now: this.clock.now() }));
   }
 
-  /** Waits until a poll is due or requested, or an operator changed the order. Only a poll that is due counts for the schedule. */
+  /**
+   * Waits until a poll is due or requested, or an operator changed the order. Only a poll that is due counts for the
+   * schedule.
+   */
   async waitForPoll(milliseconds: number, summary: string): Promise<void> {
     const version = this.record?.version;
     const isOver = () =>
@@ -130,7 +139,10 @@ async function settle(state: FollowUpState, settlement: Settlement): Promise<str
   return words;
 }
 
-/** Executes the order. A refusal is its first answer; any other failure is a bug, which Temporal shows and retries until it is fixed. */
+/**
+ * Executes the order. A refusal is its first answer; any other failure is a bug, which Temporal shows and retries until
+ * it is fixed.
+ */
 async function executeOrRefuse(state: FollowUpState): Promise<void> {
   try {
     await execute(state);

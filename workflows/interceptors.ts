@@ -6,9 +6,9 @@ import {
 } from '@temporalio/workflow';
 
 /**
- * Wraps every workflow. Temporal's own cancellation, a button in its Web UI, has no effect: it could abandon money in the middle of
- * a charge, and merchants cancel orders through the API. A plain Error in an update handler would fail the workflow task for ever
- * and block the order: it refuses only that update instead, and its details stay in the log.
+ * Wraps every workflow. Temporal's own cancellation, a button in its Web UI, has no effect: it could abandon money in
+ * the middle of a charge, and merchants cancel orders through the API. A plain Error in an update handler would fail
+ * the workflow task for ever and block the order: it refuses only that update instead, and its details stay in the log.
  */
 export const interceptors: WorkflowInterceptorsFactory = () => ({
   inbound: [

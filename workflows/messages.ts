@@ -7,7 +7,10 @@ import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../src/doma
 import type { NewPaymentLink } from '../src/domain/payment-link';
 import { ATTENTION, ORDER_STATUS, PAYMENT_LINK_STATUS, PROJECT_ID, RELATED_ORDER_ID } from './search-attributes';
 
-/** Ids, inputs, updates, signals and search attributes of the workflows: all that the API and activities may know of them. */
+/**
+ * Ids, inputs, updates, signals and search attributes of the workflows: all that the API and activities may know of
+ * them.
+ */
 export { ATTENTION, ORDER_STATUS, PAYMENT_LINK_STATUS, PROJECT_ID, RELATED_ORDER_ID };
 
 /** Where orders and follow-up orders run. */
@@ -37,7 +40,9 @@ export interface FollowUpInput extends Omit<NewFollowUp, 'transaction_id' | 'now
   project_id: string;
   /** Only for a chargeback, or one that was won back: the key under which the processor did it. */
   processor_key?: string | undefined;
-  /** Only for a possible late approval: how long to wait before asking the processor, unless signalled. Milliseconds. */
+  /**
+   * Only for a possible late approval: how long to wait before asking the processor, unless signalled. Milliseconds.
+   */
   poll_after_ms?: number | undefined;
   /** Only when continued as a new run: how often the processor was asked by schedule. */
   polls?: number | undefined;
@@ -133,7 +138,10 @@ export const firstAnswer = defineUpdate<void, []>('firstAnswer');
 export const deliverNow = defineUpdate<void, []>('deliverNow');
 /** An operator has the processor asked now. Returns what the order waits for then, in words. */
 export const pollNow = defineUpdate<string>('pollNow');
-/** An operator settles an outcome that the processor will never give (rules 10.14). Refused with Conflict or ValidationError. */
+/**
+ * An operator settles an outcome that the processor will never give (rules 10.14). Refused with Conflict or
+ * ValidationError.
+ */
 export const settleByHand = defineUpdate<string, [Settlement]>('settleByHand');
 /** The record is ahead of the workflow: a capture or void has its outcome, or a server lost an update. */
 export const recordChanged = defineSignal<[]>('recordChanged');
@@ -148,8 +156,9 @@ export const CREATE_UPDATE_ID = 'create';
 /** Completes once the payment link is written. */
 export const createPaymentLink = defineUpdate<void, [CreatePaymentLinkInput]>('createPaymentLink');
 /**
- * Makes the order of one payment attempt and charges it; completes with its first answer. Refused with TransactionAlreadyStarted while
- * the link takes no attempt. The update id names the view of the page whose form was sent: a second click is the same payment.
+ * Makes the order of one payment attempt and charges it; completes with its first answer. Refused with
+ * TransactionAlreadyStarted while the link takes no attempt. The update id names the view of the page whose form was
+ * sent: a second click is the same payment.
  */
 export const payThroughLink = defineUpdate<void, [PayThroughLinkInput]>('payThroughLink');
 /** Ends a payment link for its merchant. Refused with Conflict while a payment is in progress, and once it is paid. */

@@ -13,15 +13,15 @@ import { ATTENTION, ORDER_STATUS, orderWorkflowId, type FollowUpInput } from './
 
 /** What the Web UI says about the update settleByHand. */
 export const SETTLE_BY_HAND =
-  'Settles an outcome that the processor will never give: {"outcome": "approved" or "declined", "reason": "…"}. The processor is ' +
-  'asked first. If it contradicts the settlement later, an approval is given back, and anything else needs attention.';
+  'Settles an outcome that the processor will never give: {"outcome": "approved" or "declined", "reason": "…"}. ' +
+  'The processor is asked first. If it contradicts the settlement later, an approval is given back, and anything else needs attention.';
 
 /** What an operator reads when an outcome has been missing for a day. */
 const OUTCOME_OVERDUE = 'the processor does not tell the outcome';
 
 /**
- * Shows an order in the Web UI: status and attention as search attributes, the rest as details. `polls`: how often the processor was
- * asked by schedule for the present outcome.
+ * Shows an order in the Web UI: status and attention as search attributes, the rest as details. `polls`: how often the
+ * processor was asked by schedule for the present outcome.
  */
 export function show(order: OrderRecord, polls: number, details: string): void {
   const shown = workflowInfo().typedSearchAttributes;

@@ -9,8 +9,8 @@ import type { OrderInput } from './messages';
 type Resumed = NonNullable<OrderInput['resumed']>;
 
 /**
- * The processor may approve a charge that has ended here. A reversal order then gives the money back (rules 10.11); its workflow
- * polls the processor after a while, or as soon as there is a sign of an approval (rules 10.12).
+ * The processor may approve a charge that has ended here. A reversal order then gives the money back (rules 10.11); its
+ * workflow polls the processor after a while, or as soon as there is a sign of an approval (rules 10.12).
  */
 export class LateApproval {
   /** A transaction that ended here, or may, although the processor never said that it was not paid. */
@@ -49,7 +49,8 @@ export class LateApproval {
     const mayBePaid =
       (transaction_id === this.unconfirmed && status !== 'accepted') || (endedTogether && this.mayHaveCharged);
     if (mayBePaid) await this.startReversal({ transaction_id, poll_after_ms: POLL_AFTER_END_MS });
-    // A signal that arrived while the order was ending may be about an approval. Later signals reach the reversal's workflow.
+    // A signal that arrived while the order was ending may be about an approval. Later signals reach the reversal's
+    // workflow.
     if (pollRequested && (mayBePaid || endedTogether)) await this.startReversal({ transaction_id });
   }
 

@@ -61,8 +61,8 @@ export class OrderState {
   }
 
   /**
-   * Reads the order when this workflow does not know it. Temporal keeps an update in memory until its first task is done: if server
-   * and worker die together, the row and the charge are all that remains.
+   * Reads the order when this workflow does not know it. Temporal keeps an update in memory until its first task is
+   * done: if server and worker die together, the row and the charge are all that remains.
    */
   async findRecord(): Promise<void> {
     if (this.record !== undefined || this.refused) return;

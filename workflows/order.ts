@@ -11,10 +11,10 @@ import { setOrderHandlers } from './order-handlers';
 import { OrderState } from './order-state';
 
 /**
- * The life of one order, from its creation to its final status, and beyond while it holds reserved money. The record is in the
- * database; the workflow decides what is done next and waits. Payments, captures, voids and cancellation come as updates, news of
- * the processor as signals, the ends of the time for paying and of the capture window as timers. Returns the final status, or
- * `refused` when there is no order.
+ * The life of one order, from its creation to its final status, and beyond while it holds reserved money. The record is
+ * in the database; the workflow decides what is done next and waits. Payments, captures, voids and cancellation come as
+ * updates, news of the processor as signals, the ends of the time for paying and of the capture window as timers.
+ * Returns the final status, or `refused` when there is no order.
  */
 export async function order({ order_id, resumed }: OrderInput): Promise<string> {
   const state = new OrderState(order_id, resumed);
@@ -78,7 +78,10 @@ async function awaitPayment(state: OrderState): Promise<void> {
   await state.waitForChange(paymentExpiresAt(record) - state.clock.now(), inWords(record));
 }
 
-/** Ends the order unless the processor says that it was paid. Without an answer the order waits, and the processor is asked again. */
+/**
+ * Ends the order unless the processor says that it was paid. Without an answer the order waits, and the processor is
+ * asked again.
+ */
 async function expire(state: OrderState): Promise<void> {
   // The activity asks the processor itself.
   state.pollRequested = false;
@@ -142,7 +145,10 @@ function startCaptureTimer(state: OrderState, milliseconds: number): void {
   sleep(milliseconds, { summary: 'until the capture window ends' }).then(stop, stop);
 }
 
-/** The processor has news of a payment that was approved by hand: a contradiction is shown to the operator (rules 10.14). */
+/**
+ * The processor has news of a payment that was approved by hand: a contradiction is shown to the operator (rules
+ * 10.14).
+ */
 async function verifySettlement(state: OrderState): Promise<void> {
   state.pollRequested = false;
   await state.inTurn(async () => {

@@ -25,8 +25,8 @@ import { findOrder, loadOrder } from './order-record';
 import { setAttention } from './update-order';
 
 /**
- * Locks a payment until the SQL transaction ends, so that moves of its money come one at a time and each reads what the last one
- * left. `undefined` when there is no such payment.
+ * Locks a payment until the SQL transaction ends, so that moves of its money come one at a time and each reads what the
+ * last one left. `undefined` when there is no such payment.
  */
 async function lockPayment(trx: SqlTransaction, { original_order_id, original_transaction_id }: PaymentId) {
   const [order] = await rows<{ version: number }>(
@@ -39,7 +39,8 @@ async function lockPayment(trx: SqlTransaction, { original_order_id, original_tr
   if (order === undefined) return undefined;
   const [transaction] = await rows<TransactionMoney & { payment_method: string }>(
     trx,
-    `select payment_method, status, amount, capture_mode, (extract(epoch from capture_ends_at) * 1000)::bigint as capture_ends_at,
+    `select payment_method, status, amount, capture_mode,
+       (extract(epoch from capture_ends_at) * 1000)::bigint as capture_ends_at,
        captured_amount, voided_amount, refunded_amount, charged_back_amount, won_back_amount,
        capture_pending_amount, void_pending_amount, refund_pending_amount
      from transactions where id = :original_transaction_id and order_id = :original_order_id for update`,
@@ -49,9 +50,9 @@ async function lockPayment(trx: SqlTransaction, { original_order_id, original_tr
 }
 
 /**
- * Writes a follow-up order and sets its amount aside, in one SQL transaction that locks the payment. Repeat-safe: an existing order
- * is returned as it is. Throws the refusals of amountToMove, NotFound, PreconditionFailed, and ServiceUnavailable after
- * `not_after`.
+ * Writes a follow-up order and sets its amount aside, in one SQL transaction that locks the payment. Repeat-safe: an
+ * existing order is returned as it is. Throws the refusals of amountToMove, NotFound, PreconditionFailed, and
+ * ServiceUnavailable after `not_after`.
  */
 export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Promise<OrderRecord> {
   return await db.transaction(async (trx) => {
@@ -67,23 +68,27 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
     await rows(
       trx,
       `with f as (
-         insert into orders (id, kind, requested_by, related_order_id, project_id, merchant_order_id, description, extra, currency, amount, status,
-                             attempts_max, webhook_url, created, modified)
-         select :id, :kind, :requested_by, id, project_id, coalesce(:merchant_order_id, merchant_order_id), coalesce(:description, description), :extra::json,
-                currency, :amount, 'new', 1, webhook_url, :now, :now
+         insert into orders (id, kind, requested_by, related_order_id, project_id, merchant_order_id, description,
+                             extra, currency, amount, status, attempts_max, webhook_url, created, modified)
+         select :id, :kind, :requested_by, id, project_id, coalesce(:merchant_order_id, merchant_order_id),
+                coalesce(:description, description), :extra::json, currency, :amount, 'new', 1, webhook_url, :now, :now
          from orders where id = :original_order_id
          returning id
        ), t as (
-         insert into transactions (id, order_id, attempt, original_transaction_id, amount, currency, payment_method, payment_method_brand,
-                                   payment_method_details, credit_debit, transaction_type, status, created, modified)
+         insert into transactions (id, order_id, attempt, original_transaction_id, amount, currency, payment_method,
+                                   payment_method_brand, payment_method_details, credit_debit, transaction_type,
+                                   status, created, modified)
          -- A token is for paying, and the receiver's account has nothing to do with what follows.
-         select :transaction_id, f.id, 1, original.id, :amount, original.currency, :payment_method, original.payment_method_brand,
-                (original.payment_method_details::jsonb - array['vault_token', 'receiver_account_number', 'receiver_account_number_type'])::json,
+         select :transaction_id, f.id, 1, original.id, :amount, original.currency, :payment_method,
+                original.payment_method_brand,
+                (original.payment_method_details::jsonb
+                  - array['vault_token', 'receiver_account_number', 'receiver_account_number_type'])::json,
                 :credit_debit, :kind, 'new', :now, :now
          from f, transactions original where original.id = :original_transaction_id
          returning id
        ), e as (
-         insert into transaction_events (transaction_id, n, event, source, occurred, noticed) select id, 1, 'new', :requested_by, :now, :now from t
+         insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
+         select id, 1, 'new', :requested_by, :now, :now from t
        )
        update orders set version = version + 1, modified = :now from f where orders.id = :original_order_id`,
       {
@@ -119,8 +124,8 @@ export interface FollowUp extends PaymentId {
 }
 
 /**
- * Writes a follow-up order's outcome and the payment's new amounts in one SQL transaction; an authorization of which nothing is
- * left ends in it. Repeat-safe: a final order stays as it is.
+ * Writes a follow-up order's outcome and the payment's new amounts in one SQL transaction; an authorization of which
+ * nothing is left ends in it. Repeat-safe: a final order stays as it is.
  */
 export async function recordFollowUpOutcome(
   db: Database,
@@ -157,7 +162,8 @@ async function endAuthorization(
   if (!isGivenUp(money)) return;
   const released = await rows(
     trx,
-    `select 1 from orders where related_order_id = :original_order_id and kind = 'void' and requested_by = 'service' limit 1`,
+    `select 1 from orders
+     where related_order_id = :original_order_id and kind = 'void' and requested_by = 'service' limit 1`,
     {
       original_order_id,
     },
@@ -181,11 +187,12 @@ async function changeAmounts(
 ): Promise<void> {
   const columns = Object.keys(changes);
   if (columns.length === 0) return;
-  await rows(
-    trx,
-    `update transactions set modified = :now, ${columns.map((column) => `${column} = ${column} + :${column}`).join(', ')} where id = :original_transaction_id`,
-    { original_transaction_id, now: iso(now), ...changes },
-  );
+  const added = columns.map((column) => `${column} = ${column} + :${column}`).join(', ');
+  await rows(trx, `update transactions set modified = :now, ${added} where id = :original_transaction_id`, {
+    original_transaction_id,
+    now: iso(now),
+    ...changes,
+  });
 }
 
 /** A follow-up order that is already written, as its workflow needs it. */
@@ -196,7 +203,8 @@ export interface OpenFollowUp extends FollowUp {
 
 /** Selects OpenFollowUp; queries add their `where`. */
 export const FOLLOW_UP = `
-     select f.id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id, t.original_transaction_id
+     select f.id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id,
+       t.original_transaction_id
      from orders f join transactions t on t.order_id = f.id`;
 
 /** A payment's captures and voids that are not final, oldest first. */

@@ -125,8 +125,8 @@ function transactionRow(
 const WHILE_IN_TIME = `select 1 where ${IN_TIME}`;
 
 /**
- * Begins a payment attempt of a link, and lets its order be written: one at a time, before the link expires, 25 at most (rules 19.4).
- * The row stays locked until the order is written.
+ * Begins a payment attempt of a link, and lets its order be written: one at a time, before the link expires, 25 at most
+ * (rules 19.4). The row stays locked until the order is written.
  */
 const BEGIN_LINK_ATTEMPT = `
   update payment_links set status = 'processing', attempts = attempts + 1, version = version + 1, modified = :created
@@ -136,8 +136,8 @@ const BEGIN_LINK_ATTEMPT = `
 
 /**
  * Writes the order and the transaction it came with, in one statement; with `payment_link`, the link moves in it too.
- * Repeat-safe: an existing order is returned as it is. Throws ServiceUnavailable when there is none and `not_after` has passed,
- * TransactionAlreadyStarted when the payment link takes no attempt.
+ * Repeat-safe: an existing order is returned as it is. Throws ServiceUnavailable when there is none and `not_after` has
+ * passed, TransactionAlreadyStarted when the payment link takes no attempt.
  */
 export async function insertOrder(
   db: Database,
@@ -218,9 +218,9 @@ async function refuseLinkAttempt(db: Database, payment_link_id: string, now: num
 }
 
 /**
- * Adds a payment attempt to an order that is still as `order` describes it; a newer version that only changed fields (updateOrder)
- * does not matter.
- * Returns the order with it. Repeat-safe: an existing attempt stays as it is. Throws ServiceUnavailable as insertOrder does.
+ * Adds a payment attempt to an order that is still as `order` describes it; a newer version that only changed fields
+ * (updateOrder) does not matter. Returns the order with it. Repeat-safe: an existing attempt stays as it is. Throws
+ * ServiceUnavailable as insertOrder does.
  */
 export async function insertTransaction(
   db: Database,
@@ -233,11 +233,13 @@ export async function insertTransaction(
     'insert transaction',
     `with locked as (
        select id from orders
-       where id = :order_id and version = :version and not exists (select 1 from transactions where id = :transaction_id)
+       where id = :order_id and version = :version
+         and not exists (select 1 from transactions where id = :transaction_id)
        for update
      ), o as (
        -- Asked once the row is ours, not before: waiting for it may have taken long.
-       update orders set version = version + 1, modified = :created from locked where orders.id = locked.id and ${IN_TIME}
+       update orders set version = version + 1, modified = :created
+       from locked where orders.id = locked.id and ${IN_TIME}
        returning orders.id
      ), t as (
        insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row

@@ -17,7 +17,9 @@ const migrationSource: Knex.MigrationSource<string> = {
   getMigration: (name) => Promise.resolve({ ...MIGRATIONS[name]!, down: notReversible }),
 };
 
-/** Creates the database if it is missing and brings its schema up to date. Repeat-safe; two at once wait for each other. */
+/**
+ * Creates the database if it is missing and brings its schema up to date. Repeat-safe; two at once wait for each other.
+ */
 export async function migrate(postgres_url: string): Promise<void> {
   await createDatabase(postgres_url);
   const db = connect(postgres_url, { pool_max: 2 });

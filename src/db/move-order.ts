@@ -22,10 +22,11 @@ import { iso, preparedRows, type Database } from './connection';
 import { loadOrder } from './order-record';
 
 /**
- * Moves an order and its transaction: statuses, event, `modified`, the webhook that is due and the watch for a late approval, in one
- * SQL statement, guarded by the version the move was planned from and by the statuses the table allows. Nothing else moves them (rules 4.6).
- * Repeat-safe: a move that was made already writes nothing. Returns the order as it is now. Throws PreconditionFailed when the
- * order changed first and `versions` does not allow its new version, ForbiddenMove when a table does not allow the change.
+ * Moves an order and its transaction: statuses, event, `modified`, the webhook that is due and the watch for a late
+ * approval, in one SQL statement, guarded by the version the move was planned from and by the statuses the table
+ * allows. Nothing else moves them (rules 4.6). Repeat-safe: a move that was made already writes nothing. Returns the
+ * order as it is now. Throws PreconditionFailed when the order changed first and `versions` does not allow its new
+ * version, ForbiddenMove when a table does not allow the change.
  */
 export async function moveOrder(
   db: Database,
@@ -37,8 +38,8 @@ export async function moveOrder(
 }
 
 /**
- * Like moveOrder, for a move that depends on the order: when the order changed first, it is planned again from the order as it is now.
- * `plan` returns undefined when there is nothing to write.
+ * Like moveOrder, for a move that depends on the order: when the order changed first, it is planned again from the
+ * order as it is now. `plan` returns undefined when there is nothing to write.
  */
 export async function moveAsPlanned(
   db: Database,
@@ -55,7 +56,9 @@ export async function moveAsPlanned(
     db,
     'move order',
     `with locked as (
-       select id from orders where id = :order_id and version = :version and status = any(:order_sources::text[]) for update
+       select id from orders
+       where id = :order_id and version = :version and status = any(:order_sources::text[])
+       for update
      ), t as (
        update transactions set
          status = :transaction_to,
@@ -71,7 +74,8 @@ export async function moveAsPlanned(
          captured_amount = coalesce(:captured_amount::bigint, captured_amount),
          -- Before it is accepted a transaction shows how long it can be paid, from then on how long it can be captured.
          capture_ends_at = coalesce(:capture_ends_at::timestamptz, capture_ends_at),
-         expiration_period = case when :capture_ends_at::timestamptz is null then expiration_period else capture_period end
+         expiration_period =
+           case when :capture_ends_at::timestamptz is null then expiration_period else capture_period end
        from locked
        where transactions.id = :transaction_id::uuid and transactions.status = any(:transaction_sources::text[])
        returning transactions.id
@@ -102,7 +106,8 @@ export async function moveAsPlanned(
      ), e as (
        insert into transaction_events
          (transaction_id, n, event, source, result, authorization_iso_response_code, reason, occurred, noticed)
-       select t.id, (select count(*) + 1 from transaction_events where transaction_id = t.id), :transaction_to, :source, :result,
+       select t.id, (select count(*) + 1 from transaction_events where transaction_id = t.id), :transaction_to, :source,
+              :result,
               :authorization_iso_response_code, :reason, least(:occurred::timestamptz, :now::timestamptz), :now
        from t
      ), d as (

@@ -26,8 +26,8 @@ interface TransactionRow extends Reservation {
 }
 
 /**
- * What merchants' voids of a delayed authorization claimed until the processor refused them after its capture window had ended:
- * released, no longer captured (rules 8.8). Of transaction `t` in minor units.
+ * What merchants' voids of a delayed authorization claimed until the processor refused them after its capture window
+ * had ended: released, no longer captured (rules 8.8). Of transaction `t` in minor units.
  */
 const FREED_AMOUNT = `(
   select coalesce(sum(f.amount), 0)
@@ -41,19 +41,25 @@ const FREED_AMOUNT = `(
 export async function findOrder(db: Database, order_id: string): Promise<OrderRecord | undefined> {
   const [row] = await rows<OrderRow>(
     db,
-    `select o.id, o.project_id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.charged_by, o.ended, o.expires_at, o.attention,
-       (select json_build_object('id', l.id, 'expires_at', l.expires_at) from payment_links l where l.id = o.related_payment_link_id) as payment_link,
+    `select o.id, o.project_id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.charged_by,
+       o.ended, o.expires_at, o.attention,
+       (select json_build_object('id', l.id, 'expires_at', l.expires_at)
+        from payment_links l where l.id = o.related_payment_link_id) as payment_link,
        (select json_agg(json_build_object('id', t.id, 'attempt', t.attempt, 'status', t.status,
-                 'settled_by_hand', exists (select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator'),
+                 'settled_by_hand', exists (
+                   select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator'),
                  'expires_at', t.expires_at, 'amount', t.amount,
-                 'capture_mode', t.capture_mode, 'capture_period', t.capture_period, 'capture_ends_at', t.capture_ends_at,
+                 'capture_mode', t.capture_mode, 'capture_period', t.capture_period,
+                 'capture_ends_at', t.capture_ends_at,
                  'captured_amount', t.captured_amount, 'voided_amount', t.voided_amount,
                  'capture_pending_amount', t.capture_pending_amount, 'void_pending_amount', t.void_pending_amount,
                  'freed', ${FREED_AMOUNT})
                order by t.attempt) from transactions t where t.order_id = o.id) as transactions,
-       (select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id) from orders f
+       (select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id)
+        from orders f
         where f.related_order_id = o.id and f.kind in ('capture', 'void') and f.requested_by = 'service') as closings,
-       array(select d.n from webhook_deliveries d where d.order_id = o.id and d.status = 'new' order by d.n) as deliveries
+       array(select d.n from webhook_deliveries d
+             where d.order_id = o.id and d.status = 'new' order by d.n) as deliveries
      from orders o where o.id = :order_id`,
     { order_id },
   );

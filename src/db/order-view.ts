@@ -6,7 +6,10 @@ import type { PaymentMethodDetails } from '../domain/new-order';
 import type { EventResult, EventSource } from '../domain/transaction';
 import { iso, rows, type Database } from './connection';
 
-/** An order with its transactions and their events as the database holds them; absent values are null. Instants are ISO 8601 texts in UTC. */
+/**
+ * An order with its transactions and their events as the database holds them; absent values are null. Instants are ISO
+ * 8601 texts in UTC.
+ */
 export interface OrderView {
   id: string;
   kind: OrderKind;
@@ -114,7 +117,8 @@ const ORDER_VIEW = `
          )) order by t.attempt) from transactions t where t.order_id = o.id
        ), '[]'::json) as transactions,
        coalesce((
-         select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id) from orders f where f.related_order_id = o.id
+         select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id)
+         from orders f where f.related_order_id = o.id
        ), '[]'::json) as follow_ups
      from orders o join projects p on p.id = o.project_id join merchants m on m.id = p.merchant_id`;
 
@@ -125,8 +129,8 @@ export async function findOrderView(db: Database, order_id: string): Promise<Ord
 }
 
 /**
- * A page of the project's orders that were created in a period, both ends included (epoch milliseconds), newest first: the first
- * `limit`, or those that follow `after`, the last order of the page before.
+ * A page of the project's orders that were created in a period, both ends included (epoch milliseconds), newest first:
+ * the first `limit`, or those that follow `after`, the last order of the page before.
  */
 export async function listOrderViews(
   db: Database,

@@ -18,7 +18,8 @@ export interface Payment {
 export async function findPayment(db: Database, transaction_id: string): Promise<Payment> {
   const [row] = await rows<Payment>(
     db,
-    `select o.id as order_id, t.id as transaction_id, o.project_id, p.is_test, coalesce(t.payment_method_details, '{}'::json) as payment_method_details,
+    `select o.id as order_id, t.id as transaction_id, o.project_id, p.is_test,
+       coalesce(t.payment_method_details, '{}'::json) as payment_method_details,
        t.capture_mode, t.receiver_account_token
      from transactions t join orders o on o.id = t.order_id join projects p on p.id = o.project_id
      where t.id = :transaction_id`,
@@ -29,9 +30,9 @@ export async function findPayment(db: Database, transaction_id: string): Promise
 }
 
 /**
- * The order and project of a transaction that ended although the processor never said that it was not paid: it expired, was
- * cancelled, or was given up or settled by hand while its outcome was unknown. An approval of it comes too late. `undefined` for any other
- * transaction.
+ * The order and project of a transaction that ended although the processor never said that it was not paid: it expired,
+ * was cancelled, or was given up or settled by hand while its outcome was unknown. An approval of it comes too late.
+ * `undefined` for any other transaction.
  */
 export async function endedUnpaid(
   db: Database,
@@ -39,11 +40,14 @@ export async function endedUnpaid(
 ): Promise<(PaymentId & { project_id: string }) | undefined> {
   const [found] = await rows<PaymentId & { project_id: string }>(
     db,
-    `select t.order_id as original_order_id, t.id as original_transaction_id, o.project_id from transactions t join orders o on o.id = t.order_id
+    `select t.order_id as original_order_id, t.id as original_transaction_id, o.project_id
+     from transactions t join orders o on o.id = t.order_id
      where t.id = :transaction_id and o.kind = 'payment'
        and not exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted')
        and (t.status in ('expired', 'cancelled')
-         or t.status = 'error' and exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'error' and e.source in ('service', 'operator')))`,
+         or t.status = 'error' and exists (
+           select 1 from transaction_events e
+           where e.transaction_id = t.id and e.event = 'error' and e.source in ('service', 'operator')))`,
     { transaction_id },
   );
   return found;

@@ -15,9 +15,9 @@ export interface OrderChanges {
 /**
  * Changes fields of an order that is not final, at one of `versions` when given. Returns whether it did.
  *
- * The order's workflow is not involved, as it holds none of these fields. The version grows so that readers notice; a move or
- * payment attempt planned from the version before is refused by its own guard, reads the order and is planned again (moveOrder,
- * insertTransaction).
+ * The order's workflow is not involved, as it holds none of these fields. The version grows so that readers notice; a
+ * move or payment attempt planned from the version before is refused by its own guard, reads the order and is planned
+ * again (moveOrder, insertTransaction).
  */
 export async function updateOrder(
   db: Database,
@@ -35,7 +35,8 @@ export async function updateOrder(
        ),
        version = version + 1,
        modified = greatest(modified, :now::timestamptz)
-     where id = :order_id and status = any(:open::text[]) and (:versions::int[] is null or version = any(:versions::int[]))
+     where id = :order_id and status = any(:open::text[])
+       and (:versions::int[] is null or version = any(:versions::int[]))
      returning id`,
     {
       order_id,

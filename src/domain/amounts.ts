@@ -6,8 +6,8 @@ export const CAPTURE_MODES = ['manual', 'delayed'] as const;
 export type CaptureMode = (typeof CAPTURE_MODES)[number];
 
 /**
- * The money of one payment transaction, in minor units. Confirmed amounts only grow; requested but unanswered amounts are the
- * `pending` ones, so that no money is requested twice (rules 9.6).
+ * The money of one payment transaction, in minor units. Confirmed amounts only grow; requested but unanswered amounts
+ * are the `pending` ones, so that no money is requested twice (rules 9.6).
  */
 export interface TransactionMoney {
   status: TransactionStatus;
@@ -71,8 +71,8 @@ export function capturableAmount(money: TransactionMoney, now: number): number {
 }
 
 /**
- * What may still be refunded, in minor units: without what chargebacks took, unless they were won. A win may be reported before its
- * chargeback; it then adds nothing to what was captured.
+ * What may still be refunded, in minor units: without what chargebacks took, unless they were won. A win may be
+ * reported before its chargeback; it then adds nothing to what was captured.
  */
 export function refundableAmount(money: TransactionMoney): number {
   const { captured_amount, refunded_amount, refund_pending_amount, charged_back_amount, won_back_amount } = money;

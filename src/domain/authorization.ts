@@ -37,9 +37,9 @@ export function openAuthorization(order: OrderRecord): Authorization | undefined
 }
 
 /**
- * What the service does with the money left at the end of the window, in minor units: a delayed authorization is captured once;
- * everything else is released, including what a later refusal frees. After a refused release it does not try again. `undefined`:
- * nothing to do now. `now` in epoch milliseconds.
+ * What the service does with the money left at the end of the window, in minor units: a delayed authorization is
+ * captured once; everything else is released, including what a later refusal frees. After a refused release it does not
+ * try again. `undefined`: nothing to do now. `now` in epoch milliseconds.
  */
 export function closingOf(
   { capture_mode, capture_ends_at, reserved, freed, closings }: Authorization,
@@ -54,7 +54,10 @@ export function closingOf(
     : { kind: 'void', amount: reserved };
 }
 
-/** Whether nothing is left to wait for: the window is over, nothing is unanswered, and the service captures or releases no more. */
+/**
+ * Whether nothing is left to wait for: the window is over, nothing is unanswered, and the service captures or releases
+ * no more.
+ */
 export function isClosed(authorization: Authorization, now: number): boolean {
   return (
     isExpired(authorization.capture_ends_at, now) &&

@@ -2,7 +2,9 @@ import { iso31661 } from 'iso-3166';
 
 const COUNTRIES: ReadonlySet<string> = new Set(iso31661.map(({ alpha2 }) => alpha2));
 
-/** Whether a code is that of a country: ISO 3166-1 alpha-2, in capitals. Codes in reserve, such as UK and EU, are not. */
+/**
+ * Whether a code is that of a country: ISO 3166-1 alpha-2, in capitals. Codes in reserve, such as UK and EU, are not.
+ */
 export function isCountry(code: string): boolean {
   return COUNTRIES.has(code);
 }

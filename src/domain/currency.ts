@@ -2,8 +2,8 @@ import { data } from 'currency-codes';
 import { knownLocale } from './locale';
 
 /**
- * ISO 4217 from its maintainers' list (package `currency-codes`). Intl gives HUF, IDR and sixteen others no decimals, ISO 4217
- * gives them some: with Intl, 10000 HUF (100 forint) would be shown, and settled, as 10 000.
+ * ISO 4217 from its maintainers' list (package `currency-codes`). Intl gives HUF, IDR and sixteen others no decimals,
+ * ISO 4217 gives them some: with Intl, 10000 HUF (100 forint) would be shown, and settled, as 10 000.
  */
 interface Currency {
   readonly code: string;
@@ -37,7 +37,10 @@ export function minorUnits(code: string): number {
   return currency.digits;
 }
 
-/** An amount in minor units as a plain number in the main unit: 1050 EUR → `10.50`, 1050 JPY → `1050`. Exact up to 2^53-1. */
+/**
+ * An amount in minor units as a plain number in the main unit: 1050 EUR → `10.50`, 1050 JPY → `1050`. Exact up to
+ * 2^53-1.
+ */
 export function decimalAmount(amount: number, currency: string): string {
   const digits = minorUnits(currency);
   if (digits === 0) return String(amount);
@@ -45,7 +48,10 @@ export function decimalAmount(amount: number, currency: string): string {
   return `${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
-/** An amount in minor units in the notation of a locale: 123450, EUR, `de` → `1.234,50 €`. An unknown locale is read as English. */
+/**
+ * An amount in minor units in the notation of a locale: 123450, EUR, `de` → `1.234,50 €`. An unknown locale is read as
+ * English.
+ */
 export function formatAmount(amount: number, currency: string, locale = 'en'): string {
   // A decimal string, not a number: 2^53-1 minor units have more digits than a float of the main unit keeps.
   return formatOf(knownLocale([locale]), currency).format(decimalAmount(amount, currency) as Intl.StringNumericLiteral);

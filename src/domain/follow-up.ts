@@ -11,11 +11,11 @@ import { isExpired, isOpen, type Ending } from './order';
 import type { TransactionStatus } from './transitions';
 
 /**
- * Follow-up orders: what is done with a payment's money after it was taken or reserved. Each is an order of its own that points to
- * the payment and never edits it (rules 9.1). A new kind is a row here.
+ * Follow-up orders: what is done with a payment's money after it was taken or reserved. Each is an order of its own
+ * that points to the payment and never edits it (rules 9.1). A new kind is a row here.
  *
- * `confirmed` and `pending` name the columns of the payment's transaction that it moves; a kind without `pending` sets nothing
- * aside first.
+ * `confirmed` and `pending` name the columns of the payment's transaction that it moves; a kind without `pending` sets
+ * nothing aside first.
  */
 export const FOLLOW_UPS = {
   /** Takes money that an authorization holds. */
@@ -58,7 +58,10 @@ export const FOLLOW_UPS = {
     confirmed: 'charged_back_amount',
     pending: null,
   },
-  /** A chargeback that was won brings money back (credit); a payment approved after its order had ended is given back (debit). */
+  /**
+   * A chargeback that was won brings money back (credit); a payment approved after its order had ended is given back
+   * (debit).
+   */
   reversal: {
     flag: 'is-reversal',
     original_flag: 'has-reversals',
@@ -103,7 +106,10 @@ export function movesReservedMoney(kind: FollowUpKind): kind is 'capture' | 'voi
   return kind === 'capture' || kind === 'void';
 }
 
-/** Who requested a follow-up order: the merchant by the API, the service itself, or the processor, which has already done it. */
+/**
+ * Who requested a follow-up order: the merchant by the API, the service itself, or the processor, which has already
+ * done it.
+ */
 export type RequestedBy = 'merchant' | 'service' | 'processor';
 
 /** A request for a follow-up order. */
@@ -136,7 +142,10 @@ export interface NewFollowUp extends FollowUpRequest, PaymentId {
   now: number;
 }
 
-/** Which way the money goes. Only a reversal can go both ways: back to the customer or, after a won chargeback, back to the merchant. */
+/**
+ * Which way the money goes. Only a reversal can go both ways: back to the customer or, after a won chargeback, back to
+ * the merchant.
+ */
 export function creditDebitOf({
   kind,
   requested_by,
@@ -155,9 +164,9 @@ export function followUpKey(transaction_id: string, kind: FollowUpKind, follow_u
 }
 
 /**
- * The amount a follow-up order may move, in minor units. Throws when it may not: Conflict,
- * CanNotCancelTransaction or RefundError by its kind, ValidationError on `amount` for a capture or void of more than is left
- * (rules 8.5, 8.6, 8.7, 9.8). What the processor has already done is never refused.
+ * The amount a follow-up order may move, in minor units. Throws when it may not: Conflict, CanNotCancelTransaction or
+ * RefundError by its kind, ValidationError on `amount` for a capture or void of more than is left (rules 8.5, 8.6, 8.7,
+ * 9.8). What the processor has already done is never refused.
  */
 export function amountToMove(
   money: TransactionMoney,
@@ -212,9 +221,9 @@ function whyNoRefund(money: TransactionMoney): string {
 }
 
 /**
- * What an operator has to look at, in words; `undefined` when all is well. More goes back than was captured: by a chargeback or,
- * when a chargeback came while it was under way, by a refund. Or the processor refuses what the service itself gives back or
- * releases: nobody else will request it.
+ * What an operator has to look at, in words; `undefined` when all is well. More goes back than was captured: by a
+ * chargeback or, when a chargeback came while it was under way, by a refund. Or the processor refuses what the service
+ * itself gives back or releases: nobody else will request it.
  */
 export function attentionTo(
   { kind, requested_by }: Pick<FollowUpRequest, 'kind' | 'requested_by'>,
@@ -257,7 +266,10 @@ export function isGivenUp({ capture_mode, status, amount, captured_amount, voide
   );
 }
 
-/** How such an authorization ends: `expired` when the service released some of it at the end of its window, else `cancelled`. */
+/**
+ * How such an authorization ends: `expired` when the service released some of it at the end of its window, else
+ * `cancelled`.
+ */
 export function givenUpAs(released_by_service: boolean): Ending {
   return released_by_service ? 'expired' : 'cancelled';
 }

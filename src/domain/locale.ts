@@ -1,4 +1,7 @@
-/** The first of these language tags in whose notation amounts can be written, with `-` where a client wrote `_`; `en` when none can. */
+/**
+ * The first of these language tags in whose notation amounts can be written, with `-` where a client wrote `_`; `en`
+ * when none can.
+ */
 export function knownLocale(tags: readonly string[]): string {
   return tags.map((tag) => tag.replaceAll('_', '-')).find(isKnown) ?? 'en';
 }

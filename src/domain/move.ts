@@ -5,8 +5,8 @@ import { POLL_AFTER_END_MS, type EventResult, type EventSource } from './transac
 import { ORDER_MOVES, TRANSACTION_MOVES, mayMove, type OrderStatus, type TransactionStatus } from './transitions';
 
 /**
- * A change to make: one transaction's status (with the order's ending, when the outcome came after it), or the end of an unpaid
- * order together with its open transaction.
+ * A change to make: one transaction's status (with the order's ending, when the outcome came after it), or the end of
+ * an unpaid order together with its open transaction.
  */
 export type Change =
   | {
@@ -66,9 +66,9 @@ export interface Move {
 export class ForbiddenMove extends Error {}
 
 /**
- * The move that a change makes, or `undefined` when the order has made it already (a repeat).
- * The order's status is computed from its transactions, then checked against the order's own table. Throws ForbiddenMove when a
- * table does not allow it.
+ * The move that a change makes, or `undefined` when the order has made it already (a repeat). The order's status is
+ * computed from its transactions, then checked against the order's own table. Throws ForbiddenMove when a table does
+ * not allow it.
  */
 export function planMove(order: OrderRecord, change: Change): Move | undefined {
   const transaction: Move['transaction'] =
@@ -103,7 +103,10 @@ export function planMove(order: OrderRecord, change: Change): Move | undefined {
   };
 }
 
-/** The order after the move, as the database holds it once the move is written. `delivery`: number of the webhook that is due. */
+/**
+ * The order after the move, as the database holds it once the move is written. `delivery`: number of the webhook that
+ * is due.
+ */
 export function afterMove(order: OrderRecord, move: Move, delivery: number | undefined): OrderRecord {
   return {
     ...order,

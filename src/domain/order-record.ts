@@ -80,7 +80,10 @@ export function lastTransaction(order: OrderRecord): TransactionRecord | undefin
   return order.transactions.at(-1);
 }
 
-/** When the time for paying ends, in epoch milliseconds: expires_at of the order or of its open transaction, whichever is earlier. */
+/**
+ * When the time for paying ends, in epoch milliseconds: expires_at of the order or of its open transaction, whichever
+ * is earlier.
+ */
 export function paymentExpiresAt(order: OrderRecord): number {
   const last = lastTransaction(order);
   return last !== undefined && isOpen(last.status) ? Math.min(order.expires_at, last.expires_at) : order.expires_at;
@@ -92,15 +95,18 @@ export function transactionOf(order: OrderRecord, transaction_id: string | undef
 }
 
 /**
- * Whether the order waits for the outcome of a charge: the processor has not given it or, with a card token, the worker may have
- * died before writing it.
+ * Whether the order waits for the outcome of a charge: the processor has not given it or, with a card token, the worker
+ * may have died before writing it.
  */
 export function awaitsOutcome(order: OrderRecord): boolean {
   const last = lastTransaction(order);
   return last?.status === 'processing' || (last?.status === 'new' && order.charged_by === 'token');
 }
 
-/** Whether the time for paying is over and no outcome is awaited: an unknown outcome is always waited for. `now` in epoch milliseconds. */
+/**
+ * Whether the time for paying is over and no outcome is awaited: an unknown outcome is always waited for. `now` in
+ * epoch milliseconds.
+ */
 export function shouldExpire(order: OrderRecord, now: number): boolean {
   return !awaitsOutcome(order) && isExpired(paymentExpiresAt(order), now);
 }

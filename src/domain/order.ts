@@ -10,7 +10,9 @@ import {
 /** Most payment attempts of one order on the hosted page; with a card token there is only one (rules 6.3). */
 export const ATTEMPTS_MAX = 5;
 
-/** Who pays an order: the service at once, with the card token that came with it, or the customer on the hosted page. */
+/**
+ * Who pays an order: the service at once, with the card token that came with it, or the customer on the hosted page.
+ */
 export type ChargedBy = 'token' | 'customer';
 
 /** How an unpaid order was ended other than by its transactions. */
@@ -64,8 +66,8 @@ export function transactionExpiresAt(facts: { order_expires_at: number; created:
 export type PaymentObstacle = 'already_started' | 'no_attempt_left' | 'ended';
 
 /**
- * Why the attempt with this number may not start; `undefined` when it may: the next one after a declined attempt, or one that
- * exists and was not begun (rules 6.3). `attempt` counts from 1; `expires_at` and `now` in epoch milliseconds.
+ * Why the attempt with this number may not start; `undefined` when it may: the next one after a declined attempt, or
+ * one that exists and was not begun (rules 6.3). `attempt` counts from 1; `expires_at` and `now` in epoch milliseconds.
  */
 export function paymentObstacle(
   facts: OrderFacts & { expires_at: number; now: number; attempt: number },

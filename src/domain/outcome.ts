@@ -42,7 +42,9 @@ const EVENT_RESULT: Partial<Record<ProcessorResult['result'], EventResult>> = {
   error: 'failed',
 };
 
-/** The status that follows from an outcome of the processor, and what is recorded with it. `now` in epoch milliseconds. */
+/**
+ * The status that follows from an outcome of the processor, and what is recorded with it. `now` in epoch milliseconds.
+ */
 export function outcomeOf(outcome: ProcessorOutcome, now: number): { to: TransactionStatus; details: MoveDetails } {
   if (outcome === 'unknown') return { to: 'processing', details: { source: 'service', now } };
   const { result, response_code, response_code_description, challenge_url, three_ds, occurred } = outcome;
@@ -84,11 +86,11 @@ export type OutcomePlan = { action: 'keep' } | { action: 'send' } | ({ action: '
 /**
  * What follows from what became known about a charge.
  *
- * What is recorded stays where the outcome says less: an unknown outcome overwrites nothing, and a transaction that was cancelled or
- * expired keeps its status (an approval of it is given back, rules 10.11). A charge that the processor does not know is sent while
- * the transaction has time left, afterwards it failed (rules 10.2). A challenge for which no time is left is recorded and then
- * expires: planned again from the order as moved, the second plan is the expiry. Throws ForbiddenMove for a transaction of
- * another order.
+ * What is recorded stays where the outcome says less: an unknown outcome overwrites nothing, and a transaction that was
+ * cancelled or expired keeps its status (an approval of it is given back, rules 10.11). A charge that the processor
+ * does not know is sent while the transaction has time left, afterwards it failed (rules 10.2). A challenge for which
+ * no time is left is recorded and then expires: planned again from the order as moved, the second plan is the expiry.
+ * Throws ForbiddenMove for a transaction of another order.
  */
 export function planOutcome(order: OrderRecord, facts: ChargeOutcome): OutcomePlan {
   const { transaction_id, outcome, now, machine_now, paid_with } = facts;
@@ -146,7 +148,10 @@ export function settlementOf({ outcome, reason }: Settlement, now: number) {
   return { to: outcome === 'approved' ? ('accepted' as const) : ('error' as const), details };
 }
 
-/** The move of a charge that an operator settles; undefined when its outcome is not awaited any more. `now` in epoch milliseconds. */
+/**
+ * The move of a charge that an operator settles; undefined when its outcome is not awaited any more. `now` in epoch
+ * milliseconds.
+ */
 export function planSettlement(
   order: OrderRecord,
   { transaction_id, settlement, now }: { transaction_id: string; settlement: Settlement; now: number },
@@ -158,8 +163,8 @@ export function planSettlement(
 }
 
 /**
- * What an operator has to look at when the processor contradicts a transaction that was settled by hand; undefined while it does not.
- * `status`: the transaction's as settled.
+ * What an operator has to look at when the processor contradicts a transaction that was settled by hand; undefined
+ * while it does not. `status`: the transaction's as settled.
  */
 export function contradictionOf(
   status: TransactionStatus,
@@ -169,5 +174,6 @@ export function contradictionOf(
   const to = STATUS_AFTER[outcome.result];
   const by_hand = status === 'error' ? 'error' : 'accepted';
   if (to === by_hand || (to !== 'accepted' && to !== 'error')) return undefined;
-  return `settled by hand as ${by_hand === 'error' ? 'declined' : 'approved'}, but the processor says ${outcome.result}`;
+  const settled_as = by_hand === 'error' ? 'declined' : 'approved';
+  return `settled by hand as ${settled_as}, but the processor says ${outcome.result}`;
 }

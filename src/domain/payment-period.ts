@@ -10,8 +10,8 @@ interface PaymentPeriod {
 }
 
 /**
- * How long a transaction may be paid. With capture_mode the period sent counts from acceptance and does not limit the time for
- * paying. `to_pay`: transaction_expiration_period of the project.
+ * How long a transaction may be paid. With capture_mode the period sent counts from acceptance and does not limit the
+ * time for paying. `to_pay`: transaction_expiration_period of the project.
  */
 export function paymentPeriod(
   {

@@ -17,9 +17,8 @@ export interface PeriodProblem {
 }
 
 /**
- * The period a list of orders covers. A missing parameter makes it as long as allowed and end by now, so a start in the future
- * leaves nothing.
- * Takes checked ISO 8601 texts; `now` in epoch milliseconds.
+ * The period a list of orders covers. A missing parameter makes it as long as allowed and end by now, so a start in the
+ * future leaves nothing. Takes checked ISO 8601 texts; `now` in epoch milliseconds.
  */
 export function listPeriod(asked: {
   created_since?: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * Who made a status change. `service`: this service by itself, when some time ran out. `operator`: the outcome was settled by hand
- * (rules 10.14).
+ * Who made a status change. `service`: this service by itself, when some time ran out. `operator`: the outcome was
+ * settled by hand (rules 10.14).
  */
 export const EVENT_SOURCES = ['customer', 'merchant', 'processor', 'service', 'operator'] as const;
 export type EventSource = (typeof EVENT_SOURCES)[number];

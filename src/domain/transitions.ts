@@ -1,6 +1,6 @@
 /**
- * Every status and every move between them, in one place. Types, zod, SQL guards, the API's refusals, the diagrams of docs/statuses.md and
- * the tests read these tables; nothing else lists a status (rules 4.1).
+ * Every status and every move between them, in one place. Types, zod, SQL guards, the API's refusals, the diagrams of
+ * docs/statuses.md and the tests read these tables; nothing else lists a status (rules 4.1).
  */
 type Moves<S extends string> = { readonly [From in S]: readonly S[] };
 

@@ -29,9 +29,9 @@ export interface UnusableCard {
 export type OperationOutcome = OperationResult | 'unknown';
 
 /**
- * The processor, as the service sees it. Money operations never throw and never guess: without a valid answer in time the
- * outcome is `unknown`. Look-ups that move no money throw instead: FailedToFetchTransactionInformation when the answer is of no use,
- * GatewayTimeout when there is none. Bodies are never logged.
+ * The processor, as the service sees it. Money operations never throw and never guess: without a valid answer in time
+ * the outcome is `unknown`. Look-ups that move no money throw instead: FailedToFetchTransactionInformation when the
+ * answer is of no use, GatewayTimeout when there is none. Bodies are never logged.
  */
 export interface Processor {
   /** Swaps a card for a vault token of its project; an unusable card is returned, not thrown. */
@@ -43,8 +43,8 @@ export interface Processor {
   /** Swaps a receiver's account number for a token; a malformed number is returned, not thrown. */
   vaultAccount(account: VaultAccount): Promise<({ usable: true } & VaultedAccount) | UnusableCard>;
   /**
-   * Executes an operation, or returns the first answer of its key again. `key_used_for_other_request`: the key came with another
-   * request before, whose outcome counts.
+   * Executes an operation, or returns the first answer of its key again. `key_used_for_other_request`: the key came
+   * with another request before, whose outcome counts.
    */
   execute(operation: Operation, idempotency_key: string): Promise<OperationOutcome | 'key_used_for_other_request'>;
   /** The state of an operation. `not_found`: the processor does not know the key, so nothing happened. */
@@ -128,7 +128,10 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
     return 'unknown';
   }
 
-  /** A call that moves no money: a valid answer of one of the `statuses`, or FailedToFetchTransactionInformation; GatewayTimeout without any answer. */
+  /**
+   * A call that moves no money: a valid answer of one of the `statuses`, or FailedToFetchTransactionInformation;
+   * GatewayTimeout without any answer.
+   */
   async function callLookUp(
     what: string,
     calling: Promise<HttpAnswer>,

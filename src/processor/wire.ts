@@ -5,11 +5,13 @@ import { z } from 'zod';
  *
  * - `POST /v1/vault/cards/`            VaultCard → VaultedCard (422 Problem when the card is unusable)
  * - `POST /v1/vault/wallets/`          VaultWallet → VaultedCard: the card of the customer's device
- * - `GET  /v1/vault/cards/{token}/`    ?project_id= → VaultedCard (404 with field vault_token when no such token in that project)
+ * - `GET  /v1/vault/cards/{token}/`    ?project_id= → VaultedCard (404 with field vault_token when no such token in
+ * that project)
  * - `POST /v1/vault/accounts/`         VaultAccount → VaultedAccount (account funding: the receiver's account number)
- * - `POST /v1/operations/`             Operation, header Idempotency-Key → OperationResult; the same key again: the first result
- *   (409 with field Idempotency-Key: the key came with another request before)
- * - `GET  /v1/operations/{key}/`       → OperationResult (404 with field idempotency_key: the processor does not know the key)
+ * - `POST /v1/operations/`             Operation, header Idempotency-Key → OperationResult; the same key again: the
+ * first result   (409 with field Idempotency-Key: the key came with another request before)
+ * - `GET  /v1/operations/{key}/`       → OperationResult (404 with field idempotency_key: the processor does not know
+ * the key)
  *
  * Every request carries `Authorization: Bearer <processor key>`. No answer in time means that the outcome is unknown.
  */
@@ -96,7 +98,10 @@ export const operationResultSchema = z.object({
    * error: ended without money moved and without an issuer's answer (3-D Secure failed, cancelled).
    */
   result: z.enum(OPERATION_RESULTS),
-  /** ISO 8583 response code: 00 approved, 05 do not honor, … Absent while the outcome is open, and when 3-D Secure failed. */
+  /**
+   * ISO 8583 response code: 00 approved, 05 do not honor, … Absent while the outcome is open, and when 3-D Secure
+   * failed.
+   */
   response_code: z.string().optional(),
   response_code_description: z.string().optional(),
   challenge_url: z.url().optional(),
@@ -122,12 +127,16 @@ export type Problem = z.infer<typeof problemSchema>;
 
 /**
  * Body of a notification to the service (signed as Standard Webhooks, headers webhook-id, webhook-timestamp,
- * webhook-signature): an outcome that came late, a chargeback, a chargeback won back. Carries the operation as it is now.
+ * webhook-signature): an outcome that came late, a chargeback, a chargeback won back. Carries the operation as it is
+ * now.
  */
 export const notificationSchema = z.object({ type: z.literal('operation.updated'), operation: operationResultSchema });
 export type Notification = z.infer<typeof notificationSchema>;
 
-/** One row of `GET /ledger/`: every operation the processor did, oldest first; `requests` counts arrivals with the same key. */
+/**
+ * One row of `GET /ledger/`: every operation the processor did, oldest first; `requests` counts arrivals with the same
+ * key.
+ */
 export const ledgerEntrySchema = z.object({
   operation: z.string(),
   idempotency_key: z.string(),

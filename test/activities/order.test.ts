@@ -12,7 +12,9 @@ import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
 import { BY_TOKEN, MINUTE, transactionIdOf } from '../support/orders';
 import { stack } from '../support/stack';
 
-/** The fault to fear: it happened, but nobody was told. Each activity may have been killed anywhere and is run again. */
+/**
+ * The fault to fear: it happened, but nobody was told. Each activity may have been killed anywhere and is run again.
+ */
 let database: TestDatabase;
 let processor: Processor;
 let activities: ReturnType<typeof orderActivities>;

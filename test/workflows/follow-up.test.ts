@@ -144,7 +144,10 @@ async function ready(kind: AskedFor): Promise<{ order: TestOrder; order_id: stri
   return { order, order_id, ask: () => order.follow(kind, 200, { id: order_id }) };
 }
 
-/** The processor does not tell either how the operation stands: by itself the workflow asks after two seconds, which a busy machine needs for a look. */
+/**
+ * The processor does not tell either how the operation stands: by itself the workflow asks after two seconds, which a
+ * busy machine needs for a look.
+ */
 const unaskable = ({ id }: TestOrder, kind: AskedFor, order_id: string): Fault => ({
   kind: 'outage',
   operation: 'ask',

@@ -22,7 +22,10 @@ import {
 import { aWorld, type World } from '../support/temporal';
 import { until } from '../support/until';
 
-/** Authorizations: what their orders live for after they are completed. All windows last an hour unless a test says otherwise. */
+/**
+ * Authorizations: what their orders live for after they are completed. All windows last an hour unless a test says
+ * otherwise.
+ */
 let world: World;
 const shop = new Merchant();
 beforeAll(async () => {
@@ -174,7 +177,8 @@ describe('while the window lasts', () => {
 
   test('after a challenge the window counts from acceptance, not from creation', async () => {
     const order = await authorize('manual', 'challenge');
-    // No multiple of five minutes, at which the processor is asked: news that come in the very moment of a timer can stop the test server's time.
+    // No multiple of five minutes, at which the processor is asked: news that come in the very moment of a timer can
+    // stop the test server's time.
     await pass(4 * MINUTE);
     await atTheIssuer(order, { code: '0101' });
     const before = await world.now();

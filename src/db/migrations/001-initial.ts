@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 /**
  * The record. Amounts are minor units. Instants come from the workflows, never from `now()`.
  *
- * The lists of statuses are frozen here; a test compares the newest list of each table with its table of moves. The CHECKs on
- * amounts are the last word: no race can capture, void or refund more than there is (rules 9.6).
+ * The lists of statuses are frozen here; a test compares the newest list of each table with its table of moves. The
+ * CHECKs on amounts are the last word: no race can capture, void or refund more than there is (rules 9.6).
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

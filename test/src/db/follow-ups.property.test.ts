@@ -397,7 +397,8 @@ test(`whatever happens in whatever order, the money is where the rules say (seed
     // No limit of its own: on a slow machine it would pass with fewer runs, and then miss what is counted below.
     { seed: SEED, numRuns: RUNS },
   );
-  // Which of two actions at once comes first is up to the database, so the same seed meets some of it more or less often.
+  // Which of two actions at once comes first is up to the database, so the same seed meets some of it more or less
+  // often.
   const often = Object.fromEntries(Object.entries(met).map(([what, n]) => [what, n >= 5]));
   expect(often).toEqual(Object.fromEntries(EVERYTHING.map((what) => [what, true])));
 }, 300_000);

@@ -22,8 +22,8 @@ import { Merchant, answerOf, story, type Refusal } from '../../support/client';
 import { aDatabase, type TestDatabase } from '../../support/database';
 
 /**
- * Every pair of statuses: the table, the plan made from it, the guard in SQL and the API say the same. That the table itself is
- * the one of rules 4.2 is test/src/domain/transitions.test.ts.
+ * Every pair of statuses: the table, the plan made from it, the guard in SQL and the API say the same. That the table
+ * itself is the one of rules 4.2 is test/src/domain/transitions.test.ts.
  */
 let database: TestDatabase;
 beforeAll(async () => {
@@ -136,7 +136,10 @@ describe('a transaction', () => {
 });
 
 describe('an order', () => {
-  /** What makes an order so, from transactions that wait to be paid: the attempts before, how many there may be, and the last step. */
+  /**
+   * What makes an order so, from transactions that wait to be paid: the attempts before, how many there may be, and the
+   * last step.
+   */
   const MADE_BY: Record<Exclude<OrderStatus, 'new'>, { before?: Step[]; attempts_max?: number; step: Step }> = {
     processing: { step: 'processing' },
     'see-transactions': { before: ['error', 'next attempt'], step: 'processing' },
