@@ -122,8 +122,9 @@ export function afterMove(order: OrderRecord, move: Move, delivery: number | und
 }
 
 /**
- * When the processor has to be asked whether it approved what the move ends unpaid, epoch milliseconds: the customer is at the issuer, or
- * the outcome was never known (rules 10.11). `undefined` where the processor has said no, or was never sent a charge.
+ * When the processor has to be asked whether it approved what the move of a payment ends unpaid, epoch milliseconds: the
+ * customer is at the issuer, or the outcome was never known (rules 10.11), also where an operator settled it by hand.
+ * `undefined` where the processor has said no, or was never sent a charge.
  */
 export function lateApprovalPollAt(
   order: OrderRecord,
@@ -133,8 +134,9 @@ export function lateApprovalPollAt(
   const before = transactionOf(order, transaction?.transaction_id);
   const is_possible =
     (isEnding(transaction?.to) && before?.status === 'pending') ||
-    (transaction?.to === 'error' && source === 'service');
-  return is_possible ? now + POLL_AFTER_END_MS : undefined;
+    (transaction?.to === 'error' && (source === 'service' || source === 'operator'));
+  // A follow-up order has no late approval: what contradicts it needs attention (rules 10.14).
+  return is_possible && order.charged_by !== null ? now + POLL_AFTER_END_MS : undefined;
 }
 
 /** An authorization that is accepted holds the whole amount until its window ends. */

@@ -1,5 +1,6 @@
 import { ForbiddenMove, afterMove, lateApprovalPollAt, planMove, type Change } from '../../../src/domain/move';
 import type { OrderRecord } from '../../../src/domain/order-record';
+import type { EventSource } from '../../../src/domain/transaction';
 import type { TransactionStatus } from '../../../src/domain/transitions';
 import { anOrderRecord as anOrder } from '../../support/order-record';
 
@@ -166,17 +167,24 @@ describe('rules 10.11: what a move ends unpaid is polled 15 minutes later, where
   const NOW = 1_000_000;
   const error: Change = { transaction_id: 't1', to: 'error' };
 
-  test.each<[string, TransactionStatus, Change, 'customer' | 'service' | 'processor', boolean]>([
+  test.each<[string, TransactionStatus, Change, EventSource, boolean]>([
     ['cancelled at the issuer', 'pending', { ended: 'cancelled' }, 'customer', true],
     ['expired at the issuer', 'pending', { ended: 'expired' }, 'service', true],
     ['given up, with its outcome unknown', 'processing', error, 'service', true],
     ['declined', 'pending', error, 'processor', false],
     ['cancelled before it was charged', 'new', { ended: 'cancelled' }, 'customer', false],
     ['expired before it was charged', 'new', { ended: 'expired' }, 'service', false],
+    ['settled by hand as declined', 'processing', { transaction_id: 't1', to: 'error' }, 'operator', true],
     ['accepted', 'pending', { transaction_id: 't1', to: 'accepted' }, 'processor', false],
   ])('%s', (_title, from, change, source, is_polled) => {
     const order = anOrder([from], { status: from === 'new' ? 'new' : 'processing' });
     const poll_at = lateApprovalPollAt(order, planMove(order, change)!, { source, now: NOW });
     expect(poll_at).toBe(is_polled ? NOW + 15 * 60_000 : undefined);
+  });
+
+  test('a follow-up order that is settled by hand has no late approval', () => {
+    const order = anOrder(['processing'], { status: 'processing', charged_by: null, attempts_max: 1 });
+    const move = planMove(order, { transaction_id: 't1', to: 'error' })!;
+    expect(lateApprovalPollAt(order, move, { source: 'operator', now: NOW })).toBeUndefined();
   });
 });
