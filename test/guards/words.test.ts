@@ -37,6 +37,11 @@ it('workflows roll no dice; Temporal replaces their clock', () => {
   expect(found(code('workflows'), /\brandomUUID\b|\bprocess\.|\bnode:/)).toEqual([]);
 });
 
+it('a workflow asks its clock for the time', () => {
+  const others = code('workflows').filter((file) => file !== 'workflows/clock.ts');
+  expect(found(others, /\bDate\.now\(|\bnew Date\(\)/)).toEqual([]);
+});
+
 it('SQL stores the time it is given', () => {
   expect(found(code('src/db'), /(?<![.`])\bnow\(\)(?!`)|\bcurrent_timestamp\b/i)).toEqual([]);
 });

@@ -6,7 +6,9 @@ import {
   TASK_QUEUE,
   deliveryWorkflowId,
   orderWorkflowId,
+  pollNow,
   processorAnswered,
+  settleByHand,
   type FollowUpInput,
 } from '../../workflows/messages';
 import { CARDS, type CardName } from './cards';
@@ -133,6 +135,28 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
     const id = uuidv7();
     await startAlone(world, id);
     return await over(world, orderWorkflowId(id));
+  },
+  async 'order-polled-by-an-operator'(world) {
+    const order = await createAnOrder(world, { card_number: CARDS.processing_approved.number });
+    await becomesDue(order);
+    await order.handle.executeUpdate(pollNow);
+    return await over(world, orderWorkflowId(order.id));
+  },
+  async 'order-settled-as-approved'(world) {
+    const order = await createAnOrder(world, { card_number: CARDS.processing_approved.number });
+    await settle(world, order.id, 'approved');
+    return await over(world, orderWorkflowId(order.id));
+  },
+  async 'order-settled-as-declined'(world) {
+    const order = await createAnOrder(world, { card_number: CARDS.processing_declined.number });
+    await settle(world, order.id, 'declined');
+    return await over(world, orderWorkflowId(order.id));
+  },
+  async 'refund-settled-as-declined'(world) {
+    const input = followUpOf((await paid(world, 'refund_processing')).id, 'refund', { amount: 200 });
+    await carryOut(world, input);
+    await settle(world, input.id, 'declined');
+    return await over(world, orderWorkflowId(input.id));
   },
   async 'authorization-captured'(world) {
     const order = await authorize(world);
@@ -265,6 +289,20 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
     return await deliver(world, receiver, () => 500);
   },
 };
+
+const settle = (world: World, order_id: string, outcome: 'approved' | 'declined') =>
+  world.env.client.workflow
+    .getHandle(orderWorkflowId(order_id))
+    .executeUpdate(settleByHand, { args: [{ outcome, reason: 'Bank statement' }] });
+
+/** The processor has its outcome now. */
+async function becomesDue({ id }: TestOrder): Promise<void> {
+  await fetch(`${stack().simulator_url}/control/due/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ transaction_id: transactionIdOf(id, 1) }),
+  });
+}
 
 async function startAlone({ env }: World, order_id: string): Promise<void> {
   await env.client.workflow.start(ORDER_WORKFLOW, {
