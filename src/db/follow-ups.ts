@@ -202,7 +202,7 @@ export interface OpenFollowUp extends FollowUp {
 }
 
 /** Selects OpenFollowUp; queries add their `where`. */
-export const FOLLOW_UP = `
+const FOLLOW_UP = `
      select f.id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id,
        t.original_transaction_id
      from orders f join transactions t on t.order_id = f.id`;
