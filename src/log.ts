@@ -3,12 +3,17 @@ import { replaceCardNumbers } from './domain/card';
 
 export type { Logger };
 
+/** What stands where a line of JSON had a number, so without quotation marks. */
+const REPLACED_NUMBER = /(?<=[^\\]":)\[card number\]/g;
 const KEY = /\b((?:test|live|sk|mk|whsec)_)[A-Za-z0-9_+/=-]{16,}/g;
 const AUTHORIZATION = /\b(Basic|Bearer) [A-Za-z0-9+/=._-]{8,}/g;
 
 /** The text without card numbers, API keys and credentials. Works on whole log lines, so nothing slips through a field. */
 export function withoutSecrets(text: string): string {
-  return replaceCardNumbers(text, '[card number]').replace(KEY, '$1[key]').replace(AUTHORIZATION, '$1 [credentials]');
+  return replaceCardNumbers(text, '[card number]')
+    .replace(REPLACED_NUMBER, '"$&"')
+    .replace(KEY, '$1[key]')
+    .replace(AUTHORIZATION, '$1 [credentials]');
 }
 
 /** An error with its stack. Fields that were selected already stay as they are: pino would take them for an error and lose the type. */

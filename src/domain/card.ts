@@ -5,7 +5,7 @@ import { creditCardType } from 'card-validator';
  * digits or in groups as on a card.
  *
  * A text is searched as it is read: without invisible characters, with the digits of any script as 0 to 9, and percent-encoding
- * decoded. UUIDs, digests and IBANs are passed over, because parts of them look like card numbers.
+ * decoded. UUIDs, digests, tokens and IBANs are passed over, because parts of them look like card numbers.
  */
 
 /** Digits of the shortest card number. In other places than card details, 12 and 13 digits are an article's or a phone's number. */
@@ -46,9 +46,8 @@ const DIGITS_OF_CARD = /\d{12}|\d{4}\D{1,3}\d{4}/;
 
 /** Numbers that are none of a card. */
 const UUID = /(?<![\da-z])[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?![\da-z])/gi;
-const UUID_WITHOUT_HYPHENS = /(?<![\da-z])[\da-f]{12}[1-8][\da-f]{3}[89ab][\da-f]{15}(?![\da-z])/gi;
-/** The data of a magnetic stripe, in which only D and F are letters, is no digest. */
-const DIGEST = /(?<![\da-z])(?=[\ddf]*[abce])(?:[\da-f]{32}|[\da-f]{40}|[\da-f]{64})(?![\da-z])/gi;
+/** UUIDs without hyphens, digests, tokens; not the data of a magnetic stripe as a chip gives it: number, D, digits, F. */
+const HEXADECIMAL = /(?<![\da-z])(?=\d*[a-f])(?!\d{12,19}d\d*f?(?![\da-z]))[\da-f]{24,}(?![\da-z])/gi;
 /** The shape of an IBAN, and of words after it; the check digits tell where it ends. */
 const IBAN_SHAPE = /(?<![\da-z])[a-z]{2}\d{2}(?: ?[\da-z]{4}){2,7}(?: ?[\da-z]{1,3})?(?![\da-z])/gi;
 const IBAN_LENGTH_MIN = 15;
@@ -154,8 +153,7 @@ function withoutOtherNumbers(reading: string): string {
   const blank = (found: string) => 'x'.repeat(found.length);
   return reading
     .replace(UUID, blank)
-    .replace(UUID_WITHOUT_HYPHENS, blank)
-    .replace(DIGEST, blank)
+    .replace(HEXADECIMAL, blank)
     .replace(IBAN_SHAPE, (found) => {
       const length = ibanLength(found);
       return blank(found.slice(0, length)) + found.slice(length);

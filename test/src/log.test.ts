@@ -31,7 +31,11 @@ test('every line is one JSON value with its process, whatever field held the sec
   try {
     const log = createLog({ process: 'api', level: 'info' });
     log.info(
-      { deep: { pan: '4111111111111111' }, error: { message: `wrong key ${API_KEY}` } },
+      {
+        deep: { pan: '4111111111111111', number: 4111111111111111 },
+        text: '{"pan":4111111111111111}',
+        error: { message: `wrong key ${API_KEY}` },
+      },
       'card 4111111111111111\nsecond line',
     );
     log.debug('not at this level');
@@ -42,7 +46,8 @@ test('every line is one JSON value with its process, whatever field held the sec
   expect(lines[0]).toMatch(/^[^\n]+\n$/);
   expect(JSON.parse(lines[0]!)).toMatchObject({
     process: 'api',
-    deep: { pan: '[card number]' },
+    deep: { pan: '[card number]', number: '[card number]' },
+    text: '{"pan":[card number]}',
     error: { message: 'wrong key test_[key]' },
     msg: 'card [card number]\nsecond line',
   });

@@ -1,6 +1,6 @@
 import { number as cardNumber } from 'card-validator';
 import fc from 'fast-check';
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { holdsCardNumber, replaceCardNumbers } from '../../../src/domain/card';
 import { harmlessTexts } from './harmless-numbers';
 
@@ -129,12 +129,21 @@ test('500 texts of merchants: none refused or changed', () => {
   ]).toEqual([500, []]);
 });
 
-test('100,000 UUIDs and as many articles: none refused', () => {
+test('100,000 UUIDs, tokens and digests, and as many articles: none refused', () => {
   const refused: string[] = [];
   for (let i = 0; i < 100_000; i += 1) {
     const uuid = randomUUID();
+    const token = `vt_${randomBytes(18).toString('hex')}`;
+    if (holdsCardNumber(token, { in_card_details: true })) refused.push(token);
     const article = String(randomInt(10 ** 13)).padStart(13, '0');
-    const texts = [uuid, uuid.replaceAll('-', ''), `order_${uuid}`, article];
+    const texts = [
+      uuid,
+      uuid.replaceAll('-', ''),
+      `order_${uuid}`,
+      article,
+      randomBytes(12).toString('hex'),
+      randomBytes(32).toString('hex'),
+    ];
     refused.push(...texts.filter((text) => holdsCardNumber(text)));
   }
   expect(refused).toEqual([]);
