@@ -2,6 +2,7 @@ import type { Input } from '../../src/contract/routes';
 import type { MerchantRoutes } from '../../src/contract/merchant-api';
 import { findOrderView, type OrderView } from '../../src/db/order-view';
 import { updateOrder as writeChanges } from '../../src/db/update-order';
+import { requireFundingInformation } from '../../src/domain/account-funding';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { ServiceError, invalid, preconditionFailed } from '../../src/errors';
 import { clockOf } from '../clock';
@@ -11,7 +12,7 @@ import { requireProjectAccepts } from '../project-rules';
 
 /**
  * Changes fields of an order that is not final (rules 5.5). Throws Conflict when it is final, ValidationError for another amount or
- * currency.
+ * currency, and the refusals of requireFundingInformation.
  */
 export const updateOrder =
   (services: Services): MerchantOperation<'updateOrder'> =>
@@ -21,6 +22,7 @@ export const updateOrder =
     refuseFinal(order);
     refuseOther(order, { amount, currency });
     requireProjectAccepts(services, context.caller.project, { webhook_url: changes.webhook_url });
+    requireFundingCustomer(order, changes.customer);
     if (Object.keys(changes).length === 0) {
       return () => Promise.resolve(presentVersion(order, services.public_url));
     }
@@ -44,11 +46,17 @@ function refuseFinal({ status }: OrderView): void {
   }
 }
 
+type Changes = Input<MerchantRoutes['updateOrder']>['body'];
+
+/** Account funding is paid with the customer that the order has then, so a new one has to meet the same rules (rules 14.7). */
+function requireFundingCustomer({ transactions }: OrderView, customer: Changes['customer']): void {
+  const [transaction] = transactions;
+  if (customer === undefined || transaction?.transaction_type !== 'aft') return;
+  requireFundingInformation('transactions.0', transaction.payment_method_details ?? {}, customer ?? {});
+}
+
 /** Clients send the whole order back, so an unchanged amount or currency is accepted. */
-function refuseOther(
-  order: OrderView,
-  { amount, currency }: Pick<Input<MerchantRoutes['updateOrder']>['body'], 'amount' | 'currency'>,
-): void {
+function refuseOther(order: OrderView, { amount, currency }: Pick<Changes, 'amount' | 'currency'>): void {
   if (amount !== undefined && amount !== order.amount) throw invalid('amount', 'The amount of an order cannot change.');
   if (currency !== undefined && currency !== order.currency) {
     throw invalid('currency', 'The currency of an order cannot change.');

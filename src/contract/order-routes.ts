@@ -74,7 +74,7 @@ export const ORDER_ROUTES = {
     output: orderSchema,
     etag: true,
     success: 200,
-    errors: ['NotFound', 'Conflict'],
+    errors: ['NotFound', 'Conflict', 'MissingInformationToCreateTransaction'],
   },
   cancelOrder: {
     method: 'delete',

@@ -1,8 +1,9 @@
+import type { Receiver } from './account-funding';
 import type { CaptureMode } from './amounts';
 import type { ChargedBy } from './order';
 
 /** What is known about the card, wallet or account outside the vault; never a card number. */
-export type PaymentMethodDetails = { vault_token?: string } & Record<string, unknown>;
+export type PaymentMethodDetails = { vault_token?: string } & Receiver & Record<string, unknown>;
 
 /** A new order, its fields named as on the wire. Its creation and end are passed beside it. */
 export interface NewOrder {

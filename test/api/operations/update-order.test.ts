@@ -2,6 +2,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { orderSchema, type Order } from '../../../src/contract/order';
 import { CARD, Client } from '../page/hosted-page';
 import { Merchant, aKey, story, type Answer, type Refusal } from '../../support/client';
+import { CUSTOMER } from '../../support/customer';
+import { aProject } from '../../support/projects';
 import { aReceiver } from '../../support/receiver';
 import { stack } from '../../support/stack';
 
@@ -183,6 +185,69 @@ describe('If-Match', () => {
       ...Array<number>(19).fill(412),
     ]);
     expect((await merchant.getOrder(id)).description).toBe(changed[0]!.body.description);
+  });
+});
+
+describe('an order of account funding keeps what its receiver must know of the customer', () => {
+  let funding: Merchant;
+  let order: Order;
+  beforeAll(async () => {
+    ({ shop: funding } = await aProject({ account_funding: true }));
+    order = await funding.createOrder({
+      customer: CUSTOMER,
+      transactions: [
+        {
+          payment_method: 'credit-card',
+          payment_method_details: {
+            receiver_account_number: 'NL00BANK0123456789',
+            receiver_account_number_type: 'iban',
+          },
+        },
+      ],
+    });
+  });
+  const { city: _, ...withoutCity } = CUSTOMER;
+
+  test.each<[string, unknown, number, string, string]>([
+    ['none', null, 422, 'MissingInformationToCreateTransaction', 'customer.first_name'],
+    ['without a field it needs', withoutCity, 422, 'MissingInformationToCreateTransaction', 'customer.city'],
+    ['with a blank field', { ...CUSTOMER, city: ' ' }, 422, 'MissingInformationToCreateTransaction', 'customer.city'],
+    [
+      'of the US without a state',
+      { ...CUSTOMER, country: 'US' },
+      422,
+      'MissingInformationToCreateTransaction',
+      'customer.state',
+    ],
+    [
+      'with another address',
+      { ...CUSTOMER, address_type: 'shipping' },
+      400,
+      'ValidationError',
+      'customer.address_type',
+    ],
+    [
+      'with a state that there is not',
+      { ...CUSTOMER, country: 'US', state: 'XX' },
+      400,
+      'ValidationError',
+      'customer.state',
+    ],
+  ])('a customer %s is refused, and nothing changes', async (_title, customer, status, type, property_path) => {
+    const answer = await put(funding, order.id, { description: 'new', customer });
+    expect([answer.status, answer.body.error]).toMatchObject([status, { type, property_path }]);
+    expect(await funding.getOrder(order.id)).toEqual(order);
+  });
+
+  test('another customer of whom all is known is accepted, and so is a change of other fields', async () => {
+    const moved = { ...CUSTOMER, city: 'Delft' };
+    expect((await put(funding, order.id, { customer: moved })).body.customer).toEqual(moved);
+    expect((await put(funding, order.id, { description: 'moved' })).status).toBe(200);
+  });
+
+  test('an order of a sale may lose its customer', async () => {
+    const sale = await funding.createOrder({ customer: CUSTOMER, transactions: [{ payment_method: 'credit-card' }] });
+    expect((await put(funding, sale.id, { customer: null })).body).not.toHaveProperty('customer');
   });
 });
 
