@@ -1,7 +1,7 @@
 import { Agent, request, type Dispatcher } from 'undici';
 import { createProcessor } from '../processor/client';
 import { TEST_CARDS } from '../simulator/cards';
-import { deliveryWorkflowId, orderWorkflowId } from '../../workflows/messages';
+import { deliveryWorkflowId, orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
 import { FLOOR_PATH } from './floor-route';
 import { floorWorkflowId } from './floor';
 import type { Receiver } from './receiver';
@@ -37,7 +37,7 @@ const CARD = {
 const RETURN_URL = 'https://shop.example/thanks/';
 const ORDER = { currency: 'EUR', amount: 1_250 };
 
-/** The five rows against a stack, over kept-alive connections as a merchant's server has them. */
+/** The rows against a stack, over kept-alive connections as a merchant's server has them. */
 export async function createRows({ facts, variables }: BenchStack, receiver: Receiver): Promise<Rows> {
   const agent = new Agent({ keepAliveTimeout: 60_000 });
   const authorization = `Basic ${Buffer.from(`${facts.test_api_key}:`).toString('base64')}`;
@@ -67,21 +67,30 @@ export async function createRows({ facts, variables }: BenchStack, receiver: Rec
     return order.id;
   }
 
-  /** A customer: opens the page, sends the form with its token and cookie, and is sent back to the merchant. */
-  async function payOnPage(order_id: string): Promise<string> {
-    const page = await send('GET', `/pay/${order_id}/`);
-    const cookie = String(page.headers['set-cookie']).split(';', 1)[0] ?? '';
+  async function createLink(): Promise<string> {
+    const headers = { authorization, 'content-type': 'application/json' };
+    const link = { ...ORDER, merchant_order_id: 'bench', return_url: RETURN_URL };
+    const { text } = await send('POST', '/v1/paymentlinks/', headers, JSON.stringify(link));
+    return (JSON.parse(text) as { id: string }).id;
+  }
+
+  /** A customer: opens the page, sends the form with its token and cookies, and is sent back to the merchant. */
+  async function payOnPage(path: string): Promise<void> {
+    const page = await send('GET', path);
+    const cookie = [page.headers['set-cookie'] ?? []]
+      .flat()
+      .map((line) => line.split(';', 1)[0])
+      .join('; ');
     const form = new URLSearchParams({
       ...CARD,
       token: hidden(page.text, 'token'),
       attempt: hidden(page.text, 'attempt'),
     });
     const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' };
-    const { status, headers: answered } = await send('POST', `/pay/${order_id}/`, headers, form.toString());
+    const { status, headers: answered } = await send('POST', path, headers, form.toString());
     if (status !== 303 || !String(answered['location']).startsWith(RETURN_URL)) {
       throw new Error(`a payment was to be accepted: ${status}`);
     }
-    return order_id;
   }
 
   const paid = {
@@ -130,8 +139,21 @@ export async function createRows({ facts, variables }: BenchStack, receiver: Rec
     {
       name: 'payment on the hosted page',
       prepare: () => createOrder({ return_url: RETURN_URL, failure_url: RETURN_URL.replace('thanks', 'sorry') }, 'new'),
-      once: (id) => payOnPage(id!),
+      async once(id) {
+        await payOnPage(`/pay/${id}/`);
+        return id!;
+      },
       workflows: (id) => [orderWorkflowId(id)],
+    },
+    {
+      // Its events are those of the link's workflow; the order's are those of a paid order.
+      name: 'payment through a link',
+      prepare: createLink,
+      async once(id) {
+        await payOnPage(`/paymentlinks/${id}/`);
+        return id!;
+      },
+      workflows: (id) => [paymentLinkWorkflowId(id)],
     },
   ];
   return { rows, close: () => agent.destroy() };

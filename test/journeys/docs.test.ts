@@ -59,13 +59,16 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const answered = (text: string | undefined) => JSON.parse(text ?? '') as { id: string };
 const APPROVED = { status: 'accepted', outcomes: { processing: { response_code: '00' } } };
 
-test('README makes a payment, charges the card again and gives money back', async () => {
-  const { create, read, charge, refund } = await typeIn(folder, callsOf('README.md'));
+test('README makes a payment, charges the card again, gives money back and sends a payment link', async () => {
+  const { create, read, charge, refund, link, linkStatus } = await typeIn(folder, callsOf('README.md'));
   const order = answered(create);
   expect(order).toMatchObject({ status: 'new', merchant_order_id: 'M-1001' });
   expect(answered(read)).toMatchObject({ id: order.id, status: 'completed', transactions: [APPROVED] });
   expect(answered(charge)).toMatchObject({ status: 'completed', amount: 900, transactions: [APPROVED] });
   expect(answered(refund)).toMatchObject({ status: 'completed', amount: 500, refund_of_order_id: order.id });
+  expect(answered(link)).toMatchObject({ status: 'new', orders: {}, payment_url: expect.stringMatching(/^http/) });
+  expect(answered(linkStatus)).toEqual(answered(link));
+  expect(readFileSync(path.join(folder, 'link.svg'), 'utf8')).toContain('<svg');
 });
 
 test('the sandbox gives a first card token, and the walkthroughs use it', async () => {
