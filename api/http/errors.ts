@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { ErrorAnswer } from '../../src/contract/error';
-import { isAway } from '../../src/db/connection';
+import { isUnavailable } from '../../src/db/connection';
 import { ERRORS, ServiceError, typeOf, type ErrorName } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import { answer } from './answer';
@@ -48,7 +48,7 @@ export function answerErrors(
 ): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
     const error = toServiceError(thrown);
-    if (isAway(thrown)) {
+    if (isUnavailable(thrown)) {
       log.warn(
         { request_id: response.getHeader('X-Request-Id'), err: details(thrown) },
         'the database does not answer',
@@ -63,7 +63,7 @@ export function answerErrors(
     }
     const known = error ?? new ServiceError('ServerError', ERRORS.ServerError.meaning);
     // What fell silent may have done its work, so only what may be done twice is asked for again.
-    const headers = isAway(thrown) && !isRepeatable(request) ? {} : HEADERS[known.error];
+    const headers = isUnavailable(thrown) && !isRepeatable(request) ? {} : HEADERS[known.error];
     for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
     show(known, request, response);
   };
@@ -115,7 +115,7 @@ const BY_TYPE: Readonly<Record<string, [ErrorName, string]>> = {
 function toServiceError(thrown: unknown): ServiceError | undefined {
   if (thrown instanceof ServiceError) return thrown;
   if (!(thrown instanceof Error)) return undefined;
-  if (isAway(thrown)) {
+  if (isUnavailable(thrown)) {
     return new ServiceError(
       'ServiceUnavailable',
       'The record cannot be read at this moment; what was asked for may be done.',

@@ -23,7 +23,7 @@ import { eventSchema, transactionRequestSchema, transactionSchema } from './tran
 export const MERCHANT_API = {
   name: 'Payments API',
   description:
-    'Collect payments for orders. A 2xx answer means that the request was accepted, not that the payment succeeded: read the status of the order. A declined card is answered with 200 and the transaction status `error`. The error type TransactionAlreadyStarted comes from the hosted page alone, for a client that prefers JSON and sends the form of `/pay/{order_id}/` again or too late.',
+    'Collect payments for orders. A 2xx answer means that the request was accepted, not that the payment succeeded: read the status of the order. A declined card is answered with 200 and the transaction status `error`.',
   security: {
     name: 'apiKey',
     scheme: 'basic',

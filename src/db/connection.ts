@@ -88,7 +88,7 @@ const AWAY_CODES = [
 const AWAY_WORDS = /(Query read timeout|timeout expired|Connection (terminated|ended)[\w ]*|not queryable)$/;
 
 /** Whether the database was unreachable or did not answer in time; the statement may have run. */
-export function isAway(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
   if (error instanceof knex.KnexTimeoutError) return true;
   const { code } = (error ?? {}) as { code?: unknown };
   if (typeof code === 'string' && (AWAY_STATES.test(code) || AWAY_CODES.includes(code))) return true;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isAway, type Database } from '../db/connection';
+import { isUnavailable, type Database } from '../db/connection';
 import { releaseLease, takeLease } from '../db/lease';
 import {
   SOURCE_NAMES,
@@ -82,7 +82,7 @@ export class Recovery {
         if (!(await this.checkAll(name, { ...since, round_until }))) break;
         finished[name] = { checked_until: round_until, round_until: null, position: null };
       } catch (error) {
-        if (isAway(error)) throw error;
+        if (isUnavailable(error)) throw error;
         log.error({ err: error, source: name }, 'recovery could not read what it checks');
       }
     }

@@ -7,7 +7,7 @@ import {
 } from '@temporalio/client';
 import { ActivityFailure, ApplicationFailure, type SignalDefinition } from '@temporalio/common';
 import { setTimeout } from 'node:timers/promises';
-import { isAway, type Database } from '../db/connection';
+import { isUnavailable, type Database } from '../db/connection';
 import { findOrderView, type OrderView } from '../db/order-view';
 import { ServiceError, isErrorName, type WrongField } from '../errors';
 import { grpcStatusOf } from './grpc-status';
@@ -57,14 +57,14 @@ export async function callThenRead<View>(
   let unknown = false;
   try {
     await client.withDeadline(deadline_at, () =>
-      retryUntil(deadline_at, (error) => isOutcomeUnknown(error) || isAway(error), call),
+      retryUntil(deadline_at, (error) => isOutcomeUnknown(error) || isUnavailable(error), call),
     );
   } catch (error) {
     if (!isOutcomeUnknown(error)) throw explained(toServiceError(error, subject), may_run_late);
     unknown = true;
   }
   // The call may have moved money: a database that is busy for a moment must not hide that.
-  const view = await retryUntil(deadline_at, isAway, read);
+  const view = await retryUntil(deadline_at, isUnavailable, read);
   if (view !== undefined) return view;
   throw unknown ? explained(unavailable(), may_run_late) : new ServiceError('NotFound', `${subject} does not exist.`);
 }

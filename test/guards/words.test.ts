@@ -24,6 +24,13 @@ it('what is worth saying goes to the log', () => {
   expect(found(own, /\bconsole\.\w+\(/)).toEqual([]);
 });
 
+it('names say what is done or returned', () => {
+  const riddles =
+    /\b(toldToAsk|untold|unheard|isUnheard|isSilence|isAway|isOver|isDue|hasEnded|isPastEnd|takeIn|hurry|caretaker)\b|\bbecame\(/i;
+  const own = code(...OURS).filter((file) => !file.startsWith('test/guards/'));
+  expect(found(own, riddles)).toEqual([]);
+});
+
 it('the domain takes time and ids as arguments', () => {
   expect(
     found(

@@ -12,7 +12,7 @@ import {
   entriesOf,
   expectNothingEmpty,
   followed,
-  hurry,
+  makeDue,
   once,
   part,
   payment,
@@ -35,7 +35,7 @@ describe('a chargeback', () => {
   test('is an order of its own that names the payment, and is named by it; what it took is not refundable', async () => {
     const order = await shop.paidOrder('chargeback', { amount: 800, description: 'A coat', merchant_order_id: 'M-10' });
     expect(story(order)).toBe('completed: accepted');
-    await hurry(shop, payment(order));
+    await makeDue(shop, payment(order));
     const charged_back = orderSchema.parse(await followed(shop, order, 'is-chargeback'));
     expect(charged_back).toMatchObject({
       status: 'completed',
@@ -89,9 +89,9 @@ describe('a chargeback', () => {
 
   test('that is won back: a reversal order of the payment, a credit, and the amount is refundable again', async () => {
     const order = await shop.paidOrder('chargeback_won', { amount: 600 });
-    await hurry(shop, payment(order));
+    await makeDue(shop, payment(order));
     const charged_back = await followed(shop, order, 'is-chargeback');
-    await hurry(shop, payment(order));
+    await makeDue(shop, payment(order));
     const won = orderSchema.parse(await followed(shop, order, 'is-reversal'));
     expect(won).toMatchObject({
       status: 'completed',
@@ -125,7 +125,7 @@ describe('a chargeback', () => {
   test('of an authorization: comes after its capture, with the amount captured', async () => {
     const order = await authorized(shop, { card: 'chargeback' });
     await capturePart(shop, order, part(300));
-    await hurry(shop, payment(order));
+    await makeDue(shop, payment(order));
     expect((await followed(shop, order, 'is-chargeback')).amount).toBe(300);
     expect((await capture(shop, order)).body.amount).toBe(700);
     expect((await read(shop, order)).amount_details).toMatchObject({ captured: 1_000, refundable: 700 });
@@ -142,7 +142,7 @@ describe('a chargeback', () => {
   test('after a full refund is recorded all the same, and flagged for the operator; what is refundable is never below 0', async () => {
     const order = await shop.paidOrder('chargeback', { amount: 400 });
     expect(said(await refund(shop, order, { amount: 400 }))).toEqual([200, 'completed']);
-    await hurry(shop, payment(order));
+    await makeDue(shop, payment(order));
     const charged_back = await followed(shop, order, 'is-chargeback');
     expect(charged_back).toMatchObject({ status: 'completed', amount: 400 });
     expect(await attentionOf(charged_back.id)).toMatch(/\w/);
@@ -178,10 +178,10 @@ describe('a chargeback', () => {
       const { shop: own } = await aProject({ webhook_url: receiver.url });
       const order = await own.paidOrder('chargeback_won', { amount: 90 });
       await receiver.waitFor(1);
-      await hurry(own, payment(order));
+      await makeDue(own, payment(order));
       const charged_back = await followed(own, order, 'is-chargeback');
       await receiver.waitFor(2);
-      await hurry(own, payment(order));
+      await makeDue(own, payment(order));
       const won = await followed(own, order, 'is-reversal');
       await receiver.waitFor(3);
       const last = await own.paidOrder('approved');

@@ -6,7 +6,7 @@ import type { Fault } from '../../src/simulator/faults';
 import { orderWorkflowId, processorAnswered } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
-import { Merchant, isUnheard, story, type Answer } from '../support/client';
+import { Merchant, isOutcomeUnknown, story, type Answer } from '../support/client';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import {
@@ -54,7 +54,7 @@ interface Subject<Body> {
  * The answer to what is sent while the processor is slow, and news reach the order. They must come while it is: where a busy machine
  * tells them too late, or gives up on the processor, another subject is taken.
  */
-async function amidNews<Made extends object, Body extends Parameters<typeof isUnheard>[0] | undefined>(
+async function amidNews<Made extends object, Body extends Parameters<typeof isOutcomeUnknown>[0] | undefined>(
   create: () => Promise<Made & Subject<Body>>,
 ): Promise<{ subject: Made; id: string; status: number; body: Body }> {
   for (let tries = 1; tries <= 5; tries += 1) {
@@ -72,7 +72,8 @@ async function amidNews<Made extends object, Body extends Parameters<typeof isUn
       });
     const { status, body } = await sent;
     const answered = body ?? (await shop.getOrder(id));
-    if ((await refusedTasks(id)) >= 1 && status !== 503 && !isUnheard(answered)) return { subject, id, status, body };
+    if ((await refusedTasks(id)) >= 1 && status !== 503 && !isOutcomeUnknown(answered))
+      return { subject, id, status, body };
   }
   throw new Error(
     'this machine does not tell news while the processor is slow, or none of them made Temporal refuse a task',

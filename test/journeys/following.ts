@@ -99,7 +99,7 @@ export const entriesOf = async (shop: Merchant, { id }: { id: string }, operatio
   (await shop.ledger(id)).filter((entry) => entry.operation === operation);
 
 /** What waits for its time at the processor happens now: late outcomes, chargebacks. */
-export async function hurry(shop: Merchant, transaction_id: string): Promise<void> {
+export async function makeDue(shop: Merchant, transaction_id: string): Promise<void> {
   await control(shop, 'due', { transaction_id });
 }
 

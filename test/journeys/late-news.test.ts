@@ -60,7 +60,7 @@ async function watchOf(order: TestOrder, attempt = 1): Promise<string | undefine
 }
 const watches = (order: TestOrder, attempt = 1) =>
   until('its reversal waits to ask', async () => (await watchOf(order, attempt)) === 'RUNNING');
-const isOver = (order: TestOrder, attempt = 1) =>
+const untilClosed = (order: TestOrder, attempt = 1) =>
   until('nobody watches it any more', async () => (await watchOf(order, attempt)) === 'COMPLETED');
 
 /** What the processor knows of the charge, as its notification tells it. */
@@ -76,7 +76,7 @@ async function isGivenBack(order: TestOrder, expected: string, attempt = 1): Pro
     'it is given back',
     async () => (await storyOf(world, reversalOf(order, attempt))) === 'completed: accepted',
   );
-  await isOver(order, attempt);
+  await untilClosed(order, attempt);
   expect(await story(order)).toBe(expected);
   expect((await order.view()).follow_ups).toEqual([
     { id: reversalOf(order, attempt), kind: 'reversal', status: 'completed' },
@@ -125,7 +125,7 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
     await isGivenBack(order, `${ending}: ${ending}`);
   });
 
-  test('approved there and told while it waits to ask: given back at once, and told again it stays so', async () => {
+  test('approved there and notified while it waits to ask: given back at once, and notified again it stays so', async () => {
     const order = await endedAtTheIssuer(ending);
     await atTheIssuer(order, { code: '0101' });
     const before = await world.now();
@@ -140,14 +140,14 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
     const order = await endedAtTheIssuer(ending);
     await atTheIssuer(order, { code: '3333' });
     await pass(16 * MINUTE);
-    await isOver(order);
+    await untilClosed(order);
     await nothingIsGivenBack(order);
   });
 
   test('never finished there: nothing is given back, and nobody asks for ever', async () => {
     const order = await endedAtTheIssuer(ending);
     await pass(16 * MINUTE);
-    await isOver(order);
+    await untilClosed(order);
     await nothingIsGivenBack(order);
     // Told after all, when nobody watches any more.
     await atTheIssuer(order, { code: '0101' });
@@ -197,10 +197,10 @@ describe('a customer who comes back from the issuer to an order that has ended',
     await isGivenBack(order, `${ending}: ${ending}`);
   });
 
-  test('told when its workflow is over, it is given back all the same', async () => {
+  test('notified when its workflow is over, it is given back all the same', async () => {
     const order = await endedAtTheIssuer('cancelled');
     await pass(16 * MINUTE);
-    await isOver(order);
+    await untilClosed(order);
     await atTheIssuer(order, { code: '0101' });
     await open(order, { from: 'issuer' });
     await isGivenBack(order, 'cancelled: cancelled');
@@ -272,27 +272,27 @@ describe('given up at its end, as the processor never saw it', () => {
     await arriving.arrive();
     await pass(16 * MINUTE);
     await isGivenBack(arriving.order, 'expired: error');
-    await isOver(lost.order);
+    await untilClosed(lost.order);
     await nothingIsGivenBack(lost.order);
     await lost.well();
   });
 
-  test('a later attempt paid, and the charge of the earlier one arrives, told or not: the earlier one is given back, the later one is not', async () => {
-    const [told, untold] = (await Promise.all(
+  test('a later attempt paid, and the charge of the earlier one arrives, notified or not: the earlier one is given back, the later one is not', async () => {
+    const [notified, notNotified] = (await Promise.all(
       [1, 2].map(() => chargedIntoTheVoid({ transaction_period: 10 * MINUTE })),
     )) as [Voided, Voided];
-    await passUntil([told.order, untold.order], 'processing: error');
-    for (const { order, arrive, well } of [told, untold]) {
+    await passUntil([notified.order, notNotified.order], 'processing: error');
+    for (const { order, arrive, well } of [notified, notNotified]) {
       await well();
       await order.pay(CARDS.approved.number, 2);
       expect(await story(order)).toBe('completed: error accepted');
       await arrive();
     }
-    await tell(told.order);
-    await isGivenBack(told.order, 'completed: error accepted');
-    await nothingIsGivenBack(untold.order);
+    await tell(notified.order);
+    await isGivenBack(notified.order, 'completed: error accepted');
+    await nothingIsGivenBack(notNotified.order);
     await pass(16 * MINUTE);
-    for (const { order } of [told, untold]) {
+    for (const { order } of [notified, notNotified]) {
       await isGivenBack(order, 'completed: error accepted');
       expect((await ledger(order)).toSorted()).toEqual([
         'reversal 500 approved 1',

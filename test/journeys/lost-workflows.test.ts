@@ -4,7 +4,7 @@ import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
 import { Merchant, story } from '../support/client';
 import { stack } from '../support/stack';
-import { hurry } from './following';
+import { makeDue } from './following';
 import { temporalOf } from '../support/temporal-client';
 
 /** An operator terminates a workflow by mistake, or Temporal loses it: the order is in the record, and goes on from there. */
@@ -31,7 +31,7 @@ test('its charge is approved when nobody waits any more: the notification alone 
   const workflow = temporal.workflow.getHandle(orderWorkflowId(order.id));
   await workflow.terminate('by mistake');
   expect(story(await shop.getOrder(order.id))).toBe('processing: processing');
-  await hurry(shop, order.transactions![0]!.id);
+  await makeDue(shop, order.transactions![0]!.id);
   expect(story(await shop.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
   expect(await temporal.workflow.getHandle(orderWorkflowId(order.id)).result()).toBe('completed');
   expect(await shop.ledger(order.id)).toHaveLength(1);

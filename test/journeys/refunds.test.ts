@@ -16,7 +16,7 @@ import {
   expectNothingEmpty,
   forgetAnswer,
   forgetWorkflow,
-  hurry,
+  makeDue,
   part,
   capturePart,
   payment,
@@ -297,7 +297,7 @@ describe('what the processor says of it', () => {
       expect(await details(shop, order)).toMatchObject({ refundable: 200, refunded: 0 });
       expect(said(await refund(shop, order, { amount: 201 }))).toEqual([400, 'RefundError']);
       expect((await read(shop, order)).flags).toEqual(['is-test']);
-      await hurry(shop, payment(order));
+      await makeDue(shop, payment(order));
       const refunded = await shop.untilStatus(body.id, 'completed');
       expect(refunded.transactions![0]!.events!.map(({ event }) => event)).toEqual(['new', 'processing', 'accepted']);
       expect(await details(shop, order)).toMatchObject({ refundable: 200, refunded: 300 });
@@ -376,7 +376,7 @@ describe('the second time', () => {
     });
     const processing = await refund(shop, order, { amount: 10 }, { headers: later });
     expect(said(processing)).toEqual([200, 'processing']);
-    await hurry(shop, payment(order));
+    await makeDue(shop, payment(order));
     await shop.untilStatus(processing.body.id, 'completed');
     expect((await refund(shop, order, { amount: 10 }, { headers: later })).body).toEqual(processing.body);
   });

@@ -37,7 +37,7 @@ interface Payment {
 }
 
 /** Whether the processor was not heard in time: processing by the service's word, not the processor's. */
-export function isUnheard({ transactions = [] }: Payment): boolean {
+export function isOutcomeUnknown({ transactions = [] }: Payment): boolean {
   const last = transactions.at(-1)?.events?.at(-1);
   return last?.event === 'processing' && last.source === 'service';
 }
@@ -89,12 +89,12 @@ export class Merchant {
 
   /** The order once the processor has told what became of its payment: as it is, unless it was answered before that. */
   async heard<Known extends Payment & { id: string }>(order: Known): Promise<Known> {
-    if (!isUnheard(order)) return order;
+    if (!isOutcomeUnknown(order)) return order;
     return await until(
       `the processor tells of order ${order.id}`,
       async () => {
         const now = (await this.getOrder(order.id)) as Payment as Known;
-        return !isUnheard(now) && now;
+        return !isOutcomeUnknown(now) && now;
       },
       120_000,
     );
@@ -190,14 +190,14 @@ export class Merchant {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(fault),
     });
-    const isOver = async () => {
+    const allHit = async () => {
       const left = (await (await fetch(faults)).json()) as Fault[];
       return !left.some((one) => ABOUT.every((fact) => one[fact] === fault[fact]));
     };
     this.troubles.push(fault);
     return {
       get hit() {
-        const hit = until(`the processor's trouble hits: ${fault.kind}`, isOver).then(() => undefined);
+        const hit = until(`the processor's trouble hits: ${fault.kind}`, allHit).then(() => undefined);
         // Whoever has taken it may fail before it waits for it.
         hit.catch(() => undefined);
         return hit;

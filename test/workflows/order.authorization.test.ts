@@ -61,7 +61,7 @@ const becomes = (order: TestOrder, expected: string) =>
   until(`the payment becomes ${expected}`, async () => (await all(order)) === expected);
 const ledger = async (order: TestOrder) =>
   (await shop.ledger(order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
-const isOver = (order: TestOrder) => until('its workflow is over', async () => !(await isRunning(order)));
+const untilClosed = (order: TestOrder) => until('its workflow is over', async () => !(await isRunning(order)));
 
 describe('while the window lasts', () => {
   test('an accepted authorization is completed, holds the whole amount, and keeps its workflow', async () => {
@@ -89,7 +89,7 @@ describe('while the window lasts', () => {
     await order.follow('capture', 300);
     await becomes(order, 'completed: accepted; 300 captured: capture completed');
     await pass(60 * MINUTE);
-    await isOver(order);
+    await untilClosed(order);
     expect(await ledger(order)).toEqual(['authorize 500 approved', 'capture 300 approved', 'void 200 approved']);
   });
 
@@ -138,7 +138,7 @@ describe('while the window lasts', () => {
     }
     expect(await all(order)).toBe(expected);
     expect(await ledger(order)).toEqual(['authorize 500 approved', ...moved]);
-    await isOver(order);
+    await untilClosed(order);
     expect(await order.handle.result()).toBe('completed');
   });
 
@@ -155,7 +155,7 @@ describe('while the window lasts', () => {
   test('a void in full cancels the delayed capture', async () => {
     const order = await authorize('delayed');
     await order.follow('void');
-    await isOver(order);
+    await untilClosed(order);
     await pass(61 * MINUTE);
     expect(await ledger(order)).toEqual(['authorize 500 approved', 'void 500 approved']);
   });
@@ -172,7 +172,7 @@ describe('while the window lasts', () => {
     expect(await isRunning(order)).toBe(true);
     await order.cancel();
     expect(await story(order)).toBe('cancelled: error');
-    await isOver(order);
+    await untilClosed(order);
   });
 
   test('after a challenge the window counts from acceptance, not from creation', async () => {
@@ -362,7 +362,7 @@ describe('at the end of the window', () => {
       'void 200 approved',
       'void 300 approved',
     ]);
-    await isOver(order);
+    await untilClosed(order);
   });
 
   test('what is asked for in time counts, however late it is answered', async () => {
@@ -375,7 +375,7 @@ describe('at the end of the window', () => {
     await world.env.client.workflow.getHandle(orderWorkflowId(capture)).signal(processorAnswered);
     await becomes(order, 'completed: accepted; 500 captured: capture completed');
     expect(await ledger(order)).toEqual(['authorize 500 approved', 'capture 500 approved']);
-    await isOver(order);
+    await untilClosed(order);
   });
 
   test('a refusal within the window gives back what it asked for: it can be asked for again', async () => {
@@ -385,7 +385,7 @@ describe('at the end of the window', () => {
     expect(await all(order)).toBe('completed: accepted; nothing: capture error');
     await order.follow('void');
     expect(await all(order)).toBe('completed: cancelled; 500 voided: capture error, void completed');
-    await isOver(order);
+    await untilClosed(order);
   });
 
   test('an order that was told nothing of a capture releases only what is left', async () => {

@@ -88,7 +88,7 @@ export function keepRunning(program: Program, events: KeepEvents): Kept {
     }
     worked = true;
     // It may have ended right after its first answer; nothing else would start it again.
-    if (!stopping && child !== undefined && hasEnded(child)) start();
+    if (!stopping && child !== undefined && hasExited(child)) start();
   };
 
   return {
@@ -97,7 +97,7 @@ export function keepRunning(program: Program, events: KeepEvents): Kept {
     async stop() {
       stopping = true;
       clearTimeout(restart);
-      if (child === undefined || hasEnded(child)) return;
+      if (child === undefined || hasExited(child)) return;
       const ended = new Promise((done) => child?.once('exit', done));
       child.kill(program.stop_signal);
       const killer = setTimeout(() => child?.kill('SIGKILL'), STOP_PATIENCE.supervisor);
@@ -171,7 +171,7 @@ async function answers(
   }
 }
 
-const hasEnded = (child: ChildProcess) =>
+const hasExited = (child: ChildProcess) =>
   child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 
 const OUTPUT_BYTES = 64 * 1024;

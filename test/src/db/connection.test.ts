@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { connect, isAway, rows, type Database } from '../../../src/db/connection';
+import { connect, isUnavailable, rows, type Database } from '../../../src/db/connection';
 import { stack } from '../../support/stack';
 
 /** A database that does not answer is told of in time, whatever it is that keeps it. */
@@ -37,7 +37,7 @@ async function told(work: Promise<unknown>): Promise<string> {
   const began = Date.now();
   const outcome = await work.then(
     () => 'answered',
-    (error: unknown) => (isAway(error) ? 'away' : `${String(error)}`),
+    (error: unknown) => (isUnavailable(error) ? 'away' : `${String(error)}`),
   );
   expect(Date.now() - began).toBeLessThan(8_000);
   return outcome;
@@ -98,5 +98,5 @@ test.each([
   undefined,
   'timeout expired',
 ])('%s is not the database’s silence', (error) => {
-  expect(isAway(error)).toBe(false);
+  expect(isUnavailable(error)).toBe(false);
 });

@@ -92,7 +92,7 @@ describe('in a world where Temporal has lost what it was told', () => {
   };
   const eventsOf = async (order_id: string) => (await handleOf(order_id).fetchHistory()).events ?? [];
   const isSignal = ({ workflowExecutionSignaledEventAttributes: signal }: HistoryEvent) => Boolean(signal);
-  const isOver = (order_id: string) =>
+  const untilClosed = (order_id: string) =>
     until('its workflow is over', async () => (await runOf(order_id)).status === 'COMPLETED');
   const authorized = (card: CardName = 'approved', capture_period = 'PT1H') =>
     createAnOrder(world, { card_number: CARDS[card].number, capture_mode: 'manual', capture_period });
@@ -120,7 +120,7 @@ describe('in a world where Temporal has lost what it was told', () => {
     await becomes(order_id, 'completed: accepted');
     expect(await moneyStory(order)).toBe(`${MOVED[kind]}: ${kind} completed`);
     expect((await ledger(order)).slice(1)).toEqual([`${kind} 200 approved`]);
-    await isOver(order_id);
+    await untilClosed(order_id);
   };
   const tell = ({ order_id }: Asked) => handleOf(order_id).signal(processorAnswered);
   /** What is left of an authorization is voided: no later look may find it. */
@@ -245,7 +245,7 @@ describe('in a world where Temporal has lost what it was told', () => {
     });
     expect(Date.parse(released!.created) - end).toBeLessThan(5_000);
     expect(await ledger(order)).toEqual(['authorize 500 approved', 'void 500 approved']);
-    await isOver(order.id);
+    await untilClosed(order.id);
   }
 
   describe('where time passes', () => {
