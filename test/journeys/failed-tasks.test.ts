@@ -72,8 +72,9 @@ async function amidNews<Made extends object, Body extends Parameters<typeof isOu
       });
     const { status, body } = await sent;
     const answered = body ?? (await shop.getOrder(id));
-    if ((await refusedTasks(id)) >= 1 && status !== 503 && !isOutcomeUnknown(answered))
+    if ((await refusedTasks(id)) >= 1 && status !== 503 && !isOutcomeUnknown(answered)) {
       return { subject, id, status, body };
+    }
   }
   throw new Error(
     'this machine does not tell news while the processor is slow, or none of them made Temporal refuse a task',
