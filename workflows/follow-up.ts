@@ -91,9 +91,9 @@ class FollowUpState {
    */
   async waitForPoll(milliseconds: number, summary: string): Promise<void> {
     const version = this.record?.version;
-    const isOver = () =>
+    const isInterrupted = () =>
       this.pollRequested || this.record?.version !== version || workflowInfo().continueAsNewSuggested;
-    if (!(await condition(isOver, milliseconds, { summary }))) this.polls += 1;
+    if (!(await condition(isInterrupted, milliseconds, { summary }))) this.polls += 1;
   }
 }
 
