@@ -9,6 +9,7 @@ import { PAID_ORDER_WITH_WEBHOOK, createRows } from '../bench/rows';
 import { measureBesideSilentReceivers } from '../bench/silent-receivers';
 import { startBenchStack, type BenchStack } from '../bench/stack';
 import { repositoryRoot } from '../stack/files';
+import { createLog } from '../log';
 import { connectTemporal } from '../temporal/connect';
 
 const CONCURRENCIES = [1, 4, 16];
@@ -45,6 +46,7 @@ async function figuresOf(stack: BenchStack, plan: typeof FULL, began: number): P
     address: stack.facts.temporal_address,
     namespace: stack.facts.temporal_namespace,
     payload_keys: stack.variables['PAYLOAD_KEYS'],
+    log: createLog({ process: 'bench', level: 'warn' }),
   });
   const { rows, close } = await createRows(stack, receiver);
   try {

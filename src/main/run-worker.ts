@@ -35,7 +35,12 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     timeout_ms: config.PROCESSOR_TIMEOUT_MS,
     log,
   });
-  const client = connectTemporal({ address, namespace: config.TEMPORAL_NAMESPACE, payload_keys: config.PAYLOAD_KEYS });
+  const client = connectTemporal({
+    address,
+    namespace: config.TEMPORAL_NAMESPACE,
+    payload_keys: config.PAYLOAD_KEYS,
+    log,
+  });
   const workflows = createWorkflows({ client, db });
   const connection = await NativeConnection.connect({ address });
   const shared = {

@@ -38,6 +38,7 @@ export async function serveApi(
     address: required(config, 'TEMPORAL_ADDRESS'),
     namespace: config.TEMPORAL_NAMESPACE,
     payload_keys: config.PAYLOAD_KEYS,
+    log,
   });
   const public_url = publicUrl(config);
   const { orders, follow_ups, payment_links, processor_notifications } = createWorkflows({ client, db });

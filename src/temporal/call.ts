@@ -10,7 +10,8 @@ import { setTimeout } from 'node:timers/promises';
 import { isUnavailable, type Database } from '../db/connection';
 import { findOrderView, type OrderView } from '../db/order-view';
 import { ServiceError, isErrorName, type WrongField } from '../errors';
-import { grpcStatusOf } from './grpc-status';
+import { REFUSED, grpcStatusOf, type GrpcStatus } from './grpc-status';
+import { currentCall } from './outages';
 
 /** What every call needs: Temporal, and the record that answers it. */
 export interface TemporalAccess {
@@ -56,11 +57,12 @@ export async function callThenRead<View>(
 ): Promise<View> {
   let unknown = false;
   try {
-    await client.withDeadline(deadline_at, () =>
-      retryUntil(deadline_at, (error) => isOutcomeUnknown(error) || isUnavailable(error), call),
-    );
+    await client.withDeadline(deadline_at, () => sendUntil(deadline_at, call));
   } catch (error) {
-    if (!isOutcomeUnknown(error)) throw explained(toServiceError(error, subject), may_run_late);
+    // Refused after an attempt whose outcome is unknown: that attempt may have been carried out.
+    if (!isOutcomeUnknown(error) && !(error instanceof StillUnknown)) {
+      throw explained(toServiceError(error, subject), may_run_late);
+    }
     unknown = true;
   }
   // The call may have moved money: a database that is busy for a moment must not hide that.
@@ -84,7 +86,7 @@ export async function callOnce(client: Client, deadline_at: number, call: () => 
   try {
     await client.withDeadline(deadline_at, call);
   } catch (error) {
-    throw isOutcomeUnknown(error) ? unavailable() : error;
+    throw isOutcomeUnknown(error) || isRefusedByTemporal(error) ? unavailable() : error;
   }
 }
 
@@ -105,23 +107,43 @@ export async function retryUnderNewUpdateId<Result>(
   }
 }
 
-const RETRY_AFTER_MS = 100;
+/** An attempt has an unknown outcome, and no later one gave it. */
+class StillUnknown extends Error {}
 
 /**
- * Calls again after a retryable failure, until the deadline. Temporal may drop an update at any moment: before a worker sees it, or
- * with its work done, when a signal arrives while the workflow is about to end. Every handler is safe to repeat.
+ * Calls again while the outcome is unknown or the database is busy, until the deadline. Temporal may drop an update at any moment: before
+ * a worker sees it, or with its work done, when a signal arrives while the workflow is about to end. Every handler is safe to repeat.
  */
+async function sendUntil(deadline_at: number, call: () => Promise<void>): Promise<void> {
+  const sent = { may_be_carried_out: false };
+  const isRetryable = (error: unknown) => {
+    if (isOutcomeUnknown(error)) sent.may_be_carried_out = true;
+    return isOutcomeUnknown(error) || isUnavailable(error) || (isRefusedByTemporal(error) && sent.may_be_carried_out);
+  };
+  try {
+    await currentCall.run(sent, () => retryUntil(deadline_at, isRetryable, call));
+  } catch (error) {
+    throw isRefusedByTemporal(error) && sent.may_be_carried_out ? new StillUnknown() : error;
+  }
+}
+
+/** The pause before a call is repeated: doubled each time. Milliseconds. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2_000;
+
 async function retryUntil<T>(
   deadline_at: number,
   isRetryable: (error: unknown) => boolean,
   call: () => Promise<T>,
 ): Promise<T> {
-  for (;;) {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     try {
       return await call();
     } catch (error) {
-      if (!isRetryable(error) || Date.now() >= deadline_at) throw error;
-      await setTimeout(RETRY_AFTER_MS);
+      const left = deadline_at - Date.now();
+      if (!isRetryable(error) || left <= 0) throw error;
+      // Spread, so that what failed together does not come again together.
+      await setTimeout(Math.min(left, pause * (0.75 + Math.random() / 2)));
     }
   }
 }
@@ -159,7 +181,15 @@ export function isOutcomeUnknown(error: unknown): boolean {
   }
   if (isClosed(error)) return false;
   const status = grpcStatusOf(error);
-  return status !== undefined && status !== 'invalid_argument';
+  return status !== undefined && !MISTAKES.includes(status) && !REFUSED.includes(status);
+}
+
+/** Calls that Temporal does not understand: our mistake, and sent again they are no better. */
+const MISTAKES: readonly GrpcStatus[] = ['invalid_argument', 'unimplemented'];
+
+/** Whether Temporal refuses the calls of this service: nothing was carried out, and sent again the call is refused again. */
+export function isRefusedByTemporal(error: unknown): boolean {
+  return REFUSED.includes(grpcStatusOf(error));
 }
 
 /** ServiceUnavailable: the outcome stayed unknown until the deadline, and nothing was stored or charged (rules 10.5). */
@@ -184,6 +214,7 @@ function toServiceError(error: unknown, subject: string): unknown {
   if (refusal instanceof ApplicationFailure && isErrorName(refusal.type)) {
     return new ServiceError(refusal.type, refusal.message, (refusal.details ?? []) as WrongField[]);
   }
+  if (isRefusedByTemporal(error)) return unavailable();
   // The workflow of an object with a final status is closed, and later deleted.
   if (error instanceof WorkflowNotFoundError) {
     return new ServiceError('Conflict', `${subject} is final and cannot change any more.`);

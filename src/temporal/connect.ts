@@ -1,5 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
+import type { Logger } from '../log';
+import { observedRetries } from './outages';
 import { EncryptingCodec } from './payload-codec';
 
 /** How payloads are written: encrypted where keys are configured. The same for clients and workers. */
@@ -18,12 +20,13 @@ export async function pingTemporal(client: Client): Promise<void> {
   await client.withDeadline(Date.now() + PING_MS, () => client.workflowService.describeNamespace({ namespace }));
 }
 
-/** Opens the one connection of a process to Temporal. Close it with `client.connection.close()`. */
+/** Opens the one connection of a process to Temporal; `log` is told of outages. Close it with `client.connection.close()`. */
 export function connectTemporal(options: {
   address: string;
   namespace: string;
   payload_keys: string | undefined;
+  log: Logger;
 }): Client {
-  const connection = Connection.lazy({ address: options.address });
+  const connection = Connection.lazy({ address: options.address, interceptors: [observedRetries(options.log)] });
   return new Client({ connection, namespace: options.namespace, dataConverter: dataConverter(options.payload_keys) });
 }

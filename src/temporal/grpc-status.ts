@@ -1,10 +1,32 @@
 import { isGrpcServiceError } from '@temporalio/client';
+import { NamespaceNotFoundError } from '@temporalio/common';
 
-const STATUSES = { 3: 'invalid_argument', 4: 'deadline_exceeded', 14: 'unavailable' } as const;
+const STATUSES = {
+  3: 'invalid_argument',
+  4: 'deadline_exceeded',
+  7: 'permission_denied',
+  12: 'unimplemented',
+  14: 'unavailable',
+  16: 'unauthenticated',
+} as const;
+
+export type GrpcStatus = (typeof STATUSES)[keyof typeof STATUSES] | 'namespace_not_found' | 'other';
 
 /** The gRPC status with which a call to Temporal failed, `other` for those that nobody tells apart; `undefined` for any other error. */
-export function grpcStatusOf(error: unknown): (typeof STATUSES)[keyof typeof STATUSES] | 'other' | undefined {
+export function grpcStatusOf(error: unknown): GrpcStatus | undefined {
   // The client wraps most of them.
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return isGrpcServiceError(cause) ? (STATUSES[Number(cause.code) as keyof typeof STATUSES] ?? 'other') : undefined;
+  if (error instanceof NamespaceNotFoundError || cause instanceof NamespaceNotFoundError) return 'namespace_not_found';
+  return isGrpcServiceError(cause) ? statusOf(Number(cause.code)) : undefined;
 }
+
+export function statusOf(code: number): GrpcStatus {
+  return STATUSES[code as keyof typeof STATUSES] ?? 'other';
+}
+
+/** Temporal refuses every call of this service until an operator corrects its configuration; nothing of such a call is carried out. */
+export const REFUSED: readonly (GrpcStatus | undefined)[] = [
+  'permission_denied',
+  'unauthenticated',
+  'namespace_not_found',
+];

@@ -27,6 +27,7 @@ import {
   callThenReadOrder,
   isClosed,
   isOutcomeUnknown,
+  isRefusedByTemporal,
   retryUnderNewUpdateId,
   signalOrStart,
   unavailable,
@@ -106,7 +107,7 @@ export class Orders {
         await this.handle(order_id).getUpdateHandle<void>(CREATE_UPDATE_ID).result();
       } catch (error) {
         // The order is there, so whatever failed was not its creation.
-        if (isOutcomeUnknown(error)) throw error;
+        if (isOutcomeUnknown(error) || isRefusedByTemporal(error)) throw error;
         closed = true;
       }
     });

@@ -1,10 +1,13 @@
 import type { Client } from '@temporalio/client';
+import { createLog } from '../../src/log';
 import { connectTemporal } from '../../src/temporal/connect';
 import { stack, type RunningStack } from './stack';
+
+const log = createLog({ process: 'test', level: 'silent' });
 
 /** A connection to the Temporal of a stack, as an operator has one. Close it with `connection.close()`. */
 export function temporalOf(
   { temporal_address: address, temporal_namespace: namespace, payload_keys }: RunningStack = stack(),
 ): Client {
-  return connectTemporal({ address, namespace, payload_keys });
+  return connectTemporal({ address, namespace, payload_keys, log });
 }

@@ -616,7 +616,7 @@ describe('a Temporal that never answers', () => {
   beforeAll(async () => {
     database = await aDatabase();
     silent = await aSilentServer();
-    client = connectTemporal({ address: silent.address, namespace: 'default', payload_keys: undefined });
+    client = connectTemporal({ address: silent.address, namespace: 'default', payload_keys: undefined, log });
   });
   afterAll(async () => {
     await client.connection.close();

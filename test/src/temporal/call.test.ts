@@ -1,9 +1,13 @@
 import { WorkflowUpdateFailedError, type Client } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, NamespaceNotFoundError } from '@temporalio/common';
 import { v7 as uuidv7 } from 'uuid';
 import { callThenReadOrder } from '../../../src/temporal/call';
 import type { Database } from '../../../src/db/connection';
 import { findOrderView } from '../../../src/db/order-view';
+import { Orders } from '../../../src/temporal/orders';
+import { aRefusingServer } from '../../support/refusing-server';
+import { stack } from '../../support/stack';
+import { temporalOf } from '../../support/temporal-client';
 import { aStoredOrder } from '../../support/builders';
 import { aDatabase, type TestDatabase } from '../../support/database';
 
@@ -160,4 +164,58 @@ test('taken at last, and nothing is there: NotFound', async () => {
     call,
   );
   await expect(asked).rejects.toMatchObject({ error: 'NotFound' });
+});
+
+test('a call is repeated less and less often', async () => {
+  const { sent, call } = dropping(4);
+  const { id: order_id } = await aStoredOrder(database.db);
+  const request = { order_id, deadline_at: Date.now() + 10_000 };
+  await callThenReadOrder({ client: temporal().client, db: database.db }, request, call);
+  const pauses = sent.slice(1).map((at, n) => at - sent[n]!);
+  expect(pauses.at(-1)).toBeGreaterThan(2 * pauses[0]!);
+});
+
+const REFUSALS: [string, Error][] = [
+  ['permission denied (7)', grpc(7)],
+  ['unauthenticated (16)', grpc(16)],
+  ['no such namespace', new NamespaceNotFoundError('n')],
+];
+
+test.each(REFUSALS)('Temporal refuses this service, %s: 503 at once, as nothing was done', async (_title, error) => {
+  const { id: order_id } = await aStoredOrder(database.db);
+  const { sent, call } = dropping(Number.POSITIVE_INFINITY, undefined, error);
+  const request = { order_id, deadline_at: Date.now() + 60_000 };
+  const refused = callThenReadOrder({ client: temporal().client, db: database.db }, request, call);
+  await expect(refused).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+  expect(sent).toHaveLength(1);
+});
+
+test.each(REFUSALS)(
+  '%s after an attempt of which nobody knows: it may have been done, so it is asked to the end',
+  async (_title, error) => {
+    const errors = [grpc(14), error];
+    let sent = 0;
+    const call = () => Promise.reject(errors[Math.min(sent++, 1)]!);
+    const access = { client: temporal().client, db: database.db };
+    const { id } = await aStoredOrder(database.db);
+    const answered = callThenReadOrder(access, { order_id: id, deadline_at: Date.now() + 1_000 }, call);
+    expect(await answered).toMatchObject({ id });
+    expect(sent).toBeGreaterThanOrEqual(3);
+  },
+);
+
+test('so it is where the client itself repeated the call unseen', async () => {
+  let calls = 0;
+  const server = await aRefusingServer(() => (calls++ === 0 ? 14 : 7));
+  const client = temporalOf({ ...stack(), temporal_address: server.address });
+  try {
+    const orders = new Orders({ client, db: database.db });
+    const { id } = await aStoredOrder(database.db);
+    const deadline_at = Date.now() + 1_500;
+    expect(await orders.cancel(id, { source: 'merchant' }, deadline_at)).toMatchObject({ id, status: 'new' });
+    expect(Date.now()).toBeGreaterThanOrEqual(deadline_at);
+  } finally {
+    await client.connection.close();
+    await server.close();
+  }
 });

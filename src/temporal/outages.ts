@@ -1,0 +1,81 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  defaultGrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+  type ConnectionOptions,
+  type GrpcRetryOptions,
+} from '@temporalio/client';
+import type { Logger } from '../log';
+import { REFUSED, statusOf } from './grpc-status';
+
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+type Status = Parameters<GrpcRetryOptions['retryableDecider']>[1];
+
+/** What is known of the call that is being made, over all its attempts: whether one of them may have been carried out. */
+export const currentCall = new AsyncLocalStorage<{ may_be_carried_out: boolean }>();
+
+const OK = 0;
+const CANCELLED = 1;
+const NOT_FOUND = 5;
+/** UNKNOWN, RESOURCE_EXHAUSTED, INTERNAL, UNAVAILABLE: Temporal, or the way to it, is in trouble. */
+const IN_TROUBLE = [2, 8, 13, 14];
+
+/** The calls that a worker answers, and not Temporal alone. */
+const UPDATES = /\/(UpdateWorkflowExecution|PollWorkflowExecutionUpdate|ExecuteMultiOperation)$/;
+
+/** Shortest time between two reports of an outage: a server that takes every second call would fill the log. Milliseconds. */
+const PAUSE_MS = 10_000;
+
+/** Logs when something stops to answer, with the cause, and when it answers again: once each, however many calls there are. */
+export class OutageLog {
+  private since: number | undefined;
+  private answered_at = 0;
+  private reported_at = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly log: Logger,
+    private readonly messages: { down: string; up: string },
+  ) {}
+
+  /** A call that began at `began_at` failed. While others are answered that is the trouble of this call alone. */
+  failed(cause: string, began_at: number, now = Date.now()): void {
+    if (this.since !== undefined || this.answered_at > began_at || now - this.reported_at < PAUSE_MS) return;
+    this.since = now;
+    this.reported_at = now;
+    this.log.error({ cause }, this.messages.down);
+  }
+
+  answered(now = Date.now()): void {
+    this.answered_at = now;
+    if (this.since === undefined) return;
+    this.log.info({ seconds: Math.round((now - this.since) / 1_000) }, this.messages.up);
+    this.since = undefined;
+  }
+}
+
+/** The SDK's retries of gRPC calls, observed: each attempt tells whether Temporal and the workers answer. */
+export function observedRetries(log: Logger): Interceptor {
+  const temporal = new OutageLog(log, { down: 'Temporal is unavailable', up: 'Temporal is available again' });
+  const workers = new OutageLog(log, { down: 'no worker answers in time', up: 'workers answer again' });
+  const standard = defaultGrpcRetryOptions();
+  return (options, nextCall) => {
+    const is_update = UPDATES.test(options.method_definition.path);
+    const call = currentCall.getStore();
+    const began_at = Date.now();
+    const retryableDecider = (attempt: number, status: Status) => {
+      const cause = `${statusOf(status.code)}: ${status.details}`;
+      if (isRefused(status) || IN_TROUBLE.includes(status.code)) temporal.failed(cause, began_at);
+      else if (statusOf(status.code) === 'deadline_exceeded') (is_update ? workers : temporal).failed(cause, began_at);
+      else if (status.code !== CANCELLED) temporal.answered();
+      if (is_update && status.code === OK) workers.answered();
+      const is_retried = standard.retryableDecider(attempt, status);
+      if (is_retried && call !== undefined) call.may_be_carried_out = true;
+      return is_retried;
+    };
+    return makeGrpcRetryInterceptor({ ...standard, retryableDecider })(options, nextCall);
+  };
+}
+
+function isRefused({ code, details }: Status): boolean {
+  return REFUSED.includes(statusOf(code)) || (code === NOT_FOUND && /^Namespace /i.test(details));
+}

@@ -1,0 +1,97 @@
+import pino from 'pino';
+import { connectTemporal, pingTemporal } from '../../../src/temporal/connect';
+import { OutageLog } from '../../../src/temporal/outages';
+import { aRefusingServer } from '../../support/refusing-server';
+import { stack } from '../../support/stack';
+
+interface Line {
+  level: number;
+  msg: string;
+  cause?: string;
+  seconds?: number;
+}
+
+/** A log that keeps its lines. */
+function aLog() {
+  const lines: Line[] = [];
+  return {
+    lines,
+    log: pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line) as Line) }),
+  };
+}
+
+const MESSAGES = { down: 'Temporal is unavailable', up: 'Temporal is available again' };
+
+describe('OutageLog', () => {
+  const MINUTE = 60_000;
+
+  test('one line with the cause when it begins, one when it is over, however many calls there are', () => {
+    const { lines, log } = aLog();
+    const outages = new OutageLog(log, MESSAGES);
+    outages.answered(0);
+    for (const n of [1, 2, 3]) outages.failed('unavailable: why', n, n);
+    for (const n of [1, 2]) outages.answered(MINUTE + n);
+    expect(lines).toMatchObject([
+      { msg: 'Temporal is unavailable', cause: 'unavailable: why' },
+      { msg: 'Temporal is available again', seconds: 60 },
+    ]);
+    outages.failed('unavailable: why', 2 * MINUTE, 2 * MINUTE);
+    expect(lines).toHaveLength(3);
+  });
+
+  test('a call that fails while others are answered is no outage', () => {
+    const { lines, log } = aLog();
+    const outages = new OutageLog(log, MESSAGES);
+    outages.answered(10);
+    outages.failed('deadline_exceeded: why', 5, 20);
+    expect(lines).toEqual([]);
+  });
+
+  test('where every second call fails, the log is not filled', () => {
+    const { lines, log } = aLog();
+    const outages = new OutageLog(log, MESSAGES);
+    for (let at = 0; at < 5_000; at += 2) {
+      outages.failed('unavailable: why', at, at);
+      outages.answered(at + 1);
+    }
+    expect(lines).toHaveLength(2);
+  });
+});
+
+describe('the calls of a client', () => {
+  test.each([
+    ['permission denied', 7, 'permission_denied: why'],
+    ['unauthenticated', 16, 'unauthenticated: why'],
+    ['unavailable', 14, 'unavailable: why'],
+  ])('%s: the cause is logged once, and once that it is over', async (_title, code, cause) => {
+    let status = code;
+    const server = await aRefusingServer(() => status);
+    const { lines, log } = aLog();
+    const client = connectTemporal({ address: server.address, namespace: 'n', payload_keys: undefined, log });
+    try {
+      for (const _ of [1, 2, 3]) await expect(pingTemporal(client)).rejects.toThrow();
+      expect(lines).toMatchObject([{ level: 50, msg: 'Temporal is unavailable', cause }]);
+      // Not found is an answer too.
+      status = 5;
+      await expect(pingTemporal(client)).rejects.toThrow();
+      expect(lines.slice(1)).toMatchObject([{ level: 30, msg: 'Temporal is available again' }]);
+    } finally {
+      await client.connection.close();
+      await server.close();
+    }
+  });
+
+  test('a namespace that does not exist is a cause too', async () => {
+    const { lines, log } = aLog();
+    const { temporal_address: address } = stack();
+    const client = connectTemporal({ address, namespace: 'nowhere', payload_keys: undefined, log });
+    try {
+      await expect(pingTemporal(client)).rejects.toThrow();
+      expect(lines).toMatchObject([
+        { msg: 'Temporal is unavailable', cause: expect.stringMatching(/nowhere/) as string },
+      ]);
+    } finally {
+      await client.connection.close();
+    }
+  });
+});
