@@ -132,6 +132,30 @@ export const configSchema = z.object({
     .optional()
     .describe('Address of the Temporal Web UI, where the server is not the embedded one.'),
   TEMPORAL_NAMESPACE: z.string().default('payments').describe('Temporal namespace.'),
+  TEMPORAL_API_KEY: z
+    .string()
+    .optional()
+    .describe('API key for TEMPORAL_ADDRESS, as Temporal Cloud issues them; turns TLS on.'),
+  TEMPORAL_TLS: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('true: TLS to TEMPORAL_ADDRESS; default: on with an API key or any TEMPORAL_TLS_ variable.'),
+  TEMPORAL_TLS_CLIENT_CERT_PATH: z
+    .string()
+    .optional()
+    .describe('PEM file with the client certificate for mTLS to TEMPORAL_ADDRESS; needs TEMPORAL_TLS_CLIENT_KEY_PATH.'),
+  TEMPORAL_TLS_CLIENT_KEY_PATH: z
+    .string()
+    .optional()
+    .describe('PEM file with the private key of TEMPORAL_TLS_CLIENT_CERT_PATH.'),
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: z
+    .string()
+    .optional()
+    .describe('PEM file with the CA of the certificate of TEMPORAL_ADDRESS; default: those that the system trusts.'),
+  TEMPORAL_TLS_SERVER_NAME: z
+    .string()
+    .optional()
+    .describe('Name in the certificate of TEMPORAL_ADDRESS, where it is not the host.'),
   TEMPORAL_CLI_PATH: z
     .string()
     .optional()

@@ -14,6 +14,7 @@ import { LIMITS, connect } from '../db/connection';
 import type { Logger } from '../log';
 import { createProcessor } from '../processor/client';
 import { connectTemporal, dataConverter } from '../temporal/connect';
+import { credentialsOf } from '../temporal/credentials';
 import { createWorkflows } from '../temporal/workflows';
 import { postWebhook } from '../webhook/post';
 import type { Started } from './process';
@@ -35,14 +36,16 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     timeout_ms: config.PROCESSOR_TIMEOUT_MS,
     log,
   });
+  const credentials = credentialsOf(config);
   const client = connectTemporal({
     address,
     namespace: config.TEMPORAL_NAMESPACE,
     payload_keys: config.PAYLOAD_KEYS,
+    credentials,
     log,
   });
   const workflows = createWorkflows({ client, db });
-  const connection = await NativeConnection.connect({ address });
+  const connection = await NativeConnection.connect({ address, ...credentials });
   const shared = {
     connection,
     namespace: config.TEMPORAL_NAMESPACE,

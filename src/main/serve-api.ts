@@ -13,6 +13,7 @@ import { LIMITS, connect, ping } from '../db/connection';
 import type { Logger } from '../log';
 import { createProcessor } from '../processor/client';
 import { connectTemporal, pingTemporal, type TemporalClient } from '../temporal/connect';
+import { credentialsOf } from '../temporal/credentials';
 import { createWorkflows } from '../temporal/workflows';
 import type { Started } from './process';
 import { publicUrl } from './public-url';
@@ -38,6 +39,7 @@ export async function serveApi(
     address: required(config, 'TEMPORAL_ADDRESS'),
     namespace: config.TEMPORAL_NAMESPACE,
     payload_keys: config.PAYLOAD_KEYS,
+    credentials: credentialsOf(config),
     log,
   });
   const public_url = publicUrl(config);

@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Logger } from '../log';
+import type { Credentials } from './credentials';
 import { observedRetries } from './outages';
 import { EncryptingCodec } from './payload-codec';
 
@@ -25,8 +26,13 @@ export function connectTemporal(options: {
   address: string;
   namespace: string;
   payload_keys: string | undefined;
+  credentials?: Credentials;
   log: Logger;
 }): Client {
-  const connection = Connection.lazy({ address: options.address, interceptors: [observedRetries(options.log)] });
+  const connection = Connection.lazy({
+    address: options.address,
+    ...options.credentials,
+    interceptors: [observedRetries(options.log)],
+  });
   return new Client({ connection, namespace: options.namespace, dataConverter: dataConverter(options.payload_keys) });
 }

@@ -1,0 +1,36 @@
+import type { ConnectionOptions } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import type { Config } from '../config';
+
+/** How clients and workers prove who they are, and check the server. */
+export type Credentials = Pick<ConnectionOptions, 'tls'> & { apiKey?: string };
+
+const VARIABLES = [
+  'TEMPORAL_API_KEY',
+  'TEMPORAL_TLS',
+  'TEMPORAL_TLS_CLIENT_CERT_PATH',
+  'TEMPORAL_TLS_CLIENT_KEY_PATH',
+  'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+  'TEMPORAL_TLS_SERVER_NAME',
+] as const satisfies (keyof Config)[];
+
+/**
+ * The credentials for TEMPORAL_ADDRESS, read from variables with Temporal's standard names: plain text without any. A configuration file in
+ * the user's home does not count. Throws when a file cannot be read, or when only one of client certificate and key is set.
+ */
+export function credentialsOf(config: Pick<Config, (typeof VARIABLES)[number]>): Credentials {
+  const { TEMPORAL_TLS_CLIENT_CERT_PATH: certificate, TEMPORAL_TLS_CLIENT_KEY_PATH: key } = config;
+  if ((certificate === undefined) !== (key === undefined)) {
+    throw new Error(
+      'Set both TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH, or neither: mTLS needs both.',
+    );
+  }
+  const variables = Object.fromEntries(
+    VARIABLES.flatMap((name) => {
+      const value = config[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  const { tls, apiKey } = loadClientConnectConfig({ disableFile: true, overrideEnvVars: variables }).connectionOptions;
+  return { ...(tls !== undefined && { tls }), ...(typeof apiKey === 'string' && { apiKey }) };
+}
