@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { QUERY_LIMITS, parseQuery } from '../../../../src/domain/query/parse';
+import type { Bound, Query } from '../../../../src/domain/query/query';
+
+/** The tree in one line: `and(status=new, not(words=book))`. */
+function shown(query: Query): string {
+  const end = (bound: Bound | undefined) => (bound ? `${bound.inclusive ? '=' : ''}${bound.value}` : '*');
+  switch (query.op) {
+    case 'all':
+      return 'all';
+    case 'and':
+    case 'or':
+      return `${query.op}(${query.of.map(shown).join(', ')})`;
+    case 'not':
+      return `not(${shown(query.of)})`;
+    case 'absent':
+      return `absent(${query.field})`;
+    case 'equals':
+      return `${query.field}=${query.value}`;
+    case 'prefix':
+      return `${query.field}^${query.value}`;
+    case 'range':
+      return `${query.field}(${end(query.from)}..${end(query.to)})`;
+  }
+}
+
+function read(text: string): string {
+  const parsed = parseQuery(text);
+  return 'query' in parsed ? shown(parsed.query) : parsed.problem;
+}
+
+describe('terms', () => {
+  test.each([
+    ['*', 'all'],
+    [' status:new ', 'status=new'],
+    ['status:NEW', 'status=new'],
+    ['merchant_order_id:order:1', 'merchant_order_id=order:1'],
+    ['merchant_order_id:"two words"', 'merchant_order_id=two words'],
+    ['merchant_order_id:"say \\"hi\\" \\\\ \\n*"', 'merchant_order_id=say "hi" \\ \\n*'],
+    ['merchant_order_id:ord*', 'merchant_order_id^ord'],
+    ['merchant_order_id:a*b', 'merchant_order_id=a*b'],
+    ['merchant_order_id:AND', 'merchant_order_id=and'],
+    ['merchant_order_id:"①②"', 'merchant_order_id=12'],
+    ['merchant_order_id:', 'absent(merchant_order_id)'],
+    ['merchant_order_id:*', 'not(absent(merchant_order_id))'],
+    ['merchant_order_id:""', 'merchant_order_id='],
+    [
+      'transaction.payment_method_details.truncated_pan:411111******1111',
+      'transaction.payment_method_details.truncated_pan=411111******1111',
+    ],
+    [
+      'transaction.payment_method_details.truncated_pan:411111*',
+      'transaction.payment_method_details.truncated_pan^411111',
+    ],
+    ['id:0190C000*', 'id^0190c000'],
+    ['status:comp*', 'status^comp'],
+    ['currency:eur', 'currency=eur'],
+    ['amount:1250', 'amount=1250'],
+    ['transaction.amount_with_decimals:12.50', 'transaction.amount_with_decimals=12.5'],
+    ['book', 'words=book'],
+    ['Boo*', 'words^boo'],
+    ['"two Books"', 'and(words=two, words=books)'],
+    ["O'Brien-Smi*", 'and(words=o, words=brien, words^smi)'],
+  ])('%s', (text, expected) => {
+    expect(read(text)).toBe(expected);
+  });
+});
+
+test.each([
+  ['amount:[100 TO 200]', 'amount(=100..=200)'],
+  ['amount:{100 TO 200}', 'amount(100..200)'],
+  ['amount:[100 TO 200}', 'amount(=100..200)'],
+  ['amount:{* TO 200]', 'amount(*..=200)'],
+  ['amount:[ 100   TO * ]', 'amount(=100..*)'],
+  ['amount:[* TO *]', 'not(absent(amount))'],
+  ['created:["2026-01-15T13:00+01:00" TO *]', `created(=${Date.UTC(2026, 0, 15, 12)}..*)`],
+])('range %s', (text, expected) => {
+  expect(read(text)).toBe(expected);
+});
+
+describe('NOT binds closest, then AND, then OR; keywords are capitals', () => {
+  test.each([
+    ['a b', 'and(words=a, words=b)'],
+    ['a AND b', 'and(words=a, words=b)'],
+    ['a and b', 'and(words=a, words=and, words=b)'],
+    ['a OR b c', 'or(words=a, and(words=b, words=c))'],
+    ['(a OR b) c', 'and(or(words=a, words=b), words=c)'],
+    ['NOT a b', 'and(not(words=a), words=b)'],
+    ['NOT NOT a', 'not(not(words=a))'],
+    ['-status:new', 'not(status=new)'],
+    ['-(a OR b)', 'not(or(words=a, words=b))'],
+    ['a NOT b OR -c', 'or(and(words=a, not(words=b)), not(words=c))'],
+    ['* AND status:', 'and(all, absent(status))'],
+    ['(merchant_order_id:)', 'absent(merchant_order_id)'],
+  ])('%s', (text, expected) => {
+    expect(read(text)).toBe(expected);
+  });
+});
+
+describe('a query that cannot be read says what is wrong, and where', () => {
+  test.each([
+    ['stauts:new', 'unknown field `stauts` at 1, did you mean `status`?'],
+    ['a AND email_adress:x', 'unknown field `email_adress` at 7, did you mean `customer.email_address`?'],
+    ['zzzzzzzz:x', 'unknown field `zzzzzzzz` at 1'],
+    ['é zzzzzzzz:x', 'unknown field `zzzzzzzz` at 3'],
+    [':x', 'a field is missing before the colon at 1'],
+    ['status:complete', '`status` at 8 cannot have this value, did you mean `completed`?'],
+    ['amount:[9 TO 1]', '`amount` at 8 has a range that ends before it begins'],
+    ['merchant_order_id:[a TO b]', '`merchant_order_id` at 19 takes no range: only amounts and times do'],
+    ['amount:[1 2]', '`TO` is missing at 11'],
+    ['amount:[1 TO 2', '`]` or `}` is missing at 15'],
+    ['amount:[TO 2]', 'an end of the range is missing at 9'],
+    ['[1 TO 2]', '`[` without a field and a colon before it at 1'],
+    ['status:(new OR error)', 'a parenthesis instead of a value: repeat the field before each value at 8'],
+    ['(a', '`(` without `)` at 1'],
+    ['a)', '`)` without `(` at 2'],
+    ['()', 'a term is missing at 2'],
+    ['', 'a term is missing at 1'],
+    ['a AND', 'a term is missing at 6'],
+    ['OR a', 'a term is missing before `OR` at 1'],
+    ['a OR OR b', 'a term is missing before `OR` at 6'],
+    ['NOT', 'a term is missing at 4'],
+    ['"a', 'a quote that does not end at 1'],
+    ['status:"new"x', 'a space is missing at 13'],
+    ['...', 'no letter or digit at 1'],
+    ['-', 'no letter or digit at 1'],
+  ])('%s', (text, problem) => {
+    expect(read(text)).toBe(problem);
+  });
+
+  it('beyond the limits on length, terms and depth', () => {
+    expect(read('a'.repeat(QUERY_LIMITS.characters + 1))).toBe('The query is longer than 8192 characters.');
+    expect(read('a '.repeat(QUERY_LIMITS.terms))).toMatch(/^and/);
+    expect(read('a '.repeat(QUERY_LIMITS.terms + 1))).toBe('more than 500 terms at 1001');
+    expect(read(`${'('.repeat(50)}a${')'.repeat(50)}`)).toBe('words=a');
+    expect(read(`${'('.repeat(51)}a${')'.repeat(51)}`)).toBe('nested deeper than 50 levels at 52');
+    expect(read('-'.repeat(51) + 'a')).toBe('nested deeper than 50 levels at 52');
+  });
+});
+
+it('any text is read, or refused in one line', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      ...['status:', 'created:', 'amount:', 'id:', 'merchant_order_id:', 'new', '2026-01-15', '"', '\\', '(', ')'],
+      ...['[', ']', '{', '}', ' TO ', '*', '-', ' ', ' AND ', ' OR ', ' NOT ', ':'],
+    ),
+    fc.string({ unit: 'binary' }),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+      expect(typeof read(pieces.join(''))).toBe('string');
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,33 @@
+import { fold, nearest, wordsOf } from '../../../../src/domain/query/text';
+
+test.each([
+  ['A-1', 'a-1'],
+  ['①②', '12'],
+  ['ＡＢＣ', 'abc'],
+  ['Cafe\u0301', 'café'],
+  ['ΟΔΟΣ', 'οδοσ'],
+  ['οδος', 'οδοσ'],
+  ['İ', 'i̇'],
+])('%s is compared as %s, and what is compared stays as it is', (text, folded) => {
+  expect(fold(text)).toBe(folded);
+  expect(fold(folded)).toBe(folded);
+});
+
+test.each([
+  ["Smith & O'Brien, e-mail: a@b.example", ['smith', 'o', 'brien', 'e', 'mail', 'a', 'b', 'example']],
+  ['हिन्दी नमस्ते', ['हिन्दी', 'नमस्ते']],
+  ['… — !', []],
+])('the words of %s', (text, words) => {
+  expect(wordsOf(text)).toEqual(words);
+});
+
+test.each([
+  ['stauts', 'status'],
+  ['STATUS', 'status'],
+  ['email_address', 'customer.email_address'],
+  ['transaction.statsu', 'transaction.status'],
+  ['colour', undefined],
+  ['', undefined],
+])('the name nearest to %p is %p', (text, name) => {
+  expect(nearest(text, ['id', 'status', 'transaction.status', 'customer.email_address'])).toBe(name);
+});

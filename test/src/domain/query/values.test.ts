@@ -1,0 +1,92 @@
+import type { FieldName } from '../../../../src/domain/query/fields';
+import type { Query } from '../../../../src/domain/query/query';
+import { ValueProblem, equalTo, startingWith, within } from '../../../../src/domain/query/values';
+
+const DAY = Date.UTC(2026, 0, 15);
+const LAST = DAY + 86_399_999;
+const MINOR_UNITS = 'takes a whole number of minor units, for example 1250';
+const TIME = 'takes a date (2026-01-15) or an instant with Z or an offset (2026-01-15T12:00:00Z)';
+
+/** The problem of a value with its hint; `undefined` when it has none. */
+function problemOf(read: () => Query): string | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ValueProblem)) throw error;
+    return [error.message, ...(error.hint === undefined ? [] : [error.hint])].join(', ');
+  }
+}
+
+test.each<[FieldName, string, string | undefined]>([
+  ['status', 'COMPLETED', undefined],
+  ['status', 'complete', 'cannot have this value, did you mean `completed`?'],
+  ['status', 'nonsense', 'cannot have this value'],
+  ['status', '', 'cannot have this value'],
+  ['transaction.status', 'declined', undefined],
+  ['currency', 'eur', undefined],
+  ['currency', 'EUX', 'cannot have this value, did you mean `EUR`?'],
+  ['id', '0190C000-0000-7000-8000-00000000AAAA', undefined],
+  ['id', '0190c000', 'takes a uuid'],
+  ['amount', '9007199254740991', undefined],
+  ['amount', '9007199254740992', MINOR_UNITS],
+  ['amount', '-5', MINOR_UNITS],
+  ['amount', '12.50', MINOR_UNITS],
+  ['amount', '', MINOR_UNITS],
+  ['transaction.amount_with_decimals', '12.505', undefined],
+  ['transaction.amount_with_decimals', '12,50', 'takes a number of main units, for example 12.50'],
+  ['transaction.fee_amount', '1e3', 'takes a number of main units, for example 12.50'],
+  ['created', '2024-02-29', undefined],
+  ['created', '2026-02-29', TIME],
+  ['created', '2026-13-01', TIME],
+  ['created', '2026-01-15T24:00:00Z', TIME],
+  ['created', '2026-01-15T12:00:00', TIME],
+  ['created', '2026-02-30T12:00:00Z', TIME],
+])('%s equal to %s: %s', (field, text, problem) => {
+  expect(problemOf(() => equalTo(field, text))).toBe(problem);
+});
+
+test.each<[FieldName, string, string | undefined]>([
+  ['status', 'COMP', undefined],
+  ['status', 'z', 'has no value that begins so'],
+  ['id', '0190C', undefined],
+  ['id', 'xyz', 'takes the beginning of a uuid'],
+  ['amount', '1', 'takes no beginning of a value: use a range, for example [1 TO 2]'],
+  ['created', '2026-01', 'takes no beginning of a value: use a range, for example [1 TO 2]'],
+])('%s beginning with %s: %s', (field, text, problem) => {
+  expect(problemOf(() => startingWith(field, text))).toBe(problem);
+});
+
+describe('a day is all of it in UTC, an instant is cut to the millisecond', () => {
+  test.each([
+    ['[2026-01-15 TO 2026-01-15]', DAY, LAST],
+    ['{2026-01-15 TO *]', LAST, undefined],
+    ['[* TO 2026-01-15}', undefined, DAY],
+    ['[2026-01-15T12:00:00.1239Z TO 2026-01-15T14:00:00.5+02:00]', DAY + 43_200_123, DAY + 43_200_500],
+    ['[2026-01-14T23:00-01:00 TO 2026-01-15]', DAY, LAST],
+  ])('%s', (range, from, to) => {
+    const [, opening, low, high, closing] = /^(.)(\S+) TO (\S+)(.)$/.exec(range)!;
+    const end = (text: string, inclusive: boolean) => (text === '*' ? undefined : { text, inclusive });
+    const query = within('created', end(low!, opening === '['), end(high!, closing === ']'));
+    expect(query).toEqual({
+      op: 'range',
+      field: 'created',
+      ...(from !== undefined && { from: { value: from, inclusive: opening === '[' } }),
+      ...(to !== undefined && { to: { value: to, inclusive: closing === ']' } }),
+    });
+  });
+});
+
+it('refuses a range that ends before it begins, and a range of texts', () => {
+  const ends = (from: string, to: string) =>
+    [
+      { text: from, inclusive: false },
+      { text: to, inclusive: true },
+    ] as const;
+  expect(problemOf(() => within('amount', ...ends('9', '1')))).toBe('has a range that ends before it begins');
+  expect(problemOf(() => within('created', ...ends('2026-01-16', '2026-01-15')))).toBe(
+    'has a range that ends before it begins',
+  );
+  expect(problemOf(() => within('amount', ...ends('5', '5')))).toBeUndefined();
+  expect(problemOf(() => within('status', ...ends('a', 'b')))).toBe('takes no range: only amounts and times do');
+});
