@@ -84,6 +84,11 @@ export interface TransactionView extends Omit<TransactionMoney, 'capture_ends_at
   challenge_url: string | null;
   received_3ds_result: 'authenticated' | 'attempted' | 'failed' | null;
   liability_shift: boolean | null;
+  /** What the processor paid out and kept; null until it is settled. */
+  settlement_currency: string | null;
+  settlement_amount: number | null;
+  fee_currency: string | null;
+  fee_amount: number | null;
   created: string;
   modified: string;
   events: EventView[];
@@ -126,6 +131,19 @@ const ORDER_VIEW = `
 export async function findOrderView(db: Database, order_id: string): Promise<OrderView | undefined> {
   const [order] = await rows<OrderView>(db, `${ORDER_VIEW} where o.id = :order_id`, { order_id });
   return order;
+}
+
+/** Those of the orders that belong to the project, in any order. */
+export async function findOrderViews(
+  db: Database,
+  project_id: string,
+  order_ids: readonly string[],
+): Promise<OrderView[]> {
+  return await rows<OrderView>(
+    db,
+    `${ORDER_VIEW} where o.id = any(:order_ids::uuid[]) and o.project_id = :project_id`,
+    { project_id, order_ids },
+  );
 }
 
 /**

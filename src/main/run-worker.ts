@@ -17,9 +17,12 @@ import { connectTemporal, dataConverter } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 import { createWorkflows } from '../temporal/workflows';
 import { postWebhook } from '../webhook/post';
+import { SearchWriter } from '../search/writer';
 import type { Started } from './process';
 import { publicUrl } from './public-url';
+import { Indexer } from './indexer';
 import { Recovery } from './recovery';
+import { searchServer } from './search-server';
 
 /** Opens what the worker needs and polls. `bundle_path`: the workflows it runs, bundled. */
 export async function runWorker(config: Config, log: Logger, bundle_path: string): Promise<Started> {
@@ -86,6 +89,8 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   const running = Promise.all(workers.map((worker) => worker.run()));
   const recovery = new Recovery({ db, client, workflows, log });
   recovery.start();
+  const indexer = new Indexer({ db, index: new SearchWriter(searchServer(config)), log });
+  indexer.start();
   let closing = false;
   // A worker that fails for good ends the process: the supervisor starts another.
   running.catch((err: unknown) => {
@@ -99,7 +104,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       closing = true;
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       const ended = running.catch((err: unknown) => log.warn({ err }, 'not everything was finished'));
-      await Promise.all([recovery.stop(), ended]);
+      await Promise.all([recovery.stop(), indexer.stop(), ended]);
       await client.connection.close();
       await connection.close();
       await processor.close();

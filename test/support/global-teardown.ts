@@ -1,25 +1,27 @@
 import { DATA_DIR_OF_RUN, stackIn } from './stack';
+import { indexDifferences } from './index-differences';
 import { ledgerDifferences } from './ledger';
 
 /** More would say nothing new. */
 const SHOWN_MAX = 20;
 
 /**
- * Stops what global-setup has started and removes its data; before that the record of the run must equal the processor's books,
- * whatever the tests did. A difference fails the run, though every test has passed.
+ * Stops what global-setup has started and removes its data; before that the record of the run must equal the processor's books
+ * and the search index, whatever the tests did. A difference fails the run, though every test has passed.
  */
 export default async function globalTeardown(): Promise<void> {
   const data_dir = process.env[DATA_DIR_OF_RUN];
   try {
     if (data_dir === undefined) return;
-    const differences = await ledgerDifferences(stackIn(data_dir));
+    const place = stackIn(data_dir);
+    const differences = [...(await ledgerDifferences(place)), ...(await indexDifferences(place))];
     if (differences.length > 0) {
       fail(
-        `The processor's ledger and the record differ:\n${differences.slice(0, SHOWN_MAX).join('\n')}\n(${differences.length} in all)`,
+        `The record differs from the processor's ledger or the search index:\n${differences.slice(0, SHOWN_MAX).join('\n')}\n(${differences.length} in all)`,
       );
     }
   } catch (error) {
-    fail(`The processor's ledger and the record could not be compared: ${String(error)}`);
+    fail(`The record could not be compared with the processor's ledger and the search index: ${String(error)}`);
   } finally {
     await (globalThis as { discardTestStack?: () => Promise<void> }).discardTestStack?.();
   }

@@ -9,7 +9,7 @@ import type { Config } from '../../src/config';
 import { EXAMPLES } from '../../src/contract/examples';
 import { openApi } from '../../src/contract/openapi';
 import { MERCHANT_API, type MerchantRoutes } from '../../src/contract/merchant-api';
-import type { Route } from '../../src/contract/routes';
+import { readsOnly, type Route } from '../../src/contract/routes';
 import type { KeyRecord } from '../../src/db/idempotency-keys';
 import { SERIALIZERS } from '../../src/log';
 
@@ -138,7 +138,7 @@ function recording(calls: Call[]): MerchantOperations {
       const route: Route = MERCHANT_API.routes[operation];
       const { answer } = EXAMPLES[operation];
       const result = route.etag ? { body: answer, version: 3 } : answer;
-      return route.method === 'get' ? result : async () => result;
+      return readsOnly(route) ? result : async () => result;
     },
   ]);
   return Object.fromEntries(entries) as MerchantOperations;

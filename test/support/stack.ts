@@ -9,6 +9,8 @@ export interface RunningStack extends StackFacts {
   processor_key: string;
   /** What reads the payloads of its workflows. */
   payload_keys: string;
+  /** The master key of its search server. */
+  meilisearch_key: string;
 }
 
 /** The stack that global-setup has started for the whole run: its addresses, keys and pids, and its folder. */
@@ -20,8 +22,14 @@ export function stack(): RunningStack {
 
 /** The stack that runs on this folder. */
 export function stackIn(data_dir: string): RunningStack {
-  const { PROCESSOR_KEY: processor_key = '', PAYLOAD_KEYS: payload_keys = '' } = readVariables(data_dir);
-  return { ...readFacts(data_dir), data_dir, processor_key, payload_keys };
+  const variables = readVariables(data_dir);
+  return {
+    ...readFacts(data_dir),
+    data_dir,
+    processor_key: variables['PROCESSOR_KEY'] ?? '',
+    payload_keys: variables['PAYLOAD_KEYS'] ?? '',
+    meilisearch_key: variables['MEILISEARCH_KEY'] ?? '',
+  };
 }
 
 /** Where global-setup leaves the folder's path for the tests. */

@@ -131,6 +131,8 @@ export async function up(knex: Knex): Promise<void> {
       version integer not null default 0,
       -- How often the status changed, which is also the number of the webhook about the last change.
       moves integer not null default 0,
+      -- Numbers the orders about as they are created. Search results are sorted by it where all else is equal.
+      sequence bigint generated always as identity,
       created timestamptz not null,
       modified timestamptz not null,
       completed timestamptz,
@@ -184,6 +186,11 @@ export async function up(knex: Knex): Promise<void> {
       challenge_url text,
       received_3ds_result text check (received_3ds_result in ('authenticated', 'attempted', 'failed')),
       liability_shift boolean,
+      -- What the processor paid out and what it kept as a fee, in minor units. Null until the transaction is settled.
+      settlement_currency text,
+      settlement_amount bigint,
+      fee_currency text,
+      fee_amount bigint,
       created timestamptz not null,
       modified timestamptz not null,
       unique (order_id, attempt),
@@ -248,6 +255,37 @@ export async function up(knex: Knex): Promise<void> {
     create table late_approval_watches (
       transaction_id uuid primary key references transactions,
       poll_at timestamptz not null
+    );
+
+    -- Orders whose last change is not in the search index yet. Every change of an order or its transactions raises the order's
+    -- version in the same statement, so triggers on orders miss none (rules 20.12).
+    create table search_outbox (
+      id bigint generated always as identity primary key,
+      order_id uuid not null
+    ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+    create function search_outbox_add() returns trigger language plpgsql as $$
+      begin
+        insert into search_outbox (order_id) select id from changed;
+        return null;
+      end
+    $$;
+    create trigger search_outbox_insert after insert on orders
+      referencing new table as changed for each statement execute function search_outbox_add();
+    create trigger search_outbox_update after update on orders
+      referencing new table as changed for each statement execute function search_outbox_add();
+
+    -- Orders that the search index refused, with its reason. An operator looks at them.
+    create table search_refusals (
+      order_id uuid primary key references orders,
+      reason text not null,
+      refused timestamptz not null
+    );
+
+    -- At most one row: a rebuild of the search index that was requested, and how many orders it has written.
+    create table search_rebuild (
+      is_only boolean primary key default true check (is_only),
+      requested timestamptz not null,
+      orders bigint
     );
 
     -- Work that one process at a time does. The row is the lease: no session holds it.

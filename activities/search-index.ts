@@ -1,0 +1,122 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Database } from '../src/db/connection';
+import {
+  addSearchChanges,
+  allOrderIds,
+  countSearchRefusals,
+  existingOrders,
+  reportRows,
+  waitingForSearch,
+} from '../src/db/search';
+import { FIELD_NAMES } from '../src/domain/query/fields';
+import { rowOf } from '../src/domain/query/report';
+import { documentOf, type Document } from '../src/search/documents';
+import type { IndexedOrder, SearchWriter } from '../src/search/writer';
+
+/** Orders as the index should have them, in the order of the ids. */
+export async function indexedOrders(db: Database, order_ids: readonly string[]): Promise<IndexedOrder[]> {
+  const documents = new Map(order_ids.map((order_id) => [order_id, [] as Document[]]));
+  const rows = await reportRows(db, order_ids, [...FIELD_NAMES, 'words']);
+  for (const [n, row] of rows.entries()) {
+    documents.get(row.order_id)?.push(documentOf(rowOf(row), row));
+    // The same process carries out payments.
+    if (n % 100 === 99) await setImmediate();
+  }
+  return [...documents].map(([order_id, of]) => ({ order_id, documents: of }));
+}
+
+/** What a comparison of the index with the record found. */
+export interface SearchIndexCheck {
+  /** Orders and rows that were compared. */
+  orders: number;
+  rows: number;
+  /** Orders that the index lacked, or had otherwise than the record, or had although the record does not; all are written again. */
+  missing: number;
+  different: number;
+  unknown: number;
+  /** Orders that the index refuses; they are found when the reason is gone and they change, or with the next rebuild. */
+  refused: number;
+}
+
+interface CheckServices {
+  db: Database;
+  index: Pick<SearchWriter, 'documents' | 'orderIds' | 'count'>;
+  /** Called from time to time with the orders compared so far; throws to stop. */
+  onProgress?: (orders: number) => void;
+}
+
+/** Orders compared at a time. */
+const PAGE = 1_000;
+
+/**
+ * Compares the index with the record row by row, and has the indexer write again what differs. An order that waits for the indexer is
+ * no difference. Repeat-safe.
+ */
+export async function checkSearchIndex({ db, index, onProgress }: CheckServices): Promise<SearchIndexCheck> {
+  const check: SearchIndexCheck = { orders: 0, rows: 0, missing: 0, different: 0, unknown: 0, refused: 0 };
+  let found = 0;
+  for await (const order_ids of allOrderIds(db, PAGE)) {
+    const page = await comparePage(db, index, order_ids);
+    check.orders += order_ids.length;
+    found += page.found;
+    for (const what of ['rows', 'missing', 'different'] as const) check[what] += page[what];
+    onProgress?.(check.orders);
+  }
+  if ((await index.count()) > found) {
+    for await (const order_ids of index.orderIds(PAGE * 10)) {
+      const there = new Set(await existingOrders(db, order_ids));
+      const unknown = [...new Set(order_ids.filter((order_id) => !there.has(order_id)))];
+      check.unknown += unknown.length;
+      if (unknown.length > 0) await addSearchChanges(db, unknown);
+      onProgress?.(check.orders);
+    }
+  }
+  return { ...check, refused: await countSearchRefusals(db) };
+}
+
+async function comparePage(db: Database, index: CheckServices['index'], order_ids: readonly string[]) {
+  const orders = await indexedOrders(db, order_ids);
+  const rows = orders.flatMap(({ documents }) => documents);
+  const { differing, found } = await compare(index, orders);
+  // They may have changed between the two reads; what waits for the indexer is on its way.
+  const waiting = new Set(
+    await waitingForSearch(
+      db,
+      differing.map(({ order_id }) => order_id),
+    ),
+  );
+  const again = differing.flatMap(({ order_id }) => (waiting.has(order_id) ? [] : [order_id]));
+  const { differing: wrong } = await compare(index, await indexedOrders(db, again));
+  await addSearchChanges(
+    db,
+    wrong.map(({ order_id }) => order_id),
+  );
+  return {
+    rows: rows.length,
+    found,
+    missing: wrong.filter(({ is_missing }) => is_missing).length,
+    different: wrong.filter(({ is_missing }) => !is_missing).length,
+  };
+}
+
+/** Orders that the index has otherwise, or not at all, and how many of their rows it has. */
+async function compare(
+  index: Pick<SearchWriter, 'documents'>,
+  orders: readonly IndexedOrder[],
+): Promise<{ differing: { order_id: string; is_missing: boolean }[]; found: number }> {
+  const expected = orders.flatMap(({ documents }) => documents);
+  const found = new Map((await index.documents(expected.map(({ pk }) => pk))).map((one) => [one.pk, one]));
+  const differing = orders.flatMap(({ order_id, documents }) => {
+    const there = documents.map(({ pk }) => found.get(pk));
+    if (documents.every((document, row) => isSame(document, there[row]))) return [];
+    return [{ order_id, is_missing: there.every((one) => one === undefined) }];
+  });
+  return { differing, found: found.size };
+}
+
+function isSame(expected: Document, found: Document | undefined): boolean {
+  return found !== undefined && sorted(expected) === sorted(found);
+}
+
+const sorted = (document: Document) =>
+  JSON.stringify(Object.entries(document).toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,0 +1,204 @@
+import { FIELDS, type Field, type FieldName } from '../domain/query/fields';
+import type { Subject } from '../domain/query/query';
+import { DECLINED } from '../domain/query/fields';
+import type { ReportRow } from '../domain/query/report';
+import { FOLLOW_UPS } from '../domain/follow-up';
+import { OPEN_ORDER_STATUSES } from '../domain/transitions';
+import { iso, rows, type Database } from './connection';
+
+const list = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(', ');
+const kinds = (flag: 'flag' | 'original_flag', kind: string) =>
+  `case ${kind} ${Object.entries(FOLLOW_UPS)
+    .map(([name, row]) => `when '${name}' then '${row[flag]}'`)
+    .join(' ')} end`;
+
+/** Where each field is, in a statement over orders `o`, transactions `t`, projects `p`. */
+const COLUMNS: Readonly<Record<Subject, string>> = {
+  id: 'o.id',
+  merchant_order_id: 'o.merchant_order_id',
+  created: 'o.created',
+  completed: 'o.completed',
+  currency: 'o.currency',
+  amount: 'o.amount',
+  status: 'o.status',
+  'transaction.id': 't.id',
+  'transaction.status': `case when t.status = 'error' and exists (
+      select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'error' and e.result = 'declined'
+    ) then '${DECLINED}' else t.status end`,
+  'transaction.payment_method': 't.payment_method',
+  'transaction.payment_method_brand': 't.payment_method_brand',
+  'transaction.amount_with_decimals': 't.amount',
+  'transaction.refund_of_transaction_id': `case when o.kind = 'refund' then t.original_transaction_id end`,
+  'transaction.payment_method_details.truncated_pan': `t.payment_method_details ->> 'truncated_pan'`,
+  'transaction.settlement_currency': 't.settlement_currency',
+  'transaction.settlement_amount': 't.settlement_amount',
+  'transaction.fee_currency': 't.fee_currency',
+  'transaction.fee_amount': 't.fee_amount',
+  'customer.merchant_customer_id': `o.customer ->> 'merchant_customer_id'`,
+  merchant_id: 'p.merchant_id',
+  project_id: 'o.project_id',
+  kind: 'o.kind',
+  flags: `array_remove(array[case when p.is_test then 'is-test' end, ${kinds('flag', 'o.kind')}], null) || array(
+      select distinct ${kinds('original_flag', 'f.kind')} from orders f where f.related_order_id = o.id and f.status = 'completed'
+    )`,
+  modified: 'o.modified',
+  expires_at: `case when o.kind = 'payment' and o.status in (${list(OPEN_ORDER_STATUSES)}) and coalesce((
+      select last.status from transactions last where last.order_id = o.id order by last.attempt desc limit 1
+    ), '') <> 'processing' then o.expires_at end`,
+  related_order_id: 'o.related_order_id',
+  related_payment_link_id: 'o.related_payment_link_id',
+  'customer.email_address': `o.customer ->> 'email_address'`,
+  'customer.last_name': `o.customer ->> 'last_name'`,
+  'customer.country': `o.customer ->> 'country'`,
+  'customer.locale': `o.customer ->> 'locale'`,
+  'transaction.amount': 't.amount',
+  'transaction.credit_debit': 't.credit_debit',
+  'transaction.transaction_type': 't.transaction_type',
+  'transaction.capture_mode': 't.capture_mode',
+  'transaction.payment_method_details.card_expiry': `t.payment_method_details ->> 'card_expiry'`,
+  'transaction.outcomes.processing.response_code': 't.response_code',
+  // The description comes last: it may be long, and only the first words count.
+  words: `concat_ws(' ', o.merchant_order_id, o.customer ->> 'merchant_customer_id', o.customer ->> 'first_name',
+      o.customer ->> 'last_name', o.customer ->> 'email_address', o.description)`,
+};
+
+/** The rows of some orders, each order's by attempt, with what the fields need. An order without transactions has one row. */
+export async function reportRows(
+  db: Database,
+  order_ids: readonly string[],
+  fields: readonly Subject[],
+): Promise<ReportRow[]> {
+  return await rows<ReportRow>(
+    db,
+    `select o.id as order_id, o.sequence as order_sequence, coalesce(t.attempt, 1) as attempt, ${columnsOf(fields)}
+     from orders o join projects p on p.id = o.project_id left join transactions t on t.order_id = o.id
+     where o.id = any(:order_ids::uuid[])
+     order by o.sequence, t.attempt`,
+    { order_ids },
+  );
+}
+
+/** The fields, and the currencies that amounts with decimals are written by. */
+function columnsOf(fields: readonly Subject[]): string {
+  const needed = fields.flatMap((field) => [field, ...(field === 'words' ? [] : currencyOf(field))]);
+  return [...new Set(needed)].map((field) => `${COLUMNS[field]} as "${field}"`).join(', ');
+}
+
+function currencyOf(field: FieldName): FieldName[] {
+  const { currency }: Field = FIELDS[field];
+  return currency === undefined ? [] : [currency as FieldName];
+}
+
+/** A change of an order that the index has not seen. */
+export interface SearchChange {
+  id: number;
+  order_id: string;
+}
+
+/** An order that the index refused. */
+export interface SearchRefusal {
+  order_id: string;
+  reason: string;
+}
+
+/** The oldest changes, at most `limit`. */
+export async function searchChanges(db: Database, limit: number): Promise<SearchChange[]> {
+  return await rows<SearchChange>(db, 'select id, order_id from search_outbox order by id limit :limit', { limit });
+}
+
+/**
+ * Removes changes that the index has seen, and sets aside the orders that it refused; those it took are no longer set aside. `now` in
+ * epoch milliseconds.
+ */
+export async function finishSearchChanges(
+  db: Database,
+  changes: readonly SearchChange[],
+  refusals: readonly SearchRefusal[],
+  now: number,
+): Promise<void> {
+  const refused = new Set(refusals.map(({ order_id }) => order_id));
+  await rows(
+    db,
+    `with seen as (
+       delete from search_outbox where id = any(:ids::bigint[])
+     ), taken as (
+       delete from search_refusals where order_id = any(:taken::uuid[])
+     )
+     insert into search_refusals (order_id, reason, refused)
+     select order_id, reason, :now from json_populate_recordset(null::search_refusals, :refusals::json)
+     on conflict (order_id) do update set reason = excluded.reason, refused = excluded.refused`,
+    {
+      ids: changes.map(({ id }) => id),
+      taken: changes.map(({ order_id }) => order_id).filter((order_id) => !refused.has(order_id)),
+      refusals: JSON.stringify(refusals),
+      now: iso(now),
+    },
+  );
+}
+
+/** Has orders written to the index again. */
+export async function addSearchChanges(db: Database, order_ids: readonly string[]): Promise<void> {
+  await rows(db, 'insert into search_outbox (order_id) select unnest(:order_ids::uuid[])', { order_ids });
+}
+
+/** Which of the orders wait to be written to the index. */
+export async function waitingForSearch(db: Database, order_ids: readonly string[]): Promise<string[]> {
+  const waiting = await rows<{ order_id: string }>(
+    db,
+    'select distinct order_id from search_outbox where order_id = any(:order_ids::uuid[])',
+    { order_ids },
+  );
+  return waiting.map(({ order_id }) => order_id);
+}
+
+/** How many orders the index has refused. */
+export async function countSearchRefusals(db: Database): Promise<number> {
+  const [row] = await rows<{ count: number }>(db, 'select count(*) as count from search_refusals', {});
+  return row?.count ?? 0;
+}
+
+/** The ids of all orders, in their order, page by page; an order that is added meanwhile may be left out. */
+export async function* allOrderIds(db: Database, size: number): AsyncGenerator<string[]> {
+  let after = '00000000-0000-0000-0000-000000000000';
+  for (;;) {
+    const page = await rows<{ id: string }>(
+      db,
+      'select id from orders where id > :after::uuid order by id limit :size',
+      { after, size },
+    );
+    if (page.length === 0) return;
+    yield page.map(({ id }) => id);
+    after = page.at(-1)!.id;
+  }
+}
+
+/** Which of the ids are orders. */
+export async function existingOrders(db: Database, order_ids: readonly string[]): Promise<string[]> {
+  const found = await rows<{ id: string }>(db, 'select id from orders where id = any(:order_ids::uuid[])', {
+    order_ids,
+  });
+  return found.map(({ id }) => id);
+}
+
+/** A rebuild of the index that was asked for and has not ended. */
+export interface SearchRebuild {
+  /** Orders written to the new index so far; null until it has begun. */
+  orders: number | null;
+}
+
+/** Asks whoever writes to the index to build it anew. Repeat-safe: one that runs goes on. `now` in epoch milliseconds. */
+export async function requestSearchRebuild(db: Database, now: number): Promise<void> {
+  await rows(db, 'insert into search_rebuild (requested) values (:now) on conflict do nothing', { now: iso(now) });
+}
+
+/** The rebuild that was asked for; `undefined` when there is none. */
+export async function searchRebuild(db: Database): Promise<SearchRebuild | undefined> {
+  const [rebuild] = await rows<SearchRebuild>(db, 'select orders from search_rebuild', {});
+  return rebuild;
+}
+
+/** Notes how far the rebuild is; `undefined`: it has ended. */
+export async function noteSearchRebuild(db: Database, orders: number | undefined): Promise<void> {
+  if (orders === undefined) await rows(db, 'delete from search_rebuild', {});
+  else await rows(db, 'update search_rebuild set orders = :orders', { orders });
+}

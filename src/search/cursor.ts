@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+
+/** Where a page of search results ended: the last order's sort value (null: it has none) and its number. */
+export interface Place {
+  readonly value: number | null;
+  readonly order_sequence: number;
+}
+
+/** Of the sequence a cursor belongs to, every request must be the same. */
+export interface Sequence {
+  readonly project_id: string;
+  readonly query: string;
+  /** `<field> <direction>`. */
+  readonly sort: string;
+  readonly size: number;
+}
+
+const VERSION = 1;
+
+/** The value that continues a sequence after a place. */
+export function cursorOf(sequence: Sequence, { value, order_sequence }: Place): string {
+  return Buffer.from(JSON.stringify([VERSION, digest(sequence), value, order_sequence])).toString('base64url');
+}
+
+/** Where a cursor continues; `other` when it belongs to another sequence, `undefined` when it is none. */
+export function placeOf(cursor: string, sequence: Sequence): Place | 'other' | undefined {
+  const content = jsonOf(Buffer.from(cursor, 'base64url').toString());
+  if (!Array.isArray(content) || content.length !== 4) return undefined;
+  const [version, of, value, order_sequence] = content as unknown[];
+  if (version !== VERSION || typeof of !== 'string') return undefined;
+  if ((value !== null && !Number.isSafeInteger(value)) || !Number.isSafeInteger(order_sequence)) return undefined;
+  return of === digest(sequence)
+    ? { value: value as number | null, order_sequence: order_sequence as number }
+    : 'other';
+}
+
+function digest({ project_id, query, sort, size }: Sequence): string {
+  return createHash('sha256')
+    .update(JSON.stringify([project_id, query, sort, size]))
+    .digest('base64url')
+    .slice(0, 22);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+import { FIELD_NAMES } from '../domain/query/fields';
+import type { Row } from '../domain/query/query';
+import { stored } from './text';
+
+/** Where a row stands among all rows. */
+export interface RowPlace {
+  readonly order_id: string;
+  /** Unique number of the order, in about the order of creation. */
+  readonly order_sequence: number;
+  /** Counts the transactions of the order from 1; also 1 while it has none. */
+  readonly attempt: number;
+}
+
+/** A row as the index holds it: texts encoded, numbers as they are, absent values left out. */
+export interface Document {
+  readonly pk: string;
+  /** On the first row of each order, which stands for the order when no transaction matters. */
+  readonly lead?: true;
+  readonly order_sequence: number;
+  readonly row_sequence: number;
+  readonly [field: string]: string | number | true | readonly string[];
+}
+
+/** More than an order can have transactions. */
+const ROWS_MAX = 32;
+
+/** The document of a row. */
+export function documentOf(row: Row, { order_id, order_sequence, attempt }: RowPlace): Document {
+  const fields: [string, string | number | readonly string[]][] = [];
+  for (const field of [...FIELD_NAMES, 'words' as const]) {
+    const value = row[field];
+    if (value === undefined) continue;
+    fields.push([
+      field,
+      typeof value === 'object' ? value.map(stored) : typeof value === 'string' ? stored(value) : value,
+    ]);
+  }
+  return {
+    pk: primaryKey(order_id, attempt),
+    ...(attempt === 1 && { lead: true }),
+    order_sequence,
+    row_sequence: order_sequence * ROWS_MAX + attempt - 1,
+    ...Object.fromEntries(fields),
+  };
+}
+
+/** Keys of every document an order may have. */
+export function primaryKeys(order_id: string): string[] {
+  return Array.from({ length: ROWS_MAX }, (_, index) => primaryKey(order_id, index + 1));
+}
+
+const primaryKey = (order_id: string, attempt: number) => `${order_id}_${attempt - 1}`;
+
+/** The id of the order in a document. */
+export function orderIdOf({ pk }: Pick<Document, 'pk'>): string {
+  return pk.slice(0, pk.indexOf('_'));
+}
+
+/** The number of the transaction in a document. */
+export function attemptOf({ pk }: Pick<Document, 'pk'>): number {
+  return Number(pk.slice(pk.indexOf('_') + 1)) + 1;
+}

@@ -1,0 +1,55 @@
+import type { Bound, Condition, Query } from '../domain/query/query';
+import { PREFIX_MAX, encoded, stored } from './text';
+
+/**
+ * A query as a filter of the index, within one project. It finds every row that meets the query, and rarely others too: the caller
+ * compares what it finds with the record. Nothing of the query reaches the index but encoded values in quotes and numbers.
+ */
+export function filterOf(project_id: string, query: Query, ...more: string[]): string {
+  const conditions = [filter(query, true), ...more].filter((one) => one !== EVERYTHING);
+  return [`project_id = ${quoted(stored(project_id))}`, ...conditions.map((one) => `(${one})`)].join(' AND ');
+}
+
+/** What the index has no words for. */
+const EVERYTHING = 'project_id EXISTS';
+const NOTHING = 'project_id NOT EXISTS';
+
+/** `wide`: may find too much where it cannot be exact; below NOT it may find too little instead. */
+function filter(query: Query, wide: boolean): string {
+  switch (query.op) {
+    case 'all':
+      return EVERYTHING;
+    case 'and':
+    case 'or':
+      return query.of.map((one) => `(${filter(one, wide)})`).join(query.op === 'and' ? ' AND ' : ' OR ');
+    case 'not':
+      return `NOT (${filter(query.of, !wide)})`;
+    default:
+      return condition(query, wide);
+  }
+}
+
+function condition(query: Condition, wide: boolean): string {
+  const { field } = query;
+  switch (query.op) {
+    case 'absent':
+      return `${field} NOT EXISTS`;
+    case 'equals':
+      return `${field} = ${typeof query.value === 'number' ? query.value : quoted(stored(query.value))}`;
+    case 'prefix': {
+      const text = encoded(query.value);
+      if (text.length > PREFIX_MAX && !wide) return NOTHING;
+      return `${field} STARTS WITH ${quoted(text.slice(0, PREFIX_MAX))}`;
+    }
+    case 'range':
+      return [...end(field, '>', query.from), ...end(field, '<', query.to)].join(' AND ');
+  }
+}
+
+const end = (field: string, sign: '<' | '>', bound: Bound | undefined) =>
+  bound === undefined ? [] : [`${field} ${sign}${bound.inclusive ? '=' : ''} ${bound.value}`];
+
+/** A text as a filter writes it. */
+function quoted(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
+}

@@ -1,0 +1,167 @@
+import type { Index, SearchParams } from 'meilisearch';
+import { isOfTransaction, type Sort, type SortField } from '../domain/query/fields';
+import { conditionsOf, type Query } from '../domain/query/query';
+import { ServiceError } from '../errors';
+import type { Logger } from '../log';
+import { connectSearch, isBroken, isRefusal, reasonOf, type SearchServer } from './connection';
+import type { Place } from './cursor';
+import { attemptOf, orderIdOf, type Document } from './documents';
+import { filterOf } from './filter';
+import { INDEX } from './settings';
+
+/** What to look for, in which project. */
+export interface Wanted {
+  project_id: string;
+  query: Query;
+  sort: Sort;
+}
+
+/** Orders as the index has them: the caller reads them from the record and compares them with the query again. */
+export interface FoundOrders {
+  order_ids: string[];
+  /** Orders that meet the query, on all pages. */
+  hits: number;
+  /** Whether `hits` counts transactions: the orders are so many at most. */
+  is_estimate: boolean;
+  /** Where the next page begins; absent on the last one. */
+  next?: Place;
+}
+
+/** One row of the report. */
+export interface FoundRow {
+  order_id: string;
+  attempt: number;
+}
+
+/** Milliseconds until a merchant is told that the search does not answer; the rules allow three seconds (rules 20.11). */
+const SEARCH_MS = 2_700;
+/** A page of a report may wait for the server, which indexes at the same time. Milliseconds. */
+const REPORT_MS = 20_000;
+/** Up to so many rows their orders are counted; of more the number of rows is told. */
+const COUNTED_ROWS_MAX = 50_000;
+
+type Found = Pick<Document, 'pk' | 'order_sequence' | 'row_sequence'> & { [field: string]: unknown };
+
+/** Answers searches from the index. Methods throw ServiceUnavailable when it does not answer in time, or is not there yet. */
+export class SearchReader {
+  private readonly index: Index<Found>;
+  private readonly reports: Index<Found>;
+
+  constructor(
+    server: SearchServer,
+    private readonly log: Logger,
+  ) {
+    this.index = connectSearch(server, 'read').index<Found>(INDEX);
+    this.reports = connectSearch(server, 'read', REPORT_MS).index<Found>(INDEX);
+  }
+
+  /** A page of orders, from a position or after a place. */
+  async orders(
+    wanted: Wanted,
+    page: { size: number; start: number } | { size: number; after: Place },
+  ): Promise<FoundOrders> {
+    const { project_id, query, sort } = wanted;
+    const byTransaction = concernsTransactions(query);
+    // Where no transaction matters an order is found by its first row alone, and counting rows counts orders.
+    const lead = byTransaction ? [] : ['lead = true'];
+    const place = 'after' in page ? [after(sort, 'order_sequence', page.after)] : [];
+    const signal = AbortSignal.timeout(SEARCH_MS);
+    const search = (options: SearchParams) => this.ask(() => this.index.search('', options, { signal }));
+    const [{ hits: rows, estimatedTotalHits }, total] = await Promise.all([
+      search({
+        filter: filterOf(project_id, query, ...lead, ...place),
+        sort: [`${sort.field}:${sort.direction}`, `order_sequence:${sort.direction}`],
+        limit: page.size + 1,
+        offset: 'start' in page ? page.start : 0,
+        attributesToRetrieve: ['pk', 'order_sequence', sort.field],
+        ...(byTransaction && { distinct: 'id' }),
+      }),
+      byTransaction || 'after' in page
+        ? countOrders(search, filterOf(project_id, query, ...lead), byTransaction)
+        : undefined,
+    ]);
+    const last = rows.length > page.size ? rows[page.size - 1] : undefined;
+    return {
+      order_ids: rows.slice(0, page.size).map(orderIdOf),
+      ...(total ?? { hits: estimatedTotalHits ?? 0, is_estimate: false }),
+      ...(last && { next: { value: numberOf(last[sort.field]), order_sequence: last.order_sequence } }),
+    };
+  }
+
+  /** The rows of a report, page by page. Rows without the sort value come last. */
+  async *rows({ project_id, query, sort }: Wanted, size: number): AsyncGenerator<FoundRow[]> {
+    const key = sort.field;
+    // Sorted by a field, what lacks it would be left out: those rows are asked for by themselves.
+    for (const field of isAlwaysThere(key) ? [key] : [key, undefined]) {
+      const there = `${key} ${field === undefined ? 'NOT EXISTS' : 'EXISTS'}`;
+      let place: string[] = [];
+      for (;;) {
+        const { results } = await this.ask(() =>
+          this.reports.getDocuments({
+            filter: filterOf(project_id, query, there, ...place),
+            sort: [...(field === undefined ? [] : [`${key}:${sort.direction}`]), `row_sequence:${sort.direction}`],
+            limit: size,
+            fields: ['pk', 'row_sequence', key],
+          }),
+        );
+        const last = results.at(-1);
+        if (last === undefined) break;
+        yield results.map((row) => ({ order_id: orderIdOf(row), attempt: attemptOf(row) }));
+        if (results.length < size) break;
+        place = [after(sort, 'row_sequence', { value: numberOf(last[key]), order_sequence: last.row_sequence })];
+      }
+    }
+  }
+
+  private async ask<T>(read: () => Promise<T>): Promise<T> {
+    try {
+      return await read().catch((error: unknown) => {
+        if (isBroken(error)) return read();
+        throw error;
+      });
+    } catch (error) {
+      this.log[isRefusal(error) ? 'error' : 'warn']({ reason: reasonOf(error) }, 'the search index does not answer');
+      if (isRefusal(error)) throw new Error('the search index refused a filter', { cause: reasonOf(error) });
+      throw new ServiceError('ServiceUnavailable', 'Orders cannot be searched at this moment.');
+    }
+  }
+}
+
+type Search = (options: SearchParams) => Promise<{ estimatedTotalHits?: number; totalHits?: number }>;
+
+/** Counts orders: exactly while their rows are few, else the rows. */
+async function countOrders(
+  search: Search,
+  filter: string,
+  byTransaction: boolean,
+): Promise<Pick<FoundOrders, 'hits' | 'is_estimate'>> {
+  const { estimatedTotalHits: rows = 0 } = await search({ filter, limit: 0 });
+  if (!byTransaction) return { hits: rows, is_estimate: false };
+  if (rows > COUNTED_ROWS_MAX) return { hits: rows, is_estimate: true };
+  const { totalHits = 0 } = await search({
+    filter,
+    distinct: 'id',
+    hitsPerPage: 1,
+    page: 1,
+    attributesToRetrieve: ['pk'],
+  });
+  return { hits: totalHits, is_estimate: false };
+}
+
+/** Whether a query speaks of transactions, so that one of the order's has to meet it. */
+function concernsTransactions(query: Query): boolean {
+  return conditionsOf(query).some(({ field }) => isOfTransaction(field));
+}
+
+const isAlwaysThere = (field: SortField) => field === 'created' || field === 'modified' || field === 'amount';
+
+const numberOf = (value: unknown) => (typeof value === 'number' ? value : null);
+
+/** What comes after a place in the order of the sort; what has no value comes last. */
+function after({ field, direction }: Sort, number: 'order_sequence' | 'row_sequence', place: Place): string {
+  const sign = direction === 'asc' ? '>' : '<';
+  const later = `${number} ${sign} ${place.order_sequence}`;
+  if (place.value === null) return `${field} NOT EXISTS AND ${later}`;
+  const absent = isAlwaysThere(field) ? '' : ` OR ${field} NOT EXISTS`;
+  return `${field} ${sign} ${place.value} OR (${field} = ${place.value} AND ${later})${absent}`;
+}

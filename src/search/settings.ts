@@ -1,0 +1,36 @@
+import type { Settings } from 'meilisearch';
+import { FIELDS, FIELD_NAMES, SORT_FIELDS, type Field } from '../domain/query/fields';
+
+/** The index that answers searches, and the one that a rebuild fills before they change places. */
+export const INDEX = 'orders';
+export const REBUILT_INDEX = 'orders_rebuilt';
+
+const isCompared = ({ type }: Field) => type === 'integer' || type === 'decimal' || type === 'instant';
+const COMPARED = FIELD_NAMES.filter((name) => isCompared(FIELDS[name]));
+
+const filterable = (attributePatterns: readonly string[], comparison: boolean) => ({
+  attributePatterns: [...attributePatterns],
+  features: { facetSearch: false, filter: { equality: true, comparison } },
+});
+
+/**
+ * Settings of the index. It filters and sorts and ranks nothing, so that a thousand changed rows are found after some tenths of a
+ * second, not after six; each field that is filtered by costs a part of that time, and one that is compared costs more.
+ */
+export const SETTINGS = {
+  rankingRules: ['sort'],
+  searchableAttributes: [],
+  facetSearch: false,
+  prefixSearch: 'disabled',
+  typoTolerance: { enabled: false },
+  proximityPrecision: 'byAttribute',
+  // An answer that is cut off is unsorted without saying so, and a cursor would skip rows.
+  searchCutoffMs: 60_000,
+  // It limits the total that is reported; how far a merchant may page is decided elsewhere.
+  pagination: { maxTotalHits: 100_000_000 },
+  filterableAttributes: [
+    filterable([...COMPARED, 'order_sequence', 'row_sequence'], true),
+    filterable([...FIELD_NAMES.filter((name) => !COMPARED.includes(name)), 'words', 'lead'], false),
+  ],
+  sortableAttributes: [...SORT_FIELDS, 'order_sequence', 'row_sequence'],
+} satisfies Settings;

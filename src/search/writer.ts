@@ -1,0 +1,158 @@
+import { isDeepStrictEqual } from 'node:util';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Meilisearch, Settings } from 'meilisearch';
+import { KEYS, connectSearch, isBroken, isNotThere, isRefusal, reasonOf, type SearchServer } from './connection';
+import { primaryKeys, type Document } from './documents';
+import { INDEX, REBUILT_INDEX, SETTINGS } from './settings';
+
+export type IndexName = typeof INDEX | typeof REBUILT_INDEX;
+
+/** How an order looks in the index: no documents when it is not there any more. */
+export interface IndexedOrder {
+  order_id: string;
+  documents: Document[];
+}
+
+/** Milliseconds one request may take, the task it begins not included. */
+const REQUEST_MS = 20_000;
+/** Milliseconds between two questions whether a task has ended. */
+const ASK_MS = 15;
+/** Milliseconds a task may take: settings of a large index take half a minute. */
+const TASK_MS = 600_000;
+
+/** Makes the index and writes to it. Methods throw when the server does not answer; all are safe to repeat. */
+export class SearchWriter {
+  private readonly server: Meilisearch;
+  private readonly setUp: Meilisearch;
+
+  constructor(server: SearchServer) {
+    this.server = connectSearch(server, 'write', REQUEST_MS);
+    this.setUp = connectSearch(server, 'set-up', REQUEST_MS);
+  }
+
+  /** Makes the keys of the api and the indexer where they are missing. */
+  async makeKeys(): Promise<void> {
+    const { results } = await this.setUp.getKeys({ limit: 100 }).catch((error: unknown) => {
+      // A server without a master key has no keys.
+      if (isRefusal(error)) return { results: undefined };
+      throw error;
+    });
+    for (const { uid, indexes, actions } of Object.values(KEYS)) {
+      if (results === undefined || results.some((key) => key.uid === uid)) continue;
+      await this.setUp.createKey({ uid, indexes: [...indexes], actions: [...actions], expiresAt: null });
+    }
+  }
+
+  /** Whether the index that answers searches is there, with the settings of this version. */
+  async state(): Promise<'current' | 'outdated' | 'missing'> {
+    try {
+      const settings = await this.setUp.index(INDEX).getSettings();
+      return isCurrent(settings) ? 'current' : 'outdated';
+    } catch (error) {
+      if (isNotThere(error)) return 'missing';
+      throw error;
+    }
+  }
+
+  /** Makes the index for a rebuild anew, empty. */
+  async beginRebuild(): Promise<void> {
+    await this.setUp.deleteIndexIfExists(REBUILT_INDEX);
+    await ended(this.setUp, await this.setUp.createIndex(REBUILT_INDEX, { primaryKey: 'pk' }));
+    await ended(this.setUp, await this.setUp.index(REBUILT_INDEX).updateSettings(SETTINGS));
+  }
+
+  /** The rebuilt index answers searches from now on, the one before is removed. */
+  async endRebuild(): Promise<void> {
+    const is_first = (await this.state()) === 'missing';
+    await ended(this.setUp, await this.setUp.swapIndexes([{ indexes: [REBUILT_INDEX, INDEX], rename: is_first }]));
+    if (!is_first) await ended(this.setUp, await this.setUp.deleteIndex(REBUILT_INDEX));
+  }
+
+  /**
+   * Writes orders as they are now, and returns those that the index refuses, each with the reason; the others are found from then on.
+   */
+  async write(name: IndexName, orders: readonly IndexedOrder[]): Promise<{ order_id: string; reason: string }[]> {
+    const reason = await this.tryToWrite(name, orders);
+    if (reason === undefined) return [];
+    if (orders.length === 1) return orders.map(({ order_id }) => ({ order_id, reason }));
+    // One bad document fails its whole task.
+    const middle = Math.ceil(orders.length / 2);
+    return [...(await this.write(name, orders.slice(0, middle))), ...(await this.write(name, orders.slice(middle)))];
+  }
+
+  /** Why the index refuses the orders; `undefined` when it has taken them. */
+  private async tryToWrite(name: IndexName, orders: readonly IndexedOrder[]): Promise<string | undefined> {
+    const index = this.server.index(name);
+    const documents = orders.flatMap((order) => order.documents.map((document) => JSON.stringify(document)));
+    const gone = orders
+      .filter((order) => order.documents.length === 0)
+      .flatMap(({ order_id }) => primaryKeys(order_id));
+    try {
+      if (documents.length > 0) {
+        const add = () => index.addDocumentsFromString(documents.join('\n'), 'application/x-ndjson');
+        await ended(this.server, await onceMore(add));
+      }
+      if (gone.length > 0) await ended(this.server, await onceMore(() => index.deleteDocuments(gone)));
+      return undefined;
+    } catch (error) {
+      if (error instanceof TaskRefused) return error.message;
+      if (isRefusal(error)) return reasonOf(error);
+      throw error;
+    }
+  }
+
+  /** The documents with these keys. */
+  async documents(keys: readonly string[]): Promise<Document[]> {
+    if (keys.length === 0) return [];
+    const { results } = await this.server.index<Document>(INDEX).getDocuments({ ids: [...keys], limit: keys.length });
+    return results;
+  }
+
+  /** The ids of all orders in the index, page by page; an order comes once for each of its rows. */
+  async *orderIds(size: number): AsyncGenerator<string[]> {
+    for (let offset = 0; ; offset += size) {
+      const { results } = await this.server.index(INDEX).getDocuments({ fields: ['pk'], offset, limit: size });
+      if (results.length === 0) return;
+      yield results.map(({ pk }) => String(pk).split('_')[0]!);
+    }
+  }
+
+  /** How many rows the index has. */
+  async count(): Promise<number> {
+    return (await this.server.index(INDEX).getStats()).numberOfDocuments;
+  }
+}
+
+/** Waits until a task has ended. Throws TaskRefused when its content was at fault, else an Error when it failed. */
+async function ended(server: Meilisearch, { taskUid }: { taskUid: number }): Promise<void> {
+  const give_up = performance.now() + TASK_MS;
+  for (;;) {
+    const task = await onceMore(() => server.tasks.getTask(taskUid));
+    if (task.status === 'succeeded') return;
+    if (task.status === 'failed' || task.status === 'canceled') {
+      const code = task.error?.code ?? task.status;
+      const isAtFault = task.error?.type === 'invalid_request' && code !== 'index_not_found';
+      throw isAtFault ? new TaskRefused(code) : new Error(`a task ended with ${code}`);
+    }
+    if (performance.now() > give_up) throw new Error('a task did not end');
+    await sleep(ASK_MS);
+  }
+}
+
+/** A task that will fail again, as what it was given is at fault; with the server's code. */
+class TaskRefused extends Error {}
+
+async function onceMore<T>(call: () => Promise<T>): Promise<T> {
+  return await call().catch((error: unknown) => {
+    if (isBroken(error)) return call();
+    throw error;
+  });
+}
+
+/** Whether an index has the attributes of this version; the server completes and sorts what it was given. */
+function isCurrent({ filterableAttributes, sortableAttributes }: Settings): boolean {
+  return (
+    isDeepStrictEqual(filterableAttributes, SETTINGS.filterableAttributes) &&
+    isDeepStrictEqual(sortableAttributes?.toSorted(), SETTINGS.sortableAttributes.toSorted())
+  );
+}

@@ -1,0 +1,164 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pino from 'pino';
+import { checkSearchIndex } from '../../../activities/search-index';
+import { rows } from '../../../src/db/connection';
+import { requestSearchRebuild, searchRebuild } from '../../../src/db/search';
+import { Indexer } from '../../../src/main/indexer';
+import type { SearchWriter } from '../../../src/search/writer';
+import { repositoryRoot } from '../../../src/stack/files';
+import { aSearchWorld, type SearchWorld } from '../../support/search';
+import { someOrders, writeOrders } from '../../support/search-orders';
+import { until } from '../../support/until';
+
+let world: SearchWorld;
+beforeEach(async () => {
+  world = await aSearchWorld();
+});
+afterEach(() => world.close());
+
+const log = pino({ level: 'silent' });
+const differences = async () => {
+  const { orders, missing, different, unknown } = await checkSearchIndex({ db: world.db, index: world.writer });
+  return { orders, missing, different, unknown };
+};
+const count = async (query: string) => (await world.search({ query })).body.hits;
+
+/** As if so much time had passed since whoever has the lease kept it. */
+const endLease = () => rows(world.db, 'update leases set expires_at = clock_timestamp()', {});
+
+it('nothing is missing after kill -9 of Meilisearch, of the indexer and of the connections to Postgres, in mid-index', async () => {
+  let indexer = anIndexerProcess();
+  try {
+    const orders = someOrders(400, 7);
+    for (let begin = 0; begin < orders.length; begin += 20) {
+      await writeOrders(world.db, orders.slice(begin, begin + 20));
+      await rows(world.db, 'update orders set version = version + 1, description = :text where random() < 0.3', {
+        text: `batch ${begin}`,
+      });
+      const victim = (begin / 20) % 4;
+      if (victim === 0) {
+        await world.server.kill();
+        await world.server.start();
+      } else if (victim === 1) {
+        indexer.kill('SIGKILL');
+        await endLease();
+        indexer = anIndexerProcess();
+      } else if (victim === 2) {
+        await rows(
+          world.db,
+          'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+          {},
+        );
+      }
+    }
+    await world.indexed();
+    expect(await differences()).toEqual({ orders: 400, missing: 0, different: 0, unknown: 0 });
+  } finally {
+    indexer.kill('SIGKILL');
+  }
+});
+
+function anIndexerProcess() {
+  const program = path.join(repositoryRoot(), 'test/support/index-changes.cjs');
+  const args = [program, world.url, world.server.url, world.server.master_key ?? ''];
+  return spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+}
+
+it('changes wait while Meilisearch is away, and searches say so', async () => {
+  world.anIndexer();
+  await writeOrders(world.db, [{ merchant_order_id: 'before' }]);
+  await world.indexed();
+  await world.server.kill();
+  await writeOrders(world.db, [{ merchant_order_id: 'while' }]);
+  const { status, headers, body } = await world.search({ query: '*' });
+  expect([status, body.error?.type, headers.get('retry-after')]).toEqual([
+    503,
+    'ServerError',
+    expect.stringMatching(/^\d+$/),
+  ]);
+  await world.server.start();
+  await world.indexed();
+  expect(await count('*')).toBe(2);
+});
+
+it('a Meilisearch that is silent is no different', async () => {
+  world.anIndexer();
+  await world.indexed();
+  world.server.signal('SIGSTOP');
+  const began = performance.now();
+  const { status } = await world.search({ query: '*' });
+  world.server.signal('SIGCONT');
+  // The time limit is the rule: whoever asks is told within three seconds.
+  expect([status, performance.now() - began < 3_000]).toEqual([503, true]);
+});
+
+it('an order that the index refuses is set aside with the reason, and the rest goes on', async () => {
+  const orders = await writeOrders(world.db, someOrders(20, 3));
+  const [refused] = orders;
+  const spoilt = {
+    ...methodsOf(world.writer),
+    write: (name, batch) =>
+      world.writer.write(
+        name,
+        batch.map((order) =>
+          order.order_id === refused
+            ? { ...order, documents: order.documents.map((document) => ({ ...document, pk: 'no key!' })) }
+            : order,
+        ),
+      ),
+  } as SearchWriter;
+  const indexer = new Indexer({ db: world.db, index: spoilt, log });
+  indexer.start();
+  await world.indexed();
+  await indexer.stop();
+  expect(await rows(world.db, 'select order_id, reason from search_refusals', {})).toEqual([
+    { order_id: refused, reason: 'invalid_document_id' },
+  ]);
+  expect(await count('*')).toBe(19);
+
+  world.anIndexer();
+  await rows(world.db, 'update orders set version = version + 1 where id = :refused', { refused });
+  await world.indexed();
+  expect([await count('*'), await rows(world.db, 'select 1 from search_refusals', {})]).toEqual([20, []]);
+});
+
+const methodsOf = (writer: SearchWriter) =>
+  Object.fromEntries(
+    (['makeKeys', 'state', 'beginRebuild', 'endRebuild'] as const).map((name) => [name, writer[name].bind(writer)]),
+  );
+
+it('a rebuild that is asked for fills a second index while the first answers, with what changes meanwhile', async () => {
+  await writeOrders(world.db, someOrders(300, 5));
+  world.anIndexer();
+  await world.indexed();
+  // What only a rebuild can bring back.
+  await world.writer.write('orders', [{ order_id: (await ids())[0]!, documents: [] }]);
+  await rows(world.db, 'delete from search_outbox', {});
+  await requestSearchRebuild(world.db, Date.now());
+  for (let n = 0; (await searchRebuild(world.db)) !== undefined; n += 1) {
+    await writeOrders(world.db, [{ merchant_order_id: `during-${n}` }]);
+    expect(await count('*')).toBeGreaterThanOrEqual(299);
+  }
+  await world.indexed();
+  expect(await differences()).toMatchObject({ missing: 0, different: 0, unknown: 0 });
+});
+
+const ids = async () =>
+  (await rows<{ id: string }>(world.db, 'select id from orders order by id', {})).map(({ id }) => id);
+
+it('one indexer works, another waits, and takes over when the first is gone', async () => {
+  const first = world.anIndexer();
+  await world.indexed();
+  const holder = async () => (await rows<{ holder: string }>(world.db, 'select holder from leases', {}))[0]?.holder;
+  const before = await holder();
+  world.anIndexer();
+  await sleep(50);
+  expect(await holder()).toBe(before);
+  await first.stop();
+  await until('the second has the lease', async () => ![before, undefined].includes(await holder()));
+  await writeOrders(world.db, [{ merchant_order_id: 'later' }]);
+  await world.indexed();
+  expect(await count('merchant_order_id:later')).toBe(1);
+});

@@ -1,0 +1,141 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pino from 'pino';
+import { searchOrders } from '../../api/operations/search-orders';
+import { parseConfig } from '../../src/config';
+import { rows } from '../../src/db/connection';
+import { getProject } from '../../src/db/projects';
+import { Indexer } from '../../src/main/indexer';
+import type { SearchServer } from '../../src/search/connection';
+import { SearchReader } from '../../src/search/reader';
+import { SearchWriter } from '../../src/search/writer';
+import { choosePorts } from '../../src/stack/ports';
+import { createProgress } from '../../src/stack/progress';
+import { meilisearchProgram, meilisearchTool } from '../../src/stack/servers/meilisearch';
+import { findTool } from '../../src/stack/tools/find-tool';
+import { PROJECT, aDatabase, type TestDatabase } from './database';
+import { servePlumbing, type Plumbing } from './plumbing';
+import { until } from './until';
+
+/** A Meilisearch of a test's own, as the stack runs it. */
+export interface OwnSearchServer extends SearchServer {
+  /** As kill -9 does; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** On the same data and port; resolves when it answers. */
+  start(): Promise<void>;
+  /** Stops answering, and goes on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
+  close(): Promise<void>;
+}
+
+async function aSearchServer(): Promise<OwnSearchServer> {
+  const { MEILISEARCH_PATH, TOOLS_DIR } = parseConfig(process.env);
+  const tools = { tools_dir: TOOLS_DIR, progress: createProgress(), signal: new AbortController().signal };
+  const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-search-'));
+  chmodSync(data_dir, 0o711);
+  const { port = 0 } = await choosePorts([{ variable: 'port', host: '127.0.0.1', port: 0 }]);
+  const key = 'a master key of a test';
+  const program = meilisearchProgram({
+    program: await findTool(meilisearchTool(MEILISEARCH_PATH), tools),
+    data_dir,
+    log_file: path.join(data_dir, 'log'),
+    port,
+    key,
+  });
+  let child: ChildProcess | undefined;
+  const server: OwnSearchServer = {
+    url: `http://127.0.0.1:${port}`,
+    master_key: key,
+    async start() {
+      child = spawn(program.command, program.args, { env: program.env, cwd: program.cwd, stdio: 'ignore' });
+      await until('Meilisearch answers', async () => await program.isReady!(0).catch(() => false));
+    },
+    async kill() {
+      const ended = new Promise((resolve) => child?.once('exit', resolve));
+      child?.kill('SIGKILL');
+      await ended;
+    },
+    signal: (signal) => void child?.kill(signal),
+    async close() {
+      if (child?.exitCode === null && child.signalCode === null) await server.kill();
+      rmSync(data_dir, { recursive: true, force: true });
+    },
+  };
+  await server.start();
+  return server;
+}
+
+export interface SearchAnswer {
+  hits: number;
+  hits_is_estimate?: true;
+  orders: { id: string; merchant_order_id?: string }[];
+  sort?: string;
+  error?: { type: string; value: string; property_path?: string; property_description?: string };
+}
+
+/** Search over a database and an index of its own, without workflows: orders are written straight to Postgres. */
+export interface SearchWorld extends TestDatabase {
+  server: OwnSearchServer;
+  reader: SearchReader;
+  writer: SearchWriter;
+  api: Plumbing;
+  /** A new indexer, which runs until it is stopped or the world ends. */
+  anIndexer(): Indexer;
+  stopIndexers(): Promise<void>;
+  /** Resolves when every change is in the index. */
+  indexed(): Promise<void>;
+  search(body: object): Promise<{ status: number; headers: Headers; body: SearchAnswer }>;
+}
+
+export async function aSearchWorld(): Promise<SearchWorld> {
+  const [server, database] = await Promise.all([aSearchServer(), aDatabase()]);
+  const log = pino({ level: 'silent' });
+  const { db } = database;
+  const project = (await getProject(db, PROJECT.id))!;
+  const [reader, writer] = [new SearchReader(server, log), new SearchWriter(server)];
+  const api = await servePlumbing({
+    findProject: async () => project,
+    operations: { searchOrders: searchOrders({ db, search: reader, public_url: 'https://pay.example' }) },
+  });
+  const indexers: Indexer[] = [];
+  const anIndexer = () => {
+    const indexer = new Indexer({ db, index: writer, log });
+    indexers.push(indexer);
+    indexer.start();
+    return indexer;
+  };
+  const stopIndexers = async () => {
+    for (const indexer of indexers.splice(0)) await indexer.stop();
+  };
+  return {
+    ...database,
+    server,
+    reader,
+    writer,
+    api,
+    anIndexer,
+    stopIndexers,
+    async indexed() {
+      await until('every change is in the index', async () => {
+        const [open] = await rows<{ count: number }>(
+          db,
+          'select (select count(*) from search_outbox) + (select count(*) from search_rebuild) as count',
+          {},
+        );
+        return open?.count === 0 && (await writer.state().catch(() => 'away')) === 'current';
+      });
+    },
+    async search(body) {
+      const response = await api.post('/v1/search/orders/', body);
+      return { status: response.status, headers: response.headers, body: (await response.json()) as SearchAnswer };
+    },
+    async close() {
+      await stopIndexers();
+      await api.close();
+      await database.close();
+      await server.close();
+    },
+  };
+}
