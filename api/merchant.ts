@@ -5,6 +5,7 @@ import { findPaymentLinkView, type PaymentLinkView } from '../src/db/payment-lin
 import type { Project } from '../src/db/projects';
 import { ServiceError, preconditionFailed } from '../src/errors';
 import type { Processor } from '../src/processor/client';
+import type { SearchReader } from '../src/search/reader';
 import type { FollowUps } from '../src/temporal/follow-ups';
 import type { Orders } from '../src/temporal/orders';
 import type { PaymentLinks } from '../src/temporal/payment-links';
@@ -28,6 +29,7 @@ export interface Services {
   follow_ups: FollowUps;
   payment_links: PaymentLinks;
   processor: Processor;
+  search: SearchReader;
   /** Address at which customers reach the hosted page, without a slash at its end. */
   public_url: string;
   /** Whether webhooks of test projects may go to private addresses. */

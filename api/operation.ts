@@ -84,13 +84,13 @@ export interface Write<A> {
 }
 
 /**
- * A use case: knows nothing of HTTP, receives parsed input, throws a ServiceError to refuse. A GET returns its answer; every other
- * operation checks the request and returns the work that is still to be done.
+ * A use case: knows nothing of HTTP, receives parsed input, throws a ServiceError to refuse. What only reads returns its answer;
+ * every other operation checks the request and returns the work that is still to be done.
  */
 export type Operation<R extends Route, C extends Caller> = (
   context: Context<C>,
   input: Input<R>,
-) => Promise<R extends { readonly method: 'get' } ? Answer<R> : Work<Answer<R>>>;
+) => Promise<R extends { readonly method: 'get' } | { readonly reads_only: true } ? Answer<R> : Work<Answer<R>>>;
 
 /** One for each route: a route without an operation does not compile. */
 export type Operations<Routes extends Record<string, Route>, C extends Caller> = {

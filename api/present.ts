@@ -134,6 +134,10 @@ function presentTransaction(transaction: TransactionView, order: OrderView, publ
       status: transaction.status,
       captured_amount: nullIfZero(transaction.captured_amount),
       voided_amount: nullIfZero(transaction.voided_amount),
+      settlement_currency: transaction.settlement_currency,
+      settlement_amount: transaction.settlement_amount,
+      fee_currency: transaction.fee_currency,
+      fee_amount: transaction.fee_amount,
       events: transaction.events.map(presentEvent),
       received_3ds_authentication:
         transaction.received_3ds_result === null ? null : { result: transaction.received_3ds_result },

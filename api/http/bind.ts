@@ -2,7 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import express, { Router, type Request, type RequestHandler, type Response } from 'express';
 import { parseJson } from '../../src/contract/json';
 import { parseIdempotencyKey, parseRequest } from '../../src/contract/request';
-import { changesObject, takesIdempotencyKey, type Input, type Route, type RouteSet } from '../../src/contract/routes';
+import {
+  changesObject,
+  readsOnly,
+  takesIdempotencyKey,
+  type Input,
+  type Route,
+  type RouteSet,
+} from '../../src/contract/routes';
 import type { KeptAnswer } from '../../src/db/idempotency-keys';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
@@ -63,7 +70,7 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
     });
     const context = contextOf(route, request, response, { caller, key, started, id }, limits);
     const run = (is_repeat: boolean) => operation({ ...context, is_repeat }, input as never);
-    if (route.method === 'get') {
+    if (readsOnly(route)) {
       const result = await run(false);
       if (result instanceof Stream) await answerStream(request, response, route.success, result);
       else send(request, response, route, replyOf(route, result));

@@ -12,6 +12,7 @@ import { listCurrencies } from './list-currencies';
 import { listOrders } from './list-orders';
 import { listPaymentLinks } from './list-payment-links';
 import { refundOrder } from './refund-order';
+import { searchOrders } from './search-orders';
 import { updateOrder } from './update-order';
 import { voidTransaction } from './void-transaction';
 import { voidTransactionAmount } from './void-transaction-amount';
@@ -33,6 +34,7 @@ export function createOperations(services: Services): MerchantOperations {
     listPaymentLinks: listPaymentLinks(services),
     getPaymentLink: getPaymentLink(services),
     endPaymentLink: endPaymentLink(services),
+    searchOrders: searchOrders(services),
     getProject,
     listCurrencies,
   };

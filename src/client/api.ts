@@ -142,6 +142,12 @@ export type Transaction = {
     is_capturable?: boolean;
     captured_amount?: number;
     voided_amount?: number;
+    settlement_currency?: string;
+    /** What the processor paid out, or took back; once it is settled. */
+    settlement_amount?: number;
+    fee_currency?: string;
+    /** What the processor kept as its fee; once it is settled. */
+    fee_amount?: number;
     status: "new" | "pending" | "processing" | "accepted" | "error" | "cancelled" | "expired";
     events?: Event[];
     outcomes?: {
@@ -329,6 +335,28 @@ export type PaymentLink = {
     completed?: string;
 };
 export type PaymentLinkList = PaymentLink[];
+export type SearchRequest = {
+    /** What to look for: `*` for every order, or conditions such as `status:completed amount:[1000 TO *]`. */
+    query: string;
+    /** Orders on one page; 20 unless it is sent. */
+    size?: number;
+    /** Position of the first order. Pages with start reach the first 10000 orders. */
+    start?: number;
+    /** One of created, modified, completed, amount, transaction.amount, with `asc` (the default) or `desc`. `created desc` unless it is sent. */
+    sort?: string;
+    /** For all pages, however many: `-1` with the first request, then `sort` of the answer before. Query, sort and size stay the same; `start` is not sent. */
+    search_after?: string | number;
+};
+export type SearchResult = {
+    /** Orders that meet the query, on all pages. */
+    hits: number;
+    /** There are more than 10,000 hits, and `hits` is about their number. */
+    hits_is_estimate?: true;
+    /** The orders of this page, as they are now. */
+    orders: Order[];
+    /** The `search_after` of the next page; absent on the last one. */
+    sort?: string;
+};
 export type Project = {
     id: string;
     merchant_id: string;
@@ -1040,6 +1068,42 @@ export function endPaymentLink({ paymentLinkId, idempotencyKey, ifMatch }: {
             "If-Match": ifMatch
         })
     });
+}
+/**
+ * Search orders
+ */
+export function searchOrders({ searchRequest }: {
+    searchRequest: SearchRequest;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: SearchResult;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>("/v1/search/orders/", oazapfts.json({
+        ...opts,
+        method: "POST",
+        body: searchRequest
+    }));
 }
 /**
  * Get the project

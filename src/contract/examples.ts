@@ -4,6 +4,7 @@ import type { ORDER_ROUTES } from './order-routes';
 import type { PAYMENT_LINK_ROUTES, PaymentLink } from './payment-link';
 import type { PROJECT_ROUTES } from './project';
 import type { Examples } from './routes';
+import type { SEARCH_ROUTES } from './search';
 
 const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
 const PROJECT_ID = '0b1b8c1e-54a4-4b7c-9a8e-0f4f2f7f3c11';
@@ -152,7 +153,9 @@ const authorizedOrder: Order = {
 };
 
 /** An example of every operation of the merchants' API. */
-export const EXAMPLES: Examples<typeof ORDER_ROUTES & typeof PAYMENT_LINK_ROUTES & typeof PROJECT_ROUTES> = {
+export const EXAMPLES: Examples<
+  typeof ORDER_ROUTES & typeof PAYMENT_LINK_ROUTES & typeof SEARCH_ROUTES & typeof PROJECT_ROUTES
+> = {
   createOrder: {
     body: {
       currency: 'EUR',
@@ -222,6 +225,10 @@ export const EXAMPLES: Examples<typeof ORDER_ROUTES & typeof PAYMENT_LINK_ROUTES
       reason: 'Ended by the merchant.',
       modified: '2026-01-16T09:30:00.310000+00:00',
     },
+  },
+  searchOrders: {
+    body: { query: 'status:new merchant_order_id:A-10*', size: 20, search_after: -1 },
+    answer: { hits: 1, orders: [newOrder] },
   },
   getProject: {
     answer: {

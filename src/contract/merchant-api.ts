@@ -16,6 +16,7 @@ import {
   paymentLinkRequestSchema,
   paymentLinkSchema,
 } from './payment-link';
+import { SEARCH_ROUTES, searchRequestSchema, searchResultSchema } from './search';
 import type { RouteSet } from './routes';
 import { eventSchema, transactionRequestSchema, transactionSchema } from './transaction';
 
@@ -30,10 +31,11 @@ export const MERCHANT_API = {
     challenge: 'Basic realm="payments", charset="UTF-8"',
     description: 'The API key of the project is the username, the password is empty.',
   },
-  routes: { ...ORDER_ROUTES, ...PAYMENT_LINK_ROUTES, ...PROJECT_ROUTES },
+  routes: { ...ORDER_ROUTES, ...PAYMENT_LINK_ROUTES, ...SEARCH_ROUTES, ...PROJECT_ROUTES },
   tags: [
     { name: 'Orders', description: 'Orders, and what is done with their money.', routes: ORDER_ROUTES },
     { name: 'Payment links', description: 'Addresses at which a customer pays.', routes: PAYMENT_LINK_ROUTES },
+    { name: 'Search', description: 'Finding orders.', routes: SEARCH_ROUTES },
     { name: 'Project', description: 'The project of the API key.', routes: PROJECT_ROUTES },
   ],
   schemas: {
@@ -43,6 +45,8 @@ export const MERCHANT_API = {
     Customer: customerSchema,
     Order: orderSchema,
     OrderList: orderListSchema,
+    SearchRequest: searchRequestSchema,
+    SearchResult: searchResultSchema,
     Transaction: transactionSchema,
     Event: eventSchema,
     PaymentLinkRequest: paymentLinkRequestSchema,

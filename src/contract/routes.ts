@@ -18,6 +18,8 @@ export interface Route {
   /** The request may come without any body, which then reads as `{}` (rules 1.10). */
   readonly body_optional?: boolean;
   readonly output: z.ZodType;
+  /** A POST that changes nothing, like a GET. */
+  readonly reads_only?: true;
   /** The answer is the order of the path: it carries its ETag, and a GET with If-None-Match may be answered 304. */
   readonly etag?: true;
   /** The answer may be sent while it is made. */
@@ -44,8 +46,13 @@ export function changesObject({ method, path }: Pick<Route, 'method' | 'path'>):
 }
 
 /** Whether a request may carry an Idempotency-Key (rules 11.1). */
-export function takesIdempotencyKey({ method }: Pick<Route, 'method'>): boolean {
-  return method !== 'get';
+export function takesIdempotencyKey(route: Pick<Route, 'method' | 'reads_only'>): boolean {
+  return !readsOnly(route);
+}
+
+/** Whether the operation changes nothing, so that it may always be sent again. */
+export function readsOnly({ method, reads_only }: Pick<Route, 'method' | 'reads_only'>): boolean {
+  return method === 'get' || reads_only === true;
 }
 
 /** Every error an operation can answer with, each once. */

@@ -120,6 +120,10 @@ export const transactionSchema = z.strictObject({
     .describe('True while the transaction can still be captured. Always there on a payment.'),
   captured_amount: amount().optional(),
   voided_amount: amount().optional(),
+  settlement_currency: currency().optional(),
+  settlement_amount: amount().optional().describe('What the processor paid out, or took back; once it is settled.'),
+  fee_currency: currency().optional(),
+  fee_amount: amount().optional().describe('What the processor kept as its fee; once it is settled.'),
   status: z.enum(TRANSACTION_STATUSES),
   events: z.array(eventSchema).optional(),
   outcomes: z

@@ -7,6 +7,7 @@ import { configSchema } from '../config';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { openApi, type OpenApi } from '../contract/openapi';
 import type { Route } from '../contract/routes';
+import { FIELDS, FIELD_NAMES, SORT_FIELDS, type Field } from '../domain/query/fields';
 import { ORDER_MOVES, PAYMENT_LINK_MOVES, TRANSACTION_MOVES, toMermaid } from '../domain/transitions';
 import { ERRORS, typeOf, type ErrorName } from '../errors';
 import { TEST_CARDS } from '../simulator/cards';
@@ -30,6 +31,7 @@ const PAGES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   },
   'docs/errors.md': { errors },
   'docs/sandbox.md': { cards },
+  'docs/search.md': { fields },
 };
 
 /** Pages that the description of the merchants' API holds as chapters, in this order. */
@@ -125,6 +127,34 @@ function errors(): string {
     return `| ${status} \`${typeOf(name)}\` | ${meaning} ${remedy} |`;
   });
   return table(['Error', 'Meaning, and what to do'], rows);
+}
+
+function fields(): string {
+  const rows = FIELD_NAMES.map((name) => {
+    const isSorted = (SORT_FIELDS as readonly string[]).includes(name);
+    return `| \`${name}\` | ${valuesOf(FIELDS[name])} | ${isSorted ? 'yes' : ''} |`;
+  });
+  return table(['Field', 'Values', 'Can be sorted by'], rows);
+}
+
+/** More are not listed. */
+const LISTED_VALUES_MAX = 20;
+
+function valuesOf({ type, values = [] }: Field): string {
+  switch (type) {
+    case 'text':
+      return 'text';
+    case 'uuid':
+      return 'uuid';
+    case 'choice':
+      return values.length > LISTED_VALUES_MAX ? 'currency' : values.map((value) => `\`${value}\``).join(', ');
+    case 'integer':
+      return 'minor units';
+    case 'decimal':
+      return 'main units';
+    case 'instant':
+      return 'time';
+  }
 }
 
 function table(head: readonly string[], rows: readonly string[]): string {

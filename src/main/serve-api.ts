@@ -15,8 +15,10 @@ import { createProcessor } from '../processor/client';
 import { connectTemporal, pingTemporal, type TemporalClient } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 import { createWorkflows } from '../temporal/workflows';
+import { SearchReader } from '../search/reader';
 import type { Started } from './process';
 import { publicUrl } from './public-url';
+import { searchServer } from './search-server';
 
 /** How long a form of the hosted page waits for the outcome (rules 12.4). Milliseconds. */
 const PAGE_DEADLINE_MS = 10_000;
@@ -68,6 +70,7 @@ export async function serveApi(
         follow_ups,
         payment_links,
         processor,
+        search: new SearchReader(searchServer(config), log),
         public_url,
         webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       }),

@@ -87,6 +87,13 @@ test('the sandbox gives a first card token, and the walkthroughs use it', async 
   expect(answers['walk cancel']).toBe('cancelled');
 });
 
+test('search finds the order of the page, and all pages of a query', async () => {
+  const setup = callsOf('README.md').filter(({ name }) => name === 'setup');
+  const { find, pages } = await typeIn(folder, [...setup, ...callsOf('docs/search.md')]);
+  expect(JSON.parse(find ?? '')).toMatchObject({ hits: 1, orders: [{ merchant_order_id: 'S-1001' }] });
+  expect(pages).toBe('1');
+});
+
 describe('the code that verifies a webhook', () => {
   /** How each language runs the code of the page and prints whether the request on its standard input is a webhook. */
   const LANGUAGES = {

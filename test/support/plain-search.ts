@@ -9,7 +9,12 @@ import { PROJECT } from './database';
  * service but the tree of the query.
  */
 export async function plainSearch(db: Database, query: Query): Promise<string[]> {
-  const views = await listOrderViews(db, PROJECT.id, { since: 0, until: Date.UTC(2100, 0) }, 1_000_000);
+  const views = await listOrderViews(db, PROJECT.id, {
+    since: 0,
+    until: Date.UTC(2100, 0),
+    after: undefined,
+    limit: 1_000_000,
+  });
   return views.filter((view) => rowsOf(view).some((row) => meets(query, row))).map(({ id }) => id);
 }
 

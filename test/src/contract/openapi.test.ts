@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import { EXAMPLES } from '../../../src/contract/examples';
 import { MERCHANT_API, type MerchantRoutes } from '../../../src/contract/merchant-api';
 import { openApi, type JsonSchema, type OpenApiOperation } from '../../../src/contract/openapi';
-import { errorsOf, type Route } from '../../../src/contract/routes';
+import { errorsOf, readsOnly, type Route } from '../../../src/contract/routes';
 import { ERRORS, typeOf } from '../../../src/errors';
 
 const document = openApi(MERCHANT_API);
@@ -60,8 +60,8 @@ describe.each(ids)('%s', (id) => {
     expect(new Set(Object.keys(operation.responses))).toEqual(statuses);
   });
 
-  test('offers Idempotency-Key on every change, and on no GET', () => {
-    expect(operation.parameters.some(({ name }) => name === 'Idempotency-Key')).toBe(route.method !== 'get');
+  test('offers Idempotency-Key on every change, and on nothing that only reads', () => {
+    expect(operation.parameters.some(({ name }) => name === 'Idempotency-Key')).toBe(!readsOnly(route));
   });
 });
 

@@ -1,0 +1,86 @@
+import { SEARCH_REACH, SEARCH_SIZE, type SearchRequest } from '../../src/contract/search';
+import { findOrderViews } from '../../src/db/order-view';
+import { reportRows } from '../../src/db/search';
+import { SORT_FIELDS, parseSort } from '../../src/domain/query/fields';
+import { parseQuery } from '../../src/domain/query/parse';
+import { conditionsOf, matches } from '../../src/domain/query/query';
+import { rowOf } from '../../src/domain/query/report';
+import { invalid } from '../../src/errors';
+import { cursorOf, placeOf, type Place } from '../../src/search/cursor';
+import type { Wanted } from '../../src/search/reader';
+import type { MerchantOperation, Services } from '../merchant';
+import { presentOrder } from '../present';
+
+/** The `search_after` of a first request. */
+const FIRST = '-1';
+
+/**
+ * A page of the orders that meet a query. The index finds them and the record says what they are, so an order that has changed and
+ * no longer meets the query is left out. Throws a ValidationError that names the field, and ServiceUnavailable without the index.
+ */
+export const searchOrders =
+  ({ db, search, public_url }: Pick<Services, 'db' | 'search' | 'public_url'>): MerchantOperation<'searchOrders'> =>
+  async ({ caller: { project } }, { body }) => {
+    const { size = SEARCH_SIZE.default } = body;
+    const wanted = wantedBy(project.id, body);
+    const { field, direction } = wanted.sort;
+    const sequence = { project_id: project.id, query: body.query, sort: `${field} ${direction}`, size };
+    const found = await search.orders(
+      wanted,
+      pageOf(body, size, (cursor) => placeOf(cursor, sequence)),
+    );
+    const orders = await ordersOf(db, wanted, found.order_ids);
+    return {
+      hits: Math.max(found.hits - (found.order_ids.length - orders.length), 0),
+      ...(found.is_estimate && { hits_is_estimate: true as const }),
+      orders: orders.map((order) => presentOrder(order, public_url)),
+      ...(found.next && { sort: cursorOf(sequence, found.next) }),
+    };
+  };
+
+/** What a request looks for. */
+function wantedBy(project_id: string, { query: text, sort: sort_text = 'created desc' }: SearchRequest): Wanted {
+  const parsed = parseQuery(text);
+  if ('problem' in parsed) throw invalid('query', parsed.problem);
+  const sort = parseSort(sort_text);
+  if (sort === undefined) throw invalid('sort', `Expected one of ${SORT_FIELDS.join(', ')}, with asc or desc.`);
+  return { project_id, query: parsed.query, sort };
+}
+
+function pageOf(
+  { start, search_after }: SearchRequest,
+  size: number,
+  read: (cursor: string) => Place | 'other' | undefined,
+) {
+  if (search_after === undefined) {
+    const position = start ?? 0;
+    if (position + size <= SEARCH_REACH) return { size, start: position };
+    throw invalid(
+      'start',
+      `Expected start and size of ${SEARCH_REACH} at most together: beyond that use search_after.`,
+    );
+  }
+  if (start !== undefined) throw invalid('search_after', 'Expected start or search_after, not both.');
+  if (String(search_after) === FIRST) return { size, start: 0 };
+  const after = read(String(search_after));
+  if (after === undefined) throw invalid('search_after', 'Expected -1, or the sort of the answer before.');
+  if (after === 'other') {
+    throw invalid('search_after', 'It belongs to another sequence: query, sort and size stay the same in one.');
+  }
+  return { size, after };
+}
+
+/** The orders as the record has them now, in the order of the ids; only those of the project that meet the query. */
+async function ordersOf(db: Services['db'], { project_id, query }: Wanted, order_ids: readonly string[]) {
+  const fields = conditionsOf(query).map(({ field }) => field);
+  const [views, rows] = await Promise.all([
+    findOrderViews(db, project_id, order_ids),
+    fields.length === 0 ? [] : reportRows(db, order_ids, fields),
+  ]);
+  const meeting = new Set(rows.flatMap((row) => (matches(query, rowOf(row)) ? [row.order_id] : [])));
+  const found = new Map(views.map((view) => [view.id, view]));
+  return order_ids.flatMap((id) => {
+    const view = found.get(id);
+    return view !== undefined && (fields.length === 0 || meeting.has(id)) ? [view] : [];
+  });
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { SORT_FIELDS } from '../domain/query/fields';
+import { orderSchema } from './order';
+import type { Route } from './routes';
+
+/** Orders on one page of search results: when the request names no size, and at most. */
+export const SEARCH_SIZE = { default: 20, max: 1_000 } as const;
+/** How far `start` and `size` reach. */
+export const SEARCH_REACH = 10_000;
+
+/** What searches orders (rules 20). */
+export const searchRequestSchema = z.object({
+  query: z
+    .string()
+    .min(1)
+    .meta({ examples: ['status:completed created:[2026-01-01 TO 2026-01-31]'] })
+    .describe('What to look for: `*` for every order, or conditions such as `status:completed amount:[1000 TO *]`.'),
+  size: z
+    .int()
+    .min(1)
+    .max(SEARCH_SIZE.max)
+    .optional()
+    .describe(`Orders on one page; ${SEARCH_SIZE.default} unless it is sent.`),
+  start: z
+    .int()
+    .min(0)
+    .optional()
+    .describe(`Position of the first order. Pages with start reach the first ${SEARCH_REACH} orders.`),
+  sort: z
+    .string()
+    .optional()
+    .meta({ examples: ['created desc'] })
+    .describe(
+      `One of ${SORT_FIELDS.join(', ')}, with \`asc\` (the default) or \`desc\`. \`created desc\` unless it is sent.`,
+    ),
+  search_after: z
+    .union([z.string(), z.int().min(-1).max(-1)])
+    .optional()
+    .describe(
+      'For all pages, however many: `-1` with the first request, then `sort` of the answer before. Query, sort and size stay the same; `start` is not sent.',
+    ),
+});
+export type SearchRequest = z.infer<typeof searchRequestSchema>;
+
+export const searchResultSchema = z.strictObject({
+  hits: z.int().min(0).describe('Orders that meet the query, on all pages.'),
+  hits_is_estimate: z
+    .literal(true)
+    .optional()
+    .describe('There are more than 10,000 hits, and `hits` is about their number.'),
+  orders: z.array(orderSchema).describe('The orders of this page, as they are now.'),
+  sort: z.string().optional().describe('The `search_after` of the next page; absent on the last one.'),
+});
+
+/** Finding orders. */
+export const SEARCH_ROUTES = {
+  searchOrders: {
+    method: 'post',
+    path: '/v1/search/orders/',
+    summary: 'Search orders',
+    description:
+      'The orders that meet a query, found within a second of their last change. Pages with `start` and `size` reach the first 10,000 orders; with `search_after` a sequence of requests gets all of them, each once while nothing moves that it is sorted by.',
+    body: searchRequestSchema,
+    output: searchResultSchema,
+    reads_only: true,
+    success: 200,
+    errors: [],
+  },
+} as const satisfies Record<string, Route>;

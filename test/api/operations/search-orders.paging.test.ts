@@ -1,0 +1,116 @@
+import { rows } from '../../../src/db/connection';
+import { aSearchWorld, type SearchAnswer, type SearchWorld } from '../../support/search';
+import { writeOrders, type WrittenOrder } from '../../support/search-orders';
+
+/** More than `start` reaches. */
+const COUNT = 10_500;
+const DAY = Date.UTC(2026, 0, 1);
+const instant = (ms: number) => new Date(DAY + ms).toISOString();
+
+let world: SearchWorld;
+/** Ids of the orders there were at first. */
+let first: Set<string>;
+
+/** Many orders share an instant or an amount; some have no transaction, some are not completed. */
+function anyOrder(n: number): WrittenOrder {
+  const created = instant(Math.floor(n / 7) * 1_000);
+  return {
+    merchant_order_id: `M-${n}`,
+    amount: n % 97,
+    created,
+    modified: instant(n * 1_000),
+    ...(n % 3 === 0 ? { status: 'new', transactions: [] } : { status: 'completed', completed: created }),
+    ...(n % 3 === 1 && { transactions: [{ status: 'error' }, { status: 'accepted' }] }),
+  };
+}
+
+const many = (from: number, count: number) => Array.from({ length: count }, (_, n) => anyOrder(from + n));
+
+beforeAll(async () => {
+  world = await aSearchWorld();
+  world.anIndexer();
+  first = new Set();
+  for (let n = 0; n < COUNT; n += 2_100) for (const id of await writeOrders(world.db, many(n, 2_100))) first.add(id);
+  await world.indexed();
+});
+afterAll(() => world.close());
+
+async function page(body: object): Promise<SearchAnswer> {
+  const answer = await world.search(body);
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  return answer.body;
+}
+
+/** All orders of a sequence. `between` happens before each of its pages but the first. */
+async function sequence(body: object, between = async () => undefined as unknown): Promise<SearchAnswer['orders']> {
+  const orders = [];
+  for (let search_after: string | number = -1; ; await between()) {
+    const answer = await page({ ...body, search_after });
+    orders.push(...answer.orders);
+    if (answer.sort === undefined) return orders;
+    search_after = answer.sort;
+  }
+}
+
+/** The ids by the record, as the sort wants them: what has no value last, the rest by its number. */
+async function expectedOrder(field: string, direction: string): Promise<string[]> {
+  const column =
+    field === 'transaction.amount' ? '(select max(amount) from transactions where order_id = o.id)' : `o.${field}`;
+  const of = await rows<{ id: string }>(
+    world.db,
+    `select o.id from orders o order by ${column} ${direction} nulls last, o.sequence ${direction}`,
+    {},
+  );
+  return of.map(({ id }) => id);
+}
+
+test.each(
+  ['created', 'modified', 'completed', 'amount', 'transaction.amount'].flatMap((field) =>
+    ['asc', 'desc'].map((direction) => [field, direction] as const),
+  ),
+)('a sequence by %s %s has every order once, in order, what has no value last', async (field, direction) => {
+  const orders = await sequence({ query: '*', sort: `${field} ${direction}`, size: 1_000 });
+  expect(orders.map(({ id }) => id)).toEqual(await expectedOrder(field, direction));
+});
+
+it('start and size reach 10,000 orders, in the order of the sequence', async () => {
+  const body = { query: '*', sort: 'amount', size: 1_000 };
+  const expected = await expectedOrder('amount', 'asc');
+  for (const start of [0, 500, 9_000]) {
+    const { hits, orders } = await page({ ...body, start });
+    expect([hits, orders.map(({ id }) => id)]).toEqual([COUNT, expected.slice(start, start + 1_000)]);
+  }
+});
+
+test.each([
+  ['an order once, however many of its transactions meet the query', 'NOT transaction.id:', COUNT * (2 / 3)],
+  ['conditions on one transaction', 'transaction.status:error', COUNT / 3],
+  ['conditions on orders', 'status:new', COUNT / 3],
+  ['nothing', 'merchant_order_id:nobody', 0],
+])('hits counts %s', async (_title, query, hits) => {
+  const { orders, ...answer } = await page({ query, size: 100 });
+  expect(answer.hits).toBe(hits);
+  expect(answer.hits_is_estimate).toBeUndefined();
+  const all = await sequence({ query, sort: 'amount desc', size: 1_000 });
+  expect(new Set(all.map(({ id }) => id)).size).toBe(hits);
+  expect(all).toHaveLength(hits);
+  expect(orders).toHaveLength(Math.min(hits, 100));
+});
+
+test.each(['created asc', 'created desc', 'amount asc', 'transaction.amount desc'])(
+  'while orders are added, a sequence by %s has each that was there exactly once',
+  async (sort) => {
+    let added = COUNT + 100_000;
+    const orders = await sequence({ query: '*', sort, size: 500 }, async () => {
+      // Before, between and after those that are there, of every amount.
+      await writeOrders(
+        world.db,
+        many(added % 3_000, 20).map((order) => ({ ...order, merchant_order_id: 'added' })),
+      );
+      added += 20;
+    });
+    const ids = orders.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id) => first.has(id))).toHaveLength(first.size);
+  },
+);
