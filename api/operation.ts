@@ -47,6 +47,8 @@ export class Stream {
   constructor(
     readonly content_type: string,
     readonly chunks: AsyncIterable<string>,
+    /** The name under which a browser saves it; such a file is compressed for a reader who accepts that. */
+    readonly file_name?: string,
   ) {}
 }
 

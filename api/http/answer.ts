@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import type { Request, Response } from 'express';
 import type { Stream } from '../operation';
 
@@ -27,11 +28,14 @@ export async function answerStream(
   request: Request,
   response: Response,
   status: number,
-  { content_type, chunks }: Stream,
+  { content_type, chunks, file_name }: Stream,
 ): Promise<void> {
   const iterator = chunks[Symbol.asyncIterator]();
   const first = await iterator.next();
   response.statusCode = status;
+  const isCompressed = file_name !== undefined && request.acceptsEncodings('gzip') === 'gzip';
+  if (file_name !== undefined) response.attachment(file_name).vary('Accept-Encoding');
+  if (isCompressed) response.setHeader('Content-Encoding', 'gzip');
   response.setHeader('Content-Type', content_type);
   protect(response);
   if (request.method === 'HEAD') {
@@ -46,7 +50,8 @@ export async function answerStream(
     yield* { [Symbol.asyncIterator]: () => iterator };
   }
   try {
-    await pipeline(Readable.from(all(), { highWaterMark: 1 }), response);
+    const source = Readable.from(all(), { highWaterMark: 1 });
+    await (isCompressed ? pipeline(source, createGzip({ level: 1 }), response) : pipeline(source, response));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   }

@@ -8,21 +8,33 @@ import { rowOf } from '../../src/domain/query/report';
 import { invalid } from '../../src/errors';
 import { cursorOf, placeOf, type Place } from '../../src/search/cursor';
 import type { Wanted } from '../../src/search/reader';
+import { clock } from '../clock';
 import type { MerchantOperation, Services } from '../merchant';
+import { Stream } from '../operation';
 import { presentOrder } from '../present';
+import { reportsInTurn } from '../report';
 
 /** The `search_after` of a first request. */
 const FIRST = '-1';
 
 /**
- * A page of the orders that meet a query. The index finds them and the record says what they are, so an order that has changed and
- * no longer meets the query is left out. Throws a ValidationError that names the field, and ServiceUnavailable without the index.
+ * A page of the orders that meet a query, or the report of all of them. The index finds them and the record says what they are, so
+ * an order that has changed and no longer meets the query is left out. Throws a ValidationError that names the field, and
+ * ServiceUnavailable without the index.
  */
-export const searchOrders =
-  ({ db, search, public_url }: Pick<Services, 'db' | 'search' | 'public_url'>): MerchantOperation<'searchOrders'> =>
-  async ({ caller: { project } }, { body }) => {
-    const { size = SEARCH_SIZE.default } = body;
+export const searchOrders = ({
+  db,
+  search,
+  public_url,
+}: Pick<Services, 'db' | 'search' | 'public_url'>): MerchantOperation<'searchOrders'> => {
+  const report = reportsInTurn({ db, search });
+  return async ({ caller: { project } }, { query: { format }, body }) => {
     const wanted = wantedBy(project.id, body);
+    if (format === 'csv') {
+      refusePaging(body);
+      return new Stream('text/csv; charset=utf-8', report(wanted), fileName(project.name, clock.now()));
+    }
+    const { size = SEARCH_SIZE.default } = body;
     const { field, direction } = wanted.sort;
     const sequence = { project_id: project.id, query: body.query, sort: `${field} ${direction}`, size };
     const found = await search.orders(
@@ -37,6 +49,18 @@ export const searchOrders =
       ...(found.next && { sort: cursorOf(sequence, found.next) }),
     };
   };
+};
+
+/** A report has all rows. */
+function refusePaging(body: SearchRequest): void {
+  const sent = (['size', 'start', 'search_after'] as const).find((name) => body[name] !== undefined);
+  if (sent !== undefined) throw invalid(sent, 'The report has every row: it is not sent with format=csv.');
+}
+
+/** The project and the day of the report, without what a file system does not take. */
+function fileName(project: string, now: number): string {
+  return `${project.replace(/[\\/:*?"<>|\p{Cc}]/gu, '-')} ${new Date(now).toISOString().slice(0, 10)}.csv`;
+}
 
 /** What a request looks for. */
 function wantedBy(project_id: string, { query: text, sort: sort_text = 'created desc' }: SearchRequest): Wanted {

@@ -1072,7 +1072,8 @@ export function endPaymentLink({ paymentLinkId, idempotencyKey, ifMatch }: {
 /**
  * Search orders
  */
-export function searchOrders({ searchRequest }: {
+export function searchOrders({ format, searchRequest }: {
+    format?: "csv";
     searchRequest: SearchRequest;
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.fetchJson<{
@@ -1099,7 +1100,9 @@ export function searchOrders({ searchRequest }: {
     } | {
         status: 503;
         data: Error;
-    }>("/v1/search/orders/", oazapfts.json({
+    }>(`/v1/search/orders/${QS.query(QS.explode({
+        format
+    }))}`, oazapfts.json({
         ...opts,
         method: "POST",
         body: searchRequest

@@ -195,7 +195,10 @@ function operation(
       [route.success]: {
         description: 'Done.',
         headers: { ...HEADERS, ...(route.etag && { ETag: ETAG }) },
-        content: { 'application/json': { schema: schemaOf(route.output), example: example?.answer } },
+        content: {
+          'application/json': { schema: schemaOf(route.output), example: example?.answer },
+          ...(route.file && { [route.file]: { schema: { type: 'string' } } }),
+        },
       },
       ...(isConditional(route) && {
         '304': {

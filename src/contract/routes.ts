@@ -22,6 +22,8 @@ export interface Route {
   readonly reads_only?: true;
   /** The answer is the order of the path: it carries its ETag, and a GET with If-None-Match may be answered 304. */
   readonly etag?: true;
+  /** The answer may also be this kind of file. */
+  readonly file?: 'text/csv';
   /** The answer may be sent while it is made. */
   readonly stream?: true;
   readonly success: 200 | 201;

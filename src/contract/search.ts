@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { SORT_FIELDS } from '../domain/query/fields';
+import { QUERY_LIMITS } from '../domain/query/parse';
 import { orderSchema } from './order';
 import type { Route } from './routes';
+import { reference } from './scalars';
 
 /** Orders on one page of search results: when the request names no size, and at most. */
 export const SEARCH_SIZE = { default: 20, max: 1_000 } as const;
@@ -13,6 +15,7 @@ export const searchRequestSchema = z.object({
   query: z
     .string()
     .min(1)
+    .max(QUERY_LIMITS.characters)
     .meta({ examples: ['status:completed created:[2026-01-01 TO 2026-01-31]'] })
     .describe('What to look for: `*` for every order, or conditions such as `status:completed amount:[1000 TO *]`.'),
   size: z
@@ -26,15 +29,14 @@ export const searchRequestSchema = z.object({
     .min(0)
     .optional()
     .describe(`Position of the first order. Pages with start reach the first ${SEARCH_REACH} orders.`),
-  sort: z
-    .string()
+  sort: reference()
     .optional()
     .meta({ examples: ['created desc'] })
     .describe(
       `One of ${SORT_FIELDS.join(', ')}, with \`asc\` (the default) or \`desc\`. \`created desc\` unless it is sent.`,
     ),
   search_after: z
-    .union([z.string(), z.int().min(-1).max(-1)])
+    .union([reference(), z.int().min(-1).max(-1)])
     .optional()
     .describe(
       'For all pages, however many: `-1` with the first request, then `sort` of the answer before. Query, sort and size stay the same; `start` is not sent.',
@@ -60,7 +62,16 @@ export const SEARCH_ROUTES = {
     summary: 'Search orders',
     description:
       'The orders that meet a query, found within a second of their last change. Pages with `start` and `size` reach the first 10,000 orders; with `search_after` a sequence of requests gets all of them, each once while nothing moves that it is sorted by.',
+    // Strict: a misspelt format must not answer a page instead of the report.
+    query: z.strictObject({
+      format: z
+        .literal('csv')
+        .optional()
+        .describe('`csv` answers the transaction report of all orders found: a row for each transaction.'),
+    }),
     body: searchRequestSchema,
+    file: 'text/csv',
+    stream: true,
     output: searchResultSchema,
     reads_only: true,
     success: 200,

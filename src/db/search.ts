@@ -1,6 +1,5 @@
-import { FIELDS, type Field, type FieldName } from '../domain/query/fields';
-import type { Subject } from '../domain/query/query';
-import { DECLINED } from '../domain/query/fields';
+import { DECLINED, FIELDS, type Field, type FieldName } from '../domain/query/fields';
+import { conditionsOf, type Query, type Subject } from '../domain/query/query';
 import type { ReportRow } from '../domain/query/report';
 import { FOLLOW_UPS } from '../domain/follow-up';
 import { OPEN_ORDER_STATUSES } from '../domain/transitions';
@@ -201,4 +200,70 @@ export async function searchRebuild(db: Database): Promise<SearchRebuild | undef
 export async function noteSearchRebuild(db: Database, orders: number | undefined): Promise<void> {
   if (orders === undefined) await rows(db, 'delete from search_rebuild', {});
   else await rows(db, 'update search_rebuild set orders = :orders', { orders });
+}
+
+/** A condition in SQL on orders `o`, with its bindings. */
+export interface RecordCondition {
+  sql: string;
+  bindings: Record<string, number>;
+}
+
+/** A query as a condition on the record; `undefined` when it is about anything but times of the order, which only the index finds. */
+export function recordCondition(query: Query): RecordCondition | undefined {
+  if (conditionsOf(query).some(({ field }) => field === 'words' || FIELDS[field].type !== 'instant')) return undefined;
+  const bindings: RecordCondition['bindings'] = {};
+  /** Instants are compared to the millisecond: what ends with one includes all of it. */
+  const instant = (epoch_ms: number) => {
+    const name = `instant_${Object.keys(bindings).length}`;
+    bindings[name] = epoch_ms;
+    return `to_timestamp(:${name}::numeric / 1000)`;
+  };
+  const sqlOf = (one: Query): string => {
+    switch (one.op) {
+      case 'all':
+        return 'true';
+      case 'and':
+      case 'or':
+        return `(${one.of.map(sqlOf).join(` ${one.op} `)})`;
+      case 'not':
+        return `not (${sqlOf(one.of)})`;
+      case 'absent':
+        return `(${COLUMNS[one.field]}) is null`;
+      case 'range': {
+        const { from, to } = one;
+        const column = COLUMNS[one.field];
+        const ends = [
+          ...(from === undefined ? [] : [`${column} >= ${instant(from.value + (from.inclusive ? 0 : 1))}`]),
+          ...(to === undefined ? [] : [`${column} < ${instant(to.value + (to.inclusive ? 1 : 0))}`]),
+        ];
+        return `coalesce(${ends.join(' and ')}, false)`;
+      }
+      default:
+        return 'false';
+    }
+  };
+  return { sql: sqlOf(query), bindings };
+}
+
+/** The ids of a project's orders that meet a condition, by creation, page by page. */
+export async function* orderIdsByCreation(
+  db: Database,
+  { project_id, condition, direction }: { project_id: string; condition: RecordCondition; direction: 'asc' | 'desc' },
+  size: number,
+): AsyncGenerator<string[]> {
+  let last: { id: string; created: string; sequence: number } | undefined;
+  for (;;) {
+    const after =
+      last && `and (o.created, o.sequence) ${direction === 'asc' ? '>' : '<'} (:created::timestamptz, :sequence)`;
+    const page: { id: string; created: string; sequence: number }[] = await rows(
+      db,
+      `select o.id, o.created, o.sequence from orders o
+       where o.project_id = :project_id and ${condition.sql} ${after ?? ''}
+       order by o.created ${direction}, o.sequence ${direction} limit :size`,
+      { ...condition.bindings, project_id, size, ...(last && { created: last.created, sequence: last.sequence }) },
+    );
+    if (page.length > 0) yield page.map(({ id }) => id);
+    if (page.length < size) return;
+    last = page.at(-1);
+  }
 }

@@ -89,9 +89,10 @@ test('the sandbox gives a first card token, and the walkthroughs use it', async 
 
 test('search finds the order of the page, and all pages of a query', async () => {
   const setup = callsOf('README.md').filter(({ name }) => name === 'setup');
-  const { find, pages } = await typeIn(folder, [...setup, ...callsOf('docs/search.md')]);
+  const { find, pages, report } = await typeIn(folder, [...setup, ...callsOf('docs/search.md')]);
   expect(JSON.parse(find ?? '')).toMatchObject({ hits: 1, orders: [{ merchant_order_id: 'S-1001' }] });
   expect(pages).toBe('1');
+  expect(report).toBe('id,merchant_order_id,created,completed,currency,amount,status');
 });
 
 describe('the code that verifies a webhook', () => {

@@ -303,7 +303,7 @@ export async function up(knex: Knex): Promise<void> {
       position json
     );
 
-    create index orders_project_created on orders (project_id, created);
+    create index orders_project_created on orders (project_id, created, sequence);
     create index orders_related on orders (related_order_id) where related_order_id is not null;
     create index payment_links_project_created on payment_links (project_id, created);
     create index orders_of_payment_link on orders (related_payment_link_id) where related_payment_link_id is not null;

@@ -39,7 +39,7 @@ function comparable(field: FieldName, value: string | number | readonly string[]
 }
 
 /** An amount in main units, by its own currency. */
-function decimalOf(field: FieldName, value: string | number | readonly string[], row: ReportRow): string {
+export function decimalOf(field: FieldName, value: string | number | readonly string[], row: ReportRow): string {
   const { currency = '' }: Field = FIELDS[field];
   return decimalAmount(Number(value), String(row[currency as FieldName]));
 }

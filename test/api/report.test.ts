@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { rows } from '../../src/db/connection';
+import { FIELD_NAMES } from '../../src/domain/query/fields';
+import { aSearchWorld, type SearchWorld } from '../support/search';
+import { someOrders, writeOrders } from '../support/search-orders';
+
+let world: SearchWorld;
+beforeAll(async () => {
+  world = await aSearchWorld();
+  world.anIndexer();
+  await writeOrders(world.db, someOrders(60, 247));
+  await world.indexed();
+});
+afterAll(() => world.close());
+
+const ask = (body: object, headers: Record<string, string> = {}) =>
+  world.api.send('/v1/search/orders/?format=csv', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+
+/** RFC 4180, read by itself. */
+function cellsOf(csv: string): string[][] {
+  const lines: string[][] = [[]];
+  const cell = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y;
+  while (cell.lastIndex < csv.length) {
+    const at = cell.lastIndex;
+    const [, quoted, plain = '', end] = cell.exec(csv) ?? [];
+    if (end === undefined) throw new Error(`no CSV at ${at}: ${csv.slice(at, at + 40)}`);
+    lines.at(-1)!.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end !== ',') lines.push([]);
+  }
+  return lines.slice(0, -1);
+}
+
+async function report(body: object): Promise<Record<string, string>[]> {
+  const response = await ask(body);
+  const csv = await response.text();
+  if (response.status !== 200) throw new Error(csv);
+  const [header, ...lines] = cellsOf(csv);
+  expect(header).toEqual(FIELD_NAMES);
+  return lines.map((cells) => Object.fromEntries(cells.map((cell, n) => [header![n]!, cell])));
+}
+
+const count = async (sql: string) =>
+  (await rows<{ count: number }>(world.db, `select count(*) as count from ${sql}`, {}))[0]!.count;
+
+it('has a row for each transaction and for each order without one, by the record or by the index', async () => {
+  const expected = await count('orders o left join transactions t on t.order_id = o.id');
+  const [by_record, by_index] = [await report({ query: '*' }), await report({ query: '* OR nobody' })];
+  expect(by_record).toHaveLength(expected);
+  expect(by_index).toEqual(by_record);
+});
+
+test.each([
+  'created:2026-01-15',
+  'created:{2026-01-15 TO *]',
+  'NOT created:[* TO 2026-01-15}',
+  'completed:',
+  'modified:[2026-01-16 TO *] OR completed:',
+])('the record and the index find the same: %s', async (query) => {
+  const by_record = await report({ query, sort: 'created asc' });
+  expect(by_record).not.toHaveLength(0);
+  expect(await report({ query: `(${query}) -nobody`, sort: 'created asc' })).toEqual(by_record);
+});
+
+it('conditions on transactions choose rows', async () => {
+  const declined = await report({ query: 'transaction.status:declined' });
+  expect(declined).toHaveLength(await count("transaction_events where result = 'declined'"));
+  expect(new Set(declined.map((row) => row['transaction.status']))).toEqual(new Set(['declined']));
+});
+
+test.each(['created asc', 'completed desc', 'amount', 'transaction.amount desc', 'modified'])(
+  'has every row, sorted by %s',
+  async (sort) => {
+    const [field, direction = 'asc'] = sort.split(' ') as [string, string?];
+    const sorted = await report({ query: '*', sort });
+    expect(sorted).toHaveLength((await report({ query: '*' })).length);
+    const values = sorted.map((row) => row[field]!);
+    const present = values.filter((value) => value !== '');
+    // What has no value comes last.
+    expect(values.slice(present.length).every((value) => value === '')).toBe(true);
+    const ordered = present.map((value) => (field.includes('amount') ? value.padStart(20, '0') : value.slice(0, 23)));
+    expect(ordered).toEqual(direction === 'asc' ? ordered.toSorted() : ordered.toSorted().toReversed());
+  },
+);
+
+it('shows amounts by the decimals of their currency, and neutralises what a spreadsheet would run', async () => {
+  const cells = ['=1+1', '+cmd', '@sum', '-2+3', '\ttab', '-12.5', '+49123', 'a,"b"\r\nc'];
+  await writeOrders(world.db, [
+    ...cells.map((merchant_order_id) => ({ merchant_order_id, description: 'cells', transactions: [] })),
+    ...['EUR', 'JPY', 'KWD'].map((currency) => ({ currency, description: 'decimals' })),
+  ]);
+  await world.indexed();
+  const texts = (await report({ query: 'cells', sort: 'created' })).map((row) => row['merchant_order_id']);
+  expect(texts).toEqual(["'=1+1", "'+cmd", "'@sum", "'-2+3", "'\ttab", '-12.5', '+49123', 'a,"b"\r\nc']);
+  const amounts = (await report({ query: 'decimals' })).map((row) => [
+    row['currency'],
+    row['transaction.amount_with_decimals'],
+  ]);
+  expect(Object.fromEntries(amounts)).toEqual({ EUR: '12.50', JPY: '1250', KWD: '1.250' });
+});
+
+it('is a file with a header, also when nothing is found', async () => {
+  const response = await ask({ query: 'merchant_order_id:nobody' });
+  expect(await response.text()).toBe(`${FIELD_NAMES.join(',')}\r\n`);
+  expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+  expect(response.headers.get('content-disposition')).toMatch(
+    /^attachment; filename="Test project \d{4}-\d\d-\d\d\.csv"$/,
+  );
+  // fetch accepts gzip and decompresses.
+  expect(response.headers.get('content-encoding')).toBe('gzip');
+  expect((await ask({ query: '*' }, { 'accept-encoding': 'identity' })).headers.get('content-encoding')).toBeNull();
+});
+
+test.each(['size', 'start', 'search_after'])('refuses %s', async (name) => {
+  const response = await ask({ query: '*', [name]: 1 });
+  expect([response.status, await response.json()]).toMatchObject([400, { error: { property_path: name } }]);
+});
+
+it('refuses another format', async () => {
+  const response = await world.api.send('/v1/search/orders/?format=xml', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"query": "*"}',
+  });
+  expect(response.status).toBe(400);
+});
+
+describe('of 50,000 rows', () => {
+  beforeAll(async () => {
+    for (let n = 0; n < 50_000; n += 10_000) {
+      const orders = Array.from({ length: 10_000 }, (_, k) => ({
+        merchant_order_id: `L-${n + k}`,
+        description: 'large',
+      }));
+      await writeOrders(world.db, orders);
+    }
+    await world.indexed();
+  });
+
+  test.each(['created:[2026-01-01 TO *]', 'large'])('has each once: %s', async (query) => {
+    const ids = (await report({ query })).map((row) => row['merchant_order_id']).filter((id) => id?.startsWith('L-'));
+    expect([ids.length, new Set(ids).size]).toEqual([50_000, 50_000]);
+  });
+
+  it('a client that leaves frees the turn of the next', async () => {
+    const begin = () => {
+      const url = new URL('/v1/search/orders/?format=csv', world.api.url);
+      const client = request(url, {
+        method: 'POST',
+        headers: { authorization: 'Basic eDo=', 'content-type': 'application/json' },
+      });
+      client.on('error', () => undefined);
+      client.end('{"query": "*"}');
+      return client;
+    };
+    const leaver = begin();
+    const [response] = (await once(leaver, 'response')) as [NodeJS.ReadableStream];
+    await once(response, 'data');
+    leaver.destroy();
+    expect(await report({ query: 'nobody' })).toEqual([]);
+  });
+});
+
+it('goes on without the index for all orders and for times, and else says that it cannot', async () => {
+  await world.server.kill();
+  expect((await report({ query: '*' })).length).toBeGreaterThan(60);
+  expect(await report({ query: 'created:2026-01-14' })).not.toHaveLength(0);
+  const response = await ask({ query: 'status:completed' });
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+});
