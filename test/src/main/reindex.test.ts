@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { rows } from '../../../src/db/connection';
+import { repositoryRoot } from '../../../src/stack/files';
+import { aSearchWorld, type SearchWorld } from '../../support/search';
+import { someOrders, writeOrders } from '../../support/search-orders';
+
+let world: SearchWorld;
+beforeAll(async () => {
+  world = await aSearchWorld();
+});
+afterAll(() => world.close());
+
+const reindex = async (...args: string[]) => {
+  const env = {
+    ...process.env,
+    POSTGRES_URL: world.url,
+    MEILISEARCH_URL: world.server.url,
+    MEILISEARCH_KEY: world.server.master_key,
+  };
+  return await promisify(execFile)(
+    process.execPath,
+    [path.join(repositoryRoot(), 'dist/src/main/reindex.js'), ...args],
+    { env },
+  );
+};
+
+it('builds the index where no worker runs, and compares it with the record', async () => {
+  await writeOrders(world.db, someOrders(60, 247));
+  const { stderr } = await reindex();
+  expect(stderr).toContain('the new index answers');
+  const total = (
+    await rows<{ rows: number }>(
+      world.db,
+      'select count(*) as rows from orders o left join transactions t on t.order_id = o.id',
+      {},
+    )
+  )[0]!.rows;
+  expect(JSON.parse((await reindex('--check')).stdout)).toEqual({
+    orders: 60,
+    rows: total,
+    missing: 0,
+    different: 0,
+    unknown: 0,
+    refused: 0,
+  });
+});
