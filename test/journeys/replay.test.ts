@@ -70,6 +70,12 @@ test.each([
   ['another activity for an attempt', /attemptDelivery/g, 'deliver', 'delivery-received-at-third'],
   ['another update', /"cancelOrder"/g, '"stopOrder"', 'order-cancelled'],
   ['another activity for what follows a payment', /executeFollowUp/g, 'carryOut', 'refund-approved'],
+  [
+    'another activity for an attempt of a payment link',
+    /payThroughLink\b/g,
+    'chargeLink',
+    'payment-link-declined-then-paid',
+  ],
   ['another activity at the end of the window', /closeCaptureWindow/g, 'endWindow', 'authorization-lapsed'],
 ])('a change that breaks running workflows is found: %s', async (_title, now, then, history) => {
   const [program = '', map = ''] = code.split(MAP);

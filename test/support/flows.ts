@@ -5,7 +5,9 @@ import {
   ORDER_WORKFLOW,
   TASK_QUEUE,
   deliveryWorkflowId,
+  endPaymentLink,
   orderWorkflowId,
+  paymentLinkWorkflowId,
   pollNow,
   processorAnswered,
   settleByHand,
@@ -27,6 +29,7 @@ import {
   vaultToken,
   type TestOrder,
 } from './orders';
+import { createALink } from './payment-links';
 import type { Receiver } from './receiver';
 import { stack } from './stack';
 import type { World } from './temporal';
@@ -34,6 +37,27 @@ import { until } from './until';
 
 /** Every way through a workflow, by name; each answers the id of the workflow that went it, which is over by then. */
 export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise<string>> = {
+  async 'payment-link-declined-then-paid'(world) {
+    const link = await createALink(world);
+    await link.pay(CARDS.do_not_honor.number);
+    await link.pay(CARDS.approved.number);
+    return await over(world, paymentLinkWorkflowId(link.id));
+  },
+  async 'payment-link-challenge-unfinished-then-expired'(world) {
+    const link = await createALink(world, { period: 40 * MINUTE });
+    await link.pay(CARDS.challenge.number);
+    return await over(world, paymentLinkWorkflowId(link.id));
+  },
+  async 'payment-link-ended-by-its-merchant'(world) {
+    const link = await createALink(world);
+    await link.handle.executeUpdate(endPaymentLink, { args: [{}] });
+    return await over(world, paymentLinkWorkflowId(link.id));
+  },
+  async 'payment-link-continued-in-a-new-run'(world) {
+    const link = await createALink(world);
+    for (let attempt = 1; attempt <= 11; attempt += 1) await link.pay(CARDS.do_not_honor.number);
+    return await over(world, paymentLinkWorkflowId(link.id));
+  },
   async 'order-paid-by-token'(world) {
     const order = await createAnOrder(world, { card_number: CARDS.approved.number });
     return await over(world, orderWorkflowId(order.id));
