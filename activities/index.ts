@@ -2,6 +2,7 @@ import type { Services } from './services';
 import { followUpActivities } from './follow-up';
 import { orderActivities } from './order';
 import { paymentLinkActivities, thenSignalPaymentLink } from './payment-link';
+import { searchIndexActivities } from './search-index';
 import { settleByHandActivities } from './settle-by-hand';
 import { webhookDeliveryActivities } from './webhook-delivery';
 
@@ -16,6 +17,7 @@ export function createActivities(services: Services) {
     ...webhookDeliveryActivities(services),
     ...followUpActivities(services),
     ...paymentLinkActivities(services),
+    ...searchIndexActivities(services),
     ...by_hand,
     settleCharge: thenSignalPaymentLink(services.workflows, by_hand.settleCharge.bind(by_hand)),
   };

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
 import type { Database } from '../src/db/connection';
 import {
   addSearchChanges,
@@ -12,6 +13,23 @@ import { FIELD_NAMES } from '../src/domain/query/fields';
 import { rowOf } from '../src/domain/query/report';
 import { documentOf, type Document } from '../src/search/documents';
 import type { IndexedOrder, SearchWriter } from '../src/search/writer';
+import type { Services } from './services';
+
+/** Activities about the search index as a whole. */
+export const searchIndexActivities = ({ db, index }: Pick<Services, 'db' | 'index'>) => ({
+  /** Compares the index with the record; each heartbeat tells how many orders are compared. */
+  async checkIndex(): Promise<SearchIndexCheck> {
+    const context = Context.current();
+    return await checkSearchIndex({
+      db,
+      index,
+      onProgress(orders) {
+        context.cancellationSignal.throwIfAborted();
+        context.heartbeat({ orders });
+      },
+    });
+  },
+});
 
 /** Orders as the index should have them, in the order of the ids. */
 export async function indexedOrders(db: Database, order_ids: readonly string[]): Promise<IndexedOrder[]> {
@@ -78,15 +96,9 @@ async function comparePage(db: Database, index: CheckServices['index'], order_id
   const orders = await indexedOrders(db, order_ids);
   const rows = orders.flatMap(({ documents }) => documents);
   const { differing, found } = await compare(index, orders);
-  // They may have changed between the two reads; what waits for the indexer is on its way.
-  const waiting = new Set(
-    await waitingForSearch(
-      db,
-      differing.map(({ order_id }) => order_id),
-    ),
-  );
-  const again = differing.flatMap(({ order_id }) => (waiting.has(order_id) ? [] : [order_id]));
-  const { differing: wrong } = await compare(index, await indexedOrders(db, again));
+  // They may have changed between the two reads, so those that do not wait for the indexer are compared again.
+  const again = (await notWaiting(db, differing)).map(({ order_id }) => order_id);
+  const wrong = await notWaiting(db, (await compare(index, await indexedOrders(db, again))).differing);
   await addSearchChanges(
     db,
     wrong.map(({ order_id }) => order_id),
@@ -97,6 +109,18 @@ async function comparePage(db: Database, index: CheckServices['index'], order_id
     missing: wrong.filter(({ is_missing }) => is_missing).length,
     different: wrong.filter(({ is_missing }) => !is_missing).length,
   };
+}
+
+/** Without the orders that wait for the indexer: they are on their way. */
+async function notWaiting<Order extends { order_id: string }>(
+  db: Database,
+  orders: readonly Order[],
+): Promise<Order[]> {
+  const waiting = await waitingForSearch(
+    db,
+    orders.map(({ order_id }) => order_id),
+  );
+  return orders.filter(({ order_id }) => !waiting.includes(order_id));
 }
 
 /** Orders that the index has otherwise, or not at all, and how many of their rows it has. */

@@ -1,6 +1,7 @@
 import type { Database } from '../src/db/connection';
 import type { Logger } from '../src/log';
 import type { Processor } from '../src/processor/client';
+import type { SearchWriter } from '../src/search/writer';
 import type { Deliveries } from '../src/temporal/deliveries';
 import type { FollowUps } from '../src/temporal/follow-ups';
 import type { Orders } from '../src/temporal/orders';
@@ -23,6 +24,7 @@ export interface Services {
     deliveries: Pick<Deliveries, 'start'>;
     payment_links: Pick<PaymentLinks, 'recordChanged'>;
   };
+  index: Pick<SearchWriter, 'documents' | 'orderIds' | 'count'>;
   postWebhook: PostWebhook;
   /** Whether webhooks of test projects may go to private and loopback addresses. */
   webhook_private_addresses: boolean;

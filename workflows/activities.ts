@@ -10,7 +10,11 @@ import type { Activities } from '../activities';
 export const local = proxyLocalActivities<
   Omit<
     Activities,
-    keyof typeof polling | keyof typeof paying | keyof typeof delivering | keyof typeof deliveringLocally
+    | keyof typeof polling
+    | keyof typeof paying
+    | keyof typeof delivering
+    | keyof typeof deliveringLocally
+    | keyof typeof checking
   >
 >({
   startToCloseTimeout: '9 seconds',
@@ -52,4 +56,11 @@ export const delivering = proxyActivities<Pick<Activities, 'attemptDelivery'>>({
   startToCloseTimeout: '30 seconds',
   allowEagerDispatch: false,
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
+});
+
+/** Compares the whole index. While the index is away it is tried again until shortly before the next day's check. */
+export const checking = proxyActivities<Pick<Activities, 'checkIndex'>>({
+  scheduleToCloseTimeout: '20 hours',
+  heartbeatTimeout: '1 minute',
+  retry: { initialInterval: '10 seconds', maximumInterval: '10 minutes' },
 });

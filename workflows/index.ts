@@ -2,4 +2,5 @@
 export { followUp } from './follow-up';
 export { order } from './order';
 export { paymentLink } from './payment-link';
+export { searchIndexCheck } from './search-index-check';
 export { webhookDelivery } from './webhook-delivery';

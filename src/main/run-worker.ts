@@ -15,6 +15,7 @@ import type { Logger } from '../log';
 import { createProcessor } from '../processor/client';
 import { connectTemporal, dataConverter } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
+import { makeSchedules } from '../temporal/schedules';
 import { createWorkflows } from '../temporal/workflows';
 import { postWebhook } from '../webhook/post';
 import { SearchWriter } from '../search/writer';
@@ -48,6 +49,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     log,
   });
   const workflows = createWorkflows({ client, db });
+  const index = new SearchWriter(searchServer(config));
   const connection = await NativeConnection.connect({ address, ...credentials });
   const shared = {
     connection,
@@ -58,6 +60,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       db,
       processor,
       workflows,
+      index,
       postWebhook,
       webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       public_url: publicUrl(config),
@@ -89,8 +92,12 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   const running = Promise.all(workers.map((worker) => worker.run()));
   const recovery = new Recovery({ db, client, workflows, log });
   recovery.start();
-  const indexer = new Indexer({ db, index: new SearchWriter(searchServer(config)), log });
+  const indexer = new Indexer({ db, index, log });
   indexer.start();
+  // Payments go on without them; the next start of a worker tries again.
+  const scheduled = makeSchedules(client).catch((err: unknown) =>
+    log.error({ err }, 'the schedules could not be made'),
+  );
   let closing = false;
   // A worker that fails for good ends the process: the supervisor starts another.
   running.catch((err: unknown) => {
@@ -104,7 +111,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       closing = true;
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       const ended = running.catch((err: unknown) => log.warn({ err }, 'not everything was finished'));
-      await Promise.all([recovery.stop(), indexer.stop(), ended]);
+      await Promise.all([recovery.stop(), indexer.stop(), scheduled, ended]);
       await client.connection.close();
       await connection.close();
       await processor.close();

@@ -31,6 +31,9 @@ export interface World {
 
 export const errorsOnly = new DefaultLogger('ERROR');
 
+/** The search index of a world that searches nothing. */
+const EMPTY_INDEX: Services['index'] = { documents: async () => [], async *orderIds() {}, count: async () => 0 };
+
 let runtime = false;
 /** As the wire of Temporal numbers the type of a search attribute. */
 const KEYWORD = 2;
@@ -77,6 +80,7 @@ export async function aWorld(
       db: database.db,
       processor,
       workflows: createWorkflows({ client: env.client, db: database.db }),
+      index: EMPTY_INDEX,
       postWebhook,
       webhook_private_addresses: true,
       public_url: 'http://127.0.0.1:1',
