@@ -24,7 +24,7 @@ const SUPERVISOR_MS = PROCESS_MS + 5_000;
  * Time limits of a stop, in milliseconds. Each is longer than the one before, so that a request under way gets its answer. The last
  * is `stop_grace_period` of docker-compose.yml (test/deploy/stop.test.ts compares).
  */
-export const STOP_PATIENCE = {
+export const STOP_LIMITS_MS = {
   /** The longest request: the default and the maximum of API_DEADLINE_MS. */
   request: REQUEST_MS,
   /** Then the API closes the connections that are left. */
@@ -52,8 +52,8 @@ export const configSchema = z.object({
     .number()
     .int()
     .min(3_000)
-    .max(STOP_PATIENCE.request)
-    .default(STOP_PATIENCE.request)
+    .max(STOP_LIMITS_MS.request)
+    .default(STOP_LIMITS_MS.request)
     .describe('Milliseconds until the API answers 503, or the order as it is, while an order does not answer.'),
   TRUSTED_PROXY: z
     .string()

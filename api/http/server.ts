@@ -4,7 +4,7 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
-import { STOP_PATIENCE, type Config } from '../../src/config';
+import { STOP_LIMITS_MS, type Config } from '../../src/config';
 import { answerToRefused } from './errors';
 import { isLoopback } from './require-tls';
 
@@ -106,7 +106,7 @@ async function start(server: http.Server, { API_HOST, API_PORT }: ListenConfig):
 async function stop(server: http.Server): Promise<void> {
   const ended = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), STOP_PATIENCE.listener);
+  const timer = setTimeout(() => server.closeAllConnections(), STOP_LIMITS_MS.listener);
   await ended;
   clearTimeout(timer);
 }

@@ -1,4 +1,4 @@
-import { STOP_PATIENCE } from '../config';
+import { STOP_LIMITS_MS } from '../config';
 import type { Logger } from '../log';
 import { stopWithParent, tellReady } from './child';
 
@@ -16,7 +16,7 @@ export function runProcess(log: Logger, start: () => Promise<Started>): void {
   stopWithParent(async () => {
     const started = await starting.catch(() => undefined);
     await started?.close().catch((error: unknown) => log.error({ err: error }, 'did not stop cleanly'));
-  }, STOP_PATIENCE.process);
+  }, STOP_LIMITS_MS.process);
   starting.then(tellReady, (error: unknown) => {
     log.fatal({ err: error }, 'cannot start');
     process.exit(1);

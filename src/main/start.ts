@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { STOP_PATIENCE, parseConfig, type Config } from '../config';
+import { STOP_LIMITS_MS, parseConfig, type Config } from '../config';
 import { migrate } from '../db/migrate';
 import { removeFacts, summary, writeFacts, writeVariables, type StackFacts } from '../stack/facts';
 import { StackFailure, explain, checkRoom } from '../stack/failure';
@@ -37,7 +37,7 @@ const { values: instead } = parseArgs({ options: { api: { type: 'string' }, work
 /** The order of the stop: no new requests, then no new work, then the simulator and the codec, then the servers they all need. */
 const STOP_ORDER = [['api'], ['worker'], ['simulator', 'codec'], ['postgres', 'temporal', 'meilisearch']];
 /** Each group gets as long as one of its programs. Milliseconds. */
-const STOP_MS = STOP_ORDER.length * STOP_PATIENCE.supervisor;
+const STOP_MS = STOP_ORDER.length * STOP_LIMITS_MS.supervisor;
 
 /** Starts everything, keeps it running, and stops it at Ctrl-C, SIGTERM, or the end of its parent process. */
 async function main(): Promise<void> {

@@ -146,7 +146,7 @@ const DEVICE_CARDS: Record<Wallet, Pick<VaultedCard, 'brand' | 'truncated_pan'>>
 /** Years from now to the end of a device card, so that it never runs out. */
 const VALID_YEARS = 3;
 
-/** The card that a wallet pays with: test and live each have their own, which is approved there (Two books). */
+/** The card that a wallet pays with: test and live each have their own, which is approved there. */
 export function deviceCard(
   { payment_method, is_test }: VaultWallet,
   now: Date,

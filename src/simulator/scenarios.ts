@@ -88,7 +88,7 @@ export function scenarioOf(name: string | null): Scenario {
   return name !== null && Object.hasOwn(SCENARIOS, name) ? SCENARIOS[name as ScenarioName] : SCENARIOS.approved;
 }
 
-/** Two books: test cards do not work on live, other cards do not work in test. */
+/** Test cards do not work on live, other cards do not work in test. */
 export function chargeOutcome(scenario: ScenarioName, is_test: boolean): Outcome {
   if (is_test === (scenario === 'other')) return declined('14');
   const { charge }: Scenario = SCENARIOS[scenario];

@@ -91,10 +91,10 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     async close() {
       const closed = once(server, 'close');
       server.close();
-      const patience = setTimeout(() => server.closeAllConnections(), 1_000);
+      const timer = setTimeout(() => server.closeAllConnections(), 1_000);
       await loop.stop();
       await closed;
-      clearTimeout(patience);
+      clearTimeout(timer);
       await notifier?.close();
       await store.close();
     },

@@ -13,7 +13,7 @@ import { orderWorkflowId, type FollowUpInput } from '../../workflows/messages';
 import { NOW, aCharge, anOrder } from '../support/builders';
 import { CARDS, type CardName } from '../support/cards';
 import { Merchant } from '../support/client';
-import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
 import { BY_TOKEN, MINUTE, followUpOf, transactionIdOf } from '../support/orders';
 import { stack } from '../support/stack';
 
@@ -21,25 +21,25 @@ import { stack } from '../support/stack';
 let database: TestDatabase;
 let processor: Processor;
 /** What was started, signalled or both: `start order:…`, `signal order:…`, `tell order:…`. */
-const said: string[] = [];
-const shop = new Merchant();
+const calls: string[] = [];
+const merchant = new Merchant();
 beforeAll(async () => {
-  database = await aDatabase();
+  database = await createTestDatabase();
   processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
 });
 afterAll(async () => {
   await Promise.all([processor.close(), database.close()]);
 });
-beforeEach(() => said.splice(0));
+beforeEach(() => calls.splice(0));
 
 /** Temporal as far as these activities know it; `error`: what every call fails with. */
 const client = (error?: Error) => {
-  const say = (what: string) => (said.push(what), error ? Promise.reject(error) : Promise.resolve());
+  const record = (what: string) => (calls.push(what), error ? Promise.reject(error) : Promise.resolve());
   return {
     workflow: {
-      start: (_name: string, { workflowId }: { workflowId: string }) => say(`start ${workflowId}`),
-      signalWithStart: (_name: string, { workflowId }: { workflowId: string }) => say(`tell ${workflowId}`),
-      getHandle: (workflowId: string) => ({ signal: () => say(`signal ${workflowId}`) }),
+      start: (_name: string, { workflowId }: { workflowId: string }) => record(`start ${workflowId}`),
+      signalWithStart: (_name: string, { workflowId }: { workflowId: string }) => record(`tell ${workflowId}`),
+      getHandle: (workflowId: string) => ({ signal: () => record(`signal ${workflowId}`) }),
     },
   } as unknown as Client;
 };
@@ -74,7 +74,7 @@ const killedAfterwards = () =>
 
 const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
 const ledger = async (order_id: string) =>
-  (await shop.ledger(order_id)).map(
+  (await merchant.ledger(order_id)).map(
     ({ operation, amount, result, requests }) => `${operation} ${amount} ${result} ${requests}`,
   );
 
@@ -147,7 +147,7 @@ describe.each(['capture', 'void', 'refund', 'reversal'] as const)('executeFollow
     expect(original.version).toBe(before + 2);
     expect((await view(input.id)).description).toBe('Two books');
     // Told again by the repeat: whoever settled it may have been killed before it told.
-    expect(said).toEqual(tells ? Array(2).fill(`signal ${orderWorkflowId(input.original_order_id)}`) : []);
+    expect(calls).toEqual(tells ? Array(2).fill(`signal ${orderWorkflowId(input.original_order_id)}`) : []);
   });
   test('killed between the processor and the record: the next run hears the first answer', async () => {
     const input = await ready(kind);
@@ -185,7 +185,7 @@ describe('executeFollowUp', () => {
     expect(
       (await carriedOut(input, activities({}, client(new WorkflowNotFoundError('over', 'w', undefined))))).status,
     ).toBe('completed');
-    expect(said).toHaveLength(2);
+    expect(calls).toHaveLength(2);
   });
 });
 
@@ -197,7 +197,7 @@ describe('startCaptureOrVoid', () => {
     expect(first.transactions[0]!.capture).toMatchObject({ reserved: 200, unanswered: 300 });
     const there = new WorkflowExecutionAlreadyStartedError('there', orderWorkflowId(input.id), 'followUp');
     expect(await activities({}, client(there)).startCaptureOrVoid(input)).toEqual(first);
-    expect(said).toEqual(Array(2).fill(`start ${orderWorkflowId(input.id)}`));
+    expect(calls).toEqual(Array(2).fill(`start ${orderWorkflowId(input.id)}`));
     expect(await ledger(order_id)).toEqual(['authorize 500 approved 1']);
   });
 
@@ -209,9 +209,9 @@ describe('startCaptureOrVoid', () => {
       now: NOW,
     }));
     await expect(activities({}, client(new Error('killed'))).startCaptureOrVoid(inputs[0]!)).rejects.toThrow('killed');
-    said.splice(0);
+    calls.splice(0);
     await activities().startCaptureOrVoid(inputs[1]!);
-    expect(said).toEqual(inputs.map((input) => `start ${orderWorkflowId(input.id)}`));
+    expect(calls).toEqual(inputs.map((input) => `start ${orderWorkflowId(input.id)}`));
   });
 
   test('a refusal sets nothing aside and starts nothing', async () => {
@@ -226,7 +226,7 @@ describe('startCaptureOrVoid', () => {
       type: 'ValidationError',
       nonRetryable: true,
     });
-    expect(said).toEqual([]);
+    expect(calls).toEqual([]);
   });
 });
 
@@ -242,7 +242,7 @@ describe('closeCaptureWindow', () => {
     expect(await activities().closeCaptureWindow({ order_id, now: END + 1 })).toEqual(first);
     const id = closingOrderId(transactionIdOf(order_id, 1), 1);
     expect((await view(order_id)).follow_ups).toEqual([{ id, kind, status: 'new' }]);
-    expect(said).toEqual(Array(2).fill(`start ${orderWorkflowId(id)}`));
+    expect(calls).toEqual(Array(2).fill(`start ${orderWorkflowId(id)}`));
     expect(first.transactions[0]!.capture).toMatchObject({ reserved: 0, unanswered: 500 });
   });
 
@@ -296,7 +296,7 @@ describe('startReversal', () => {
     await activities().startReversal({ transaction_id, now: NOW });
     await activities().startReversal({ transaction_id, poll_after_ms: MINUTE, now: NOW });
     // News are told to the one that waits to ask of itself.
-    expect(said.splice(0)).toEqual(
+    expect(calls.splice(0)).toEqual(
       ['tell', 'start'].map((what) => `${what} ${orderWorkflowId(reversalOrderId(transaction_id))}`),
     );
     const { id: order_id } = await paid();
@@ -305,7 +305,7 @@ describe('startReversal', () => {
       poll_after_ms: MINUTE,
       now: NOW,
     });
-    expect(said).toEqual([]);
+    expect(calls).toEqual([]);
   });
 });
 

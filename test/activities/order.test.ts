@@ -8,7 +8,7 @@ import type { OperationResult } from '../../src/processor/wire';
 import { CARDS, type CardName } from '../support/cards';
 import { Merchant } from '../support/client';
 import { NOW, aCharge, aStoredOrder, aTransaction, anOrder } from '../support/builders';
-import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
 import { BY_TOKEN, MINUTE, transactionIdOf } from '../support/orders';
 import { stack } from '../support/stack';
 
@@ -18,9 +18,9 @@ import { stack } from '../support/stack';
 let database: TestDatabase;
 let processor: Processor;
 let activities: ReturnType<typeof orderActivities>;
-const shop = new Merchant();
+const merchant = new Merchant();
 beforeAll(async () => {
-  database = await aDatabase({ webhook_url: 'https://shop.example/hook' });
+  database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
   processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000 });
   activities = withProcessor();
 });
@@ -114,7 +114,9 @@ describe('createAndCharge', () => {
     const again = await activities.createAndCharge({ ...input, now: NOW + 5_000 });
     expect(again).toEqual(first);
     expect([first.status, first.deliveries]).toEqual(['completed', [1]]);
-    expect(await shop.ledger(input.order.id)).toEqual([expect.objectContaining({ requests: 1, result: 'approved' })]);
+    expect(await merchant.ledger(input.order.id)).toEqual([
+      expect.objectContaining({ requests: 1, result: 'approved' }),
+    ]);
     const { transactions } = await view(input.order.id);
     expect(transactions[0]!.events.map(({ event }) => event)).toEqual(['new', 'accepted']);
   });
@@ -123,7 +125,7 @@ describe('createAndCharge', () => {
     const input = { ...aCharge(await tokenOf('approved')), now: NOW };
     await Promise.all([1, 2, 3].map(() => activities.createAndCharge(input)));
     expect(await statuses(input.order.id)).toBe('completed accepted');
-    expect(await shop.ledger(input.order.id)).toHaveLength(1);
+    expect(await merchant.ledger(input.order.id)).toHaveLength(1);
     expect((await view(input.order.id)).transactions[0]!.events).toHaveLength(2);
   });
 
@@ -132,7 +134,9 @@ describe('createAndCharge', () => {
     await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
     expect(await statuses(input.order.id)).toBe('new new');
     expect((await activities.createAndCharge(input)).status).toBe('error');
-    expect(await shop.ledger(input.order.id)).toEqual([expect.objectContaining({ requests: 2, result: 'declined' })]);
+    expect(await merchant.ledger(input.order.id)).toEqual([
+      expect.objectContaining({ requests: 2, result: 'declined' }),
+    ]);
   });
 
   test('killed before the charge, and run again when the time for paying is over: nothing is charged', async () => {
@@ -141,7 +145,7 @@ describe('createAndCharge', () => {
       withProcessor({ execute: () => Promise.reject(new Error('killed')) }).createAndCharge(input),
     ).rejects.toThrow('killed');
     const order = await activities.createAndCharge({ ...input, now: NOW + input.period });
-    expect(await shop.ledger(input.order.id)).toEqual([]);
+    expect(await merchant.ledger(input.order.id)).toEqual([]);
     const { id: transaction_id } = order.transactions[0]!;
     expect((await activities.pollCharge({ order, transaction_id, now: NOW + input.period })).status).toBe('expired');
   });
@@ -162,7 +166,9 @@ describe('createAndCharge', () => {
     const transaction = { ...charge.transaction, id: transactionIdOf(charge.order.id, 1) };
     expect((await activities.createAndCharge({ ...charge, transaction, now: NOW })).status).toBe('completed');
     expect(
-      (await shop.ledger(charge.order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`),
+      (await merchant.ledger(charge.order.id)).map(
+        ({ operation, amount, result }) => `${operation} ${amount} ${result}`,
+      ),
     ).toEqual(['authorize 0 approved']);
     expect((await view(charge.order.id)).transactions[0]).toMatchObject({
       status: 'accepted',
@@ -200,7 +206,7 @@ describe('chargeAttempt', () => {
       now: NOW,
     });
     expect(settled.status).toBe('completed');
-    expect(await shop.ledger(order.id)).toHaveLength(1);
+    expect(await merchant.ledger(order.id)).toHaveLength(1);
     // Nor is the second card shown, or kept for later charges, as the one that paid.
     expect((await view(order.id)).transactions[0]!.payment_method_details?.vault_token).toBe(
       input.transaction.payment_method_details.vault_token,
@@ -210,7 +216,7 @@ describe('chargeAttempt', () => {
     const order = await aStoredOrder(database.db, { transaction: false });
     const late = { ...(await payment(order.id, 1)), not_after: Date.now() - 1, order };
     await expect(activities.chargeAttempt(late)).rejects.toMatchObject({ type: 'ServiceUnavailable' });
-    expect([await statuses(order.id), await shop.ledger(order.id)]).toEqual(['new', []]);
+    expect([await statuses(order.id), await merchant.ledger(order.id)]).toEqual(['new', []]);
   });
 
   test('a late attempt that was announced and that the processor never saw is refused, and nothing is charged', async () => {
@@ -220,7 +226,7 @@ describe('chargeAttempt', () => {
       type: 'ServiceUnavailable',
       nonRetryable: true,
     });
-    expect([await statuses(order.id), await shop.ledger(order.id)]).toEqual(['new new', []]);
+    expect([await statuses(order.id), await merchant.ledger(order.id)]).toEqual(['new new', []]);
     expect((await activities.chargeAttempt({ ...late, not_after: Date.now() + MINUTE })).status).toBe('completed');
   });
 
@@ -244,7 +250,7 @@ describe('chargeAttempt', () => {
     const input = { ...(await payment(order.id, 1)), order };
     await expect(killedAtTheCharge().chargeAttempt(input)).rejects.toThrow('killed');
     expect((await activities.chargeAttempt({ ...input, not_after: Date.now() - 1 })).status).toBe('completed');
-    expect(await shop.ledger(order.id)).toEqual([expect.objectContaining({ requests: 2, result: 'approved' })]);
+    expect(await merchant.ledger(order.id)).toEqual([expect.objectContaining({ requests: 2, result: 'approved' })]);
   });
 });
 
@@ -253,7 +259,7 @@ describe('pollCharge', () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
     const { id: transaction_id, expires_at: end } = order.transactions[0]!;
     expect((await activities.pollCharge({ order, transaction_id, now: end - 1 })).status).toBe('completed');
-    expect(await shop.ledger(order.id)).toEqual([expect.objectContaining({ amount: 500, requests: 1 })]);
+    expect(await merchant.ledger(order.id)).toEqual([expect.objectContaining({ amount: 500, requests: 1 })]);
   });
 
   test('at its end it is over: nothing is charged', async () => {
@@ -261,7 +267,7 @@ describe('pollCharge', () => {
     const { id: transaction_id, expires_at: end } = order.transactions[0]!;
     const after = await activities.pollCharge({ order, transaction_id, now: end });
     expect([after.status, after.transactions[0]!.status]).toEqual(['expired', 'error']);
-    expect(await shop.ledger(order.id)).toEqual([]);
+    expect(await merchant.ledger(order.id)).toEqual([]);
   });
 
   test('what ended meanwhile stays ended, though the processor has approved it: whoever ended it asks once more', async () => {
@@ -273,7 +279,7 @@ describe('pollCharge', () => {
       body: new URLSearchParams({ code: '0101' }),
       redirect: 'manual',
     });
-    expect(await shop.ledger(pending.id)).toEqual([expect.objectContaining({ result: 'approved' })]);
+    expect(await merchant.ledger(pending.id)).toEqual([expect.objectContaining({ result: 'approved' })]);
     expect((await activities.pollCharge({ order: pending, transaction_id, now: NOW + MINUTE })).status).toBe(
       cancelled.status,
     );
@@ -348,7 +354,7 @@ describe('a challenge that is told when the time is over', () => {
 
 test('a move that the tables forbid is not tried again: it would end the same', async () => {
   const order = await activities.createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
-  const key = (await shop.ledger(order.id))[0]!.idempotency_key;
+  const key = (await merchant.ledger(order.id))[0]!.idempotency_key;
   const answer = (await processor.findOperation(key)) as OperationResult;
   const lying = withProcessor({ findOperation: () => Promise.resolve({ ...answer, result: 'declined' }) });
   const asked = lying.pollCharge({ order, transaction_id: order.transactions[0]!.id, now: NOW });

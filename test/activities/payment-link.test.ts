@@ -4,12 +4,12 @@ import { insertOrder } from '../../src/db/insert-order';
 import { insertPaymentLink, loadPaymentLink } from '../../src/db/payment-links';
 import { moveOrder } from '../../src/db/move-order';
 import { NOW, anOrder, aTransaction } from '../support/builders';
-import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
 
 const DAY = 24 * 60 * 60_000;
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await aDatabase();
+  database = await createTestDatabase();
 });
 afterAll(() => database.close());
 

@@ -6,14 +6,14 @@ import { findOrderView } from '../../src/db/order-view';
 import type { OrderRecord } from '../../src/domain/order-record';
 import type { OperationOutcome } from '../../src/processor/client';
 import { NOW, aStoredOrder } from '../support/builders';
-import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
 import { aFollowUp, anAcceptedPayment, answerFollowUp } from '../support/payments';
 import { insertFollowUp } from '../../src/db/follow-ups';
 
 /** Each activity may have been killed anywhere and is run again. */
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await aDatabase();
+  database = await createTestDatabase();
 });
 afterAll(() => database.close());
 
@@ -82,7 +82,7 @@ test('settleFollowUp moves the amount once, and an outcome that was recorded mea
 });
 
 describe('verifySettlement', () => {
-  const said = (result: 'approved' | 'declined' | 'processing') =>
+  const processorThatAnswers = (result: 'approved' | 'declined' | 'processing') =>
     ({ result, occurred: new Date(NOW).toISOString() }) as OperationOutcome;
 
   test.each([
@@ -93,12 +93,14 @@ describe('verifySettlement', () => {
     const { input } = await awaited();
     await activities().settleCharge({ ...input, settlement, now: NOW });
     const { order_id } = input;
-    await activities(said(result)).verifySettlement({ order_id, key: 'k' });
+    await activities(processorThatAnswers(result)).verifySettlement({ order_id, key: 'k' });
     expect((await loadOrder(database.db, order_id)).attention ?? null).toBe(attention);
   });
 
   test('of an order that nobody settled: the processor is not asked', async () => {
     const { order } = await awaited();
-    expect(await activities(said('approved')).verifySettlement({ order_id: order.id, key: 'k' })).toEqual(order);
+    expect(
+      await activities(processorThatAnswers('approved')).verifySettlement({ order_id: order.id, key: 'k' }),
+    ).toEqual(order);
   });
 });

@@ -5,15 +5,15 @@ import { moveOrder } from '../../src/db/move-order';
 import type { DeliveryId } from '../../src/domain/delivery';
 import { postWebhook, type WebhookRequest } from '../../src/webhook/post';
 import { NOW, aStoredOrder } from '../support/builders';
-import { PROJECT, aDatabase, type TestDatabase } from '../support/database';
-import { aReceiver, type Receiver } from '../support/receiver';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
+import { startReceiver, type Receiver } from '../support/receiver';
 import { errorsOnly } from '../support/temporal';
 
 let database: TestDatabase;
 let receiver: Receiver;
 beforeAll(async () => {
-  receiver = await aReceiver();
-  database = await aDatabase({ webhook_url: receiver.url });
+  receiver = await startReceiver();
+  database = await createTestDatabase({ webhook_url: receiver.url });
 });
 afterAll(async () => {
   await database.close();

@@ -4,7 +4,7 @@ import { moveOrder } from '../../src/db/move-order';
 import { findOrderView, type TransactionView } from '../../src/db/order-view';
 import type { OrderStatus } from '../../src/domain/transitions';
 import { NOW, aStoredOrder } from '../support/builders';
-import { aDatabase, type TestDatabase } from '../support/database';
+import { createTestDatabase, type TestDatabase } from '../support/database';
 import { BY_TOKEN } from '../support/orders';
 
 test.each([
@@ -19,7 +19,7 @@ test.each([
 describe('an order', () => {
   let database: TestDatabase;
   beforeAll(async () => {
-    database = await aDatabase();
+    database = await createTestDatabase();
   });
   afterAll(() => database.close());
   const shown = async (order_id: string) =>

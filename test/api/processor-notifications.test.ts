@@ -4,7 +4,7 @@ import pino from 'pino';
 import { processorNotifications } from '../../api/processor-notifications';
 import { ServiceError } from '../../src/errors';
 import type { OperationResult } from '../../src/processor/wire';
-import { servePlumbing, type Plumbing } from '../support/plumbing';
+import { serveTestApi, type TestApi } from '../support/test-api';
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 const ORDER = '0190c000-0000-7000-8000-00000000f001';
@@ -22,7 +22,7 @@ const notification = {
   },
 };
 
-let plumbing: Plumbing;
+let plumbing: TestApi;
 let told: OperationResult[] = [];
 let away = false;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const notifications = Router().use(
     processorNotifications({ processor_notifications, secret, log: pino({ level: 'silent' }) }),
   );
-  plumbing = await servePlumbing({ routers: [notifications] });
+  plumbing = await serveTestApi({ routers: [notifications] });
 });
 afterAll(() => plumbing.close());
 beforeEach(() => {

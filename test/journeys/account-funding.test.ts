@@ -7,28 +7,28 @@ import { EncryptingCodec } from '../../src/temporal/payload-codec';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
-import { Merchant, story } from '../support/client';
+import { Merchant, statusesOf } from '../support/client';
 import { CUSTOMER } from '../support/customer';
-import { aProject, type TestProject } from '../support/projects';
+import { createTestProject, type TestProject } from '../support/projects';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { payloadsIn } from './payloads';
 import {
-  aKey,
-  books,
+  newIdempotencyKey,
+  ledgerOf,
   capture,
   expectNothingEmpty,
-  followed,
-  inLanes,
-  insisted,
-  read,
+  untilFollowUp,
+  runConcurrently,
+  sendOperationUntilAnswered,
+  getWholeOrder,
   refund,
-  said,
+  outcomeOf,
   voidPart,
   part,
   type OrderAnswer,
   type Sent,
-} from './following';
+} from './requests';
 
 /** A card is charged to load money into another account (rules 14). */
 
@@ -39,12 +39,12 @@ const RECEIVER = { receiver_account_number: RECEIVING_CARD, receiver_account_num
 const AT = 'transactions.0.payment_method_details';
 
 let project: TestProject;
-let shop: Merchant;
+let merchant: Merchant;
 /** Ids of orders whose histories are searched at the end. */
 const made: string[] = [];
 beforeAll(async () => {
-  project = await aProject({ account_funding: true, payment_methods: ['credit-card', 'apple-pay'] });
-  ({ shop } = project);
+  project = await createTestProject({ account_funding: true, payment_methods: ['credit-card', 'apple-pay'] });
+  ({ merchant } = project);
 });
 
 interface Over {
@@ -65,7 +65,7 @@ async function fund(
     ...order,
     transactions: [{ payment_method: 'credit-card', ...transaction, payment_method_details: details }],
   };
-  const answer: OrderAnswer = await insisted(() =>
+  const answer: OrderAnswer = await sendOperationUntilAnswered(() =>
     merchant.send('POST', '/v1/orders/', { body, ...(headers && { headers }) }),
   );
   if (answer.status === 200) made.push(answer.body.id);
@@ -73,13 +73,13 @@ async function fund(
 }
 /** Type and field of a refusal. */
 const refusal = ({ status, body }: OrderAnswer) => [status, body.error.type, body.error.property_path];
-const token = () => shop.vaultToken(CARDS.approved.number);
+const token = () => merchant.vaultToken(CARDS.approved.number);
 
 describe('rules 14.1 and 14.2: the transaction', () => {
   test('is aft, shows first six and last four of the receiver, and goes on at the hosted page like any card payment', async () => {
-    const { status, body } = await fund(shop);
+    const { status, body } = await fund(merchant);
     const order = orderSchema.parse(body);
-    expect([status, story(order), order.customer]).toEqual([200, 'new: new', CUSTOMER]);
+    expect([status, statusesOf(order), order.customer]).toEqual([200, 'new: new', CUSTOMER]);
     expect(order.transactions![0]).toMatchObject({
       transaction_type: 'aft',
       credit_debit: 'credit',
@@ -92,8 +92,8 @@ describe('rules 14.1 and 14.2: the transaction', () => {
     expectNothingEmpty(order);
     const customer = new Client();
     await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
-    const paid = orderSchema.parse(await read(shop, order));
-    expect(story(paid)).toBe('completed: accepted');
+    const paid = orderSchema.parse(await getWholeOrder(merchant, order));
+    expect(statusesOf(paid)).toBe('completed: accepted');
     // The card that paid stands beside the account it loads.
     expect(paid.transactions![0]).toMatchObject({
       transaction_type: 'aft',
@@ -104,16 +104,18 @@ describe('rules 14.1 and 14.2: the transaction', () => {
         receiver_account_number_type: 'card-account',
       },
     });
-    expect(await books(shop, order)).toEqual(['sale approved 900']);
+    expect(await ledgerOf(merchant, order)).toEqual(['sale approved 900']);
   });
 
   test('with a card token it is charged at once', async () => {
-    const { body } = await fund(shop, { details: { ...RECEIVER, vault_token: await token() } });
-    expect([story(body), body.transactions![0]!.transaction_type]).toEqual(['completed: accepted', 'aft']);
+    const { body } = await fund(merchant, { details: { ...RECEIVER, vault_token: await token() } });
+    expect([statusesOf(body), body.transactions![0]!.transaction_type]).toEqual(['completed: accepted', 'aft']);
   });
 
   test('attempts: after a decline a further attempt is for the same account', async () => {
-    const { body: order } = await fund(shop, { transaction: { capture_mode: 'manual', expiration_period: 'PT4H' } });
+    const { body: order } = await fund(merchant, {
+      transaction: { capture_mode: 'manual', expiration_period: 'PT4H' },
+    });
     const customer = new Client();
     await customer.post(`/pay/${order.id}/`, {
       ...CARD,
@@ -121,8 +123,8 @@ describe('rules 14.1 and 14.2: the transaction', () => {
       ...(await customer.open(order)),
     });
     await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
-    const paid = orderSchema.parse(await read(shop, order));
-    expect(story(paid)).toBe('completed: error accepted');
+    const paid = orderSchema.parse(await getWholeOrder(merchant, order));
+    expect(statusesOf(paid)).toBe('completed: error accepted');
     for (const transaction of paid.transactions!) {
       expect(transaction).toMatchObject({
         transaction_type: 'aft',
@@ -150,13 +152,13 @@ describe('rules 14.1 and 14.2: the transaction', () => {
       [{ receiver_account_number_type: 'iban' }, 'receiver_account_number'],
       [{ receiver_acount_number: 'x' }, 'receiver_account_number'],
     ] as const) {
-      expect(refusal(await fund(shop, { details }))).toEqual([
+      expect(refusal(await fund(merchant, { details }))).toEqual([
         422,
         'MissingInformationToCreateTransaction',
         `${AT}.${field}`,
       ]);
     }
-    const { body } = await fund(shop, { details: {}, customer: undefined });
+    const { body } = await fund(merchant, { details: {}, customer: undefined });
     expect(body.transactions![0]).not.toHaveProperty('transaction_type');
   });
 
@@ -165,7 +167,7 @@ describe('rules 14.1 and 14.2: the transaction', () => {
     [RECEIVING_ACCOUNT, 'DE8937************3000'],
     ['5'.repeat(50), `555555${'*'.repeat(40)}5555`],
   ])('an account number of 1 to 50 characters: %s', async (receiver_account_number, shown) => {
-    const { status, body } = await fund(shop, {
+    const { status, body } = await fund(merchant, {
       details: { receiver_account_number, receiver_account_number_type: 'account' },
     });
     expect([status, body.transactions![0]!.payment_method_details!.receiver_account_number]).toEqual([200, shown]);
@@ -174,7 +176,7 @@ describe('rules 14.1 and 14.2: the transaction', () => {
 
 describe('rules 14.5: capture_mode may be set; then the standard capture and void apply', () => {
   test('manual: captured in part, voided, refunded; what follows is of the card, and says nothing of the receiver', async () => {
-    const { body: order } = await fund(shop, {
+    const { body: order } = await fund(merchant, {
       details: { ...RECEIVER, vault_token: await token() },
       transaction: { capture_mode: 'manual' },
     });
@@ -184,16 +186,16 @@ describe('rules 14.5: capture_mode may be set; then the standard capture and voi
       is_capturable: true,
       status: 'accepted',
     });
-    const voided = await voidPart(shop, order, part(100));
-    const captured = await capture(shop, order);
-    const refunded = await refund(shop, order, { amount: 800 });
-    expect([voided, captured, refunded].map(said)).toEqual(Array(3).fill([200, 'completed']));
+    const voided = await voidPart(merchant, order, part(100));
+    const captured = await capture(merchant, order);
+    const refunded = await refund(merchant, order, { amount: 800 });
+    expect([voided, captured, refunded].map(outcomeOf)).toEqual(Array(3).fill([200, 'completed']));
     for (const { body } of [voided, captured, refunded]) {
       made.push(body.id);
       expect(JSON.stringify(body)).not.toContain('receiver');
     }
     expect(captured.body.transactions![0]!.transaction_type).toBe('capture');
-    expect(await books(shop, order)).toEqual([
+    expect(await ledgerOf(merchant, order)).toEqual([
       'authorize approved 900',
       'void approved 100',
       'capture approved 800',
@@ -202,12 +204,12 @@ describe('rules 14.5: capture_mode may be set; then the standard capture and voi
   });
 
   test('delayed: captured at the end', async () => {
-    const { body: order } = await fund(shop, {
+    const { body: order } = await fund(merchant, {
       details: { ...RECEIVER, vault_token: await token() },
       transaction: { capture_mode: 'delayed', expiration_period: 'PT1S' },
     });
-    expect(await followed(shop, order, 'is-capture')).toMatchObject({ status: 'completed', amount: 900 });
-    expect((await read(shop, order)).transactions![0]!.transaction_type).toBe('aft');
+    expect(await untilFollowUp(merchant, order, 'is-capture')).toMatchObject({ status: 'completed', amount: 900 });
+    expect((await getWholeOrder(merchant, order)).transactions![0]!.transaction_type).toBe('aft');
   });
 });
 
@@ -218,7 +220,7 @@ describe('what is missing or wrong: nothing is stored', () => {
       for (const value of [undefined, '', '  ']) {
         // A country that is no code is refused by its own rule.
         if (field === 'country' && value !== undefined) continue;
-        expect(refusal(await fund(shop, { customer: { ...CUSTOMER, [field]: value } }))).toEqual([
+        expect(refusal(await fund(merchant, { customer: { ...CUSTOMER, [field]: value } }))).toEqual([
           422,
           'MissingInformationToCreateTransaction',
           `customer.${field}`,
@@ -228,7 +230,7 @@ describe('what is missing or wrong: nothing is stored', () => {
   );
 
   test('rules 14.2: no customer at all names its first field', async () => {
-    expect(refusal(await fund(shop, { order: { customer: undefined } }))).toEqual([
+    expect(refusal(await fund(merchant, { order: { customer: undefined } }))).toEqual([
       422,
       'MissingInformationToCreateTransaction',
       'customer.first_name',
@@ -236,7 +238,7 @@ describe('what is missing or wrong: nothing is stored', () => {
   });
 
   test('rules 14.2: another address than billing', async () => {
-    expect(refusal(await fund(shop, { customer: { ...CUSTOMER, address_type: 'shipping' } }))).toEqual([
+    expect(refusal(await fund(merchant, { customer: { ...CUSTOMER, address_type: 'shipping' } }))).toEqual([
       400,
       'ValidationError',
       'customer.address_type',
@@ -244,13 +246,13 @@ describe('what is missing or wrong: nothing is stored', () => {
   });
 
   test.each(['US', 'CA'])('rules 14.2: state is needed for %s', async (country) => {
-    expect(refusal(await fund(shop, { customer: { ...CUSTOMER, country } }))).toEqual([
+    expect(refusal(await fund(merchant, { customer: { ...CUSTOMER, country } }))).toEqual([
       422,
       'MissingInformationToCreateTransaction',
       'customer.state',
     ]);
     for (const state of ['XX', 'ny', 'New York', country === 'US' ? 'ON' : 'NY']) {
-      expect(refusal(await fund(shop, { customer: { ...CUSTOMER, country, state } }))).toEqual([
+      expect(refusal(await fund(merchant, { customer: { ...CUSTOMER, country, state } }))).toEqual([
         400,
         'ValidationError',
         'customer.state',
@@ -268,15 +270,15 @@ describe('what is missing or wrong: nothing is stored', () => {
   ])('the states of %s (rule %i) are accepted', async (country, _rule, list) => {
     expect(STATES[country]!.join(' ')).toBe(list);
     const states = list.split(' ');
-    const answers = await inLanes(states.length, 8, (n) =>
-      fund(shop, { customer: { ...CUSTOMER, country, state: states[n] } }),
+    const answers = await runConcurrently(states.length, 8, (n) =>
+      fund(merchant, { customer: { ...CUSTOMER, country, state: states[n] } }),
     );
     expect(answers.map(({ status }) => status)).toEqual(states.map(() => 200));
   });
 
   test('state is enforced for these two countries, and for account funding, only', async () => {
-    expect((await fund(shop, { customer: { ...CUSTOMER, state: 'anything' } })).status).toBe(200);
-    expect((await fund(shop, { customer: { country: 'US', state: 'XX' }, details: {} })).status).toBe(200);
+    expect((await fund(merchant, { customer: { ...CUSTOMER, state: 'anything' } })).status).toBe(200);
+    expect((await fund(merchant, { customer: { country: 'US', state: 'XX' }, details: {} })).status).toBe(200);
   });
 
   test.each([
@@ -292,24 +294,24 @@ describe('what is missing or wrong: nothing is stored', () => {
     ['a card number under another name', { ...RECEIVER, account: RECEIVING_CARD }, `${AT}.account`],
     ['a token nobody has', { ...RECEIVER, vault_token: 'nobody' }, `${AT}.vault_token`],
   ])('%s: ValidationError', async (_title, details, property_path) => {
-    const answer = await fund(shop, { details });
+    const answer = await fund(merchant, { details });
     expect(refusal(answer)).toEqual([400, 'ValidationError', property_path]);
     expect(JSON.stringify(answer.body)).not.toContain(RECEIVING_CARD);
   });
 
   test('a card number is accepted as the account, and nowhere else', async () => {
-    expect((await fund(shop)).status).toBe(200);
+    expect((await fund(merchant)).status).toBe(200);
     for (const [order, field] of [
       [{ merchant_order_id: RECEIVING_CARD }, 'merchant_order_id'],
       [{ extra: { receiver_account_number: RECEIVING_CARD } }, 'extra.receiver_account_number'],
       [{ receiver_account_number: RECEIVING_CARD }, 'receiver_account_number'],
     ] as const) {
-      expect(refusal(await fund(shop, { order }))).toEqual([400, 'ValidationError', field]);
+      expect(refusal(await fund(merchant, { order }))).toEqual([400, 'ValidationError', field]);
     }
   });
 
   test('by a wallet: it is paid by card', async () => {
-    expect(refusal(await fund(shop, { transaction: { payment_method: 'apple-pay' } }))).toEqual([
+    expect(refusal(await fund(merchant, { transaction: { payment_method: 'apple-pay' } }))).toEqual([
       400,
       'ValidationError',
       'transactions.0.payment_method',
@@ -317,7 +319,7 @@ describe('what is missing or wrong: nothing is stored', () => {
   });
 
   test('rules 14.3: a project that is not enabled is refused with Forbidden, whatever else is missing', async () => {
-    const { shop: stranger } = await aProject();
+    const { merchant: stranger } = await createTestProject();
     for (const other of [stranger, new Merchant(stack(), stack().live_api_key)]) {
       for (const over of [{}, { customer: {} }, { details: { receiver_account_number: RECEIVING_CARD } }]) {
         expect(refusal(await fund(other, over))).toEqual([403, 'Forbidden', undefined]);
@@ -329,7 +331,7 @@ describe('what is missing or wrong: nothing is stored', () => {
   });
 
   test('none of these refusals has left an order', async () => {
-    const { shop: own } = await aProject({ account_funding: true });
+    const { merchant: own } = await createTestProject({ account_funding: true });
     for (const over of [
       { customer: { ...CUSTOMER, city: undefined } },
       { customer: { ...CUSTOMER, country: 'US', state: 'XX' } },
@@ -343,21 +345,21 @@ describe('what is missing or wrong: nothing is stored', () => {
 
 describe('the second time', () => {
   test('the same key, the same account: one order; another account or customer: 422', async () => {
-    const headers = { 'idempotency-key': aKey() };
-    const answers = await Promise.all([1, 2, 3].map(() => fund(shop, {}, { headers })));
+    const headers = { 'idempotency-key': newIdempotencyKey() };
+    const answers = await Promise.all([1, 2, 3].map(() => fund(merchant, {}, { headers })));
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
     for (const over of [
       { details: { ...RECEIVER, receiver_account_number: RECEIVING_ACCOUNT } },
       { customer: { ...CUSTOMER, city: 'Utrecht' } },
     ]) {
-      expect(refusal(await fund(shop, over, { headers })).slice(0, 2)).toEqual([422, 'IdempotencyKeyReused']);
+      expect(refusal(await fund(merchant, over, { headers })).slice(0, 2)).toEqual([422, 'IdempotencyKeyReused']);
     }
   });
 
   test('what is missing is not kept: corrected, it comes again with its key', async () => {
-    const headers = { 'idempotency-key': aKey() };
-    expect((await fund(shop, { customer: { ...CUSTOMER, city: undefined } }, { headers })).status).toBe(422);
-    expect((await fund(shop, {}, { headers })).status).toBe(200);
+    const headers = { 'idempotency-key': newIdempotencyKey() };
+    expect((await fund(merchant, { customer: { ...CUSTOMER, city: undefined } }, { headers })).status).toBe(422);
+    expect((await fund(merchant, {}, { headers })).status).toBe(200);
   });
 });
 
@@ -417,8 +419,10 @@ describe('the account number is stored nowhere in full', () => {
   });
 
   test('not in any answer', async () => {
-    for (const id of made.slice(0, 40)) expect(found(JSON.stringify(await read(shop, { id })))).toEqual([]);
-    const list = await shop.send<Order[]>('GET', '/v1/orders/');
+    for (const id of made.slice(0, 40)) {
+      expect(found(JSON.stringify(await getWholeOrder(merchant, { id })))).toEqual([]);
+    }
+    const list = await merchant.send<Order[]>('GET', '/v1/orders/');
     expect([list.body.length > 50, found(JSON.stringify(list.body))]).toEqual([true, []]);
     const page = await (await new Client().send(`/pay/${made[0]}/`)).text();
     expect(found(page)).toEqual([]);

@@ -4,23 +4,23 @@ import { deliveryWorkflowId, orderWorkflowId } from '../../workflows/messages';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { eventsOf } from '../support/histories';
-import { carryOut, createAnOrder, followUpOf } from '../support/orders';
-import { aReceiver, type Receiver } from '../support/receiver';
-import { aWorld, type World } from '../support/temporal';
+import { executeFollowUp, createAnOrder, followUpOf } from '../support/orders';
+import { startReceiver, type Receiver } from '../support/receiver';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/until';
 
 /** What an order may cost: every event is written and kept, every workflow task is a round trip somebody waits for. */
-const shop = new Merchant();
+const merchant = new Merchant();
 const ANSWER = 'WORKFLOW_EXECUTION_UPDATE_COMPLETED';
 
 let receiver: Receiver;
 beforeAll(async () => {
-  receiver = await aReceiver();
+  receiver = await startReceiver();
 });
 afterAll(() => receiver.close());
 
 test('a new order: 8 events and 1 workflow task to its answer', async () => {
-  const { id } = await shop.createOrder();
+  const { id } = await merchant.createOrder();
   const events = await eventsOf(orderWorkflowId(id), { open: true });
   const toAnswer = events.slice(0, events.indexOf(ANSWER) + 1);
   expect(toAnswer).toContain(ANSWER);
@@ -28,7 +28,7 @@ test('a new order: 8 events and 1 workflow task to its answer', async () => {
 });
 
 test('an order that waits to be paid: nothing more than the timer of its end', async () => {
-  const { id } = await shop.createOrder();
+  const { id } = await merchant.createOrder();
   const events = await eventsOf(orderWorkflowId(id), { open: true });
   expect(events.filter((name) => name.startsWith('TIMER_'))).toEqual(['TIMER_STARTED']);
   expect(events.length).toBeLessThanOrEqual(8);
@@ -40,7 +40,7 @@ test.each([
 ] as const)(
   'an order that is charged at once (%s): 10 events and 1 workflow task, from its creation to its close',
   async (card, status) => {
-    const order = await shop.paidOrder(card);
+    const order = await merchant.paidOrder(card);
     expect(order.status).toBe(status);
     const events = await eventsOf(orderWorkflowId(order.id));
     expect(events.at(-1)).toBe('WORKFLOW_EXECUTION_COMPLETED');
@@ -49,33 +49,33 @@ test.each([
 );
 
 test('with a webhook to start: 1 event more, still 1 workflow task', async () => {
-  const { id } = await shop.paidOrder('approved', { webhook_url: receiver.url });
+  const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
   const events = await eventsOf(orderWorkflowId(id));
   expect([events.length <= 11, workflowTasksIn(events)]).toEqual([true, 1]);
 });
 
 test('an order that expires: 2 workflow tasks, and nothing waits after its end', async () => {
-  const { id } = await shop.createOrder({ expiration_period: 'PT1S' });
+  const { id } = await merchant.createOrder({ expiration_period: 'PT1S' });
   const events = await eventsOf(orderWorkflowId(id));
   expect([events.filter((name) => name === 'TIMER_STARTED').length, workflowTasksIn(events)]).toEqual([1, 2]);
 });
 
 test('a delivery that succeeds at once: 6 events and 1 workflow task', async () => {
-  const { id } = await shop.paidOrder('approved', { webhook_url: receiver.url });
+  const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
   const events = await eventsOf(deliveryWorkflowId({ order_id: id, n: 1 }));
   expect([events.length <= 6, workflowTasksIn(events)]).toEqual([true, 1]);
 });
 
 describe('what follows a payment', () => {
   const post = async (path: string, body?: unknown) =>
-    (await shop.send<Order>('POST', `/v1/orders/${path}`, body === undefined ? {} : { body })).body;
+    (await merchant.send<Order>('POST', `/v1/orders/${path}`, body === undefined ? {} : { body })).body;
 
   test('a refund: 9 events and 1 workflow task, with a webhook 10 and 1', async () => {
     for (const [webhook_url, length] of [
       [undefined, 9],
       [receiver.url, 10],
     ] as const) {
-      const { id } = await shop.paidOrder('approved', webhook_url === undefined ? {} : { webhook_url });
+      const { id } = await merchant.paidOrder('approved', webhook_url === undefined ? {} : { webhook_url });
       const refund = await post(`${id}/refunds/`, { amount: 100 });
       expect(refund.status).toBe('completed');
       const events = await eventsOf(orderWorkflowId(refund.id));
@@ -84,8 +84,8 @@ describe('what follows a payment', () => {
   });
 
   test('a capture: 7 to 10 events and 1 workflow task of its own, 11 and 2 of the order that holds the money; one timer for the whole window', async () => {
-    const order = await shop.createOrder({
-      transactions: [{ ...(await shop.cardTransaction('approved')), capture_mode: 'manual' }],
+    const order = await merchant.createOrder({
+      transactions: [{ ...(await merchant.cardTransaction('approved')), capture_mode: 'manual' }],
     });
     const path = `${order.id}/transactions/${order.transactions![0]!.id}/captures/`;
     const held = await until('it waits for the end of its window', async () => {
@@ -108,9 +108,9 @@ describe('what follows a payment', () => {
 });
 
 describe('statements', () => {
-  let world: World;
+  let world: WorkflowEnvironment;
   beforeAll(async () => {
-    world = await aWorld();
+    world = await createWorkflowEnvironment();
   });
   afterAll(() => world.close());
   const counted = async (work: () => Promise<unknown>) => {
@@ -135,7 +135,7 @@ describe('statements', () => {
 
   test('a refund: 16, of them two SQL transactions that hold the payment', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.approved.number });
-    expect(await counted(() => carryOut(world, followUpOf(order.id, 'refund', { amount: 100 })))).toBe(16);
+    expect(await counted(() => executeFollowUp(world, followUpOf(order.id, 'refund', { amount: 100 })))).toBe(16);
     expect(world.database.statements.filter((sql) => sql.startsWith('BEGIN'))).toHaveLength(2);
   });
 

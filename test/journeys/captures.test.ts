@@ -2,47 +2,47 @@ import { v7 as uuidv7 } from 'uuid';
 import { orderSchema, type Order } from '../../src/contract/order';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
-import { Merchant, story, webhookOf } from '../support/client';
+import { Merchant, statusesOf, webhookOf } from '../support/client';
 import { NOBODY, TIMESTAMP, UUID } from '../support/shapes';
-import { aProject } from '../support/projects';
-import { aReceiver } from '../support/receiver';
+import { createTestProject } from '../support/projects';
+import { startReceiver } from '../support/receiver';
 import { stack } from '../support/stack';
 import {
-  aKey,
-  authorized,
-  books,
+  newIdempotencyKey,
+  createAuthorization,
+  ledgerOf,
   capture,
   capturePart,
-  details,
-  etag,
+  amountDetailsOf,
+  etagOf,
   expectNothingEmpty,
-  followed,
+  untilFollowUp,
   forgetAnswer,
-  forgetWorkflow,
-  once,
+  deleteWorkflow,
+  untilOrder,
   part,
-  payment,
-  read,
-  said,
-  statuses,
+  payingTransactionId,
+  getWholeOrder,
+  outcomeOf,
+  httpStatusesOf,
   voidPart,
-} from './following';
+} from './requests';
 
 /** Money that is reserved, and taken later: by the merchant (manual) or by the service at the end (delayed). */
-const shop = new Merchant();
+const merchant = new Merchant();
 
 /** Temporal takes half a minute to forget: it does so while the other tests run. */
 let forgotten: Promise<Order>;
 beforeAll(() => {
-  forgotten = authorized(shop).then(async (order) => (await forgetWorkflow(order.id), order));
+  forgotten = createAuthorization(merchant).then(async (order) => (await deleteWorkflow(order.id), order));
   forgotten.catch(() => undefined);
 });
 
 describe('an authorization', () => {
   test('rules 8.1: with capture_mode the amount is reserved: completed and accepted, nothing captured, capturable for five days', async () => {
-    const order = orderSchema.parse(await authorized(shop));
+    const order = orderSchema.parse(await createAuthorization(merchant));
     expectNothingEmpty(order);
-    expect(story(order)).toBe('completed: accepted');
+    expect(statusesOf(order)).toBe('completed: accepted');
     expect(order.transactions![0]).toMatchObject({
       transaction_type: 'authorization',
       capture_mode: 'manual',
@@ -54,8 +54,8 @@ describe('an authorization', () => {
       expect(order.transactions![0]).not.toHaveProperty(field);
     }
     for (const field of ['order_url', 'refunded_amount', 'related_orders']) expect(order).not.toHaveProperty(field);
-    expect(await books(shop, order)).toEqual(['authorize approved 1000']);
-    expect(await details(shop, order)).toEqual({
+    expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000']);
+    expect(await amountDetailsOf(merchant, order)).toEqual({
       capturable: 1_000,
       captured: 0,
       refundable: 0,
@@ -73,7 +73,7 @@ describe('an authorization', () => {
   ] as const)(
     'windows: %s for %s shows %s, capturable through the API: %s',
     async (capture_mode, expiration_period, shown, is_capturable) => {
-      const order = await authorized(shop, {
+      const order = await createAuthorization(merchant, {
         transaction: { capture_mode, ...(expiration_period && { expiration_period }) },
       });
       expect(order.transactions![0]).toMatchObject({ capture_mode, expiration_period: shown, is_capturable });
@@ -81,8 +81,11 @@ describe('an authorization', () => {
   );
 
   test('rules 8.8: what nobody captures is released at the end of the window, by a void order of the service; the order stays completed', async () => {
-    const order = await authorized(shop, { transaction: { expiration_period: 'PT5S' }, merchant_order_id: 'M-lapses' });
-    const released = await followed(shop, order, 'is-void');
+    const order = await createAuthorization(merchant, {
+      transaction: { expiration_period: 'PT5S' },
+      merchant_order_id: 'M-lapses',
+    });
+    const released = await untilFollowUp(merchant, order, 'is-void');
     expect(released).toMatchObject({
       status: 'completed',
       amount: 1_000,
@@ -90,33 +93,38 @@ describe('an authorization', () => {
       merchant_order_id: 'M-lapses',
     });
     expect(released.transactions![0]!.events![0]).toMatchObject({ event: 'new', source: 'service' });
-    const lapsed = await once(shop, order, 'has lapsed', ({ transactions }) => transactions![0]!.status === 'expired');
-    expect(story(lapsed)).toBe('completed: expired');
+    const lapsed = await untilOrder(
+      merchant,
+      order,
+      'has lapsed',
+      ({ transactions }) => transactions![0]!.status === 'expired',
+    );
+    expect(statusesOf(lapsed)).toBe('completed: expired');
     expect(lapsed.flags).toEqual(['is-test', 'has-voids']);
     expect(lapsed.transactions![0]).toMatchObject({
       is_capturable: false,
       voided_amount: 1_000,
       events: [{ event: 'new' }, { event: 'accepted' }, { event: 'expired', source: 'service' }],
     });
-    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
-    expect(said(await capture(shop, order))).toEqual([409, 'Conflict']);
+    expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
+    expect(outcomeOf(await capture(merchant, order))).toEqual([409, 'Conflict']);
   });
 
   test('an authorization of 0 holds nothing: completed, nothing to capture, nothing to release', async () => {
-    const order = await authorized(shop, { amount: 0, transaction: { expiration_period: 'PT1S' } });
-    expect(story(order)).toBe('completed: accepted');
-    expect(said(await capture(shop, order))).toEqual([409, 'Conflict']);
-    expect(await books(shop, order)).toEqual(['authorize approved 0']);
+    const order = await createAuthorization(merchant, { amount: 0, transaction: { expiration_period: 'PT1S' } });
+    expect(statusesOf(order)).toBe('completed: accepted');
+    expect(outcomeOf(await capture(merchant, order))).toEqual([409, 'Conflict']);
+    expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 0']);
   });
 
   test('declined, it is an error like any other', async () => {
-    const order = await authorized(shop, { card: 'do_not_honor' });
-    expect([story(order), order.transactions![0]!.is_capturable]).toEqual(['error: error', false]);
-    expect(said(await capture(shop, order))).toEqual([409, 'Conflict']);
+    const order = await createAuthorization(merchant, { card: 'do_not_honor' });
+    expect([statusesOf(order), order.transactions![0]!.is_capturable]).toEqual(['error: error', false]);
+    expect(outcomeOf(await capture(merchant, order))).toEqual([409, 'Conflict']);
   });
 
   test('attempts: on the hosted page a further attempt copies capture_mode and expiration_period', async () => {
-    const order = await shop.createOrder({
+    const order = await merchant.createOrder({
       amount: 800,
       transactions: [{ payment_method: 'credit-card', capture_mode: 'manual', expiration_period: 'PT3H' }],
     });
@@ -127,8 +135,8 @@ describe('an authorization', () => {
       ...(await customer.open(order)),
     });
     await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
-    const paid = orderSchema.parse(await shop.getOrder(order.id));
-    expect(story(paid)).toBe('completed: error accepted');
+    const paid = orderSchema.parse(await merchant.getOrder(order.id));
+    expect(statusesOf(paid)).toBe('completed: error accepted');
     for (const transaction of paid.transactions!) {
       expect(transaction).toMatchObject({
         capture_mode: 'manual',
@@ -137,31 +145,34 @@ describe('an authorization', () => {
       });
     }
     expect(paid.transactions!.map((one) => one.is_capturable)).toEqual([false, true]);
-    expect(await books(shop, order)).toEqual(['authorize declined 800', 'authorize approved 800']);
-    expect(said(await capture(shop, paid))).toEqual([200, 'completed']);
+    expect(await ledgerOf(merchant, order)).toEqual(['authorize declined 800', 'authorize approved 800']);
+    expect(outcomeOf(await capture(merchant, paid))).toEqual([200, 'completed']);
     // The attempt that was declined holds nothing.
-    expect(said(await capture(shop, { id: paid.id, transactions: [paid.transactions![0]!] }))).toEqual([
+    expect(outcomeOf(await capture(merchant, { id: paid.id, transactions: [paid.transactions![0]!] }))).toEqual([
       409,
       'Conflict',
     ]);
   });
 
   test('after 3-D Secure the window counts from acceptance', async () => {
-    const order = await authorized(shop, { card: 'frictionless', transaction: { expiration_period: 'PT1H' } });
+    const order = await createAuthorization(merchant, {
+      card: 'frictionless',
+      transaction: { expiration_period: 'PT1H' },
+    });
     expect(order.transactions![0]).toMatchObject({ is_capturable: true, expiration_period: 'PT1H' });
   });
 });
 
 describe('a capture', () => {
   test('of all: an order of its own that names the original, and is named by it', async () => {
-    const order = await authorized(shop, {
+    const order = await createAuthorization(merchant, {
       description: 'A chair',
       merchant_order_id: 'M-7',
       extra: { mine: 1 },
       customer: { first_name: 'Ada' },
       return_url: 'https://shop.example/',
     });
-    const answer = await capture(shop, order);
+    const answer = await capture(merchant, order);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
     const captured = orderSchema.parse(answer.body);
     // Exactly these fields: no order_url, no expiration, nothing of the customer.
@@ -214,8 +225,8 @@ describe('a capture', () => {
         },
       ],
     });
-    expect(await shop.getOrder(captured.id)).toEqual(captured);
-    const original = await read(shop, order);
+    expect(await merchant.getOrder(captured.id)).toEqual(captured);
+    const original = await getWholeOrder(merchant, order);
     expect(original).toMatchObject({
       status: 'completed',
       flags: ['is-test', 'has-captures'],
@@ -234,16 +245,20 @@ describe('a capture', () => {
       voidable: 0,
       voided: 0,
     });
-    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 1000']);
+    expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'capture approved 1000']);
     expectNothingEmpty(original);
   });
 
   test('of parts: repeated until nothing is left; a part has a description of its own', async () => {
-    const order = await authorized(shop, { description: 'A table' });
-    const first = await capturePart(shop, order, { amount: 300, description: 'first', merchant_order_id: 'ignored' });
+    const order = await createAuthorization(merchant, { description: 'A table' });
+    const first = await capturePart(merchant, order, {
+      amount: 300,
+      description: 'first',
+      merchant_order_id: 'ignored',
+    });
     expect(first.body).toMatchObject({ amount: 300, description: 'first', status: 'completed' });
     expect(first.body).not.toHaveProperty('merchant_order_id');
-    expect(await details(shop, order)).toEqual({
+    expect(await amountDetailsOf(merchant, order)).toEqual({
       capturable: 700,
       captured: 300,
       refundable: 300,
@@ -251,13 +266,16 @@ describe('a capture', () => {
       voidable: 700,
       voided: 0,
     });
-    expect(said(await capturePart(shop, order, part(500), { slash: false }))).toEqual([200, 'completed']);
-    const rest = await capture(shop, order, { slash: false });
+    expect(outcomeOf(await capturePart(merchant, order, part(500), { slash: false }))).toEqual([200, 'completed']);
+    const rest = await capture(merchant, order, { slash: false });
     expect([rest.status, rest.body.amount, rest.body.description]).toEqual([200, 200, 'A table']);
-    expect((await read(shop, order)).transactions![0]).toMatchObject({ captured_amount: 1_000, is_capturable: false });
-    expect(said(await capture(shop, order))).toEqual([409, 'Conflict']);
-    expect(said(await capturePart(shop, order, part(1)))).toEqual([409, 'Conflict']);
-    expect(await books(shop, order)).toEqual([
+    expect((await getWholeOrder(merchant, order)).transactions![0]).toMatchObject({
+      captured_amount: 1_000,
+      is_capturable: false,
+    });
+    expect(outcomeOf(await capture(merchant, order))).toEqual([409, 'Conflict']);
+    expect(outcomeOf(await capturePart(merchant, order, part(1)))).toEqual([409, 'Conflict']);
+    expect(await ledgerOf(merchant, order)).toEqual([
       'authorize approved 1000',
       'capture approved 300',
       'capture approved 500',
@@ -277,80 +295,85 @@ describe('a capture', () => {
     ['null', { amount: 1, description: null }, 'description'],
     ['a card number', { amount: 1, description: CARDS.approved.number }, 'description'],
   ])('refused with ValidationError: %s', async (_title, body, property_path) => {
-    const order = await authorized(shop);
-    await capturePart(shop, order, part(300));
-    const { status, body: refused } = await capturePart(shop, order, body);
+    const order = await createAuthorization(merchant);
+    await capturePart(merchant, order, part(300));
+    const { status, body: refused } = await capturePart(merchant, order, body);
     expect([status, refused.error.type, refused.error.property_path]).toEqual([400, 'ValidationError', property_path]);
-    expect((await details(shop, order)).captured).toBe(300);
-    expect(await books(shop, order)).toHaveLength(2);
+    expect((await amountDetailsOf(merchant, order)).captured).toBe(300);
+    expect(await ledgerOf(merchant, order)).toHaveLength(2);
   });
 
   test('refused with Conflict: a sale, an order nobody paid, a follow-up order', async () => {
-    const sale = await shop.paidOrder('approved');
-    const unpaid = await shop.createOrder({
+    const sale = await merchant.paidOrder('approved');
+    const unpaid = await merchant.createOrder({
       transactions: [{ payment_method: 'credit-card', capture_mode: 'manual' }],
     });
-    const captured = (await capture(shop, await authorized(shop))).body;
+    const captured = (await capture(merchant, await createAuthorization(merchant))).body;
     for (const order of [sale, unpaid, captured]) {
-      expect(said(await capture(shop, order))).toEqual([409, 'Conflict']);
-      expect(said(await capturePart(shop, order, part(1)))).toEqual([409, 'Conflict']);
+      expect(outcomeOf(await capture(merchant, order))).toEqual([409, 'Conflict']);
+      expect(outcomeOf(await capturePart(merchant, order, part(1)))).toEqual([409, 'Conflict']);
     }
-    expect((await capture(shop, captured)).body.error.value).toContain(captured.related_order_id);
+    expect((await capture(merchant, captured)).body.error.value).toContain(captured.related_order_id);
   });
 
   test('rules 8.2: delayed cannot be captured through the API', async () => {
-    const order = await authorized(shop, { transaction: { capture_mode: 'delayed', expiration_period: 'PT1H' } });
-    for (const answer of [await capture(shop, order), await capturePart(shop, order, part(1))]) {
-      expect(said(answer)).toEqual([409, 'Conflict']);
+    const order = await createAuthorization(merchant, {
+      transaction: { capture_mode: 'delayed', expiration_period: 'PT1H' },
+    });
+    for (const answer of [await capture(merchant, order), await capturePart(merchant, order, part(1))]) {
+      expect(outcomeOf(answer)).toEqual([409, 'Conflict']);
     }
-    expect(await details(shop, order)).toMatchObject({ capturable: 0, captured: 0, voidable: 1_000 });
-    expect(await books(shop, order)).toHaveLength(1);
+    expect(await amountDetailsOf(merchant, order)).toMatchObject({ capturable: 0, captured: 0, voidable: 1_000 });
+    expect(await ledgerOf(merchant, order)).toHaveLength(1);
   });
 
   test('404 for an order or transaction that does not exist, also one of another order; 401 for another project; 400 for no uuid', async () => {
-    const [order, other] = [await authorized(shop), await authorized(shop)];
-    const id = payment(order);
-    const { shop: stranger } = await aProject();
+    const [order, other] = [await createAuthorization(merchant), await createAuthorization(merchant)];
+    const id = payingTransactionId(order);
+    const { merchant: stranger } = await createTestProject();
     const live = new Merchant(stack(), stack().live_api_key);
     for (const wrong of [
       { id: NOBODY, transactions: [{ id }] },
       { id: order.id, transactions: [{ id: uuidv7() }] },
-      { id: order.id, transactions: [{ id: payment(other) }] },
+      { id: order.id, transactions: [{ id: payingTransactionId(other) }] },
     ]) {
-      expect([said(await capture(shop, wrong)), said(await capturePart(shop, wrong, part(1)))]).toEqual([
+      expect([
+        outcomeOf(await capture(merchant, wrong)),
+        outcomeOf(await capturePart(merchant, wrong, part(1))),
+      ]).toEqual([
         [404, 'NotFound'],
         [404, 'NotFound'],
       ]);
     }
     for (const wrong of [stranger, live]) {
-      expect([said(await capture(wrong, order)), said(await capturePart(wrong, order, part(1)))]).toEqual([
+      expect([outcomeOf(await capture(wrong, order)), outcomeOf(await capturePart(wrong, order, part(1)))]).toEqual([
         [401, 'Unauthorized'],
         [401, 'Unauthorized'],
       ]);
     }
-    expect((await capture(shop, { id: order.id, transactions: [{ id: 'x' }] })).body.error.property_path).toBe(
+    expect((await capture(merchant, { id: order.id, transactions: [{ id: 'x' }] })).body.error.property_path).toBe(
       'transaction_id',
     );
-    expect(await books(shop, order)).toHaveLength(1);
+    expect(await ledgerOf(merchant, order)).toHaveLength(1);
   });
 
   test('a capture the processor refuses: 200 with status error, and the amount is capturable again', async () => {
-    const order = await authorized(shop, { card: 'capture_refused' });
+    const order = await createAuthorization(merchant, { card: 'capture_refused' });
     for (const round of [1, 2]) {
-      const { status, body } = await capture(shop, order);
-      expect([status, story(body)]).toEqual([200, 'error: error']);
+      const { status, body } = await capture(merchant, order);
+      expect([status, statusesOf(body)]).toEqual([200, 'error: error']);
       expect(body.transactions![0]!.outcomes!.processing).toMatchObject({ status: 'error', response_code: '57' });
       expect(body.transactions![0]!.events!.at(-1)).toMatchObject({ result: 'failed', source: 'processor' });
       expect(body).not.toHaveProperty('completed');
-      expect((await read(shop, order)).related_orders).toHaveLength(round);
+      expect((await getWholeOrder(merchant, order)).related_orders).toHaveLength(round);
     }
-    const original = await read(shop, order);
+    const original = await getWholeOrder(merchant, order);
     expect([original.flags, original.amount_details!.capturable, original.transactions![0]!.is_capturable]).toEqual([
       ['is-test'],
       1_000,
       true,
     ]);
-    expect(await books(shop, order)).toEqual([
+    expect(await ledgerOf(merchant, order)).toEqual([
       'authorize approved 1000',
       'capture refused 1000',
       'capture refused 1000',
@@ -360,111 +383,128 @@ describe('a capture', () => {
 
 describe('the second time', () => {
   test('with the same Idempotency-Key: the first answer, one capture; also at once, and after its answer got lost', async () => {
-    const order = await authorized(shop);
-    const headers = { 'idempotency-key': aKey() };
-    const answers = await Promise.all([1, 2, 3, 4].map(() => capturePart(shop, order, part(400), { headers })));
+    const order = await createAuthorization(merchant);
+    const headers = { 'idempotency-key': newIdempotencyKey() };
+    const answers = await Promise.all([1, 2, 3, 4].map(() => capturePart(merchant, order, part(400), { headers })));
     expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
     await forgetAnswer(headers['idempotency-key']);
-    const again = await capturePart(shop, order, part(400), { headers });
+    const again = await capturePart(merchant, order, part(400), { headers });
     expect([again.status, again.body]).toEqual([200, answers[0]!.body]);
     expect(
-      (await capturePart(shop, order, { description: part(400).description, amount: 400 }, { headers, slash: false }))
-        .body,
+      (
+        await capturePart(
+          merchant,
+          order,
+          { description: part(400).description, amount: 400 },
+          { headers, slash: false },
+        )
+      ).body,
     ).toEqual(again.body);
-    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 400']);
+    expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'capture approved 400']);
   });
 
   test('a repeat of what has taken everything is no Conflict', async () => {
-    const order = await authorized(shop);
-    const headers = { 'idempotency-key': aKey() };
-    const first = await capture(shop, order, { headers });
+    const order = await createAuthorization(merchant);
+    const headers = { 'idempotency-key': newIdempotencyKey() };
+    const first = await capture(merchant, order, { headers });
     await forgetAnswer(headers['idempotency-key']);
-    expect(await capture(shop, order, { headers })).toMatchObject({ status: 200, body: first.body });
-    expect(said(await capture(shop, order, { headers: { 'idempotency-key': aKey() } }))).toEqual([409, 'Conflict']);
-    expect(await books(shop, order)).toHaveLength(2);
+    expect(await capture(merchant, order, { headers })).toMatchObject({ status: 200, body: first.body });
+    expect(outcomeOf(await capture(merchant, order, { headers: { 'idempotency-key': newIdempotencyKey() } }))).toEqual([
+      409,
+      'Conflict',
+    ]);
+    expect(await ledgerOf(merchant, order)).toHaveLength(2);
   });
 
   test('with another body, path or operation: 422 IdempotencyKeyReused', async () => {
-    const order = await authorized(shop);
-    const headers = { 'idempotency-key': aKey() };
-    await capturePart(shop, order, part(100), { headers });
+    const order = await createAuthorization(merchant);
+    const headers = { 'idempotency-key': newIdempotencyKey() };
+    await capturePart(merchant, order, part(100), { headers });
     const others = [
-      capturePart(shop, order, part(101), { headers }),
-      capture(shop, order, { headers }),
-      voidPart(shop, order, part(100), { headers }),
-      capturePart(shop, await authorized(shop), part(100), { headers }),
+      capturePart(merchant, order, part(101), { headers }),
+      capture(merchant, order, { headers }),
+      voidPart(merchant, order, part(100), { headers }),
+      capturePart(merchant, await createAuthorization(merchant), part(100), { headers }),
     ];
-    for (const answer of await Promise.all(others)) expect(said(answer)).toEqual([422, 'IdempotencyKeyReused']);
-    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 100']);
+    for (const answer of await Promise.all(others)) expect(outcomeOf(answer)).toEqual([422, 'IdempotencyKeyReused']);
+    expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'capture approved 100']);
   });
 
   test('surface 11: "more than is left" is kept, although more may be left later; a body that is wrong by itself is not', async () => {
-    const order = await authorized(shop, { card: 'capture_refused' });
-    const [kept, corrected] = [{ 'idempotency-key': aKey() }, { 'idempotency-key': aKey() }];
-    const first = await capturePart(shop, order, part(1_001), { headers: kept });
+    const order = await createAuthorization(merchant, { card: 'capture_refused' });
+    const [kept, corrected] = [{ 'idempotency-key': newIdempotencyKey() }, { 'idempotency-key': newIdempotencyKey() }];
+    const first = await capturePart(merchant, order, part(1_001), { headers: kept });
     expect([first.status, first.body.error.property_path]).toEqual([400, 'amount']);
-    expect(await capturePart(shop, order, part(1_001), { headers: kept })).toMatchObject({
+    expect(await capturePart(merchant, order, part(1_001), { headers: kept })).toMatchObject({
       status: 400,
       body: first.body,
     });
-    expect(said(await capturePart(shop, order, part(1_000), { headers: kept }))).toEqual([422, 'IdempotencyKeyReused']);
-    expect(said(await capturePart(shop, order, part(0), { headers: corrected }))).toEqual([400, 'ValidationError']);
-    expect(said(await capturePart(shop, order, part(1_000), { headers: corrected }))).toEqual([200, 'error']);
+    expect(outcomeOf(await capturePart(merchant, order, part(1_000), { headers: kept }))).toEqual([
+      422,
+      'IdempotencyKeyReused',
+    ]);
+    expect(outcomeOf(await capturePart(merchant, order, part(0), { headers: corrected }))).toEqual([
+      400,
+      'ValidationError',
+    ]);
+    expect(outcomeOf(await capturePart(merchant, order, part(1_000), { headers: corrected }))).toEqual([200, 'error']);
   });
 
   test('a Conflict is kept', async () => {
-    const sale = await shop.paidOrder('approved');
-    const headers = { 'idempotency-key': aKey() };
-    const first = await capture(shop, sale, { headers });
-    expect(await capture(shop, sale, { headers })).toMatchObject({ status: 409, body: first.body });
+    const sale = await merchant.paidOrder('approved');
+    const headers = { 'idempotency-key': newIdempotencyKey() };
+    const first = await capture(merchant, sale, { headers });
+    expect(await capture(merchant, sale, { headers })).toMatchObject({ status: 409, body: first.body });
   });
 
   test('without a key each is a capture of its own; at once, no more than is held', async () => {
-    const order = await authorized(shop);
-    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => capturePart(shop, order, part(300))));
-    expect(statuses(answers)).toEqual([200, 200, 200, 400, 400]);
-    expect((await details(shop, order)).captured).toBe(900);
-    expect(await books(shop, order)).toEqual([
+    const order = await createAuthorization(merchant);
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => capturePart(merchant, order, part(300))));
+    expect(httpStatusesOf(answers)).toEqual([200, 200, 200, 400, 400]);
+    expect((await amountDetailsOf(merchant, order)).captured).toBe(900);
+    expect(await ledgerOf(merchant, order)).toEqual([
       'authorize approved 1000',
       ...Array<string>(3).fill('capture approved 300'),
     ]);
   });
 
   test('If-Match captures only what was read: 412 for an older version, and of several at once one wins', async () => {
-    const order = await authorized(shop);
-    const read_then = await etag(shop, order);
-    expect(said(await capturePart(shop, order, part(10), { headers: { 'if-match': '"999"' } }))).toEqual([
+    const order = await createAuthorization(merchant);
+    const read_then = await etagOf(merchant, order);
+    expect(outcomeOf(await capturePart(merchant, order, part(10), { headers: { 'if-match': '"999"' } }))).toEqual([
       412,
       'PreconditionFailed',
     ]);
     const answers = await Promise.all(
-      [1, 2, 3].map((n) => capturePart(shop, order, part(n), { headers: { 'if-match': read_then } })),
+      [1, 2, 3].map((n) => capturePart(merchant, order, part(n), { headers: { 'if-match': read_then } })),
     );
-    expect(statuses(answers)).toEqual([200, 412, 412]);
-    expect(await etag(shop, order)).not.toBe(read_then);
-    expect(said(await capturePart(shop, order, part(10), { headers: { 'if-match': read_then } }))).toEqual([
+    expect(httpStatusesOf(answers)).toEqual([200, 412, 412]);
+    expect(await etagOf(merchant, order)).not.toBe(read_then);
+    expect(outcomeOf(await capturePart(merchant, order, part(10), { headers: { 'if-match': read_then } }))).toEqual([
       412,
       'PreconditionFailed',
     ]);
     expect(
-      said(await capturePart(shop, order, part(10), { headers: { 'if-match': await etag(shop, order) } })),
+      outcomeOf(
+        await capturePart(merchant, order, part(10), { headers: { 'if-match': await etagOf(merchant, order) } }),
+      ),
     ).toEqual([200, 'completed']);
     // With a key the repeat is answered although its own first run has made the new version.
-    const headers = { 'if-match': await etag(shop, order), 'idempotency-key': aKey() };
-    const first = await capturePart(shop, order, part(20), { headers });
+    const headers = { 'if-match': await etagOf(merchant, order), 'idempotency-key': newIdempotencyKey() };
+    const first = await capturePart(merchant, order, part(20), { headers });
     await forgetAnswer(headers['idempotency-key']);
-    expect(await capturePart(shop, order, part(20), { headers })).toMatchObject({ status: 200, body: first.body });
-    expect(await books(shop, order)).toHaveLength(4);
+    expect(await capturePart(merchant, order, part(20), { headers })).toMatchObject({ status: 200, body: first.body });
+    expect(await ledgerOf(merchant, order)).toHaveLength(4);
   });
 });
 
 describe('a delayed authorization', () => {
   const delayed = (expiration_period: string, fields: Record<string, unknown> = {}) =>
-    authorized(shop, { ...fields, transaction: { capture_mode: 'delayed', expiration_period } });
+    createAuthorization(merchant, { ...fields, transaction: { capture_mode: 'delayed', expiration_period } });
 
   test('rules 8.2: is captured at the end of its expiration_period by itself', async () => {
     const order = await delayed('PT5S', { description: 'later' });
-    const captured = await followed(shop, order, 'is-capture');
+    const captured = await untilFollowUp(merchant, order, 'is-capture');
     expect(captured).toMatchObject({
       status: 'completed',
       amount: 1_000,
@@ -476,20 +516,20 @@ describe('a delayed authorization', () => {
       events: [{ source: 'service' }, { event: 'accepted' }],
     });
     expect(Date.parse(captured.created)).toBeGreaterThanOrEqual(Date.parse(order.completed!) + 5_000);
-    const original = await read(shop, order);
-    expect([story(original), original.transactions![0]!.captured_amount, original.flags]).toEqual([
+    const original = await getWholeOrder(merchant, order);
+    expect([statusesOf(original), original.transactions![0]!.captured_amount, original.flags]).toEqual([
       'completed: accepted',
       1_000,
       ['is-test', 'has-captures'],
     ]);
-    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 1000']);
+    expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'capture approved 1000']);
   });
 
   test('a partial void reduces it: that much less is captured', async () => {
     const order = await delayed('PT10S');
-    expect(said(await voidPart(shop, order, part(400)))).toEqual([200, 'completed']);
-    expect((await followed(shop, order, 'is-capture')).amount).toBe(600);
-    expect(await details(shop, order)).toEqual({
+    expect(outcomeOf(await voidPart(merchant, order, part(400)))).toEqual([200, 'completed']);
+    expect((await untilFollowUp(merchant, order, 'is-capture')).amount).toBe(600);
+    expect(await amountDetailsOf(merchant, order)).toEqual({
       capturable: 0,
       captured: 600,
       refundable: 600,
@@ -497,31 +537,47 @@ describe('a delayed authorization', () => {
       voidable: 0,
       voided: 400,
     });
-    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'void approved 400', 'capture approved 600']);
+    expect(await ledgerOf(merchant, order)).toEqual([
+      'authorize approved 1000',
+      'void approved 400',
+      'capture approved 600',
+    ]);
   });
 
   test('a capture that is refused: error, the rest released, the transaction expired', async () => {
     const order = await delayed('PT5S', { card: 'capture_refused' });
-    expect((await followed(shop, order, 'is-capture')).status).toBe('error');
-    expect(await followed(shop, order, 'is-void')).toMatchObject({ status: 'completed', amount: 1_000 });
-    const lapsed = await once(shop, order, 'has expired', ({ transactions }) => transactions![0]!.status === 'expired');
-    expect([story(lapsed), lapsed.flags]).toEqual(['completed: expired', ['is-test', 'has-voids']]);
-    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture refused 1000', 'void approved 1000']);
+    expect((await untilFollowUp(merchant, order, 'is-capture')).status).toBe('error');
+    expect(await untilFollowUp(merchant, order, 'is-void')).toMatchObject({ status: 'completed', amount: 1_000 });
+    const lapsed = await untilOrder(
+      merchant,
+      order,
+      'has expired',
+      ({ transactions }) => transactions![0]!.status === 'expired',
+    );
+    expect([statusesOf(lapsed), lapsed.flags]).toEqual(['completed: expired', ['is-test', 'has-voids']]);
+    expect(await ledgerOf(merchant, order)).toEqual([
+      'authorize approved 1000',
+      'capture refused 1000',
+      'void approved 1000',
+    ]);
   });
 });
 
 describe('webhooks', () => {
   test('the capture order tells its own change, the original nothing; also what the service does at the end', async () => {
-    const receiver = await aReceiver();
+    const receiver = await startReceiver();
     try {
-      const { shop: own } = await aProject({ webhook_url: receiver.url });
-      const order = await authorized(own);
+      const { merchant: own } = await createTestProject({ webhook_url: receiver.url });
+      const order = await createAuthorization(own);
       await receiver.waitFor(1);
       const captured = (await capturePart(own, order, part(10))).body;
       await receiver.waitFor(2);
       const elsewhere = new URL('/of-the-order', receiver.url).href;
-      const lapsing = await authorized(own, { webhook_url: elsewhere, transaction: { expiration_period: 'PT5S' } });
-      const released = await followed(own, lapsing, 'is-void');
+      const lapsing = await createAuthorization(own, {
+        webhook_url: elsewhere,
+        transaction: { expiration_period: 'PT5S' },
+      });
+      const released = await untilFollowUp(own, lapsing, 'is-void');
       expect(released.webhook_url).toBe(elsewhere);
       await receiver.waitFor(4);
       const last = await own.paidOrder('approved');
@@ -542,8 +598,12 @@ describe('webhooks', () => {
 
 test('an order that Temporal has forgotten is captured all the same, within what the record has left', async () => {
   const order = await forgotten;
-  expect(said(await capturePart(shop, order, part(300)))).toEqual([200, 'completed']);
-  expect(said(await capturePart(shop, order, part(701)))).toEqual([400, 'ValidationError']);
-  expect(said(await capture(shop, order))).toEqual([200, 'completed']);
-  expect(await books(shop, order)).toEqual(['authorize approved 1000', 'capture approved 300', 'capture approved 700']);
+  expect(outcomeOf(await capturePart(merchant, order, part(300)))).toEqual([200, 'completed']);
+  expect(outcomeOf(await capturePart(merchant, order, part(701)))).toEqual([400, 'ValidationError']);
+  expect(outcomeOf(await capture(merchant, order))).toEqual([200, 'completed']);
+  expect(await ledgerOf(merchant, order)).toEqual([
+    'authorize approved 1000',
+    'capture approved 300',
+    'capture approved 700',
+  ]);
 }, 200_000);

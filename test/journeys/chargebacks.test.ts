@@ -1,42 +1,46 @@
 import { orderSchema } from '../../src/contract/order';
 import { rows } from '../../src/db/connection';
-import { Merchant, story, webhookOf } from '../support/client';
-import { aProject } from '../support/projects';
-import { aReceiver } from '../support/receiver';
+import { Merchant, statusesOf, webhookOf } from '../support/client';
+import { createTestProject } from '../support/projects';
+import { startReceiver } from '../support/receiver';
 import {
-  authorized,
-  books,
+  createAuthorization,
+  ledgerOf,
   capture,
   capturePart,
-  control,
+  controlSimulator,
   entriesOf,
   expectNothingEmpty,
-  followed,
+  untilFollowUp,
   makeDue,
-  once,
+  untilOrder,
   part,
-  payment,
-  read,
+  payingTransactionId,
+  getWholeOrder,
   refund,
-  said,
-  withRecord,
-} from './following';
+  outcomeOf,
+  withDatabase,
+} from './requests';
 
 /** Money that the issuer takes back, and that is won back. The processor tells of both after the fact. */
-const shop = new Merchant();
+const merchant = new Merchant();
 const attentionOf = async (id: string) =>
   (
-    await withRecord((db) =>
+    await withDatabase((db) =>
       rows<{ attention: string | null }>(db, 'select attention from orders where id = :id', { id }),
     )
   )[0]!.attention;
 
 describe('a chargeback', () => {
   test('is an order of its own that names the payment, and is named by it; what it took is not refundable', async () => {
-    const order = await shop.paidOrder('chargeback', { amount: 800, description: 'A coat', merchant_order_id: 'M-10' });
-    expect(story(order)).toBe('completed: accepted');
-    await makeDue(shop, payment(order));
-    const charged_back = orderSchema.parse(await followed(shop, order, 'is-chargeback'));
+    const order = await merchant.paidOrder('chargeback', {
+      amount: 800,
+      description: 'A coat',
+      merchant_order_id: 'M-10',
+    });
+    expect(statusesOf(order)).toBe('completed: accepted');
+    await makeDue(merchant, payingTransactionId(order));
+    const charged_back = orderSchema.parse(await untilFollowUp(merchant, order, 'is-chargeback'));
     expect(charged_back).toMatchObject({
       status: 'completed',
       amount: 800,
@@ -64,7 +68,7 @@ describe('a chargeback', () => {
       expect(charged_back).not.toHaveProperty(field);
     }
     expectNothingEmpty(charged_back);
-    const original = orderSchema.parse(await read(shop, order));
+    const original = orderSchema.parse(await getWholeOrder(merchant, order));
     expect(original).toMatchObject({
       status: 'completed',
       flags: ['is-test', 'has-chargebacks'],
@@ -80,19 +84,19 @@ describe('a chargeback', () => {
       voidable: 0,
       voided: 0,
     });
-    expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
-    const wrong = await refund(shop, charged_back, { amount: 1 });
-    expect([said(wrong), wrong.body.error.value.includes(order.id)]).toEqual([[400, 'RefundError'], true]);
+    expect(outcomeOf(await refund(merchant, order, { amount: 1 }))).toEqual([400, 'RefundError']);
+    const wrong = await refund(merchant, charged_back, { amount: 1 });
+    expect([outcomeOf(wrong), wrong.body.error.value.includes(order.id)]).toEqual([[400, 'RefundError'], true]);
     expect(await attentionOf(charged_back.id)).toBeNull();
-    expect(await books(shop, order)).toEqual(['sale approved 800', 'chargeback approved 800']);
+    expect(await ledgerOf(merchant, order)).toEqual(['sale approved 800', 'chargeback approved 800']);
   });
 
   test('that is won back: a reversal order of the payment, a credit, and the amount is refundable again', async () => {
-    const order = await shop.paidOrder('chargeback_won', { amount: 600 });
-    await makeDue(shop, payment(order));
-    const charged_back = await followed(shop, order, 'is-chargeback');
-    await makeDue(shop, payment(order));
-    const won = orderSchema.parse(await followed(shop, order, 'is-reversal'));
+    const order = await merchant.paidOrder('chargeback_won', { amount: 600 });
+    await makeDue(merchant, payingTransactionId(order));
+    const charged_back = await untilFollowUp(merchant, order, 'is-chargeback');
+    await makeDue(merchant, payingTransactionId(order));
+    const won = orderSchema.parse(await untilFollowUp(merchant, order, 'is-reversal'));
     expect(won).toMatchObject({
       status: 'completed',
       amount: 600,
@@ -104,7 +108,7 @@ describe('a chargeback', () => {
       { transaction_type: 'reversal', credit_debit: 'credit', payment_method: 'credit-card', status: 'accepted' },
     ]);
     expectNothingEmpty(won);
-    const original = await read(shop, order);
+    const original = await getWholeOrder(merchant, order);
     expect(original).toMatchObject({
       flags: ['is-test', 'has-chargebacks', 'has-reversals'],
       chargeback_orders: [charged_back.id],
@@ -112,9 +116,9 @@ describe('a chargeback', () => {
       related_orders: [charged_back.id, won.id],
     });
     expect(original.amount_details!.refundable).toBe(600);
-    expect(said(await refund(shop, order, { amount: 600 }))).toEqual([200, 'completed']);
-    expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
-    expect(await books(shop, order)).toEqual([
+    expect(outcomeOf(await refund(merchant, order, { amount: 600 }))).toEqual([200, 'completed']);
+    expect(outcomeOf(await refund(merchant, order, { amount: 1 }))).toEqual([400, 'RefundError']);
+    expect(await ledgerOf(merchant, order)).toEqual([
       'sale approved 600',
       'chargeback approved 600',
       'chargeback_reversal approved 600',
@@ -123,47 +127,53 @@ describe('a chargeback', () => {
   });
 
   test('of an authorization: comes after its capture, with the amount captured', async () => {
-    const order = await authorized(shop, { card: 'chargeback' });
-    await capturePart(shop, order, part(300));
-    await makeDue(shop, payment(order));
-    expect((await followed(shop, order, 'is-chargeback')).amount).toBe(300);
-    expect((await capture(shop, order)).body.amount).toBe(700);
-    expect((await read(shop, order)).amount_details).toMatchObject({ captured: 1_000, refundable: 700 });
+    const order = await createAuthorization(merchant, { card: 'chargeback' });
+    await capturePart(merchant, order, part(300));
+    await makeDue(merchant, payingTransactionId(order));
+    expect((await untilFollowUp(merchant, order, 'is-chargeback')).amount).toBe(300);
+    expect((await capture(merchant, order)).body.amount).toBe(700);
+    expect((await getWholeOrder(merchant, order)).amount_details).toMatchObject({ captured: 1_000, refundable: 700 });
   });
 
   test('of a part leaves the rest refundable', async () => {
-    const order = await shop.paidOrder('approved', { amount: 1_000 });
-    await control(shop, 'chargebacks', { transaction_id: payment(order), amount: 250 });
-    expect((await followed(shop, order, 'is-chargeback')).amount).toBe(250);
-    expect(said(await refund(shop, order, { amount: 751 }))).toEqual([400, 'RefundError']);
-    expect(said(await refund(shop, order, { amount: 750 }))).toEqual([200, 'completed']);
+    const order = await merchant.paidOrder('approved', { amount: 1_000 });
+    await controlSimulator(merchant, 'chargebacks', { transaction_id: payingTransactionId(order), amount: 250 });
+    expect((await untilFollowUp(merchant, order, 'is-chargeback')).amount).toBe(250);
+    expect(outcomeOf(await refund(merchant, order, { amount: 751 }))).toEqual([400, 'RefundError']);
+    expect(outcomeOf(await refund(merchant, order, { amount: 750 }))).toEqual([200, 'completed']);
   });
 
   test('after a full refund is recorded all the same, and flagged for the operator; what is refundable is never below 0', async () => {
-    const order = await shop.paidOrder('chargeback', { amount: 400 });
-    expect(said(await refund(shop, order, { amount: 400 }))).toEqual([200, 'completed']);
-    await makeDue(shop, payment(order));
-    const charged_back = await followed(shop, order, 'is-chargeback');
+    const order = await merchant.paidOrder('chargeback', { amount: 400 });
+    expect(outcomeOf(await refund(merchant, order, { amount: 400 }))).toEqual([200, 'completed']);
+    await makeDue(merchant, payingTransactionId(order));
+    const charged_back = await untilFollowUp(merchant, order, 'is-chargeback');
     expect(charged_back).toMatchObject({ status: 'completed', amount: 400 });
     expect(await attentionOf(charged_back.id)).toMatch(/\w/);
-    const original = await read(shop, order);
+    const original = await getWholeOrder(merchant, order);
     expect(original).toMatchObject({
       refunded_amount: 400,
       flags: ['is-test', 'has-refunds', 'has-chargebacks'],
       amount_details: { captured: 400, refunded: 400, refundable: 0 },
     });
-    expect(await books(shop, order)).toEqual(['sale approved 400', 'refund approved 400', 'chargeback approved 400']);
+    expect(await ledgerOf(merchant, order)).toEqual([
+      'sale approved 400',
+      'refund approved 400',
+      'chargeback approved 400',
+    ]);
   });
 
   test('told twice is recorded once; two of them are two orders', async () => {
-    const order = await shop.paidOrder('approved', { amount: 500 });
-    await control(shop, 'chargebacks', { transaction_id: payment(order), amount: 100 });
-    await followed(shop, order, 'is-chargeback');
-    const [entry] = await entriesOf(shop, order, 'chargeback');
-    for (const _ of [1, 2]) await control(shop, 'notifications', { idempotency_key: entry!.idempotency_key });
-    await control(shop, 'chargebacks', { transaction_id: payment(order), amount: 150 });
-    const twice = await once(
-      shop,
+    const order = await merchant.paidOrder('approved', { amount: 500 });
+    await controlSimulator(merchant, 'chargebacks', { transaction_id: payingTransactionId(order), amount: 100 });
+    await untilFollowUp(merchant, order, 'is-chargeback');
+    const [entry] = await entriesOf(merchant, order, 'chargeback');
+    for (const _ of [1, 2]) {
+      await controlSimulator(merchant, 'notifications', { idempotency_key: entry!.idempotency_key });
+    }
+    await controlSimulator(merchant, 'chargebacks', { transaction_id: payingTransactionId(order), amount: 150 });
+    const twice = await untilOrder(
+      merchant,
       order,
       'has two chargebacks',
       ({ chargeback_orders = [], amount_details }) =>
@@ -173,16 +183,16 @@ describe('a chargeback', () => {
   });
 
   test('sends a webhook of its own, and none of the payment', async () => {
-    const receiver = await aReceiver();
+    const receiver = await startReceiver();
     try {
-      const { shop: own } = await aProject({ webhook_url: receiver.url });
+      const { merchant: own } = await createTestProject({ webhook_url: receiver.url });
       const order = await own.paidOrder('chargeback_won', { amount: 90 });
       await receiver.waitFor(1);
-      await makeDue(own, payment(order));
-      const charged_back = await followed(own, order, 'is-chargeback');
+      await makeDue(own, payingTransactionId(order));
+      const charged_back = await untilFollowUp(own, order, 'is-chargeback');
       await receiver.waitFor(2);
-      await makeDue(own, payment(order));
-      const won = await followed(own, order, 'is-reversal');
+      await makeDue(own, payingTransactionId(order));
+      const won = await untilFollowUp(own, order, 'is-reversal');
       await receiver.waitFor(3);
       const last = await own.paidOrder('approved');
       await receiver.waitFor(4);
@@ -199,8 +209,8 @@ describe('a chargeback', () => {
 
   test('by itself ten seconds after the payment', async () => {
     const comesAfter = async () => {
-      const order = await shop.paidOrder('chargeback', { amount: 70 });
-      const charged_back = await followed(shop, order, 'is-chargeback');
+      const order = await merchant.paidOrder('chargeback', { amount: 70 });
+      const charged_back = await untilFollowUp(merchant, order, 'is-chargeback');
       return Date.parse(charged_back.created) - Date.parse(order.completed!);
     };
     // Whoever lets everything that waits happen at once, somewhere else, hurries one; not three in turn.

@@ -1,4 +1,4 @@
-import { CARD, Client, charges, createOrder, story } from '../api/page/hosted-page';
+import { CARD, Client, charges, createOrder, statusesOf } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
 import { until } from '../support/until';
 
@@ -23,7 +23,7 @@ async function payAtOnce(): Promise<{ story: string; charges: string[] }> {
   await until(
     `the order ${id} is paid`,
     async () => {
-      const now = await story(id);
+      const now = await statusesOf(id);
       if (now.startsWith('new')) {
         await customer.post(`/pay/${id}/`, {
           ...CARD,
@@ -36,7 +36,7 @@ async function payAtOnce(): Promise<{ story: string; charges: string[] }> {
     60_000,
   );
   return {
-    story: await story(id),
+    story: await statusesOf(id),
     charges: (await charges(id)).map(({ operation, result }) => `${operation} ${result}`),
   };
 }

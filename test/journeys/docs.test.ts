@@ -9,7 +9,7 @@ import { Webhook } from 'standardwebhooks';
 import { repositoryRoot } from '../../src/stack/files';
 import { CARD, Client } from '../api/page/hosted-page';
 import { Merchant } from '../support/client';
-import { aReceiver } from '../support/receiver';
+import { startReceiver } from '../support/receiver';
 import { stack } from '../support/stack';
 
 /** The documentation does what it says: its commands and its code, copied from the page. */
@@ -125,7 +125,7 @@ echo is_webhook($r['headers'], $r['body'], $r['secret']) ? 'true' : 'false';`,
   );
   let request: { headers: Record<string, unknown>; body: string; secret: string };
   beforeAll(async () => {
-    const receiver = await aReceiver();
+    const receiver = await startReceiver();
     await new Merchant().paidOrder('approved', { webhook_url: receiver.url });
     const [{ headers, body }] = (await receiver.waitFor(1)) as [(typeof receiver.received)[number]];
     await receiver.close();

@@ -2,65 +2,65 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cancelOrder } from '../../src/client';
 import { orderSchema } from '../../src/contract/order';
 import { CARD, Client } from '../api/page/hosted-page';
-import { Merchant, answerOf, story, type Refusal } from '../support/client';
+import { Merchant, answerOf, statusesOf, type Refusal } from '../support/client';
 import { CARDS } from '../support/cards';
 import { until } from '../support/until';
 
 /** Orders that nobody pays. */
-const shop = new Merchant();
-const cancel = (id: string) => answerOf<{ error: Refusal }>(cancelOrder({ orderId: id }, shop.project));
+const merchant = new Merchant();
+const cancel = (id: string) => answerOf<{ error: Refusal }>(cancelOrder({ orderId: id }, merchant.project));
 const refusalOf = ({ status, body }: Awaited<ReturnType<typeof cancel>>) => [status, body.error.type];
 
 describe('cancel by the merchant', () => {
   test('answers the order, cancelled; again the same', async () => {
-    const { id } = await shop.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+    const { id } = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
     const answer = await cancel(id);
     const cancelled = orderSchema.parse(answer.body);
-    expect([answer.status, story(cancelled)]).toEqual([200, 'cancelled: cancelled']);
+    expect([answer.status, statusesOf(cancelled)]).toEqual([200, 'cancelled: cancelled']);
     expect(cancelled.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'cancelled', source: 'merchant' });
     expect(cancelled.transactions![0]!.payment_url).toBeUndefined();
-    expect(await shop.cancelOrder(id)).toEqual(cancelled);
+    expect(await merchant.cancelOrder(id)).toEqual(cancelled);
   });
 
   test('takes the page out of the hands of the customer', async () => {
-    const order = await shop.createOrder();
+    const order = await merchant.createOrder();
     const customer = new Client();
     const form = { ...CARD, ...(await customer.open(order)) };
-    await shop.cancelOrder(order.id);
+    await merchant.cancelOrder(order.id);
     expect(await (await customer.post(`/pay/${order.id}/`, form)).text()).toContain('cancelled');
-    expect(story(await shop.getOrder(order.id))).toBe('cancelled:');
-    expect(await shop.ledger(order.id)).toEqual([]);
+    expect(statusesOf(await merchant.getOrder(order.id))).toBe('cancelled:');
+    expect(await merchant.ledger(order.id)).toEqual([]);
   });
 
   test.each([
     ['completed', 'approved'],
     ['error', 'do_not_honor'],
   ] as const)('an order that is %s: CanNotCancelTransaction', async (status, card) => {
-    const { id } = await shop.paidOrder(card);
+    const { id } = await merchant.paidOrder(card);
     expect(refusalOf(await cancel(id))).toEqual([409, 'CanNotCancelTransaction']);
-    expect((await shop.getOrder(id)).status).toBe(status);
+    expect((await merchant.getOrder(id)).status).toBe(status);
   });
 
   test('while the outcome of a transaction is not known: CanNotCancelTransaction, and the order goes on', async () => {
-    const order = await shop.paidOrder('processing_approved');
-    expect(story(order)).toBe('processing: processing');
+    const order = await merchant.paidOrder('processing_approved');
+    expect(statusesOf(order)).toBe('processing: processing');
     expect(refusalOf(await cancel(order.id))).toEqual([409, 'CanNotCancelTransaction']);
-    await fetch(`${shop.place.simulator_url}/control/due/`, {
+    await fetch(`${merchant.stack.simulator_url}/control/due/`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ transaction_id: order.transactions![0]!.id }),
     });
-    expect(story(await shop.untilStatus(order.id, 'completed', 30_000))).toBe('completed: accepted');
+    expect(statusesOf(await merchant.untilStatus(order.id, 'completed', 30_000))).toBe('completed: accepted');
   });
 
   test('of a payment and a cancellation at once exactly one wins', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const order = await shop.createOrder();
+      const order = await merchant.createOrder();
       const customer = new Client();
       const form = { ...CARD, ...(await customer.open(order)) };
       const [, cancelled] = await Promise.all([customer.post(`/pay/${order.id}/`, form), cancel(order.id)]);
-      const { status } = await shop.getOrder(order.id);
-      const charged = (await shop.ledger(order.id)).length;
+      const { status } = await merchant.getOrder(order.id);
+      const charged = (await merchant.ledger(order.id)).length;
       expect([status, charged, cancelled.status]).toEqual(
         status === 'completed' ? ['completed', 1, 409] : ['cancelled', 0, 200],
       );
@@ -70,7 +70,7 @@ describe('cancel by the merchant', () => {
 
 describe('cancel by the customer', () => {
   test('leads to failure_url, and says in the event whose wish it was', async () => {
-    const order = await shop.createOrder({
+    const order = await merchant.createOrder({
       failure_url: 'https://shop.example/sorry',
       transactions: [{ payment_method: 'credit-card' }],
     });
@@ -81,73 +81,73 @@ describe('cancel by the customer', () => {
       303,
       `https://shop.example/sorry?order_id=${order.id}&project_id=${order.project_id}`,
     ]);
-    const cancelled = await shop.getOrder(order.id);
-    expect(story(cancelled)).toBe('cancelled: cancelled');
+    const cancelled = await merchant.getOrder(order.id);
+    expect(statusesOf(cancelled)).toBe('cancelled: cancelled');
     expect(cancelled.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'cancelled', source: 'customer' });
   });
 });
 
 describe('expiry', () => {
   test('at its end an order expires by itself, with its open transaction, and cannot be paid or cancelled any more', async () => {
-    const order = await shop.createOrder({
+    const order = await merchant.createOrder({
       expiration_period: 'PT5S',
       transactions: [{ payment_method: 'credit-card' }],
     });
     const customer = new Client();
     const form = { ...CARD, ...(await customer.open(order)) };
-    const expired = orderSchema.parse(await shop.untilStatus(order.id, 'expired'));
-    expect(story(expired)).toBe('expired: expired');
+    const expired = orderSchema.parse(await merchant.untilStatus(order.id, 'expired'));
+    expect(statusesOf(expired)).toBe('expired: expired');
     const lived = Date.parse(expired.modified) - Date.parse(expired.created);
     expect(lived).toBeGreaterThanOrEqual(5_000);
     expect(lived).toBeLessThan(20_000);
     expect(expired.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'expired', source: 'service' });
     expect(await (await customer.post(`/pay/${order.id}/`, form)).text()).toContain('expired');
     expect(refusalOf(await cancel(order.id))).toEqual([409, 'CanNotCancelTransaction']);
-    expect(await shop.getOrder(order.id)).toEqual(expired);
-    expect(await shop.ledger(order.id)).toEqual([]);
+    expect(await merchant.getOrder(order.id)).toEqual(expired);
+    expect(await merchant.ledger(order.id)).toEqual([]);
   });
 
   test('after a decline it is expired, not error', async () => {
-    const order = await shop.createOrder({ expiration_period: 'PT8S' });
+    const order = await merchant.createOrder({ expiration_period: 'PT8S' });
     const customer = new Client();
     await customer.post(`/pay/${order.id}/`, {
       ...CARD,
       number: CARDS.do_not_honor.number,
       ...(await customer.open(order)),
     });
-    expect(story(await shop.untilStatus(order.id, 'expired'))).toBe('expired: error');
+    expect(statusesOf(await merchant.untilStatus(order.id, 'expired'))).toBe('expired: error');
   });
 
   test('a transaction that ends first takes its order along', async () => {
-    const order = await shop.createOrder({
+    const order = await merchant.createOrder({
       expiration_period: 'P1D',
       transactions: [{ payment_method: 'credit-card', expiration_period: 'PT1S' }],
     });
-    expect(story(await shop.untilStatus(order.id, 'expired'))).toBe('expired: expired');
+    expect(statusesOf(await merchant.untilStatus(order.id, 'expired'))).toBe('expired: expired');
   });
 
   test('waits for a charge that began before the end: approved after it, the order is completed', async () => {
-    const transaction = await shop.cardTransaction('approved');
+    const transaction = await merchant.cardTransaction('approved');
     const { vault_token } = transaction.payment_method_details;
     // The answer is lost, and nobody tells it before the order's time is over.
-    await shop.trouble({ operation: 'sale', vault_token, kind: 'lost_answer', times: 1 });
-    await shop.trouble({ operation: 'ask', vault_token, kind: 'outage' });
-    const order = await shop.createOrder({ expiration_period: 'PT5S', transactions: [transaction] });
+    await merchant.addFault({ operation: 'sale', vault_token, kind: 'lost_answer', times: 1 });
+    await merchant.addFault({ operation: 'ask', vault_token, kind: 'outage' });
+    const order = await merchant.createOrder({ expiration_period: 'PT5S', transactions: [transaction] });
     const key = `${order.transactions![0]!.id}:charge`;
-    expect(story(order)).toBe('processing: processing');
+    expect(statusesOf(order)).toBe('processing: processing');
     await sleep(Date.parse(order.created) + 5_500 - Date.now());
-    expect(story(await shop.getOrder(order.id))).toBe('processing: processing');
-    await shop.endTrouble();
+    expect(statusesOf(await merchant.getOrder(order.id))).toBe('processing: processing');
+    await merchant.removeFaults();
     const paid = await until(
       'completed',
       async () => {
-        const now = await shop.getOrder(order.id);
+        const now = await merchant.getOrder(order.id);
         return now.status !== 'processing' && now;
       },
       60_000,
     );
-    expect(story(paid)).toBe('completed: accepted');
+    expect(statusesOf(paid)).toBe('completed: accepted');
     expect(Date.parse(paid.completed!)).toBeGreaterThanOrEqual(Date.parse(order.created) + 5_000);
-    expect(await shop.ledger(order.id)).toEqual([expect.objectContaining({ idempotency_key: key, requests: 1 })]);
+    expect(await merchant.ledger(order.id)).toEqual([expect.objectContaining({ idempotency_key: key, requests: 1 })]);
   }, 120_000);
 });

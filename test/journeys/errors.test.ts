@@ -18,14 +18,14 @@ chmodSync(data_dir, 0o711);
 
 let launched: LaunchedStack;
 let place: RunningStack;
-let shop: Merchant;
+let merchant: Merchant;
 let live: Merchant;
 let db: Database;
 beforeAll(async () => {
   launched = launchStack(data_dir, { env: { API_DEADLINE_MS: '4000', RATE_LIMIT_PER_SECOND: '50' } });
   await launched.ready;
   place = stackIn(data_dir);
-  [shop, live] = [new Merchant(place), new Merchant(place, place.live_api_key)];
+  [merchant, live] = [new Merchant(place), new Merchant(place, place.live_api_key)];
   db = connect(place.postgres_url, { pool_max: 1 });
 }, 180_000);
 afterAll(async () => {
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 type Refused = Answer<{ error: Refusal }>;
 const post = (to: string, body?: unknown, headers: Record<string, string> = {}): Promise<Refused> =>
-  shop.send('POST', to, { headers, ...(body === undefined ? {} : { body }) } satisfies Request);
+  merchant.send('POST', to, { headers, ...(body === undefined ? {} : { body }) } satisfies Request);
 const ORDER = { currency: 'EUR', amount: 500 };
 const funding = (transaction: Record<string, unknown> = {}) => ({
   ...ORDER,
@@ -50,8 +50,8 @@ const funding = (transaction: Record<string, unknown> = {}) => ({
 
 /** The processor's vault in trouble for the next look-up. */
 async function chargeWhileVaultIs(kind: 'garbage' | 'outage'): Promise<Refused> {
-  const transactions = [await shop.cardTransaction('approved')];
-  await shop.trouble({ operation: 'vault', kind, times: 1 });
+  const transactions = [await merchant.cardTransaction('approved')];
+  await merchant.addFault({ operation: 'vault', kind, times: 1 });
   return await post('/v1/orders/', { ...ORDER, transactions });
 }
 
@@ -76,16 +76,16 @@ const REACHED: Record<Exclude<ErrorName, 'RequestTimeout'>, () => Promise<Refuse
   MissingInformationToCreateTransaction: () => post('/v1/orders/', funding()),
   TransactionAlreadyStarted: payAnAttemptTwice,
   CanNotCancelTransaction: async () =>
-    await shop.send('DELETE', `/v1/orders/${(await shop.paidOrder('approved')).id}/`),
+    await merchant.send('DELETE', `/v1/orders/${(await merchant.paidOrder('approved')).id}/`),
   RefundError: async () =>
-    await post(`/v1/orders/${(await shop.paidOrder('approved', { amount: 500 })).id}/refunds/`, { amount: 501 }),
+    await post(`/v1/orders/${(await merchant.paidOrder('approved', { amount: 500 })).id}/refunds/`, { amount: 501 }),
   FailedToFetchTransactionInformation: () => chargeWhileVaultIs('garbage'),
   GatewayTimeout: () => chargeWhileVaultIs('outage'),
   ServerError: async () => {
-    const { id } = await shop.createOrder();
+    const { id } = await merchant.createOrder();
     await db.raw('alter table transactions rename to gone');
     try {
-      return await shop.send('GET', `/v1/orders/${id}/`);
+      return await merchant.send('GET', `/v1/orders/${id}/`);
     } finally {
       await db.raw('alter table gone rename to transactions');
     }
@@ -94,15 +94,18 @@ const REACHED: Record<Exclude<ErrorName, 'RequestTimeout'>, () => Promise<Refuse
   Unauthorized: () => new Merchant(place, 'test_0').send('GET', '/v1/merchants/self/projects/self/'),
   // The live project of the demo is not enabled for account funding.
   Forbidden: () => live.send('POST', '/v1/orders/', { body: funding() }),
-  NotFound: () => shop.send('GET', '/v1/orders/01900000-0000-7000-8000-000000000000/'),
-  MethodNotAllowed: () => shop.send('PATCH', '/v1/orders/'),
+  NotFound: () => merchant.send('GET', '/v1/orders/01900000-0000-7000-8000-000000000000/'),
+  MethodNotAllowed: () => merchant.send('PATCH', '/v1/orders/'),
   Conflict: async () => {
-    const { id, transactions } = await shop.paidOrder('approved');
+    const { id, transactions } = await merchant.paidOrder('approved');
     return await post(`/v1/orders/${id}/transactions/${transactions![0]!.id}/captures/`);
   },
-  RequestHeaderFieldsTooLarge: () => shop.send('GET', '/v1/orders/', { headers: { 'x-large': 'x'.repeat(17_000) } }),
+  RequestHeaderFieldsTooLarge: () =>
+    merchant.send('GET', '/v1/orders/', { headers: { 'x-large': 'x'.repeat(17_000) } }),
   PreconditionFailed: async () =>
-    await shop.send('DELETE', `/v1/orders/${(await shop.createOrder()).id}/`, { headers: { 'if-match': '"99"' } }),
+    await merchant.send('DELETE', `/v1/orders/${(await merchant.createOrder()).id}/`, {
+      headers: { 'if-match': '"99"' },
+    }),
   TooManyRequests: async () => {
     // How many it takes depends on how fast they come.
     for (;;) {
@@ -120,18 +123,18 @@ const REACHED: Record<Exclude<ErrorName, 'RequestTimeout'>, () => Promise<Refuse
 
 /** No request of a merchant starts an attempt that is there: only the hosted page's form does, sent again. */
 async function payAnAttemptTwice(): Promise<Refused> {
-  const order = await shop.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+  const order = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
   const customer = new Client(place.api_url);
   const form = { ...CARD, ...(await customer.open(order)) };
   // Away until the form was sent again, however long that takes.
-  await shop.trouble({ operation: 'sale', order_id: order.id, kind: 'outage' });
+  await merchant.addFault({ operation: 'sale', order_id: order.id, kind: 'outage' });
   try {
     await customer.post(`/pay/${order.id}/`, form);
-    expect((await shop.getOrder(order.id)).status).toBe('processing');
+    expect((await merchant.getOrder(order.id)).status).toBe('processing');
     const again = await customer.post(`/pay/${order.id}/`, form, { accept: 'application/json' });
     return { status: again.status, headers: again.headers, body: (await again.json()) as { error: Refusal } };
   } finally {
-    await shop.endTrouble();
+    await merchant.removeFaults();
   }
 }
 
@@ -152,7 +155,7 @@ test('after all of it the service is well', async () => {
   // Until then it answers 503.
   await until(
     'the worker works again',
-    async () => (await shop.paidOrder('approved').catch(() => undefined))?.status === 'completed',
+    async () => (await merchant.paidOrder('approved').catch(() => undefined))?.status === 'completed',
     50_000,
   );
 });

@@ -1,11 +1,21 @@
 import type { Browser, Page } from 'playwright-core';
-import { CANCEL, CARD, PAY, charges, createOrder, fillIn, getOrder, makeDue, story } from '../api/page/hosted-page';
+import {
+  CANCEL,
+  CARD,
+  PAY,
+  charges,
+  createOrder,
+  fillIn,
+  getOrder,
+  makeDue,
+  statusesOf,
+} from '../api/page/hosted-page';
 import { aVisitor, launchBrowser } from '../support/browser';
 import { CARDS, type CardName } from '../support/cards';
 import { Merchant } from '../support/client';
 import { stack } from '../support/stack';
 import { until } from '../support/until';
-import { inLanes } from './following';
+import { runConcurrently } from './requests';
 
 /**
  * Every test card through both doors: by token over REST, and typed on the hosted page in a browser. What a card does after the
@@ -41,7 +51,7 @@ const orderWith = (status: string, attempts: 'one' | 'many') =>
   })[status];
 
 async function comesTo(order_id: string, expected: string): Promise<void> {
-  await until(`${order_id} is ${expected}`, async () => (await story(order_id)) === expected, 120_000);
+  await until(`${order_id} is ${expected}`, async () => (await statusesOf(order_id)) === expected, 120_000);
 }
 
 type Ends = [name: CardName, ends: (typeof ENDS)[CardName]];
@@ -49,7 +59,7 @@ const CARDS_THAT_END = Object.entries(ENDS) as Ends[];
 
 /** Pays with all of these cards, so many at a time. Every one is told of, right or wrong: none is lost on the way. */
 async function payWithEach(cards: Ends[], at_once: number, pay: (...card: Ends) => Promise<void>): Promise<void> {
-  const outcomes = await inLanes(cards.length, at_once, async (n) => {
+  const outcomes = await runConcurrently(cards.length, at_once, async (n) => {
     const [name, ends] = cards[n]!;
     return await pay(name, ends).then(
       () => `${name}: fine`,
@@ -105,7 +115,7 @@ describe('on the hosted page', () => {
           (status) => `${orderWith(status, 'many')}: ${status}`,
         ) as [string, string];
         // The outcome may have come while the page was looked at.
-        await until(`${id} is ${first}`, async () => [first, last].includes(await story(id)), 120_000);
+        await until(`${id} is ${first}`, async () => [first, last].includes(await statusesOf(id)), 120_000);
         if (in_the_end !== undefined) {
           await makeDue(id);
           await comesTo(id, last);
@@ -161,7 +171,7 @@ describe('on the hosted page', () => {
     await page.fill('input[name=code]', '0101');
     await page.click('button[type=submit]:not([name=action])');
     await until('its reversal', async () => (await getOrder(id)).flags?.includes('has-reversals'), 120_000);
-    expect(await story(id)).toBe('cancelled: cancelled');
+    expect(await statusesOf(id)).toBe('cancelled: cancelled');
     expect((await charges(id)).map(({ operation, result }) => `${operation} ${result}`)).toEqual([
       'sale approved',
       'reversal approved',
@@ -178,7 +188,7 @@ describe('on the hosted page', () => {
         (await createOrder()).order_url,
       ).href,
     );
-    expect(await story(id)).toBe('processing: pending');
+    expect(await statusesOf(id)).toBe('processing: pending');
     await page.click('a.button');
     await page.waitForSelector('input[name=code]');
   });

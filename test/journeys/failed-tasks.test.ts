@@ -6,27 +6,27 @@ import type { Fault } from '../../src/simulator/faults';
 import { orderWorkflowId, processorAnswered } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
-import { Merchant, isOutcomeUnknown, story, type Answer } from '../support/client';
+import { Merchant, isOutcomeUnknown, statusesOf, type Answer } from '../support/client';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import {
-  authorized,
-  books,
+  createAuthorization,
+  ledgerOf,
   capturePart,
-  etag,
+  etagOf,
   part,
-  payment,
+  payingTransactionId,
   refund,
   voidPart,
-  withRecord,
+  withDatabase,
   type OrderAnswer,
-} from './following';
+} from './requests';
 
 /**
  * News arrives while an update does the last thing that a workflow has to do. Temporal then refuses to end the workflow and drops
  * the update, whose work is done. Its sender is told what was done, once, and a merchant without an Idempotency-Key never pays twice.
  */
-const shop = new Merchant();
+const merchant = new Merchant();
 let temporal: Temporal;
 beforeAll(() => {
   temporal = temporalOf();
@@ -60,10 +60,10 @@ async function amidNews<Made extends object, Body extends Parameters<typeof isOu
   for (let tries = 1; tries <= 5; tries += 1) {
     const subject = await create();
     const { slow, send, find } = subject;
-    const trouble = await shop.trouble({ ...slow, kind: 'latency', milliseconds: 2_000, times: 1 });
+    const trouble = await merchant.addFault({ ...slow, kind: 'latency', milliseconds: 2_000, times: 1 });
     const sent = send();
     await trouble.hit;
-    const [{ id } = { id: '' }] = await withRecord((db) => rows<{ id: string }>(db, find.sql, { value: find.value }));
+    const [{ id } = { id: '' }] = await withDatabase((db) => rows<{ id: string }>(db, find.sql, { value: find.value }));
     await temporal.workflow
       .getHandle(orderWorkflowId(id))
       .signal(processorAnswered)
@@ -71,7 +71,7 @@ async function amidNews<Made extends object, Body extends Parameters<typeof isOu
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       });
     const { status, body } = await sent;
-    const answered = body ?? (await shop.getOrder(id));
+    const answered = body ?? (await merchant.getOrder(id));
     if ((await refusedTasks(id)) >= 1 && status !== 503 && !isOutcomeUnknown(answered)) {
       return { subject, id, status, body };
     }
@@ -83,22 +83,22 @@ async function amidNews<Made extends object, Body extends Parameters<typeof isOu
 
 test('an order that is paid as it is created', async () => {
   const { id, status, body } = await amidNews(async () => {
-    const transaction = await shop.cardTransaction('approved');
+    const transaction = await merchant.cardTransaction('approved');
     const { vault_token } = transaction.payment_method_details;
     const request = { currency: 'EUR', amount: 700, description: vault_token, transactions: [transaction] };
     return {
       slow: { operation: 'sale', vault_token },
-      send: () => shop.send<Order>('POST', '/v1/orders/', { body: request }),
+      send: () => merchant.send<Order>('POST', '/v1/orders/', { body: request }),
       find: { sql: 'select id from orders where description = :value', value: vault_token },
     };
   });
-  expect([status, body.id, story(body)]).toEqual([200, id, 'completed: accepted']);
-  expect(await books(shop, body)).toEqual(['sale approved 700']);
+  expect([status, body.id, statusesOf(body)]).toEqual([200, id, 'completed: accepted']);
+  expect(await ledgerOf(merchant, body)).toEqual(['sale approved 700']);
 });
 
 test('a payment on the hosted page', async () => {
   const { id, status } = await amidNews(async () => {
-    const order = await shop.createOrder({ amount: 800, transactions: [{ payment_method: 'credit-card' }] });
+    const order = await merchant.createOrder({ amount: 800, transactions: [{ payment_method: 'credit-card' }] });
     const customer = new Client(stack().api_url);
     const form = { ...CARD, number: CARDS.approved.number, ...(await customer.open(order)) };
     const send = async () => {
@@ -111,39 +111,41 @@ test('a payment on the hosted page', async () => {
       find: { sql: 'select id from orders where id = :value', value: order.id },
     };
   });
-  expect([status, story(await shop.getOrder(id))]).toEqual([200, 'completed: accepted']);
-  expect(await books(shop, { id })).toEqual(['sale approved 800']);
+  expect([status, statusesOf(await merchant.getOrder(id))]).toEqual([200, 'completed: accepted']);
+  expect(await ledgerOf(merchant, { id })).toEqual(['sale approved 800']);
 });
 
 test('an order that is cancelled, at the version that its sender knew', async () => {
   const { status, body } = await amidNews(async () => {
-    const order = await shop.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+    const order = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
     return {
-      slow: { operation: 'ask', idempotency_key: chargeKey(payment(order)) },
+      slow: { operation: 'ask', idempotency_key: chargeKey(payingTransactionId(order)) },
       send: async () =>
-        shop.send<Order>('DELETE', `/v1/orders/${order.id}/`, { headers: { 'if-match': await etag(shop, order) } }),
+        merchant.send<Order>('DELETE', `/v1/orders/${order.id}/`, {
+          headers: { 'if-match': await etagOf(merchant, order) },
+        }),
       find: { sql: 'select id from orders where id = :value', value: order.id },
     };
   });
-  expect([status, story(body)]).toEqual([200, 'cancelled: cancelled']);
+  expect([status, statusesOf(body)]).toEqual([200, 'cancelled: cancelled']);
 });
 
 const FOLLOWING: ['capture' | 'void' | 'refund', (order: { id: string }) => Promise<OrderAnswer>][] = [
-  ['capture', (order) => capturePart(shop, order, part(300))],
-  ['void', (order) => voidPart(shop, order, part(300))],
-  ['refund', (order) => refund(shop, order, { amount: 300 })],
+  ['capture', (order) => capturePart(merchant, order, part(300))],
+  ['void', (order) => voidPart(merchant, order, part(300))],
+  ['refund', (order) => refund(merchant, order, { amount: 300 })],
 ];
 test.each(FOLLOWING)('a %s of a part', async (operation, follow) => {
   const { subject, id, status, body } = await amidNews(async () => {
-    const order = operation === 'refund' ? await shop.paidOrder('approved') : await authorized(shop);
+    const order = operation === 'refund' ? await merchant.paidOrder('approved') : await createAuthorization(merchant);
     return {
       order,
-      before: await books(shop, order),
+      before: await ledgerOf(merchant, order),
       slow: { operation, order_id: order.id },
       send: () => follow(order),
       find: { sql: 'select id from orders where related_order_id = :value', value: order.id },
     };
   });
   expect([status, body.id, body.status]).toEqual([200, id, 'completed']);
-  expect(await books(shop, subject.order)).toEqual([...subject.before, `${operation} approved 300`]);
+  expect(await ledgerOf(merchant, subject.order)).toEqual([...subject.before, `${operation} approved 300`]);
 });

@@ -6,8 +6,8 @@ import { v5 as uuidv5 } from 'uuid';
 import { createOrder, updateOrder, type Order, type OrderRequest } from '../../src/client';
 import { connect, rows } from '../../src/db/connection';
 import { orderWorkflowId } from '../../workflows/messages';
-import { Merchant, answerOf, story, type Answer, type Refusal } from '../support/client';
-import { insist as insistOn } from '../support/killing';
+import { Merchant, answerOf, statusesOf, type Answer, type Refusal } from '../support/client';
+import { sendUntilAnswered as insistOn } from '../support/killing';
 import { ledgerDifferences } from '../support/ledger';
 import {
   discardStack,
@@ -31,7 +31,7 @@ const create = (merchant: Merchant, key: string, fields: Partial<OrderRequest> =
   );
 const charged = async (merchant: Merchant) => ({ transactions: [await merchant.cardTransaction('approved')] });
 
-const insist = (merchant: Merchant, key: string, fields: Partial<OrderRequest>) =>
+const createWithKey = (merchant: Merchant, key: string, fields: Partial<OrderRequest>) =>
   insistOn<OrderAnswer['body']>(() =>
     createOrder({ idempotencyKey: key, orderRequest: { currency: 'EUR', amount: 1_250, ...fields } }, merchant.project),
   );
@@ -65,7 +65,7 @@ describe('the same request with the same key', () => {
     const order = async (n: number) => {
       const key = aKey('many');
       const answers = await Promise.all(
-        Array.from({ length: 8 }, () => insist(merchant, key, { merchant_order_id: `M-${n}`, ...transactions })),
+        Array.from({ length: 8 }, () => createWithKey(merchant, key, { merchant_order_id: `M-${n}`, ...transactions })),
       );
       expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
       expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
@@ -79,8 +79,8 @@ describe('the same request with the same key', () => {
     await Promise.all(Array.from({ length: LANES }, lane));
     const ids = new Set(orders.map(({ id }) => id));
     expect(ids.size).toBe(ORDERS);
-    const heard = await Promise.all(orders.map((order) => merchant.heard(order)));
-    expect(new Set(heard.map(story))).toEqual(new Set(['completed: accepted']));
+    const heard = await Promise.all(orders.map((order) => merchant.untilOutcomeKnown(order)));
+    expect(new Set(heard.map(statusesOf))).toEqual(new Set(['completed: accepted']));
     const charges = (await merchant.ledger()).filter(({ order_id }) => ids.has(order_id));
     expect([charges.length, new Set(charges.map(({ order_id }) => order_id)).size]).toEqual([ORDERS, ORDERS]);
   }, 300_000);
@@ -100,7 +100,7 @@ describe('the same request with the same key', () => {
     const merchant = new Merchant();
     const [key, declined] = [aKey(), { transactions: [await merchant.cardTransaction('do_not_honor')] }];
     const [first, again] = [await create(merchant, key, declined), await create(merchant, key, declined)];
-    expect([story(first.body), again.body]).toEqual(['error: error', first.body]);
+    expect([statusesOf(first.body), again.body]).toEqual(['error: error', first.body]);
     expect(await merchant.ledger(first.body.id)).toHaveLength(1);
   });
 
@@ -171,7 +171,7 @@ test.each<[string, Partial<OrderRequest> & { unknown?: number }]>([
   const refused = await create(merchant, key, wrong);
   expect([refused.status, refused.body.error.type]).toEqual([400, 'ValidationError']);
   const { status, body } = await create(merchant, key, await charged(merchant));
-  expect([status, story(body)]).toEqual([200, 'completed: accepted']);
+  expect([status, statusesOf(body)]).toEqual([200, 'completed: accepted']);
 });
 
 test.each(['', 'two words', 'é', 'x'.repeat(256), '4111111111111111'])('the key %j is refused', async (key) => {
@@ -252,7 +252,7 @@ describe('crashes and silence', () => {
     const killedMeanwhile = async () => {
       const [key, fields] = [aKey(), await charged(merchant)];
       const { vault_token } = fields.transactions[0]!.payment_method_details;
-      const { hit } = await merchant.trouble({
+      const { hit } = await merchant.addFault({
         operation: 'sale',
         vault_token,
         kind: 'latency',
@@ -276,8 +276,8 @@ describe('crashes and silence', () => {
     for (let tries = 2; tries <= 3 && killed.heard === 200; tries += 1) killed = await killedMeanwhile();
     const { key, fields, heard } = killed;
     expect(heard).toMatch('fetch failed');
-    const answers = await Promise.all([insist(merchant, key, fields), insist(merchant, key, fields)]);
-    expect(answers.map(({ status, body }) => [status, story(body)])).toEqual(
+    const answers = await Promise.all([createWithKey(merchant, key, fields), createWithKey(merchant, key, fields)]);
+    expect(answers.map(({ status, body }) => [status, statusesOf(body)])).toEqual(
       Array(2).fill([200, 'completed: accepted']),
     );
     expect(answers[1]!.body).toEqual(answers[0]!.body);
@@ -320,8 +320,8 @@ describe('crashes and silence', () => {
     expect([refused.status, refused.body.error.type]).toEqual([503, 'ServerError']);
     expect(refused.body.error.value).not.toMatch('nothing was stored');
     expect((await create(merchant, key, { ...fields, amount: 1 })).status).toBe(422);
-    const answer = await insist(merchant, key, fields);
-    expect([answer.status, story(answer.body)]).toEqual([200, 'completed: accepted']);
+    const answer = await createWithKey(merchant, key, fields);
+    expect([answer.status, statusesOf(answer.body)]).toEqual([200, 'completed: accepted']);
     expect(await merchant.ledger(answer.body.id)).toHaveLength(1);
     expect((await orders()).filter((id) => !before.includes(id))).toEqual([answer.body.id]);
   });
@@ -334,8 +334,8 @@ describe('crashes and silence', () => {
       expect((await create(merchant, key, fields)).status).toBe(503);
       await client.workflow.getHandle(await workflowOf(merchant, key)).terminate('as if its creation had been lost');
     });
-    const answer = await insist(merchant, key, fields);
-    expect([answer.status, story(answer.body)]).toEqual([200, 'completed: accepted']);
+    const answer = await createWithKey(merchant, key, fields);
+    expect([answer.status, statusesOf(answer.body)]).toEqual([200, 'completed: accepted']);
     expect(await merchant.ledger(answer.body.id)).toHaveLength(1);
   });
 

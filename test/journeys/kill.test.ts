@@ -6,9 +6,9 @@ import { captureTransactionAmount, createOrder, refundOrder, type Order } from '
 import { connect, rows } from '../../src/db/connection';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
-import { Merchant, story, webhookOf, type Answer } from '../support/client';
-import { insist } from '../support/killing';
-import { aReceiver, type Receiver } from '../support/receiver';
+import { Merchant, statusesOf, webhookOf, type Answer } from '../support/client';
+import { sendUntilAnswered } from '../support/killing';
+import { startReceiver, type Receiver } from '../support/receiver';
 import { discardStack, launchStack, readFacts, stackIn, type LaunchedStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/until';
@@ -33,7 +33,7 @@ async function start(): Promise<void> {
 }
 
 beforeAll(async () => {
-  receiver = await aReceiver();
+  receiver = await startReceiver();
   await start();
   receiver.answer((response) => response.writeHead(503).end());
   refusedOnce = (await merchant.paidOrder('approved')).id;
@@ -68,7 +68,7 @@ async function killEverything(): Promise<void> {
 
 const ready = () =>
   until('the API is ready', () =>
-    fetch(`${merchant.place.api_url}/health/ready`).then(
+    fetch(`${merchant.stack.api_url}/health/ready`).then(
       ({ ok }) => ok,
       () => false,
     ),
@@ -89,7 +89,7 @@ async function beingCharged(): Promise<Charge> {
   const transaction = await merchant.cardTransaction('approved');
   const { vault_token } = transaction.payment_method_details;
   const merchant_order_id = `charge-${(chargesMade += 1)}`;
-  const { hit } = await merchant.trouble({
+  const { hit } = await merchant.addFault({
     operation: 'sale',
     vault_token,
     kind: 'latency',
@@ -134,9 +134,9 @@ async function killedWhileCharging(
 /** An order that lives for 20 s, paid on the hosted page at this moment: the processor has the charge, nobody its answer. */
 async function orderBeingPaidOnPage(): Promise<string> {
   const order = await merchant.createOrder({ amount: 990, expiration_period: 'PT20S' });
-  const customer = new Client(merchant.place.api_url);
+  const customer = new Client(merchant.stack.api_url);
   const form = { ...CARD, ...(await customer.open(order)) };
-  const { hit } = await merchant.trouble({
+  const { hit } = await merchant.addFault({
     operation: 'sale',
     order_id: order.id,
     kind: 'latency',
@@ -163,9 +163,9 @@ let keysMade = 0;
 async function moneyOnItsWay(): Promise<MovingMoney> {
   const token = await merchant.cardTransaction('approved');
   const slow = (operation: 'capture' | 'refund', milliseconds: number, order?: Order) =>
-    merchant.trouble({ operation, ...(order && { order_id: order.id! }), kind: 'latency', milliseconds, times: 1 });
-  const paid = await merchant.heard(await merchant.createOrder({ amount: 990, transactions: [token] }));
-  const reserved = await merchant.heard(
+    merchant.addFault({ operation, ...(order && { order_id: order.id! }), kind: 'latency', milliseconds, times: 1 });
+  const paid = await merchant.untilOutcomeKnown(await merchant.createOrder({ amount: 990, transactions: [token] }));
+  const reserved = await merchant.untilOutcomeKnown(
     await merchant.createOrder({ amount: 990, transactions: [{ ...token, capture_mode: 'manual' }] }),
   );
   // Whichever capture is the first: it is there before the window of the order it is meant for ends.
@@ -181,10 +181,10 @@ async function moneyOnItsWay(): Promise<MovingMoney> {
   await troubles[0]!.hit;
   const [refundKey, captureKey] = [`refund-${(keysMade += 1)}`, `capture-${keysMade}`];
   const answers = Promise.all([
-    insist<Order>(() =>
+    sendUntilAnswered<Order>(() =>
       refundOrder({ orderId: paid.id!, idempotencyKey: refundKey, body: { amount: 400 } }, merchant.project),
     ),
-    insist<Order>(() =>
+    sendUntilAnswered<Order>(() =>
       captureTransactionAmount(
         {
           orderId: reserved.id!,
@@ -205,7 +205,7 @@ async function moneyOnItsWay(): Promise<MovingMoney> {
 async function expectMovedOnce({ refunded, captured, closing, answers }: MovingMoney): Promise<void> {
   for (const { status, body } of await answers) {
     expect(status).toBe(200);
-    expect(story(await merchant.untilStatus(body.id!, 'completed', WITHIN_MS))).toBe('completed: accepted');
+    expect(statusesOf(await merchant.untilStatus(body.id!, 'completed', WITHIN_MS))).toBe('completed: accepted');
   }
   const moved = async (id: string, amounts: Partial<Order & NonNullable<Order['transactions']>[number]>) => {
     const order = await until(
@@ -218,7 +218,7 @@ async function expectMovedOnce({ refunded, captured, closing, answers }: MovingM
       WITHIN_MS,
     );
     return [
-      story(order),
+      statusesOf(order),
       order.related_orders?.length,
       (await merchant.ledger(id)).map(({ operation, result, amount }) => `${operation} ${result} ${amount}`),
     ];
@@ -241,7 +241,7 @@ async function expectMovedOnce({ refunded, captured, closing, answers }: MovingM
 }
 
 async function idOf(merchant_order_id: string): Promise<string> {
-  const db = connect(merchant.place.postgres_url, { pool_max: 1 });
+  const db = connect(merchant.stack.postgres_url, { pool_max: 1 });
   try {
     return await until(
       `an order ${merchant_order_id}`,
@@ -263,13 +263,13 @@ const webhooksOf = (order_id: string) =>
 /** One charge, the order completed, its webhook delivered, its workflow over. */
 async function expectPaidOnce(id: string, within_ms = WITHIN_MS): Promise<void> {
   const order = await merchant.untilStatus(id, 'completed', within_ms);
-  expect(story(order)).toBe('completed: accepted');
+  expect(statusesOf(order)).toBe('completed: accepted');
   await until('the webhook is delivered', () => webhooksOf(id).length > 0, within_ms);
   const ledger = await merchant.ledger(id);
   expect(ledger.map(({ operation, result, amount }) => [operation, result, amount])).toEqual([
     ['sale', 'approved', 990],
   ]);
-  const client = temporalOf(merchant.place);
+  const client = temporalOf(merchant.stack);
   try {
     expect(await client.workflow.getHandle(orderWorkflowId(id)).result()).toBe('completed');
   } finally {
@@ -309,9 +309,9 @@ describe('kill -9 in the middle of a payment, a refund, a capture and a windowâ€
     async (name) => {
       const link = await merchant.createPaymentLink({ amount: 990 });
       const { pathname } = new URL(link.payment_url);
-      const customer = new Client(merchant.place.api_url);
+      const customer = new Client(merchant.stack.api_url);
       const form = { ...CARD, ...(await customer.open({ id: link.id }, pathname)) };
-      const { hit } = await merchant.trouble({ operation: 'sale', kind: 'latency', milliseconds: SLOW_MS, times: 1 });
+      const { hit } = await merchant.addFault({ operation: 'sale', kind: 'latency', milliseconds: SLOW_MS, times: 1 });
       customer.post(pathname, form).catch(() => undefined);
       await hit;
       await kill(name);

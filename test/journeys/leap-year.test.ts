@@ -3,17 +3,17 @@ import {
   MINUTE,
   createAnOrder,
   inTheLastSecond,
-  moneyStory,
+  moneySummaryOf,
   sleepUntil,
-  story,
+  statusesOfOrder,
   type TestOrder,
 } from '../support/orders';
-import { aWorld, type World } from '../support/temporal';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/until';
 
-let world: World;
+let world: WorkflowEnvironment;
 beforeAll(async () => {
-  world = await aWorld();
+  world = await createWorkflowEnvironment();
 });
 afterAll(async () => {
   await world.close();
@@ -31,14 +31,14 @@ async function toLeapYear(day: number): Promise<number> {
 }
 
 const becomes = (order: TestOrder, expected: string) =>
-  until(`the order is ${expected}`, async () => (await story(order)) === expected);
+  until(`the order is ${expected}`, async () => (await statusesOfOrder(order)) === expected);
 
 test('across a leap day: 30 days are 30 times 24 hours', async () => {
   const period = 30 * DAY;
   const { subject, end, answer } = await inTheLastSecond(world, {
     create: async () => ({ year: await toLeapYear(20), order: await createAnOrder(world, { input: { period } }) }),
     end: async ({ order }) => Date.parse((await order.view()).expires_at ?? ''),
-    act: ({ order }) => story(order),
+    act: ({ order }) => statusesOfOrder(order),
   });
   const { year, order } = subject;
   const { created, expires_at } = await order.view();
@@ -65,7 +65,7 @@ test('across a leap day: a capture window of five days ends after 5 times 24 hou
     }),
     end: ({ manual }) => endOf(manual),
     async act({ manual, delayed }) {
-      const before = [await moneyStory(manual), await moneyStory(delayed)];
+      const before = [await moneySummaryOf(manual), await moneySummaryOf(delayed)];
       await manual.follow('capture', 200);
       return before;
     },
@@ -92,9 +92,12 @@ test('across a leap day: a capture window of five days ends after 5 times 24 hou
   const ended = ['200 captured, 300 voided: capture completed, void completed', '500 captured: capture completed'];
   await until(
     'both windows are closed',
-    async () => (await moneyStory(manual)) === ended[0] && (await moneyStory(delayed)) === ended[1],
+    async () => (await moneySummaryOf(manual)) === ended[0] && (await moneySummaryOf(delayed)) === ended[1],
   );
-  expect([await story(manual), await story(delayed)]).toEqual(['completed: accepted', 'completed: accepted']);
+  expect([await statusesOfOrder(manual), await statusesOfOrder(delayed)]).toEqual([
+    'completed: accepted',
+    'completed: accepted',
+  ]);
 });
 
 test('across a leap day: a transaction that is to be paid within its order', async () => {
@@ -104,7 +107,7 @@ test('across a leap day: a transaction that is to be paid within its order', asy
       order: await createAnOrder(world, { input: { period: 3 * DAY }, transaction_period: 2 * DAY }),
     }),
     end: async ({ order }) => Date.parse((await order.view()).transactions[0]?.expires_at ?? ''),
-    act: ({ order }) => story(order),
+    act: ({ order }) => statusesOfOrder(order),
   });
   const { year, order } = subject;
   expect(new Date(end).toISOString().slice(0, 10)).toBe(`${year}-03-01`);

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { orderWorkflowId, processorAnswered, recordChanged } from '../../workflows/messages';
-import { Merchant, story } from '../support/client';
+import { Merchant, statusesOf } from '../support/client';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/until';
-import { authorized, books, capturePart, part, refund, voidAll } from './following';
+import { createAuthorization, ledgerOf, capturePart, part, refund, voidAll } from './requests';
 
 /** An outcome that stays out for days: a history that is long goes on as a new one. */
-const shop = new Merchant();
+const merchant = new Merchant();
 let client: Client;
 beforeAll(() => {
   client = temporalOf();
 });
 afterAll(() => client.connection.close());
-afterEach(() => shop.endTrouble());
+afterEach(() => merchant.removeFaults());
 
 /** From so many events on Temporal suggests to continue as new. */
 const EVENTS = 4_096;
@@ -46,29 +46,29 @@ async function untilItGoesOnAsNew(order_id: string, news = processorAnswered): P
 }
 
 test('a refund whose outcome stays out goes on in a new run, and is done once', async () => {
-  const order = await shop.paidOrder('approved');
-  await shop.trouble({ kind: 'outage', operation: 'refund', order_id: order.id });
-  const { body } = await refund(shop, order, { amount: 200 });
+  const order = await merchant.paidOrder('approved');
+  await merchant.addFault({ kind: 'outage', operation: 'refund', order_id: order.id });
+  const { body } = await refund(merchant, order, { amount: 200 });
   expect(body.status).toBe('processing');
   await untilItGoesOnAsNew(body.id);
-  expect((await shop.getOrder(body.id)).status).toBe('processing');
-  await shop.endTrouble();
-  await shop.untilStatus(body.id, 'completed');
-  expect((await books(shop, order)).filter((entry) => JSON.stringify(entry).includes('refund'))).toHaveLength(1);
+  expect((await merchant.getOrder(body.id)).status).toBe('processing');
+  await merchant.removeFaults();
+  await merchant.untilStatus(body.id, 'completed');
+  expect((await ledgerOf(merchant, order)).filter((entry) => JSON.stringify(entry).includes('refund'))).toHaveLength(1);
   expect(await client.workflow.getHandle(orderWorkflowId(body.id)).result()).toBe('completed');
 }, 240_000);
 
 test('an order whose customer is at the issuer goes on in a new run, which knows it at once', async () => {
-  const order = await shop.paidOrder('challenge');
-  expect(story(order)).toBe('processing: pending');
+  const order = await merchant.paidOrder('challenge');
+  expect(statusesOf(order)).toBe('processing: pending');
   await untilItGoesOnAsNew(order.id);
-  expect(story(await shop.cancelOrder(order.id))).toBe('cancelled: cancelled');
+  expect(statusesOf(await merchant.cancelOrder(order.id))).toBe('cancelled: cancelled');
 }, 240_000);
 
 test('an authorization whose history is long goes on in a new run, which captures and voids what is left', async () => {
-  const order = await authorized(shop);
+  const order = await createAuthorization(merchant);
   await untilItGoesOnAsNew(order.id, recordChanged);
-  expect((await capturePart(shop, order, part(300))).body.status).toBe('completed');
-  expect((await voidAll(shop, order)).body).toMatchObject({ status: 'completed', amount: order.amount - 300 });
+  expect((await capturePart(merchant, order, part(300))).body.status).toBe('completed');
+  expect((await voidAll(merchant, order)).body).toMatchObject({ status: 'completed', amount: order.amount - 300 });
   expect(await client.workflow.getHandle(orderWorkflowId(order.id)).result()).toBe('completed');
 }, 240_000);

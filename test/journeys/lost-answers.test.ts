@@ -1,26 +1,26 @@
-import { Merchant, story } from '../support/client';
+import { Merchant, statusesOf } from '../support/client';
 import {
-  aKey,
-  authorized,
+  newIdempotencyKey,
+  createAuthorization,
   capture,
   capturePart,
-  details,
+  amountDetailsOf,
   entriesOf,
-  followed,
-  once,
+  untilFollowUp,
+  untilOrder,
   part,
-  read,
+  getWholeOrder,
   refund,
-  said,
+  outcomeOf,
   voidPart,
   type OrderAnswer,
   type Sent,
-} from './following';
+} from './requests';
 import type { Order } from '../../src/contract/order';
 import type { Fault } from '../../src/simulator/faults';
 
 /** Rules 10.1: an outcome that is not known is no error: 200, processing, and it is asked for until it is known. Done once all the same. */
-const shop = new Merchant();
+const merchant = new Merchant();
 
 type Follow = (order: Order, sent?: Sent) => Promise<OrderAnswer>;
 const OPERATIONS: [
@@ -31,27 +31,27 @@ const OPERATIONS: [
 ][] = [
   [
     'capture',
-    (order, sent) => capturePart(shop, order, part(600), sent),
+    (order, sent) => capturePart(merchant, order, part(600), sent),
     { capturable: 400, captured: 600, refundable: 600 },
     { capturable: 400, captured: 0, refundable: 0, voidable: 400 },
   ],
   [
     'void',
-    (order, sent) => voidPart(shop, order, part(600), sent),
+    (order, sent) => voidPart(merchant, order, part(600), sent),
     { capturable: 400, voidable: 400, voided: 600 },
     { capturable: 400, voidable: 400, voided: 0 },
   ],
   [
     'refund',
-    (order, sent) => refund(shop, order, { amount: 600 }, sent),
+    (order, sent) => refund(merchant, order, { amount: 600 }, sent),
     { captured: 1_000, refundable: 400, refunded: 600 },
     { captured: 1_000, refundable: 400, refunded: 0 },
   ],
 ];
 /** The order that each operation follows: for a refund one that is captured. */
 async function original(operation: string): Promise<Order> {
-  const order = await authorized(shop);
-  if (operation === 'refund') await capture(shop, order);
+  const order = await createAuthorization(merchant);
+  if (operation === 'refund') await capture(merchant, order);
   return order;
 }
 
@@ -76,22 +76,22 @@ describe.each(OPERATIONS)('a %s', (operation, follow, after, meanwhile) => {
     async (_title, fault) => {
       const order = await original(operation);
       const clerk = troublemaker();
-      await clerk.trouble({ operation, order_id: order.id, ...fault });
+      await clerk.addFault({ operation, order_id: order.id, ...fault });
       // Nor is it told when it is asked.
-      if (fault.times === undefined) await clerk.trouble({ operation: 'ask', order_id: order.id, kind: 'outage' });
-      const headers = { 'idempotency-key': aKey() };
+      if (fault.times === undefined) await clerk.addFault({ operation: 'ask', order_id: order.id, kind: 'outage' });
+      const headers = { 'idempotency-key': newIdempotencyKey() };
       const { status, body } = await follow(order, { headers });
-      expect([status, story(body)]).toEqual([200, 'processing: processing']);
+      expect([status, statusesOf(body)]).toEqual([200, 'processing: processing']);
       expect(body.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'processing', source: 'service' });
       // While it is not known the amount is spoken for, and counts for nothing yet.
-      expect(await details(shop, order)).toMatchObject(meanwhile);
+      expect(await amountDetailsOf(merchant, order)).toMatchObject(meanwhile);
       expect(await follow(order)).toMatchObject({ status: 400 });
-      if (fault.times === undefined) await clerk.endTrouble();
-      const done = await shop.untilStatus(body.id, 'completed', 60_000);
+      if (fault.times === undefined) await clerk.removeFaults();
+      const done = await merchant.untilStatus(body.id, 'completed', 60_000);
       expect(done.transactions![0]!.events!.map(({ event }) => event)).toEqual(['new', 'processing', 'accepted']);
-      expect(await details(shop, order)).toMatchObject(after);
+      expect(await amountDetailsOf(merchant, order)).toMatchObject(after);
       expect((await follow(order, { headers })).body).toEqual(body);
-      expect(await entriesOf(shop, order, operation)).toEqual([
+      expect(await entriesOf(merchant, order, operation)).toEqual([
         expect.objectContaining({ result: 'approved', amount: 600, follow_up_order_id: body.id, requests: 1 }),
       ]);
     },
@@ -102,12 +102,12 @@ describe.each(OPERATIONS)('a %s', (operation, follow, after, meanwhile) => {
     'asked for in vain too: it goes on asking, and nothing is done twice',
     async () => {
       const order = await original(operation);
-      await shop.trouble({ operation, order_id: order.id, kind: 'lost_answer', times: 1 });
-      await shop.trouble({ operation: 'ask', order_id: order.id, kind: 'error', times: 1 });
+      await merchant.addFault({ operation, order_id: order.id, kind: 'lost_answer', times: 1 });
+      await merchant.addFault({ operation: 'ask', order_id: order.id, kind: 'error', times: 1 });
       const { body } = await follow(order);
       expect(body.status).toBe('processing');
-      await shop.untilStatus(body.id, 'completed', 60_000);
-      expect(await entriesOf(shop, order, operation)).toHaveLength(1);
+      await merchant.untilStatus(body.id, 'completed', 60_000);
+      expect(await entriesOf(merchant, order, operation)).toHaveLength(1);
     },
     120_000,
   );
@@ -116,12 +116,12 @@ describe.each(OPERATIONS)('a %s', (operation, follow, after, meanwhile) => {
 test.concurrent(
   'at the end of the window too: the release whose answer was lost is done once, and the transaction expires',
   async () => {
-    const order = await authorized(shop, { transaction: { expiration_period: WINDOW } });
-    await shop.trouble({ operation: 'void', order_id: order.id, kind: 'lost_answer', times: 1 });
-    const released = await followed(shop, order, 'is-void');
+    const order = await createAuthorization(merchant, { transaction: { expiration_period: WINDOW } });
+    await merchant.addFault({ operation: 'void', order_id: order.id, kind: 'lost_answer', times: 1 });
+    const released = await untilFollowUp(merchant, order, 'is-void');
     expect(released.transactions![0]!.events!.map(({ event }) => event)).toEqual(['new', 'processing', 'accepted']);
-    expect(story(await read(shop, order))).toBe('completed: expired');
-    expect(await entriesOf(shop, order, 'void')).toHaveLength(1);
+    expect(statusesOf(await getWholeOrder(merchant, order))).toBe('completed: expired');
+    expect(await entriesOf(merchant, order, 'void')).toHaveLength(1);
   },
   150_000,
 );
@@ -129,10 +129,18 @@ test.concurrent(
 test.concurrent(
   'of a delayed authorization too: its capture is done once',
   async () => {
-    const order = await authorized(shop, { transaction: { capture_mode: 'delayed', expiration_period: WINDOW } });
-    await shop.trouble({ operation: 'capture', order_id: order.id, kind: 'no_answer', milliseconds: 500, times: 1 });
-    expect(await followed(shop, order, 'is-capture')).toMatchObject({ status: 'completed', amount: 1_000 });
-    expect(await entriesOf(shop, order, 'capture')).toHaveLength(1);
+    const order = await createAuthorization(merchant, {
+      transaction: { capture_mode: 'delayed', expiration_period: WINDOW },
+    });
+    await merchant.addFault({
+      operation: 'capture',
+      order_id: order.id,
+      kind: 'no_answer',
+      milliseconds: 500,
+      times: 1,
+    });
+    expect(await untilFollowUp(merchant, order, 'is-capture')).toMatchObject({ status: 'completed', amount: 1_000 });
+    expect(await entriesOf(merchant, order, 'capture')).toHaveLength(1);
   },
   150_000,
 );
@@ -140,17 +148,17 @@ test.concurrent(
 test.concurrent(
   'a capture that is unanswered when the window ends: what it holds is not released before its outcome is known',
   async () => {
-    const order = await authorized(shop, { transaction: { expiration_period: WINDOW } });
+    const order = await createAuthorization(merchant, { transaction: { expiration_period: WINDOW } });
     const clerk = troublemaker();
-    await clerk.trouble({ operation: 'capture', order_id: order.id, kind: 'outage' });
-    const captured = await capturePart(shop, order, part(600));
-    expect(said(captured)).toEqual([200, 'processing']);
-    expect((await followed(shop, order, 'is-void')).amount).toBe(400);
-    expect((await shop.getOrder(captured.body.id)).status).toBe('processing');
-    await clerk.endTrouble();
-    await shop.untilStatus(captured.body.id, 'completed', 60_000);
-    const ended = await read(shop, order);
-    expect([story(ended), ended.amount_details]).toEqual([
+    await clerk.addFault({ operation: 'capture', order_id: order.id, kind: 'outage' });
+    const captured = await capturePart(merchant, order, part(600));
+    expect(outcomeOf(captured)).toEqual([200, 'processing']);
+    expect((await untilFollowUp(merchant, order, 'is-void')).amount).toBe(400);
+    expect((await merchant.getOrder(captured.body.id)).status).toBe('processing');
+    await clerk.removeFaults();
+    await merchant.untilStatus(captured.body.id, 'completed', 60_000);
+    const ended = await getWholeOrder(merchant, order);
+    expect([statusesOf(ended), ended.amount_details]).toEqual([
       'completed: accepted',
       { capturable: 0, captured: 600, refundable: 600, refunded: 0, voidable: 0, voided: 400 },
     ]);
@@ -161,17 +169,26 @@ test.concurrent(
 test.concurrent(
   'a capture that is refused after the window: what it frees is released as well',
   async () => {
-    const order = await authorized(shop, { card: 'capture_refused', transaction: { expiration_period: WINDOW } });
+    const order = await createAuthorization(merchant, {
+      card: 'capture_refused',
+      transaction: { expiration_period: WINDOW },
+    });
     const clerk = troublemaker();
-    await clerk.trouble({ operation: 'capture', order_id: order.id, kind: 'outage' });
-    const captured = await capturePart(shop, order, part(600));
-    expect(said(captured)).toEqual([200, 'processing']);
-    expect((await followed(shop, order, 'is-void')).amount).toBe(400);
-    await clerk.endTrouble();
-    await shop.untilStatus(captured.body.id, 'error', 60_000);
-    await once(shop, order, 'has expired', ({ transactions }) => transactions![0]!.status === 'expired', 60_000);
-    expect((await shop.getOrder(order.id)).status).toBe('completed');
-    expect((await entriesOf(shop, order, 'void')).map(({ amount }) => amount)).toEqual([400, 600]);
+    await clerk.addFault({ operation: 'capture', order_id: order.id, kind: 'outage' });
+    const captured = await capturePart(merchant, order, part(600));
+    expect(outcomeOf(captured)).toEqual([200, 'processing']);
+    expect((await untilFollowUp(merchant, order, 'is-void')).amount).toBe(400);
+    await clerk.removeFaults();
+    await merchant.untilStatus(captured.body.id, 'error', 60_000);
+    await untilOrder(
+      merchant,
+      order,
+      'has expired',
+      ({ transactions }) => transactions![0]!.status === 'expired',
+      60_000,
+    );
+    expect((await merchant.getOrder(order.id)).status).toBe('completed');
+    expect((await entriesOf(merchant, order, 'void')).map(({ amount }) => amount)).toEqual([400, 600]);
   },
   150_000,
 );

@@ -2,13 +2,13 @@ import type { Client as Temporal } from '@temporalio/client';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
-import { Merchant, story } from '../support/client';
+import { Merchant, statusesOf } from '../support/client';
 import { stack } from '../support/stack';
-import { makeDue } from './following';
+import { makeDue } from './requests';
 import { temporalOf } from '../support/temporal-client';
 
 /** An operator terminates a workflow by mistake, or Temporal loses it: the order is in the record, and goes on from there. */
-const shop = new Merchant();
+const merchant = new Merchant();
 let temporal: Temporal;
 beforeAll(() => {
   temporal = temporalOf();
@@ -16,25 +16,25 @@ beforeAll(() => {
 afterAll(() => temporal.connection.close());
 
 async function lost(): Promise<{ id: string }> {
-  const { id } = await shop.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+  const { id } = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
   await temporal.workflow.getHandle(orderWorkflowId(id)).terminate('by mistake');
   return { id };
 }
 
 test('it is cancelled, and again', async () => {
   const { id } = await lost();
-  for (const _ of [1, 2]) expect(story(await shop.cancelOrder(id))).toBe('cancelled: cancelled');
+  for (const _ of [1, 2]) expect(statusesOf(await merchant.cancelOrder(id))).toBe('cancelled: cancelled');
 });
 
 test('its charge is approved when nobody waits any more: the notification alone completes it', async () => {
-  const order = await shop.paidOrder('processing_approved');
+  const order = await merchant.paidOrder('processing_approved');
   const workflow = temporal.workflow.getHandle(orderWorkflowId(order.id));
   await workflow.terminate('by mistake');
-  expect(story(await shop.getOrder(order.id))).toBe('processing: processing');
-  await makeDue(shop, order.transactions![0]!.id);
-  expect(story(await shop.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
+  expect(statusesOf(await merchant.getOrder(order.id))).toBe('processing: processing');
+  await makeDue(merchant, order.transactions![0]!.id);
+  expect(statusesOf(await merchant.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
   expect(await temporal.workflow.getHandle(orderWorkflowId(order.id)).result()).toBe('completed');
-  expect(await shop.ledger(order.id)).toHaveLength(1);
+  expect(await merchant.ledger(order.id)).toHaveLength(1);
 });
 
 test('it is paid, once, and its workflow is there again', async () => {
@@ -42,8 +42,8 @@ test('it is paid, once, and its workflow is there again', async () => {
   const customer = new Client(stack().api_url);
   const form = { ...CARD, number: CARDS.approved.number, ...(await customer.open(order)) };
   for (const _ of [1, 2]) expect((await customer.post(`/pay/${order.id}/`, form)).status).toBe(200);
-  expect(story(await shop.getOrder(order.id))).toBe('completed: accepted');
-  expect(await shop.ledger(order.id)).toEqual([
+  expect(statusesOf(await merchant.getOrder(order.id))).toBe('completed: accepted');
+  expect(await merchant.ledger(order.id)).toEqual([
     expect.objectContaining({ operation: 'sale', result: 'approved', requests: 1 }),
   ]);
   expect(await temporal.workflow.getHandle(orderWorkflowId(order.id)).result()).toBe('completed');

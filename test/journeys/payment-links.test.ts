@@ -2,7 +2,7 @@ import { paymentLinkWorkflowId } from '../../workflows/messages';
 import { CARD, Client, charges } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
 import { Merchant, webhookOf } from '../support/client';
-import { aReceiver } from '../support/receiver';
+import { startReceiver } from '../support/receiver';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/until';
 
@@ -38,7 +38,7 @@ test(`rules 19.4: ${PAYERS} payers press at the same moment on each of ${LINKS} 
 }, 600_000);
 
 test('webhooks of its orders go to the link’s webhook_url, one for each change', async () => {
-  const receiver = await aReceiver();
+  const receiver = await startReceiver();
   try {
     const { id, payment_url } = await merchant.createPaymentLink({ webhook_url: receiver.url });
     await (

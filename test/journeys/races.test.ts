@@ -2,18 +2,18 @@ import { rows } from '../../src/db/connection';
 import { Merchant } from '../support/client';
 import { until } from '../support/until';
 import {
-  authorized,
+  createAuthorization,
   capture,
-  inLanes,
-  insisted,
-  payment,
+  runConcurrently,
+  sendOperationUntilAnswered,
+  payingTransactionId,
   refund,
-  said,
-  statuses,
+  outcomeOf,
+  httpStatusesOf,
   voidAll,
-  withRecord,
+  withDatabase,
   type OrderAnswer,
-} from './following';
+} from './requests';
 
 /** Who want the same money at the same moment: one gets it. */
 const ORDERS = 500;
@@ -26,12 +26,12 @@ const LANES = 8;
 const OFFSETS_MS = [-1_500, -600, -60, -30, -15, 0, 15, 30, 200];
 /** Twice as long as the earliest of them is early, so that the answer of a busy machine is there by then. */
 const WINDOW_MS = 3_000;
-const shop = new Merchant();
+const merchant = new Merchant();
 
-/** The ledger of these orders, in one look at the processor's books. */
+/** The ledger of these orders, in one request. */
 async function ledgerOf(ids: Set<string>): Promise<Map<string, string[]>> {
   const by_order = new Map<string, string[]>();
-  let url: string | undefined = `${shop.place.simulator_url}/ledger/?limit=10000`;
+  let url: string | undefined = `${merchant.stack.simulator_url}/ledger/?limit=10000`;
   while (url !== undefined) {
     const page: Response = await fetch(url);
     for (const { order_id, operation, result, amount } of (await page.json()) as {
@@ -58,7 +58,7 @@ interface Money {
   pending_amount: number;
 }
 const moneyOf = (ids: Set<string>) =>
-  withRecord((db) =>
+  withDatabase((db) =>
     rows<Money>(
       db,
       `select order_id, status, captured_amount, voided_amount, refunded_amount, capture_pending_amount + void_pending_amount + refund_pending_amount as pending_amount
@@ -68,52 +68,58 @@ const moneyOf = (ids: Set<string>) =>
   );
 
 /** How often each was seen. */
-function counted(values: unknown[]): Record<string, number> {
+function countsOf(values: unknown[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const value of values) counts[JSON.stringify(value)] = (counts[JSON.stringify(value)] ?? 0) + 1;
   return counts;
 }
 
 /** With the outcome of what was asked for, which a busy machine may not have heard in time for its answer. */
-async function heard(answer: OrderAnswer): Promise<OrderAnswer> {
+async function untilOutcomeKnown(answer: OrderAnswer): Promise<OrderAnswer> {
   if (answer.status !== 200) return answer;
-  return { ...answer, body: await shop.heard(answer.body) };
+  return { ...answer, body: await merchant.untilOutcomeKnown(answer.body) };
 }
 
 test(`${ORDERS} orders, each refunded twice at once with 60 %: one refund each, counted at the processor`, async () => {
-  const transaction = await shop.cardTransaction('approved');
-  const refunded = await inLanes(ORDERS, LANES, async () => {
-    const order = await shop.heard(await shop.createOrder({ amount: 1_000, transactions: [transaction] }));
-    const answers = await Promise.all([0, 1].map(() => insisted(() => refund(shop, order, { amount: 600 }))));
-    return { id: order.id, answers: await Promise.all(answers.map(heard)) };
+  const transaction = await merchant.cardTransaction('approved');
+  const refunded = await runConcurrently(ORDERS, LANES, async () => {
+    const order = await merchant.untilOutcomeKnown(
+      await merchant.createOrder({ amount: 1_000, transactions: [transaction] }),
+    );
+    const answers = await Promise.all(
+      [0, 1].map(() => sendOperationUntilAnswered(() => refund(merchant, order, { amount: 600 }))),
+    );
+    return { id: order.id, answers: await Promise.all(answers.map(untilOutcomeKnown)) };
   });
-  expect(counted(refunded.map(({ answers }) => statuses(answers)))).toEqual({ '[200,400]': ORDERS });
-  expect(counted(refunded.flatMap(({ answers }) => answers.map(said)))).toEqual({
+  expect(countsOf(refunded.map(({ answers }) => httpStatusesOf(answers)))).toEqual({ '[200,400]': ORDERS });
+  expect(countsOf(refunded.flatMap(({ answers }) => answers.map(outcomeOf)))).toEqual({
     '[200,"completed"]': ORDERS,
     '[400,"RefundError"]': ORDERS,
   });
   const ids = new Set(refunded.map(({ id }) => id));
   const ledger = await ledgerOf(ids);
-  expect([ids.size, counted([...ledger.values()])]).toEqual([
+  expect([ids.size, countsOf([...ledger.values()])]).toEqual([
     ORDERS,
     { '["sale approved 1000","refund approved 600"]': ORDERS },
   ]);
   expect(
-    counted((await moneyOf(ids)).map(({ refunded_amount, pending_amount }) => [refunded_amount, pending_amount])),
+    countsOf((await moneyOf(ids)).map(({ refunded_amount, pending_amount }) => [refunded_amount, pending_amount])),
   ).toEqual({ '[600,0]': ORDERS });
 }, 300_000);
 
 test(`${ORDERS} authorizations, captured and voided at the instant their window ends: one winner each, the record equal to the ledger`, async () => {
-  const vaulted = await shop.cardTransaction('approved');
-  const tied = await inLanes(ORDERS, 2 * LANES, async (n) => {
-    const order = await authorized(shop, { transaction: { ...vaulted, expiration_period: `PT${WINDOW_MS / 1_000}S` } });
+  const vaulted = await merchant.cardTransaction('approved');
+  const tied = await runConcurrently(ORDERS, 2 * LANES, async (n) => {
+    const order = await createAuthorization(merchant, {
+      transaction: { ...vaulted, expiration_period: `PT${WINDOW_MS / 1_000}S` },
+    });
     const accepted = order.transactions![0]!.events!.at(-1)!;
     // The end is counted from acceptance, by the workflow's clock.
     const at = Date.parse(accepted.noticed) + WINDOW_MS + OFFSETS_MS[n % OFFSETS_MS.length]!;
     await new Promise((resolve) => setTimeout(resolve, at - Date.now()));
     const both = n % 2 === 0 ? [capture, voidAll] : [voidAll, capture];
-    const answers = await Promise.all(both.map((ask) => insisted(() => ask(shop, order))));
-    return { id: order.id, transaction_id: payment(order), answers };
+    const answers = await Promise.all(both.map((ask) => sendOperationUntilAnswered(() => ask(merchant, order))));
+    return { id: order.id, transaction_id: payingTransactionId(order), answers };
   });
   const ids = new Set(tied.map(({ id }) => id));
   const money = await until(
@@ -130,7 +136,7 @@ test(`${ORDERS} authorizations, captured and voided at the instant their window 
     const won = answers
       .filter((answer) => answer.status === 200)
       .map(({ body }) => body.flags.find((flag) => flag.startsWith('is-') && flag !== 'is-test'));
-    return { won, told: statuses(answers), status, captured_amount, voided_amount, ledger: ledger.get(order_id) };
+    return { won, told: httpStatusesOf(answers), status, captured_amount, voided_amount, ledger: ledger.get(order_id) };
   });
   const captured = {
     won: ['is-capture'],
@@ -149,7 +155,7 @@ test(`${ORDERS} authorizations, captured and voided at the instant their window 
     ledger: ['authorize approved 1000', 'void approved 1000'],
   };
   const expired = { ...voided, won: [], told: [409, 409], status: 'expired' };
-  const wins = counted(ends);
+  const wins = countsOf(ends);
   const [captures, voids, expiries] = [captured, voided, expired].map((end) => wins[JSON.stringify(end)] ?? 0);
   expect([
     Object.keys(wins).filter((end) => ![captured, voided, expired].some((known) => JSON.stringify(known) === end)),
@@ -157,7 +163,9 @@ test(`${ORDERS} authorizations, captured and voided at the instant their window 
   ]).toEqual([[], ORDERS]);
   // It was a tie: each of them wins now and then.
   expect(Math.min(captures!, voids!, expiries!)).toBeGreaterThan(0);
-  expect(counted(tied.flatMap(({ answers }) => answers.filter(({ status }) => status !== 200).map(said)))).toEqual({
+  expect(
+    countsOf(tied.flatMap(({ answers }) => answers.filter(({ status }) => status !== 200).map(outcomeOf))),
+  ).toEqual({
     '[409,"Conflict"]': voids! + expiries!,
     '[409,"CanNotCancelTransaction"]': captures! + expiries!,
   });

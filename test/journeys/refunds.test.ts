@@ -1,47 +1,47 @@
 import { orderSchema, type Order } from '../../src/contract/order';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
-import { Merchant, story, webhookOf } from '../support/client';
+import { Merchant, statusesOf, webhookOf } from '../support/client';
 import { NOBODY, TIMESTAMP, UUID } from '../support/shapes';
-import { aProject } from '../support/projects';
-import { aReceiver } from '../support/receiver';
+import { createTestProject } from '../support/projects';
+import { startReceiver } from '../support/receiver';
 import { stack } from '../support/stack';
 import {
-  aKey,
-  authorized,
-  books,
+  newIdempotencyKey,
+  createAuthorization,
+  ledgerOf,
   capture,
-  details,
-  etag,
+  amountDetailsOf,
+  etagOf,
   expectNothingEmpty,
   forgetAnswer,
-  forgetWorkflow,
+  deleteWorkflow,
   makeDue,
   part,
   capturePart,
-  payment,
-  read,
+  payingTransactionId,
+  getWholeOrder,
   refund,
-  said,
-  statuses,
+  outcomeOf,
+  httpStatusesOf,
   voidAll,
-} from './following';
+} from './requests';
 
 /** Captured money that is given back. */
-const shop = new Merchant();
+const merchant = new Merchant();
 
 /** Temporal takes half a minute to forget: it does so while the other tests run. */
 let forgotten: Promise<Order>;
 beforeAll(() => {
-  forgotten = shop
+  forgotten = merchant
     .paidOrder('approved', { amount: 900 })
-    .then(async (order) => (await forgetWorkflow(order.id), order as Order));
+    .then(async (order) => (await deleteWorkflow(order.id), order as Order));
   forgotten.catch(() => undefined);
 });
 
 describe('a refund', () => {
   test('in full: an order of its own with is-refund, refund_of_order_id and a debit transaction that names the original', async () => {
-    const order = await shop.paidOrder('approved', {
+    const order = await merchant.paidOrder('approved', {
       amount: 700,
       description: 'A lamp',
       merchant_order_id: 'M-9',
@@ -49,7 +49,7 @@ describe('a refund', () => {
       return_url: 'https://shop.example/',
       customer: { first_name: 'Ada' },
     });
-    const answer = await refund(shop, order, { amount: 700 });
+    const answer = await refund(merchant, order, { amount: 700 });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
     const refunded = orderSchema.parse(answer.body);
     expect(refunded).toEqual({
@@ -102,9 +102,9 @@ describe('a refund', () => {
         },
       ],
     });
-    expect(await shop.getOrder(refunded.id)).toEqual(refunded);
+    expect(await merchant.getOrder(refunded.id)).toEqual(refunded);
 
-    const original = orderSchema.parse(await read(shop, order));
+    const original = orderSchema.parse(await getWholeOrder(merchant, order));
     expect(original).toMatchObject({
       status: 'completed',
       refunded_amount: 700,
@@ -120,16 +120,16 @@ describe('a refund', () => {
       voidable: 0,
       voided: 0,
     });
-    expect(story(original)).toBe('completed: accepted');
+    expect(statusesOf(original)).toBe('completed: accepted');
     expectNothingEmpty(original);
-    expect(await books(shop, order)).toEqual(['sale approved 700', 'refund approved 700']);
+    expect(await ledgerOf(merchant, order)).toEqual(['sale approved 700', 'refund approved 700']);
   });
 
   test('in parts, with a description, reference and extra of its own; repeated while the total stays within the original amount', async () => {
-    const order = await shop.paidOrder('approved', { amount: 1_000, description: 'A lamp' });
+    const order = await merchant.paidOrder('approved', { amount: 1_000, description: 'A lamp' });
     const extra = { why: { list: [1, null, {}], empty: [] } };
     const first = await refund(
-      shop,
+      merchant,
       order,
       { amount: 600, description: 'Broken', merchant_order_id: 'R-1', extra },
       { slash: false },
@@ -141,21 +141,21 @@ describe('a refund', () => {
       status: 'completed',
     });
     expect(first.body.extra).toEqual(extra);
-    expect((await shop.getOrder(first.body.id)).extra).toEqual(extra);
-    const second = await refund(shop, order, { amount: 399 });
+    expect((await merchant.getOrder(first.body.id)).extra).toEqual(extra);
+    const second = await refund(merchant, order, { amount: 399 });
     expect(second.body).toMatchObject({ amount: 399, description: 'A lamp' });
     expect(second.body).not.toHaveProperty('extra');
-    const over = await refund(shop, order, { amount: 2 });
-    expect(said(over)).toEqual([400, 'RefundError']);
-    expect(said(await refund(shop, order, { amount: 1 }))).toEqual([200, 'completed']);
-    expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
-    const original = await read(shop, order);
+    const over = await refund(merchant, order, { amount: 2 });
+    expect(outcomeOf(over)).toEqual([400, 'RefundError']);
+    expect(outcomeOf(await refund(merchant, order, { amount: 1 }))).toEqual([200, 'completed']);
+    expect(outcomeOf(await refund(merchant, order, { amount: 1 }))).toEqual([400, 'RefundError']);
+    const original = await getWholeOrder(merchant, order);
     expect([original.refunded_amount, original.refund_orders!.length, original.related_orders]).toEqual([
       1_000,
       3,
       original.refund_orders,
     ]);
-    expect(await books(shop, order)).toEqual([
+    expect(await ledgerOf(merchant, order)).toEqual([
       'sale approved 1000',
       'refund approved 600',
       'refund approved 399',
@@ -164,15 +164,15 @@ describe('a refund', () => {
   });
 
   test('of an authorization: what was captured, no more', async () => {
-    const order = await authorized(shop);
-    expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
-    await capturePart(shop, order, part(400));
-    expect(said(await refund(shop, order, { amount: 401 }))).toEqual([400, 'RefundError']);
-    expect((await refund(shop, order, { amount: 400 })).body.transactions![0]).toMatchObject({
-      refund_of_transaction_id: payment(order),
+    const order = await createAuthorization(merchant);
+    expect(outcomeOf(await refund(merchant, order, { amount: 1 }))).toEqual([400, 'RefundError']);
+    await capturePart(merchant, order, part(400));
+    expect(outcomeOf(await refund(merchant, order, { amount: 401 }))).toEqual([400, 'RefundError']);
+    expect((await refund(merchant, order, { amount: 400 })).body.transactions![0]).toMatchObject({
+      refund_of_transaction_id: payingTransactionId(order),
       status: 'accepted',
     });
-    expect(await details(shop, order)).toEqual({
+    expect(await amountDetailsOf(merchant, order)).toEqual({
       capturable: 600,
       captured: 400,
       refundable: 0,
@@ -183,7 +183,7 @@ describe('a refund', () => {
   });
 
   test('of the attempt that paid, where others were declined', async () => {
-    const order = await shop.createOrder();
+    const order = await merchant.createOrder();
     const customer = new Client();
     await customer.post(`/pay/${order.id}/`, {
       ...CARD,
@@ -191,11 +191,11 @@ describe('a refund', () => {
       ...(await customer.open(order)),
     });
     await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
-    const paid = await read(shop, order);
-    expect((await refund(shop, order, { amount: 50 })).body.transactions![0]!.refund_of_transaction_id).toBe(
+    const paid = await getWholeOrder(merchant, order);
+    expect((await refund(merchant, order, { amount: 50 })).body.transactions![0]!.refund_of_transaction_id).toBe(
       paid.transactions![1]!.id,
     );
-    expect((await read(shop, order)).order_url).toBe(order.order_url);
+    expect((await getWholeOrder(merchant, order)).order_url).toBe(order.order_url);
   });
 
   test.each([
@@ -214,53 +214,53 @@ describe('a refund', () => {
     ['null', { amount: 5, description: null }, 'ValidationError', 'description'],
     ['a card number', { amount: 5, merchant_order_id: CARDS.approved.number }, 'ValidationError', 'merchant_order_id'],
   ])('refused: %s', async (_title, body, type, property_path) => {
-    const order = await shop.paidOrder('approved', { amount: 500 });
-    const answer = await refund(shop, order, body);
+    const order = await merchant.paidOrder('approved', { amount: 500 });
+    const answer = await refund(merchant, order, body);
     expect([answer.status, answer.body.error.type, answer.body.error.property_path]).toEqual([
       400,
       type,
       property_path,
     ]);
-    expect(await books(shop, order)).toEqual(['sale approved 500']);
-    expect(await read(shop, order)).not.toHaveProperty('related_orders');
+    expect(await ledgerOf(merchant, order)).toEqual(['sale approved 500']);
+    expect(await getWholeOrder(merchant, order)).not.toHaveProperty('related_orders');
   });
 
   test('refused with RefundError: an order nobody paid, declined, cancelled, voided, of 0', async () => {
-    const cancelled = await shop.createOrder();
-    await shop.cancelOrder(cancelled.id);
-    const voided = await authorized(shop);
-    await voidAll(shop, voided);
+    const cancelled = await merchant.createOrder();
+    await merchant.cancelOrder(cancelled.id);
+    const voided = await createAuthorization(merchant);
+    await voidAll(merchant, voided);
     for (const order of [
-      await shop.createOrder(),
-      await shop.paidOrder('do_not_honor'),
+      await merchant.createOrder(),
+      await merchant.paidOrder('do_not_honor'),
       cancelled,
       voided,
-      await shop.paidOrder('approved', { amount: 0 }),
+      await merchant.paidOrder('approved', { amount: 0 }),
     ]) {
-      expect(said(await refund(shop, order, { amount: 0 }))).toEqual([400, 'RefundError']);
-      expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
+      expect(outcomeOf(await refund(merchant, order, { amount: 0 }))).toEqual([400, 'RefundError']);
+      expect(outcomeOf(await refund(merchant, order, { amount: 1 }))).toEqual([400, 'RefundError']);
     }
   });
 
   test('refused with RefundError that names the original: a refund, capture or void order', async () => {
-    const order = await authorized(shop);
-    const captured = (await capturePart(shop, order, part(500))).body;
-    const refunded = (await refund(shop, order, { amount: 100 })).body;
-    const voided = (await voidAll(shop, order)).body;
+    const order = await createAuthorization(merchant);
+    const captured = (await capturePart(merchant, order, part(500))).body;
+    const refunded = (await refund(merchant, order, { amount: 100 })).body;
+    const voided = (await voidAll(merchant, order)).body;
     for (const follow_up of [captured, refunded, voided]) {
-      const { status, body } = await refund(shop, follow_up, { amount: 1 });
+      const { status, body } = await refund(merchant, follow_up, { amount: 1 });
       expect([status, body.error.type, body.error.value.includes(order.id)]).toEqual([400, 'RefundError', true]);
     }
   });
 
   test('404 for an order that does not exist, 401 for another project, 400 for no uuid', async () => {
-    const order = await shop.paidOrder('approved');
-    const { shop: stranger } = await aProject();
-    expect(said(await refund(shop, { id: NOBODY }, { amount: 1 }))).toEqual([404, 'NotFound']);
+    const order = await merchant.paidOrder('approved');
+    const { merchant: stranger } = await createTestProject();
+    expect(outcomeOf(await refund(merchant, { id: NOBODY }, { amount: 1 }))).toEqual([404, 'NotFound']);
     for (const other of [stranger, new Merchant(stack(), stack().live_api_key)]) {
-      expect(said(await refund(other, order, { amount: 1 }))).toEqual([401, 'Unauthorized']);
+      expect(outcomeOf(await refund(other, order, { amount: 1 }))).toEqual([401, 'Unauthorized']);
     }
-    expect((await refund(shop, { id: 'x' }, { amount: 1 })).body.error).toMatchObject({
+    expect((await refund(merchant, { id: 'x' }, { amount: 1 })).body.error).toMatchObject({
       type: 'ValidationError',
       property_path: 'order_id',
     });
@@ -269,13 +269,13 @@ describe('a refund', () => {
 
 describe('what the processor says of it', () => {
   test('refused: 200 with status error, and the amount is refundable again', async () => {
-    const order = await shop.paidOrder('refund_refused', { amount: 500 });
+    const order = await merchant.paidOrder('refund_refused', { amount: 500 });
     for (const round of [1, 2]) {
-      const { status, body } = await refund(shop, order, { amount: 500 });
-      expect([status, story(body)]).toEqual([200, 'error: error']);
+      const { status, body } = await refund(merchant, order, { amount: 500 });
+      expect([status, statusesOf(body)]).toEqual([200, 'error: error']);
       expect(body.transactions![0]!.outcomes!.processing).toMatchObject({ status: 'error', response_code: '57' });
       expect(body).not.toHaveProperty('completed');
-      const original = await read(shop, order);
+      const original = await getWholeOrder(merchant, order);
       expect([original.refund_orders!.length, original.amount_details!.refundable, original.flags]).toEqual([
         round,
         500,
@@ -283,29 +283,29 @@ describe('what the processor says of it', () => {
       ]);
       expect(original).not.toHaveProperty('refunded_amount');
     }
-    expect(await books(shop, order)).toEqual(['sale approved 500', 'refund refused 500', 'refund refused 500']);
+    expect(await ledgerOf(merchant, order)).toEqual(['sale approved 500', 'refund refused 500', 'refund refused 500']);
   });
 
   test('processing: 200, the amount is spoken for, and completed later, which its webhook tells', async () => {
-    const receiver = await aReceiver();
+    const receiver = await startReceiver();
     try {
-      const order = await shop.paidOrder('refund_processing', { amount: 500, webhook_url: receiver.url });
+      const order = await merchant.paidOrder('refund_processing', { amount: 500, webhook_url: receiver.url });
       await receiver.waitFor(1);
-      const { status, body } = await refund(shop, order, { amount: 300 });
-      expect([status, story(body)]).toEqual([200, 'processing: processing']);
+      const { status, body } = await refund(merchant, order, { amount: 300 });
+      expect([status, statusesOf(body)]).toEqual([200, 'processing: processing']);
       expect(body.transactions![0]).not.toHaveProperty('outcomes');
-      expect(await details(shop, order)).toMatchObject({ refundable: 200, refunded: 0 });
-      expect(said(await refund(shop, order, { amount: 201 }))).toEqual([400, 'RefundError']);
-      expect((await read(shop, order)).flags).toEqual(['is-test']);
-      await makeDue(shop, payment(order));
-      const refunded = await shop.untilStatus(body.id, 'completed');
+      expect(await amountDetailsOf(merchant, order)).toMatchObject({ refundable: 200, refunded: 0 });
+      expect(outcomeOf(await refund(merchant, order, { amount: 201 }))).toEqual([400, 'RefundError']);
+      expect((await getWholeOrder(merchant, order)).flags).toEqual(['is-test']);
+      await makeDue(merchant, payingTransactionId(order));
+      const refunded = await merchant.untilStatus(body.id, 'completed');
       expect(refunded.transactions![0]!.events!.map(({ event }) => event)).toEqual(['new', 'processing', 'accepted']);
-      expect(await details(shop, order)).toMatchObject({ refundable: 200, refunded: 300 });
-      expect((await read(shop, order)).flags).toEqual(['is-test', 'has-refunds']);
+      expect(await amountDetailsOf(merchant, order)).toMatchObject({ refundable: 200, refunded: 300 });
+      expect((await getWholeOrder(merchant, order)).flags).toEqual(['is-test', 'has-refunds']);
       // new → processing, processing → completed; of the original nothing more.
       await receiver.waitFor(3);
       expect(receiver.received.map((one) => webhookOf(one.body).order_id)).toEqual([order.id, body.id, body.id]);
-      expect(await books(shop, order)).toEqual(['sale approved 500', 'refund approved 300']);
+      expect(await ledgerOf(merchant, order)).toEqual(['sale approved 500', 'refund approved 300']);
     } finally {
       await receiver.close();
     }
@@ -314,9 +314,9 @@ describe('what the processor says of it', () => {
 
 describe('webhooks', () => {
   test('a refund sends its own, to the address of the original; refund and flags alone tell nothing of the original', async () => {
-    const receiver = await aReceiver();
+    const receiver = await startReceiver();
     try {
-      const { shop: own, id: project_id } = await aProject({ webhook_url: receiver.url });
+      const { merchant: own, id: project_id } = await createTestProject({ webhook_url: receiver.url });
       const elsewhere = new URL('/of-the-order', receiver.url).href;
       const order = await own.paidOrder('approved', { webhook_url: elsewhere });
       // Webhooks of two orders keep no order between them.
@@ -341,72 +341,82 @@ describe('webhooks', () => {
 
 describe('the second time', () => {
   test('with the same Idempotency-Key: the first answer, one refund; also at once, and after its answer got lost', async () => {
-    const order = await shop.paidOrder('approved', { amount: 1_000 });
-    const headers = { 'idempotency-key': aKey() };
-    const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(() => refund(shop, order, { amount: 600 }, { headers })));
+    const order = await merchant.paidOrder('approved', { amount: 1_000 });
+    const headers = { 'idempotency-key': newIdempotencyKey() };
+    const answers = await Promise.all(
+      [1, 2, 3, 4, 5, 6].map(() => refund(merchant, order, { amount: 600 }, { headers })),
+    );
     expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
     await forgetAnswer(headers['idempotency-key']);
     // More than is left by now, which is its own doing.
-    expect(await refund(shop, order, { amount: 600 }, { headers })).toMatchObject({
+    expect(await refund(merchant, order, { amount: 600 }, { headers })).toMatchObject({
       status: 200,
       body: answers[0]!.body,
     });
-    expect(await books(shop, order)).toEqual(['sale approved 1000', 'refund approved 600']);
+    expect(await ledgerOf(merchant, order)).toEqual(['sale approved 1000', 'refund approved 600']);
   });
 
   test('with another body or order: 422 IdempotencyKeyReused, and nothing is given back', async () => {
-    const [order, other] = [await shop.paidOrder('approved'), await shop.paidOrder('approved')];
-    const headers = { 'idempotency-key': aKey() };
-    await refund(shop, order, { amount: 10 }, { headers });
-    expect(said(await refund(shop, order, { amount: 11 }, { headers }))).toEqual([422, 'IdempotencyKeyReused']);
-    expect(said(await refund(shop, other, { amount: 10 }, { headers }))).toEqual([422, 'IdempotencyKeyReused']);
-    expect([await books(shop, order), await books(shop, other)].map((lines) => lines.length)).toEqual([2, 1]);
+    const [order, other] = [await merchant.paidOrder('approved'), await merchant.paidOrder('approved')];
+    const headers = { 'idempotency-key': newIdempotencyKey() };
+    await refund(merchant, order, { amount: 10 }, { headers });
+    expect(outcomeOf(await refund(merchant, order, { amount: 11 }, { headers }))).toEqual([
+      422,
+      'IdempotencyKeyReused',
+    ]);
+    expect(outcomeOf(await refund(merchant, other, { amount: 10 }, { headers }))).toEqual([
+      422,
+      'IdempotencyKeyReused',
+    ]);
+    expect([await ledgerOf(merchant, order), await ledgerOf(merchant, other)].map((lines) => lines.length)).toEqual([
+      2, 1,
+    ]);
   });
 
   test('a RefundError is kept, although it may be possible later; a processing refund answers its first answer for ever', async () => {
-    const order = await authorized(shop, { card: 'refund_processing' });
-    const [early, later] = [{ 'idempotency-key': aKey() }, { 'idempotency-key': aKey() }];
-    const refused = await refund(shop, order, { amount: 10 }, { headers: early });
-    expect(said(refused)).toEqual([400, 'RefundError']);
-    await capture(shop, order);
-    expect(await refund(shop, order, { amount: 10 }, { headers: early })).toMatchObject({
+    const order = await createAuthorization(merchant, { card: 'refund_processing' });
+    const [early, later] = [{ 'idempotency-key': newIdempotencyKey() }, { 'idempotency-key': newIdempotencyKey() }];
+    const refused = await refund(merchant, order, { amount: 10 }, { headers: early });
+    expect(outcomeOf(refused)).toEqual([400, 'RefundError']);
+    await capture(merchant, order);
+    expect(await refund(merchant, order, { amount: 10 }, { headers: early })).toMatchObject({
       status: 400,
       body: refused.body,
     });
-    const processing = await refund(shop, order, { amount: 10 }, { headers: later });
-    expect(said(processing)).toEqual([200, 'processing']);
-    await makeDue(shop, payment(order));
-    await shop.untilStatus(processing.body.id, 'completed');
-    expect((await refund(shop, order, { amount: 10 }, { headers: later })).body).toEqual(processing.body);
+    const processing = await refund(merchant, order, { amount: 10 }, { headers: later });
+    expect(outcomeOf(processing)).toEqual([200, 'processing']);
+    await makeDue(merchant, payingTransactionId(order));
+    await merchant.untilStatus(processing.body.id, 'completed');
+    expect((await refund(merchant, order, { amount: 10 }, { headers: later })).body).toEqual(processing.body);
   });
 
   test('If-Match refunds only what was read: 412, and of several at once one wins', async () => {
-    const order = await shop.paidOrder('approved', { amount: 1_000 });
-    const before = await etag(shop, order);
+    const order = await merchant.paidOrder('approved', { amount: 1_000 });
+    const before = await etagOf(merchant, order);
     const answers = await Promise.all(
-      [1, 2, 3].map(() => refund(shop, order, { amount: 100 }, { headers: { 'if-match': before } })),
+      [1, 2, 3].map(() => refund(merchant, order, { amount: 100 }, { headers: { 'if-match': before } })),
     );
-    expect(statuses(answers)).toEqual([200, 412, 412]);
-    expect(await etag(shop, order)).not.toBe(before);
-    expect(said(await refund(shop, order, { amount: 100 }, { headers: { 'if-match': before } }))).toEqual([
+    expect(httpStatusesOf(answers)).toEqual([200, 412, 412]);
+    expect(await etagOf(merchant, order)).not.toBe(before);
+    expect(outcomeOf(await refund(merchant, order, { amount: 100 }, { headers: { 'if-match': before } }))).toEqual([
       412,
       'PreconditionFailed',
     ]);
-    expect(said(await refund(shop, order, { amount: 100 }, { headers: { 'if-match': '*' } }))).toEqual([
+    expect(outcomeOf(await refund(merchant, order, { amount: 100 }, { headers: { 'if-match': '*' } }))).toEqual([
       200,
       'completed',
     ]);
-    expect((await read(shop, order)).refunded_amount).toBe(200);
+    expect((await getWholeOrder(merchant, order)).refunded_amount).toBe(200);
   });
 });
 
 test('months later, when Temporal has forgotten the order: it is refunded, within what is left', async () => {
   const order = await forgotten;
-  const first = await refund(shop, order, { amount: 600 });
-  expect(said(first)).toEqual([200, 'completed']);
-  expect(said(await refund(shop, order, { amount: 301 }))).toEqual([400, 'RefundError']);
-  expect(said(await refund(shop, order, { amount: 300 }))).toEqual([200, 'completed']);
-  expect((await read(shop, order)).refunded_amount).toBe(900);
-  expect(await books(shop, order)).toEqual(['sale approved 900', 'refund approved 600', 'refund approved 300']);
+  const first = await refund(merchant, order, { amount: 600 });
+  expect(outcomeOf(first)).toEqual([200, 'completed']);
+  expect(outcomeOf(await refund(merchant, order, { amount: 301 }))).toEqual([400, 'RefundError']);
+  expect(outcomeOf(await refund(merchant, order, { amount: 300 }))).toEqual([200, 'completed']);
+  expect((await getWholeOrder(merchant, order)).refunded_amount).toBe(900);
+  expect(await ledgerOf(merchant, order)).toEqual(['sale approved 900', 'refund approved 600', 'refund approved 300']);
 }, 200_000);

@@ -3,14 +3,14 @@ import { errorSchema } from '../../src/contract/error';
 import { CARDS } from '../support/cards';
 import { Merchant, answerOf, type Answer, type Request } from '../support/client';
 import { NOBODY } from '../support/shapes';
-import { aProject } from '../support/projects';
+import { createTestProject } from '../support/projects';
 import { connect } from '../../src/db/connection';
 import { stack } from '../support/stack';
 
 /** Rules 3.2: what is refused is not stored and not charged. */
-const shop = new Merchant();
+const merchant = new Merchant();
 const db = connect(stack().postgres_url, { pool_max: 2 });
-/** The processor's own books, which know the project. */
+/** The processor's own ledger, which know the project. */
 const simulator = connect(stack().postgres_url.replace(/\/\w+$/, '/simulator'), { pool_max: 2 });
 afterAll(() => Promise.all([db.destroy(), simulator.destroy()]));
 
@@ -27,7 +27,7 @@ function expectError({ status, headers, body }: Answer, expected: [status: numbe
 
 describe('a key that is not the right one', () => {
   test('missing, wrong, of another kind: 401 with WWW-Authenticate', async () => {
-    const { id } = await shop.createOrder();
+    const { id } = await merchant.createOrder();
     const { test_api_key } = stack();
     const wrong = [
       `${test_api_key}0`,
@@ -48,28 +48,31 @@ describe('a key that is not the right one', () => {
       `Basic ${test_api_key}`,
       `Basic ${Buffer.from(`${test_api_key}:password`).toString('base64')}`,
     ]) {
-      expectError(await shop.send('GET', `/v1/orders/${id}/`, { headers: { authorization } }), [401, 'Unauthorized']);
+      expectError(await merchant.send('GET', `/v1/orders/${id}/`, { headers: { authorization } }), [
+        401,
+        'Unauthorized',
+      ]);
     }
   });
 
   test('authentication 2: of the other project of the merchant, and of another merchant: 401 for reading and for cancelling', async () => {
-    const { id } = await shop.createOrder();
+    const { id } = await merchant.createOrder();
     const live = new Merchant(stack(), stack().live_api_key);
-    const { shop: stranger } = await aProject();
+    const { merchant: stranger } = await createTestProject();
     for (const other of [live, stranger]) {
       for (const operation of [getOrder, cancelOrder]) {
         expectError(await answerOf(operation({ orderId: id }, other.project)), [401, 'Unauthorized']);
       }
     }
-    expect((await shop.getOrder(id)).status).toBe('new');
+    expect((await merchant.getOrder(id)).status).toBe('new');
   });
 
   test('a vault token is good in its project only', async () => {
-    const { shop: stranger } = await aProject();
+    const { merchant: stranger } = await createTestProject();
     const transaction = await stranger.cardTransaction('approved');
     const error = expectError(
       await answerOf(
-        createOrder({ orderRequest: { currency: 'EUR', amount: 1, transactions: [transaction] } }, shop.project),
+        createOrder({ orderRequest: { currency: 'EUR', amount: 1, transactions: [transaction] } }, merchant.project),
       ),
       [400, 'ValidationError'],
     );
@@ -87,7 +90,7 @@ describe('a key that is not the right one', () => {
 
 test('an id that does not exist: 404', async () => {
   for (const operation of [getOrder, cancelOrder]) {
-    expectError(await answerOf(operation({ orderId: NOBODY }, shop.project)), [404, 'NotFound']);
+    expectError(await answerOf(operation({ orderId: NOBODY }, merchant.project)), [404, 'NotFound']);
   }
 });
 
@@ -96,7 +99,7 @@ describe('a wrong request: nothing is stored, nothing is charged', () => {
   let project_id: string;
   let vault_token: string;
   beforeAll(async () => {
-    ({ shop: stranger, id: project_id } = await aProject({ currencies: ['EUR', 'JPY'] }));
+    ({ merchant: stranger, id: project_id } = await createTestProject({ currencies: ['EUR', 'JPY'] }));
     vault_token = await stranger.vaultToken(CARDS.approved.number);
   });
 

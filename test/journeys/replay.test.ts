@@ -3,8 +3,8 @@ import path from 'node:path';
 import { historyToJson, replayHistories, type RecordedHistory } from '../../src/temporal/replay';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle';
 import { FLOWS } from '../support/flows';
-import { aReceiver } from '../support/receiver';
-import { aWorld, quietRuntime } from '../support/temporal';
+import { startReceiver } from '../support/receiver';
+import { createWorkflowEnvironment, quietRuntime } from '../support/temporal';
 
 /**
  * Workflows that are on their way must go on with the code of today: a change that breaks a history is made with
@@ -21,8 +21,8 @@ beforeAll(async () => {
 }, 300_000);
 
 async function record(): Promise<void> {
-  const receiver = await aReceiver();
-  const world = await aWorld({ webhook_url: receiver.url });
+  const receiver = await startReceiver();
+  const world = await createWorkflowEnvironment({ webhook_url: receiver.url });
   mkdirSync(folder, { recursive: true });
   const there = new Set(histories().map(({ name }) => name));
   for (const [name, flow] of Object.entries(FLOWS).filter(([flowName]) => !there.has(flowName))) {

@@ -1,11 +1,9 @@
 import { createOrder } from '../../src/client';
 import { orderSchema } from '../../src/contract/order';
 import { CARD, Client } from '../api/page/hosted-page';
-import { Merchant, story } from '../support/client';
+import { Merchant, statusesOf } from '../support/client';
 import { TIMESTAMP, UUID } from '../support/shapes';
 import { CARDS } from '../support/cards';
-
-const merchant = () => new Merchant();
 
 /** Every value of a JSON text, with its path. */
 function leaves(value: unknown, path = ''): [path: string, value: unknown][] {
@@ -44,11 +42,11 @@ const FIELDS = {
 
 describe('a sale, approved', () => {
   test('rules 4.8: the order is completed, its transaction accepted, its response code 00, in one answer', async () => {
-    const shop = merchant();
-    const transaction = { ...(await shop.cardTransaction('approved')), expiration_period: 'PT10M' };
+    const merchant = new Merchant();
+    const transaction = { ...(await merchant.cardTransaction('approved')), expiration_period: 'PT10M' };
     const answer = await createOrder(
       { orderRequest: { currency: 'EUR', amount: 2_599, description: 'Two tickets', transactions: [transaction] } },
-      shop.project,
+      merchant.project,
     );
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
     const order = orderSchema.parse(answer.data);
@@ -106,22 +104,27 @@ describe('a sale, approved', () => {
       ],
     });
     expect(order.created <= order.completed! && order.completed === order.modified).toBe(true);
-    expect(await shop.getOrder(id)).toEqual(order);
-    const project = await shop.getProject();
+    expect(await merchant.getOrder(id)).toEqual(order);
+    const project = await merchant.getProject();
     expect([project_id, merchant_id]).toEqual([project.id, project.merchant_id]);
     expect(
-      (await shop.ledger(id)).map(({ operation, amount, requests, result }) => [operation, amount, requests, result]),
+      (await merchant.ledger(id)).map(({ operation, amount, requests, result }) => [
+        operation,
+        amount,
+        requests,
+        result,
+      ]),
     ).toEqual([['sale', 2_599, 1, 'approved']]);
   });
 
   test('a token of an earlier payment pays again, as another order', async () => {
-    const shop = merchant();
-    const transaction = await shop.cardTransaction('approved_mastercard');
+    const merchant = new Merchant();
+    const transaction = await merchant.cardTransaction('approved_mastercard');
     const orders = [
-      await shop.createOrder({ transactions: [transaction] }),
-      await shop.createOrder({ transactions: [transaction] }),
+      await merchant.createOrder({ transactions: [transaction] }),
+      await merchant.createOrder({ transactions: [transaction] }),
     ];
-    expect(orders.map(story)).toEqual(['completed: accepted', 'completed: accepted']);
+    expect(orders.map(statusesOf)).toEqual(['completed: accepted', 'completed: accepted']);
     expect(orders.map(({ transactions }) => transactions![0]!.payment_method_brand)).toEqual([
       'mastercard',
       'mastercard',
@@ -129,10 +132,10 @@ describe('a sale, approved', () => {
   });
 
   test('an order of 0 and one of the largest amount are charged exactly', async () => {
-    const shop = merchant();
+    const merchant = new Merchant();
     for (const amount of [0, Number.MAX_SAFE_INTEGER]) {
-      const order = await shop.paidOrder('approved', { amount });
-      expect([order.status, order.amount, (await shop.ledger(order.id))[0]?.amount]).toEqual([
+      const order = await merchant.paidOrder('approved', { amount });
+      expect([order.status, order.amount, (await merchant.ledger(order.id))[0]?.amount]).toEqual([
         'completed',
         amount,
         amount,
@@ -143,25 +146,25 @@ describe('a sale, approved', () => {
 
 describe('an order for the hosted page', () => {
   test('carries order_url and status new, and every field comes back as it was sent', async () => {
-    const shop = merchant();
+    const merchant = new Merchant();
     const order = orderSchema.parse(
       (
-        await shop.send('POST', '/v1/orders', {
+        await merchant.send('POST', '/v1/orders', {
           body: { ...FIELDS, status: 'completed', id: 'mine', refunded_amount: 5, unknown: 1 },
         })
       ).body,
     );
     expect(order).toMatchObject(FIELDS);
-    expect(order).toMatchObject({ status: 'new', order_url: `${shop.place.api_url}/pay/${order.id}/` });
+    expect(order).toMatchObject({ status: 'new', order_url: `${merchant.stack.api_url}/pay/${order.id}/` });
     expect(Object.keys(order)).not.toEqual(expect.arrayContaining(['transactions']));
-    expect(await shop.getOrder(order.id)).toEqual(order);
-    expect(await shop.ledger(order.id)).toEqual([]);
+    expect(await merchant.getOrder(order.id)).toEqual(order);
+    expect(await merchant.ledger(order.id)).toEqual([]);
   });
 
   test('a transaction without a card token answers payment_url', async () => {
-    const shop = merchant();
+    const merchant = new Merchant();
     const order = orderSchema.parse(
-      await shop.createOrder({ transactions: [{ payment_method: 'credit-card', expiration_period: 'PT5M' }] }),
+      await merchant.createOrder({ transactions: [{ payment_method: 'credit-card', expiration_period: 'PT5M' }] }),
     );
     const [transaction] = order.transactions!;
     expect(transaction).toMatchObject({
@@ -177,14 +180,16 @@ describe('an order for the hosted page', () => {
 
 describe('a sale, declined', () => {
   test('rules 3.3: a decline is an answer: 200, status error, the code and its description', async () => {
-    const shop = merchant();
+    const merchant = new Merchant();
     const answer = await createOrder(
-      { orderRequest: { currency: 'EUR', amount: 100, transactions: [await shop.cardTransaction('do_not_honor')] } },
-      shop.project,
+      {
+        orderRequest: { currency: 'EUR', amount: 100, transactions: [await merchant.cardTransaction('do_not_honor')] },
+      },
+      merchant.project,
     );
     expect(answer.status).toBe(200);
     const order = orderSchema.parse(answer.data);
-    expect(story(order)).toBe('error: error');
+    expect(statusesOf(order)).toBe('error: error');
     expect(order.completed).toBeUndefined();
     const [transaction] = order.transactions!;
     expect(transaction).toMatchObject({
@@ -200,8 +205,8 @@ describe('a sale, declined', () => {
   });
 
   test('tried again on the hosted page and paid: two transactions, two charges, one of them approved', async () => {
-    const shop = merchant();
-    const order = await shop.createOrder({ return_url: 'https://shop.example/thanks?cart=1' });
+    const merchant = new Merchant();
+    const order = await merchant.createOrder({ return_url: 'https://shop.example/thanks?cart=1' });
     const customer = new Client();
     const first = await customer.post(`/pay/${order.id}/`, {
       ...CARD,
@@ -209,30 +214,30 @@ describe('a sale, declined', () => {
       ...(await customer.open(order)),
     });
     expect([first.status, /declined/i.test(await first.text())]).toEqual([200, true]);
-    expect(story(await shop.getOrder(order.id))).toBe('processing: error');
+    expect(statusesOf(await merchant.getOrder(order.id))).toBe('processing: error');
 
     const second = await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
     expect([second.status, second.headers.get('location')]).toEqual([
       303,
       `https://shop.example/thanks?cart=1&order_id=${order.id}&project_id=${order.project_id}`,
     ]);
-    const paid = orderSchema.parse(await shop.getOrder(order.id));
-    expect(story(paid)).toBe('completed: error accepted');
+    const paid = orderSchema.parse(await merchant.getOrder(order.id));
+    expect(statusesOf(paid)).toBe('completed: error accepted');
     expect(paid.transactions!.map(({ outcomes }) => outcomes?.processing.response_code)).toEqual(['51', '00']);
     expect(paid.transactions![1]!.events![0]).toMatchObject({ event: 'new', source: 'customer' });
-    expect((await shop.ledger(order.id)).map(({ result }) => result)).toEqual(['declined', 'approved']);
+    expect((await merchant.ledger(order.id)).map(({ result }) => result)).toEqual(['declined', 'approved']);
     expectNothingEmpty(paid);
   });
 
   test('rules 6.3: the form of an attempt that is over pays nothing', async () => {
-    const shop = merchant();
-    const order = await shop.createOrder();
+    const merchant = new Merchant();
+    const order = await merchant.createOrder();
     const customer = new Client();
     const form = { ...CARD, ...(await customer.open(order)) };
     const answers = await Promise.all([1, 2, 3].map(() => customer.post(`/pay/${order.id}/`, form)));
     expect(answers.map(({ status }) => status).every((status) => status < 400)).toBe(true);
     await customer.post(`/pay/${order.id}/`, form);
-    expect(story(await shop.getOrder(order.id))).toBe('completed: accepted');
-    expect(await shop.ledger(order.id)).toHaveLength(1);
+    expect(statusesOf(await merchant.getOrder(order.id))).toBe('completed: accepted');
+    expect(await merchant.ledger(order.id)).toHaveLength(1);
   });
 });

@@ -18,7 +18,7 @@ import { payloadsIn } from './payloads';
  */
 const place = stack();
 const live = new Merchant(place, place.live_api_key);
-const shop = new Merchant();
+const merchant = new Merchant();
 /** A card of no table, as a customer has one. */
 const REAL_CARD = '4242424242424242';
 
@@ -37,16 +37,16 @@ beforeAll(async () => {
   await live.untilStatus(paid.id, 'completed');
 
   // What is refused goes through other doors.
-  const refused = await shop.createOrder();
+  const refused = await merchant.createOrder();
   const form = { ...CARD, ...(await customer.open(refused)) };
   await customer.post(`/pay/${refused.id}/`, { ...form, number: REAL_CARD, card_expiry: '01 / 20' });
   await customer.post(`/pay/${refused.id}/`, { ...form, number: '4242424242424243' });
   await customer.post(`/pay/${refused.id}/`, { ...form, number: CARDS.do_not_honor.number });
-  await shop.send('POST', '/v1/orders/', {
+  await merchant.send('POST', '/v1/orders/', {
     body: { currency: 'EUR', amount: 1, description: REAL_CARD, extra: { [REAL_CARD]: REAL_CARD } },
   });
-  await shop.send('GET', `/v1/orders/${REAL_CARD}/`);
-  await shop.send('POST', '/v1/orders/', {
+  await merchant.send('GET', `/v1/orders/${REAL_CARD}/`);
+  await merchant.send('POST', '/v1/orders/', {
     body: `{"currency": ${REAL_CARD}`,
     headers: { 'idempotency-key': REAL_CARD },
   });
@@ -87,7 +87,7 @@ async function dump(db: Database): Promise<Record<string, string>> {
 
 test.each([
   ['the record', 'payments', 'orders', '424242******4242'],
-  ["the processor's own books", 'simulator', 'cards', '424242******4242'],
+  ["the processor's own database", 'simulator', 'cards', '424242******4242'],
 ])('%s: every table as text', async (_title, database, table, kept) => {
   const db = connect(place.postgres_url.replace(/\/\w+$/, `/${database}`), { pool_max: 1 });
   try {

@@ -1,41 +1,45 @@
 import { connect as connectTo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { orderSchema } from '../../src/contract/order';
-import { Merchant, story, type Refusal } from '../support/client';
+import { Merchant, statusesOf, type Refusal } from '../support/client';
 import { NOBODY } from '../support/shapes';
-import { aProject } from '../support/projects';
+import { createTestProject } from '../support/projects';
 import {
-  aKey,
-  authorized,
-  books,
+  newIdempotencyKey,
+  createAuthorization,
+  ledgerOf,
   capture,
   capturePart,
-  details,
-  etag,
+  amountDetailsOf,
+  etagOf,
   expectNothingEmpty,
   forgetAnswer,
-  once,
+  untilOrder,
   part,
-  payment,
-  read,
+  payingTransactionId,
+  getWholeOrder,
   refund,
-  said,
-  statuses,
+  outcomeOf,
+  httpStatusesOf,
   voidAll,
   voidPart,
-} from './following';
+} from './requests';
 
 /** Money that is reserved, and released. */
-const shop = new Merchant();
+const merchant = new Merchant();
 const delayed = (fields: Record<string, unknown> = {}) =>
-  authorized(shop, { ...fields, transaction: { capture_mode: 'delayed', expiration_period: 'PT5S' } });
+  createAuthorization(merchant, { ...fields, transaction: { capture_mode: 'delayed', expiration_period: 'PT5S' } });
 
 describe('a void', () => {
   test('of all: a void order, and the transaction is cancelled while its order stays completed', async () => {
-    const order = await authorized(shop, { description: 'A chair', merchant_order_id: 'M-8', extra: { mine: 1 } });
-    const { status, body } = await voidAll(shop, order);
+    const order = await createAuthorization(merchant, {
+      description: 'A chair',
+      merchant_order_id: 'M-8',
+      extra: { mine: 1 },
+    });
+    const { status, body } = await voidAll(merchant, order);
     const voided = orderSchema.parse(body);
-    expect([status, story(voided)]).toEqual([200, 'completed: accepted']);
+    expect([status, statusesOf(voided)]).toEqual([200, 'completed: accepted']);
     expect(voided).toMatchObject({
       amount: 1_000,
       currency: 'EUR',
@@ -61,8 +65,8 @@ describe('a void', () => {
     }
     expectNothingEmpty(voided);
 
-    const original = orderSchema.parse(await read(shop, order));
-    expect([story(original), original.flags, original.related_orders]).toEqual([
+    const original = orderSchema.parse(await getWholeOrder(merchant, order));
+    expect([statusesOf(original), original.flags, original.related_orders]).toEqual([
       'completed: cancelled',
       ['is-test', 'has-voids'],
       [voided.id],
@@ -79,35 +83,39 @@ describe('a void', () => {
       voided: 1_000,
     });
     expectNothingEmpty(original);
-    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
+    expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
   });
 
   test('of a part: the authorization is reduced, the rest stays capturable', async () => {
-    const order = await authorized(shop);
-    expect((await voidPart(shop, order, part(400), { slash: false })).body).toMatchObject({
+    const order = await createAuthorization(merchant);
+    expect((await voidPart(merchant, order, part(400), { slash: false })).body).toMatchObject({
       amount: 400,
       description: 'a part of 400',
       status: 'completed',
     });
-    const reduced = await read(shop, order);
-    expect([story(reduced), reduced.transactions![0]!.is_capturable, reduced.transactions![0]!.voided_amount]).toEqual([
-      'completed: accepted',
-      true,
-      400,
-    ]);
+    const reduced = await getWholeOrder(merchant, order);
+    expect([
+      statusesOf(reduced),
+      reduced.transactions![0]!.is_capturable,
+      reduced.transactions![0]!.voided_amount,
+    ]).toEqual(['completed: accepted', true, 400]);
     expect(reduced.amount_details).toMatchObject({ capturable: 600, voidable: 600, voided: 400 });
-    expect(said(await capturePart(shop, order, part(601)))).toEqual([400, 'ValidationError']);
-    expect((await capture(shop, order)).body.amount).toBe(600);
-    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'void approved 400', 'capture approved 600']);
+    expect(outcomeOf(await capturePart(merchant, order, part(601)))).toEqual([400, 'ValidationError']);
+    expect((await capture(merchant, order)).body.amount).toBe(600);
+    expect(await ledgerOf(merchant, order)).toEqual([
+      'authorize approved 1000',
+      'void approved 400',
+      'capture approved 600',
+    ]);
   });
 
   test('"not yet captured" is read per amount: after a partial capture the rest is voided, the captured part refunded', async () => {
-    const order = await authorized(shop);
-    await capturePart(shop, order, part(250));
-    expect((await voidAll(shop, order, { slash: false })).body.amount).toBe(750);
-    const original = await read(shop, order);
+    const order = await createAuthorization(merchant);
+    await capturePart(merchant, order, part(250));
+    expect((await voidAll(merchant, order, { slash: false })).body.amount).toBe(750);
+    const original = await getWholeOrder(merchant, order);
     // Something was taken: the transaction stays accepted.
-    expect([story(original), original.transactions![0]!.is_capturable]).toEqual(['completed: accepted', false]);
+    expect([statusesOf(original), original.transactions![0]!.is_capturable]).toEqual(['completed: accepted', false]);
     expect(original.amount_details).toEqual({
       capturable: 0,
       captured: 250,
@@ -116,32 +124,37 @@ describe('a void', () => {
       voidable: 0,
       voided: 750,
     });
-    expect(said(await refund(shop, order, { amount: 251 }))).toEqual([400, 'RefundError']);
-    expect(said(await refund(shop, order, { amount: 250 }))).toEqual([200, 'completed']);
-    expect((await read(shop, order)).flags).toEqual(['is-test', 'has-captures', 'has-voids', 'has-refunds']);
+    expect(outcomeOf(await refund(merchant, order, { amount: 251 }))).toEqual([400, 'RefundError']);
+    expect(outcomeOf(await refund(merchant, order, { amount: 250 }))).toEqual([200, 'completed']);
+    expect((await getWholeOrder(merchant, order)).flags).toEqual([
+      'is-test',
+      'has-captures',
+      'has-voids',
+      'has-refunds',
+    ]);
   });
 
   test('several parts to the last: the transaction is cancelled then', async () => {
-    const order = await authorized(shop);
-    for (const amount of [1, 499]) await voidPart(shop, order, part(amount));
-    expect(story(await read(shop, order))).toBe('completed: accepted');
-    expect(said(await voidPart(shop, order, part(501)))).toEqual([400, 'ValidationError']);
-    await voidPart(shop, order, part(500));
-    expect(story(await read(shop, order))).toBe('completed: cancelled');
-    expect(said(await voidPart(shop, order, part(1)))).toEqual([409, 'CanNotCancelTransaction']);
-    expect(said(await voidAll(shop, order))).toEqual([409, 'CanNotCancelTransaction']);
-    expect(said(await capture(shop, order))).toEqual([409, 'Conflict']);
-    expect(said(await refund(shop, order, { amount: 1 }))).toEqual([400, 'RefundError']);
+    const order = await createAuthorization(merchant);
+    for (const amount of [1, 499]) await voidPart(merchant, order, part(amount));
+    expect(statusesOf(await getWholeOrder(merchant, order))).toBe('completed: accepted');
+    expect(outcomeOf(await voidPart(merchant, order, part(501)))).toEqual([400, 'ValidationError']);
+    await voidPart(merchant, order, part(500));
+    expect(statusesOf(await getWholeOrder(merchant, order))).toBe('completed: cancelled');
+    expect(outcomeOf(await voidPart(merchant, order, part(1)))).toEqual([409, 'CanNotCancelTransaction']);
+    expect(outcomeOf(await voidAll(merchant, order))).toEqual([409, 'CanNotCancelTransaction']);
+    expect(outcomeOf(await capture(merchant, order))).toEqual([409, 'Conflict']);
+    expect(outcomeOf(await refund(merchant, order, { amount: 1 }))).toEqual([400, 'RefundError']);
   });
 
   test('rules 8.2: delayed is voided like manual; in full, nothing is captured at the end', async () => {
     const order = await delayed();
-    expect(said(await voidAll(shop, order))).toEqual([200, 'completed']);
-    expect(story(await read(shop, order))).toBe('completed: cancelled');
+    expect(outcomeOf(await voidAll(merchant, order))).toEqual([200, 'completed']);
+    expect(statusesOf(await getWholeOrder(merchant, order))).toBe('completed: cancelled');
     // The end of this one comes after that of the first.
     const later = await delayed();
-    await once(shop, later, 'is captured', ({ transactions }) => transactions![0]!.captured_amount === 1_000);
-    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
+    await untilOrder(merchant, later, 'is captured', ({ transactions }) => transactions![0]!.captured_amount === 1_000);
+    expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
   });
 
   test.each([
@@ -153,27 +166,27 @@ describe('a void', () => {
     ['no amount', { description: 'x' }, 'amount'],
     ['no description', { amount: 1 }, 'description'],
   ])('refused with ValidationError: %s', async (_title, body, property_path) => {
-    const order = await authorized(shop);
-    await voidPart(shop, order, part(300));
-    const answer = await voidPart(shop, order, body);
+    const order = await createAuthorization(merchant);
+    await voidPart(merchant, order, part(300));
+    const answer = await voidPart(merchant, order, body);
     expect([answer.status, answer.body.error.type, answer.body.error.property_path]).toEqual([
       400,
       'ValidationError',
       property_path,
     ]);
-    expect(await books(shop, order)).toHaveLength(2);
+    expect(await ledgerOf(merchant, order)).toHaveLength(2);
   });
 
   test('refused with CanNotCancelTransaction: a sale, an order nobody paid, all captured, a follow-up order, after the window', async () => {
-    const captured = await authorized(shop);
-    const follow_up = (await capture(shop, captured)).body;
-    const ended = await authorized(shop, { transaction: { expiration_period: 'PT1S' } });
-    await once(shop, ended, 'has lapsed', ({ transactions }) => transactions![0]!.status === 'expired');
-    const unpaid = await shop.createOrder({
+    const captured = await createAuthorization(merchant);
+    const follow_up = (await capture(merchant, captured)).body;
+    const ended = await createAuthorization(merchant, { transaction: { expiration_period: 'PT1S' } });
+    await untilOrder(merchant, ended, 'has lapsed', ({ transactions }) => transactions![0]!.status === 'expired');
+    const unpaid = await merchant.createOrder({
       transactions: [{ payment_method: 'credit-card', capture_mode: 'manual' }],
     });
-    for (const order of [await shop.paidOrder('approved'), unpaid, captured, follow_up, ended]) {
-      expect([said(await voidAll(shop, order)), said(await voidPart(shop, order, part(1)))]).toEqual([
+    for (const order of [await merchant.paidOrder('approved'), unpaid, captured, follow_up, ended]) {
+      expect([outcomeOf(await voidAll(merchant, order)), outcomeOf(await voidPart(merchant, order, part(1)))]).toEqual([
         [409, 'CanNotCancelTransaction'],
         [409, 'CanNotCancelTransaction'],
       ]);
@@ -181,30 +194,30 @@ describe('a void', () => {
   });
 
   test('404 for an order or transaction that does not exist; 401 for another project', async () => {
-    const order = await authorized(shop);
-    const { shop: stranger } = await aProject();
+    const order = await createAuthorization(merchant);
+    const { merchant: stranger } = await createTestProject();
     for (const wrong of [
       { id: NOBODY, transactions: order.transactions },
       { id: order.id, transactions: [{ id: NOBODY }] },
     ]) {
-      expect([said(await voidAll(shop, wrong)), said(await voidPart(shop, wrong, part(1)))]).toEqual([
+      expect([outcomeOf(await voidAll(merchant, wrong)), outcomeOf(await voidPart(merchant, wrong, part(1)))]).toEqual([
         [404, 'NotFound'],
         [404, 'NotFound'],
       ]);
     }
-    expect([said(await voidAll(stranger, order)), said(await voidPart(stranger, order, part(1)))]).toEqual([
+    expect([outcomeOf(await voidAll(stranger, order)), outcomeOf(await voidPart(stranger, order, part(1)))]).toEqual([
       [401, 'Unauthorized'],
       [401, 'Unauthorized'],
     ]);
-    expect(await books(shop, order)).toHaveLength(1);
+    expect(await ledgerOf(merchant, order)).toHaveLength(1);
   });
 });
 
 /** Byte for byte: fetch adds a Content-Length by itself. Answers status and amount. */
 async function postExactly(path: string, headers: string[], body = ''): Promise<[status: number, amount: unknown]> {
-  const { hostname, port } = new URL(shop.place.api_url);
+  const { hostname, port } = new URL(merchant.stack.api_url);
   const socket = connectTo(Number(port), hostname);
-  const authorization = `Authorization: Basic ${Buffer.from(`${shop.api_key}:`).toString('base64')}`;
+  const authorization = `Authorization: Basic ${Buffer.from(`${merchant.api_key}:`).toString('base64')}`;
   socket.write(
     [
       `POST ${path} HTTP/1.1`,
@@ -235,9 +248,13 @@ describe('surface 5: captures/ and voids/ without a body', () => {
         [['Content-Length: 2', JSON_TYPE], '{}'],
       ] as [string[], string?][]) {
         for (const slash of ['/', '']) {
-          const order = await authorized(shop);
+          const order = await createAuthorization(merchant);
           expect(
-            await postExactly(`/v1/orders/${order.id}/transactions/${payment(order)}/${what}${slash}`, headers, body),
+            await postExactly(
+              `/v1/orders/${order.id}/transactions/${payingTransactionId(order)}/${what}${slash}`,
+              headers,
+              body,
+            ),
           ).toEqual([200, 1_000]);
         }
       }
@@ -247,10 +264,10 @@ describe('surface 5: captures/ and voids/ without a body', () => {
   test.each(['captures', 'voids'])(
     '%s/ with an amount is refused: who means a part must not get the whole',
     async (what) => {
-      const order = await authorized(shop);
-      const refused = await shop.send<{ error: Refusal }>(
+      const order = await createAuthorization(merchant);
+      const refused = await merchant.send<{ error: Refusal }>(
         'POST',
-        `/v1/orders/${order.id}/transactions/${payment(order)}/${what}/`,
+        `/v1/orders/${order.id}/transactions/${payingTransactionId(order)}/${what}/`,
         { body: { amount: 5 } },
       );
       expect([refused.status, refused.body.error.type, refused.body.error.property_path]).toEqual([
@@ -258,54 +275,54 @@ describe('surface 5: captures/ and voids/ without a body', () => {
         'ValidationError',
         'amount',
       ]);
-      expect(await books(shop, order)).toHaveLength(1);
+      expect(await ledgerOf(merchant, order)).toHaveLength(1);
     },
   );
 });
 
 describe('the second time', () => {
   test('with the same Idempotency-Key: the first answer, one void; also at once, and after its answer got lost', async () => {
-    const order = await authorized(shop);
-    const headers = { 'idempotency-key': aKey() };
-    const answers = await Promise.all([1, 2, 3, 4].map(() => voidAll(shop, order, { headers })));
+    const order = await createAuthorization(merchant);
+    const headers = { 'idempotency-key': newIdempotencyKey() };
+    const answers = await Promise.all([1, 2, 3, 4].map(() => voidAll(merchant, order, { headers })));
     expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
     await forgetAnswer(headers['idempotency-key']);
-    expect(await voidAll(shop, order, { headers })).toMatchObject({ status: 200, body: answers[0]!.body });
-    expect(said(await voidPart(shop, order, part(1_000), { headers }))).toEqual([422, 'IdempotencyKeyReused']);
-    expect(await books(shop, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
+    expect(await voidAll(merchant, order, { headers })).toMatchObject({ status: 200, body: answers[0]!.body });
+    expect(outcomeOf(await voidPart(merchant, order, part(1_000), { headers }))).toEqual([422, 'IdempotencyKeyReused']);
+    expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
   });
 
   test('"more than is left" and CanNotCancelTransaction are kept', async () => {
-    const order = await authorized(shop);
-    const [more, over] = [{ 'idempotency-key': aKey() }, { 'idempotency-key': aKey() }];
-    const first = await voidPart(shop, order, part(1_001), { headers: more });
+    const order = await createAuthorization(merchant);
+    const [more, over] = [{ 'idempotency-key': newIdempotencyKey() }, { 'idempotency-key': newIdempotencyKey() }];
+    const first = await voidPart(merchant, order, part(1_001), { headers: more });
     expect([first.status, first.body.error.property_path]).toEqual([400, 'amount']);
-    await voidAll(shop, order);
-    expect(await voidPart(shop, order, part(1_001), { headers: more })).toMatchObject({
+    await voidAll(merchant, order);
+    expect(await voidPart(merchant, order, part(1_001), { headers: more })).toMatchObject({
       status: 400,
       body: first.body,
     });
-    const refused = await voidAll(shop, order, { headers: over });
-    expect(said(refused)).toEqual([409, 'CanNotCancelTransaction']);
-    expect(await voidAll(shop, order, { headers: over })).toMatchObject({ status: 409, body: refused.body });
+    const refused = await voidAll(merchant, order, { headers: over });
+    expect(outcomeOf(refused)).toEqual([409, 'CanNotCancelTransaction']);
+    expect(await voidAll(merchant, order, { headers: over })).toMatchObject({ status: 409, body: refused.body });
   });
 
   test('capture and void of all at once: one gets it, and the record and the ledger agree', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const order = await authorized(shop);
+      const order = await createAuthorization(merchant);
       const answers = await Promise.all([
-        capture(shop, order),
-        voidAll(shop, order),
-        capture(shop, order),
-        voidAll(shop, order),
+        capture(merchant, order),
+        voidAll(merchant, order),
+        capture(merchant, order),
+        voidAll(merchant, order),
       ]);
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
       for (const answer of answers.filter(({ status }) => status !== 200)) {
-        expect(['Conflict', 'CanNotCancelTransaction']).toContain(said(answer)[1]);
+        expect(['Conflict', 'CanNotCancelTransaction']).toContain(outcomeOf(answer)[1]);
       }
-      const { captured, voided } = await details(shop, order);
+      const { captured, voided } = await amountDetailsOf(merchant, order);
       expect(captured + voided).toBe(1_000);
-      expect(await books(shop, order)).toEqual([
+      expect(await ledgerOf(merchant, order)).toEqual([
         'authorize approved 1000',
         captured > 0 ? 'capture approved 1000' : 'void approved 1000',
       ]);
@@ -313,19 +330,22 @@ describe('the second time', () => {
   });
 
   test('If-Match voids only what was read', async () => {
-    const order = await authorized(shop);
-    const before = await etag(shop, order);
-    await capturePart(shop, order, part(1));
-    expect(said(await voidAll(shop, order, { headers: { 'if-match': before } }))).toEqual([412, 'PreconditionFailed']);
-    expect(said(await voidPart(shop, order, part(1), { headers: { 'if-match': before } }))).toEqual([
+    const order = await createAuthorization(merchant);
+    const before = await etagOf(merchant, order);
+    await capturePart(merchant, order, part(1));
+    expect(outcomeOf(await voidAll(merchant, order, { headers: { 'if-match': before } }))).toEqual([
       412,
       'PreconditionFailed',
     ]);
-    const now = await etag(shop, order);
+    expect(outcomeOf(await voidPart(merchant, order, part(1), { headers: { 'if-match': before } }))).toEqual([
+      412,
+      'PreconditionFailed',
+    ]);
+    const now = await etagOf(merchant, order);
     const answers = await Promise.all(
-      [1, 2, 3].map(() => voidPart(shop, order, part(100), { headers: { 'if-match': now } })),
+      [1, 2, 3].map(() => voidPart(merchant, order, part(100), { headers: { 'if-match': now } })),
     );
-    expect(statuses(answers)).toEqual([200, 412, 412]);
-    expect((await details(shop, order)).voided).toBe(100);
+    expect(httpStatusesOf(answers)).toEqual([200, 412, 412]);
+    expect((await amountDetailsOf(merchant, order)).voided).toBe(100);
   });
 });

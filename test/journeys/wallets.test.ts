@@ -3,8 +3,8 @@ import { WALLETS, type Wallet } from '../../src/processor/wire';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import { PAY, charges, walletButton } from '../api/page/hosted-page';
 import { aVisitor, launchBrowser } from '../support/browser';
-import { Merchant, story, type Refusal } from '../support/client';
-import { aProject } from '../support/projects';
+import { Merchant, statusesOf, type Refusal } from '../support/client';
+import { createTestProject } from '../support/projects';
 import { stack } from '../support/stack';
 
 /** Every wallet through both doors, in a test and in a live project: by token over REST, and pressed on the hosted page. */
@@ -21,8 +21,8 @@ const KINDS = WALLETS.flatMap((wallet) => (['test', 'live'] as const).map((kind)
 const shopOf = (kind: 'test' | 'live') => new Merchant(stack(), stack()[`${kind}_api_key`]);
 
 /** A transaction as a merchant sends it whose customer has agreed in their wallet before. */
-async function walletTransaction(shop: Merchant, payment_method: Wallet) {
-  const { body: project } = await shop.send<{ id: string; is_test: boolean }>(
+async function walletTransaction(merchant: Merchant, payment_method: Wallet) {
+  const { body: project } = await merchant.send<{ id: string; is_test: boolean }>(
     'GET',
     '/v1/merchants/self/projects/self/',
   );
@@ -43,39 +43,39 @@ const expected = (payment_method: Wallet) => ({
 
 describe('by token over REST', () => {
   test.each(KINDS)('%s, %s: completed by its only attempt, charged once', async (wallet, kind) => {
-    const shop = shopOf(kind);
-    const order = await shop.createOrder({ transactions: [await walletTransaction(shop, wallet)] });
+    const merchant = shopOf(kind);
+    const order = await merchant.createOrder({ transactions: [await walletTransaction(merchant, wallet)] });
     expect(order).toMatchObject({ status: 'completed', transactions: [expected(wallet)] });
-    expect(await shop.getOrder(order.id)).toMatchObject({ transactions: [expected(wallet)] });
+    expect(await merchant.getOrder(order.id)).toMatchObject({ transactions: [expected(wallet)] });
     expect(await charges(order.id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
   });
 
   test.each(WALLETS)('%s, sent again with its Idempotency-Key: the same order, charged once', async (wallet) => {
-    const shop = shopOf('test');
+    const merchant = shopOf('test');
     const request = {
-      body: { currency: 'EUR', amount: 700, transactions: [await walletTransaction(shop, wallet)] },
+      body: { currency: 'EUR', amount: 700, transactions: [await walletTransaction(merchant, wallet)] },
       headers: { 'idempotency-key': `${wallet}-${Date.now()}` },
     };
     const [first, second] = [
-      await shop.send<{ id: string }>('POST', '/v1/orders/', request),
-      await shop.send<{ id: string }>('POST', '/v1/orders/', request),
+      await merchant.send<{ id: string }>('POST', '/v1/orders/', request),
+      await merchant.send<{ id: string }>('POST', '/v1/orders/', request),
     ];
     expect(second.body).toEqual(first.body);
     expect(await charges(first.body.id)).toHaveLength(1);
   });
 
   test.each(WALLETS)('%s, answer lost: processing, then completed, charged once', async (wallet) => {
-    const shop = shopOf('test');
-    const transaction = await walletTransaction(shop, wallet);
-    await shop.trouble({
+    const merchant = shopOf('test');
+    const transaction = await walletTransaction(merchant, wallet);
+    await merchant.addFault({
       kind: 'lost_answer',
       operation: 'sale',
       vault_token: transaction.payment_method_details.vault_token,
       times: 1,
     });
-    const order = await shop.createOrder({ transactions: [transaction] });
-    expect(story(order)).toBe('processing: processing');
-    expect(story(await shop.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
+    const order = await merchant.createOrder({ transactions: [transaction] });
+    expect(statusesOf(order)).toBe('processing: processing');
+    expect(statusesOf(await merchant.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
     expect(await charges(order.id)).toHaveLength(1);
   });
 
@@ -83,14 +83,18 @@ describe('by token over REST', () => {
     '%s is refused where the project has it not active, or the token is of another project',
     async (wallet) => {
       const transaction = await walletTransaction(shopOf('test'), wallet);
-      const refusal = async (shop: Merchant) => {
-        const { status, body } = await shop.send<{ error: Refusal }>('POST', '/v1/orders/', {
+      const refusal = async (merchant: Merchant) => {
+        const { status, body } = await merchant.send<{ error: Refusal }>('POST', '/v1/orders/', {
           body: { currency: 'EUR', amount: 700, transactions: [transaction] },
         });
         return [status, body.error.type, body.error.property_path];
       };
-      expect(await refusal((await aProject()).shop)).toEqual([400, 'ValidationError', 'transactions.0.payment_method']);
-      expect(await refusal((await aProject({ payment_methods: [wallet] })).shop)).toEqual([
+      expect(await refusal((await createTestProject()).merchant)).toEqual([
+        400,
+        'ValidationError',
+        'transactions.0.payment_method',
+      ]);
+      expect(await refusal((await createTestProject({ payment_methods: [wallet] })).merchant)).toEqual([
         400,
         'ValidationError',
         'transactions.0.payment_method_details.vault_token',
@@ -100,15 +104,15 @@ describe('by token over REST', () => {
 });
 
 test('rules 6.6: a token pays by the method it was made by, and by no other', async () => {
-  const shop = shopOf('test');
+  const merchant = shopOf('test');
   const tokens = {
-    'credit-card': (await shop.cardTransaction('approved')).payment_method_details,
-    'apple-pay': (await walletTransaction(shop, 'apple-pay')).payment_method_details,
-    'google-pay': (await walletTransaction(shop, 'google-pay')).payment_method_details,
+    'credit-card': (await merchant.cardTransaction('approved')).payment_method_details,
+    'apple-pay': (await walletTransaction(merchant, 'apple-pay')).payment_method_details,
+    'google-pay': (await walletTransaction(merchant, 'google-pay')).payment_method_details,
   };
   for (const [made_by, payment_method_details] of Object.entries(tokens)) {
     for (const payment_method of Object.keys(tokens)) {
-      const { status, body } = await shop.send<{ error?: Refusal }>('POST', '/v1/orders/', {
+      const { status, body } = await merchant.send<{ error?: Refusal }>('POST', '/v1/orders/', {
         body: { currency: 'EUR', amount: 700, transactions: [{ payment_method, payment_method_details }] },
       });
       expect([made_by, payment_method, status, body.error?.value]).toEqual([
@@ -130,23 +134,23 @@ describe('on the hosted page', () => {
   afterAll(() => browser.close());
 
   test.each(KINDS)('%s, %s: pressed, completed, charged once', async (wallet, kind) => {
-    const shop = shopOf(kind);
-    const { id, order_url } = await shop.createOrder();
+    const merchant = shopOf(kind);
+    const { id, order_url } = await merchant.createOrder();
     const { page, complaints } = await aVisitor(browser);
     await page.goto(order_url!);
     await page.click(walletButton(wallet));
     await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
     await page.context().close();
     expect(complaints).toEqual([]);
-    expect(await shop.getOrder(id)).toMatchObject({ status: 'completed', transactions: [expected(wallet)] });
+    expect(await merchant.getOrder(id)).toMatchObject({ status: 'completed', transactions: [expected(wallet)] });
     expect(await charges(id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
   });
 
   test.each(WALLETS)(
     '%s, announced without a token: its payment_url offers that wallet alone, and pays that transaction',
     async (wallet) => {
-      const shop = shopOf('test');
-      const announced = await shop.createOrder({ transactions: [{ payment_method: wallet }] });
+      const merchant = shopOf('test');
+      const announced = await merchant.createOrder({ transactions: [{ payment_method: wallet }] });
       const [transaction] = announced.transactions ?? [];
       const { page } = await aVisitor(browser);
       await page.goto(transaction!.payment_url!);
@@ -154,22 +158,22 @@ describe('on the hosted page', () => {
       await page.click(walletButton(wallet));
       await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
       await page.context().close();
-      expect((await shop.getOrder(announced.id)).transactions).toMatchObject([
+      expect((await merchant.getOrder(announced.id)).transactions).toMatchObject([
         { id: transaction!.id, ...expected(wallet) },
       ]);
     },
   );
 
   test('a token that a wallet has left pays the next order without the customer', async () => {
-    const shop = shopOf('test');
-    const { id, order_url } = await shop.createOrder();
+    const merchant = shopOf('test');
+    const { id, order_url } = await merchant.createOrder();
     const { page } = await aVisitor(browser);
     await page.goto(order_url!);
     await page.click(walletButton('apple-pay'));
     await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
     await page.context().close();
-    const vault_token = (await shop.getOrder(id)).transactions?.[0]?.payment_method_details?.vault_token;
-    const next = await shop.createOrder({
+    const vault_token = (await merchant.getOrder(id)).transactions?.[0]?.payment_method_details?.vault_token;
+    const next = await merchant.createOrder({
       transactions: [{ payment_method: 'apple-pay', payment_method_details: { vault_token: vault_token! } }],
     });
     expect(next).toMatchObject({ status: 'completed', transactions: [expected('apple-pay')] });

@@ -2,16 +2,16 @@ import { Webhook } from 'standardwebhooks';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
 import { webhookOf } from '../support/client';
-import { aProject, type TestProject } from '../support/projects';
-import { aReceiver, type Receiver } from '../support/receiver';
+import { createTestProject, type TestProject } from '../support/projects';
+import { startReceiver, type Receiver } from '../support/receiver';
 import { until } from '../support/until';
 
 /** Webhooks as the merchant's server gets them, from the order to the signature. */
 let receiver: Receiver;
 let project: TestProject;
 beforeAll(async () => {
-  receiver = await aReceiver();
-  project = await aProject({ webhook_url: receiver.url });
+  receiver = await startReceiver();
+  project = await createTestProject({ webhook_url: receiver.url });
 });
 afterAll(() => receiver.close());
 // Longer than two webhooks may take that a busy machine took too late: each is sent again after two minutes.
@@ -25,13 +25,13 @@ const told = () => receiver.received.map(({ path, body }) => ({ path, order_id: 
 
 /** Deliveries go out in the order of what caused them, so that a second one for the order would have come by now. */
 async function anotherOrderIsTold(): Promise<string> {
-  const { id } = await project.shop.paidOrder('approved');
+  const { id } = await project.merchant.paidOrder('approved');
   await until('its webhook', () => told().some(({ order_id }) => order_id === id), 150_000);
   return id;
 }
 
 test('a sale approved at once sends exactly one, to the URL of the project', async () => {
-  const { id } = await project.shop.paidOrder('approved');
+  const { id } = await project.merchant.paidOrder('approved');
   await receiver.waitFor(1);
   expect(webhookOf(receiver.received[0]!.body)).toEqual({
     event: 'status_changed',
@@ -48,34 +48,34 @@ test('a sale approved at once sends exactly one, to the URL of the project', asy
 test('when it arrives the order is already what it tells of', async () => {
   const seen: Promise<string>[] = [];
   receiver.answer((response) => {
-    seen.push(project.shop.getOrder(webhookOf(receiver.received[0]!.body).order_id).then(({ status }) => status));
+    seen.push(project.merchant.getOrder(webhookOf(receiver.received[0]!.body).order_id).then(({ status }) => status));
     response.writeHead(204).end();
   });
-  await project.shop.paidOrder('do_not_honor');
+  await project.merchant.paidOrder('do_not_honor');
   await receiver.waitFor(1);
   expect(await seen[0]).toBe('error');
 });
 
 test('rules 13.3: webhook_url of the order overrides that of the project', async () => {
   const url = new URL('/of-this-order?key=1', receiver.url).href;
-  const { id } = await project.shop.paidOrder('approved', { webhook_url: url });
+  const { id } = await project.merchant.paidOrder('approved', { webhook_url: url });
   await receiver.waitFor(1);
   expect(told()).toEqual([{ path: '/of-this-order?key=1', order_id: id }]);
 });
 
 test('it is signed with the secret of the project, over the bytes that arrive', async () => {
-  const { id } = await project.shop.paidOrder('approved');
+  const { id } = await project.merchant.paidOrder('approved');
   const [{ headers, body }] = (await receiver.waitFor(1)) as [Receiver['received'][number]];
   expect(headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': `webhook:${id}:1` });
   const signed = headers as Record<string, string>;
   expect(new Webhook(project.webhook_secret).verify(body, signed)).toEqual(JSON.parse(body));
   expect(() => new Webhook(project.webhook_secret).verify(`${body} `, signed)).toThrow();
-  const other = await aProject({ webhook_url: receiver.url });
+  const other = await createTestProject({ webhook_url: receiver.url });
   expect(() => new Webhook(other.webhook_secret).verify(body, signed)).toThrow();
 });
 
 test('every change of the status is told, each under an id of its own: declined, then paid', async () => {
-  const order = await project.shop.createOrder();
+  const order = await project.merchant.createOrder();
   const customer = new Client();
   await customer.post(`/pay/${order.id}/`, {
     ...CARD,
@@ -97,17 +97,17 @@ test('every change of the status is told, each under an id of its own: declined,
 });
 
 test('cancelled and expired orders are told too', async () => {
-  const cancelled = await project.shop.createOrder();
-  await project.shop.cancelOrder(cancelled.id);
+  const cancelled = await project.merchant.createOrder();
+  await project.merchant.cancelOrder(cancelled.id);
   // Two deliveries are on their way independently: the second begins once the first has come.
   await receiver.waitFor(1);
-  const expired = await project.shop.createOrder({ expiration_period: 'PT1S' });
+  const expired = await project.merchant.createOrder({ expiration_period: 'PT1S' });
   await receiver.waitFor(2);
   expect(told().map(({ order_id }) => order_id)).toEqual([cancelled.id, expired.id]);
 });
 
 test('creating an order is no change', async () => {
-  await project.shop.createOrder();
+  await project.merchant.createOrder();
   const other = await anotherOrderIsTold();
   expect(told()).toEqual([{ path: '/hook', order_id: other }]);
 });

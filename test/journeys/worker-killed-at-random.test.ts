@@ -14,8 +14,8 @@ import {
 import { connect, rows } from '../../src/db/connection';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS, type CardName } from '../support/cards';
-import { Merchant, story, type Answer } from '../support/client';
-import { insist, killWorkerAtRandom, killingSeed, type Killer } from '../support/killing';
+import { Merchant, statusesOf, type Answer } from '../support/client';
+import { sendUntilAnswered, killWorkerAtRandom, killingSeed, type Killer } from '../support/killing';
 import { discardStack, launchStack, stackIn, type LaunchedStack } from '../support/stack';
 import { until } from '../support/until';
 
@@ -25,14 +25,14 @@ chmodSync(data_dir, 0o711);
 
 let launched: LaunchedStack;
 let killer: Killer | undefined;
-let shop: Merchant;
+let merchant: Merchant;
 let token: string;
 
 beforeAll(async () => {
   launched = launchStack(data_dir);
   await launched.ready;
-  shop = new Merchant(stackIn(data_dir));
-  token = await shop.vaultToken(CARDS.approved.number);
+  merchant = new Merchant(stackIn(data_dir));
+  token = await merchant.vaultToken(CARDS.approved.number);
 });
 afterAll(async () => {
   await killer?.stop();
@@ -55,8 +55,8 @@ function orderOf({ status, body }: Answer<Order>): Order {
 async function create(fields: Partial<OrderRequest> = {}): Promise<Order> {
   const idempotencyKey = aKey();
   return orderOf(
-    await insist(() =>
-      createOrder({ idempotencyKey, orderRequest: { currency: 'EUR', amount: AMOUNT, ...fields } }, shop.project),
+    await sendUntilAnswered(() =>
+      createOrder({ idempotencyKey, orderRequest: { currency: 'EUR', amount: AMOUNT, ...fields } }, merchant.project),
     ),
   );
 }
@@ -66,12 +66,12 @@ async function paid(over: Record<string, unknown> = {}): Promise<Order> {
   const { id } = await create({
     transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token: token }, ...over }],
   });
-  return await shop.untilStatus(id, 'completed', WITHIN_MS);
+  return await merchant.untilStatus(id, 'completed', WITHIN_MS);
 }
 
 /** As a customer does: what was not answered is sent again, the same form. */
 async function payOnPage(id: string, card: CardName): Promise<void> {
-  const customer = new Client(shop.place.api_url);
+  const customer = new Client(merchant.stack.api_url);
   const form = { ...CARD, number: CARDS[card].number, ...(await customer.open({ id })) };
   await until(
     'the page answers',
@@ -86,21 +86,21 @@ async function follow(
   ) => ReturnType<typeof refundOrder | typeof captureTransactionAmount | typeof voidTransaction>,
 ): Promise<void> {
   const idempotencyKey = aKey();
-  const { id } = orderOf(await insist(() => call(idempotencyKey)));
-  await shop.untilStatus(id, 'completed', WITHIN_MS);
+  const { id } = orderOf(await sendUntilAnswered(() => call(idempotencyKey)));
+  await merchant.untilStatus(id, 'completed', WITHIN_MS);
 }
 const refund = (orderId: string, amount: number) =>
-  follow((idempotencyKey) => refundOrder({ orderId, idempotencyKey, body: { amount } }, shop.project));
+  follow((idempotencyKey) => refundOrder({ orderId, idempotencyKey, body: { amount } }, merchant.project));
 const capture = ({ id, transactions }: Order, amount: number) =>
   follow((idempotencyKey) =>
     captureTransactionAmount(
       { orderId: id, transactionId: transactions![0]!.id!, idempotencyKey, body: { amount, description: 'a parcel' } },
-      shop.project,
+      merchant.project,
     ),
   );
 const voidRest = ({ id, transactions }: Order) =>
   follow((idempotencyKey) =>
-    voidTransaction({ orderId: id, transactionId: transactions![0]!.id!, idempotencyKey }, shop.project),
+    voidTransaction({ orderId: id, transactionId: transactions![0]!.id!, idempotencyKey }, merchant.project),
   );
 
 /** What is done with an order, how it ends, and everything the processor may have done for it. */
@@ -121,7 +121,7 @@ const STORIES: [title: string, act: () => Promise<string>, ends: string, ledger:
     async () => {
       const { id } = await create();
       await payOnPage(id, 'approved');
-      await shop.untilStatus(id, 'completed', WITHIN_MS);
+      await merchant.untilStatus(id, 'completed', WITHIN_MS);
       await Promise.all([refund(id, 400), refund(id, 600)]);
       return id;
     },
@@ -135,7 +135,7 @@ const STORIES: [title: string, act: () => Promise<string>, ends: string, ledger:
       await payOnPage(id, 'do_not_honor');
       await until(
         'the decline is known',
-        async () => story(await shop.getOrder(id)) === 'processing: error',
+        async () => statusesOf(await merchant.getOrder(id)) === 'processing: error',
         WITHIN_MS,
       );
       await payOnPage(id, 'approved');
@@ -184,7 +184,8 @@ const STORIES: [title: string, act: () => Promise<string>, ends: string, ledger:
       // An order that does not answer in time is shown as it is: the merchant asks again.
       await until(
         'cancelled',
-        async () => orderOf(await insist(() => cancelOrder({ orderId: id }, shop.project))).status === 'cancelled',
+        async () =>
+          orderOf(await sendUntilAnswered(() => cancelOrder({ orderId: id }, merchant.project))).status === 'cancelled',
         WITHIN_MS,
       );
       return id;
@@ -205,7 +206,7 @@ interface MoneyRow {
 
 /** What Postgres has of the payment's money and of the orders that followed it. */
 async function recordOf(order_id: string): Promise<MoneyRow | undefined> {
-  const db = connect(shop.place.postgres_url, { pool_max: 1 });
+  const db = connect(merchant.stack.postgres_url, { pool_max: 1 });
   try {
     const [row] = await rows<MoneyRow>(
       db,
@@ -263,11 +264,11 @@ test(`${STORIES.length * TIMES} orders or more while the worker is killed at ran
     id,
     story: [title, , ends, expected],
   } of acted) {
-    await until(`${title}: ${ends}`, async () => story(await shop.getOrder(id)) === ends, WITHIN_MS);
+    await until(`${title}: ${ends}`, async () => statusesOf(await merchant.getOrder(id)) === ends, WITHIN_MS);
     // What the service does by itself at the end of a window may still be to come: the status of a payment does not tell.
     await until(
       `${title}: the processor was asked for everything`,
-      async () => (await shop.ledger(id)).length >= expected.length,
+      async () => (await merchant.ledger(id)).length >= expected.length,
       WITHIN_MS,
     );
     const { ledger, record } = await until(
@@ -276,7 +277,7 @@ test(`${STORIES.length * TIMES} orders or more while the worker is killed at ran
         const found = await recordOf(id);
         return (
           (found?.pending ?? 0) === 0 &&
-          !/ (new|processing) /.test(found?.follow_ups ?? '') && { ledger: await shop.ledger(id), record: found }
+          !/ (new|processing) /.test(found?.follow_ups ?? '') && { ledger: await merchant.ledger(id), record: found }
         );
       },
       WITHIN_MS,

@@ -6,8 +6,8 @@ import { createProcessor } from '../../src/processor/client';
 import type { LedgerEntry } from '../../src/processor/wire';
 import type { Fault } from '../../src/simulator/faults';
 import { CARDS, type CardName } from './cards';
-import { insist } from './killing';
-import { stack, type RunningStack } from './stack';
+import { sendUntilAnswered } from './killing';
+import { stack as runningStack, type RunningStack } from './stack';
 import { until } from './until';
 
 export interface Answer<Body = unknown> {
@@ -24,7 +24,7 @@ export interface Request {
 type Fields = Partial<client.OrderRequest>;
 
 /** Cards whose outcome comes late on purpose: that it is not known is their answer. */
-const COMES_LATE: ReadonlySet<CardName> = new Set([
+const LATE_OUTCOMES: ReadonlySet<CardName> = new Set([
   'no_answer',
   'lost_answer',
   'error_then_fine',
@@ -49,14 +49,14 @@ export function isOutcomeUnknown({ transactions = [] }: Payment): boolean {
 export class Merchant {
   /** For the operations of the client. */
   readonly project: ReturnType<typeof client.project>;
-  private readonly troubles: Fault[] = [];
+  private readonly faults: Fault[] = [];
 
   constructor(
-    readonly place: RunningStack = stack(),
-    readonly api_key: string = place.test_api_key,
+    readonly stack: RunningStack = runningStack(),
+    readonly api_key: string = stack.test_api_key,
   ) {
     // The API never redirects: a client that would follow must not hide it.
-    this.project = { ...client.project({ url: place.api_url, api_key }), redirect: 'manual' };
+    this.project = { ...client.project({ url: stack.api_url, api_key }), redirect: 'manual' };
   }
 
   /** What no client would send, as it stands; refusals are answers. */
@@ -66,7 +66,7 @@ export class Merchant {
     { body, headers = {} }: Request = {},
   ): Promise<Answer<Body>> {
     const authorization = `Basic ${Buffer.from(`${this.api_key}:`).toString('base64')}`;
-    const response = await fetch(this.place.api_url + path, {
+    const response = await fetch(this.stack.api_url + path, {
       method,
       redirect: 'manual',
       headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
@@ -77,18 +77,18 @@ export class Merchant {
 
   /** Throws when it is refused. */
   async createOrder(fields: Fields = {}): Promise<client.Order> {
-    const [idempotencyKey, orderRequest] = [aKey(), { currency: 'EUR', amount: 1_250, ...fields }];
-    return accepted(await insist(() => client.createOrder({ idempotencyKey, orderRequest }, this.project)));
+    const [idempotencyKey, orderRequest] = [newIdempotencyKey(), { currency: 'EUR', amount: 1_250, ...fields }];
+    return accepted(await sendUntilAnswered(() => client.createOrder({ idempotencyKey, orderRequest }, this.project)));
   }
 
   /** Creates an order that is charged at once with a test card; one whose outcome a busy machine has not heard yet is waited for. */
   async paidOrder(card: CardName, fields: Fields = {}): Promise<client.Order> {
     const order = await this.createOrder({ ...fields, transactions: [await this.cardTransaction(card)] });
-    return COMES_LATE.has(card) ? order : await this.heard(order);
+    return LATE_OUTCOMES.has(card) ? order : await this.untilOutcomeKnown(order);
   }
 
   /** The order once the processor has told what became of its payment: as it is, unless it was answered before that. */
-  async heard<Known extends Payment & { id: string }>(order: Known): Promise<Known> {
+  async untilOutcomeKnown<Known extends Payment & { id: string }>(order: Known): Promise<Known> {
     if (!isOutcomeUnknown(order)) return order;
     return await until(
       `the processor tells of order ${order.id}`,
@@ -101,32 +101,34 @@ export class Merchant {
   }
 
   async getOrder(id: string): Promise<client.Order> {
-    return accepted(await insist(() => client.getOrder({ orderId: id }, this.project)));
+    return accepted(await sendUntilAnswered(() => client.getOrder({ orderId: id }, this.project)));
   }
 
   /** Throws when it is refused. */
   async createPaymentLink(fields: Partial<client.PaymentLinkRequest> = {}): Promise<client.PaymentLink> {
     const [idempotencyKey, paymentLinkRequest] = [
-      aKey(),
+      newIdempotencyKey(),
       { currency: 'EUR', amount: 1_250, merchant_order_id: 'L-1', ...fields },
     ];
-    return accepted(await insist(() => client.createPaymentLink({ idempotencyKey, paymentLinkRequest }, this.project)));
+    return accepted(
+      await sendUntilAnswered(() => client.createPaymentLink({ idempotencyKey, paymentLinkRequest }, this.project)),
+    );
   }
 
   async getPaymentLink(paymentLinkId: string): Promise<client.PaymentLink> {
-    return accepted(await insist(() => client.getPaymentLink({ paymentLinkId }, this.project)));
+    return accepted(await sendUntilAnswered(() => client.getPaymentLink({ paymentLinkId }, this.project)));
   }
 
   async endPaymentLink(paymentLinkId: string): Promise<client.PaymentLink> {
-    return accepted(await insist(() => client.endPaymentLink({ paymentLinkId }, this.project)));
+    return accepted(await sendUntilAnswered(() => client.endPaymentLink({ paymentLinkId }, this.project)));
   }
 
   async cancelOrder(id: string): Promise<client.Order> {
-    return accepted(await insist(() => client.cancelOrder({ orderId: id }, this.project)));
+    return accepted(await sendUntilAnswered(() => client.cancelOrder({ orderId: id }, this.project)));
   }
 
   async getProject(): Promise<client.Project> {
-    return accepted(await insist(() => client.getProject(this.project)));
+    return accepted(await sendUntilAnswered(() => client.getProject(this.project)));
   }
 
   /** The order once it has the status. */
@@ -154,8 +156,8 @@ export class Merchant {
   async vaultToken(number: string): Promise<string> {
     const project = await this.getProject();
     const processor = createProcessor({
-      url: this.place.simulator_url,
-      key: this.place.processor_key,
+      url: this.stack.simulator_url,
+      key: this.stack.processor_key,
       timeout_ms: 30_000,
     });
     try {
@@ -177,14 +179,14 @@ export class Merchant {
   /** Everything the processor did for the order, or for anybody. */
   async ledger(order_id?: string): Promise<LedgerEntry[]> {
     const response = await fetch(
-      `${this.place.simulator_url}/ledger/?limit=10000${order_id === undefined ? '' : `&order_id=${order_id}`}`,
+      `${this.stack.simulator_url}/ledger/?limit=10000${order_id === undefined ? '' : `&order_id=${order_id}`}`,
     );
     return (await response.json()) as LedgerEntry[];
   }
 
   /** Trouble at the processor; `hit` resolves once all of its `times` have hit. Nobody looks before it is asked for: most tests never do. */
-  async trouble(fault: Fault): Promise<{ hit: Promise<void> }> {
-    const faults = `${this.place.simulator_url}/control/faults/`;
+  async addFault(fault: Fault): Promise<{ hit: Promise<void> }> {
+    const faults = `${this.stack.simulator_url}/control/faults/`;
     await fetch(faults, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -192,9 +194,9 @@ export class Merchant {
     });
     const allHit = async () => {
       const left = (await (await fetch(faults)).json()) as Fault[];
-      return !left.some((one) => ABOUT.every((fact) => one[fact] === fault[fact]));
+      return !left.some((one) => FAULT_KEYS.every((fact) => one[fact] === fault[fact]));
     };
-    this.troubles.push(fault);
+    this.faults.push(fault);
     return {
       get hit() {
         const hit = until(`the processor's trouble hits: ${fault.kind}`, allHit).then(() => undefined);
@@ -206,18 +208,18 @@ export class Merchant {
   }
 
   /** Ends what `trouble` has begun, and leaves alone what other tests have. */
-  async endTrouble(): Promise<void> {
-    for (const { order_id, transaction_id, vault_token, project_id, idempotency_key } of this.troubles.splice(0)) {
+  async removeFaults(): Promise<void> {
+    for (const { order_id, transaction_id, vault_token, project_id, idempotency_key } of this.faults.splice(0)) {
       const facts = Object.entries({ order_id, transaction_id, vault_token, project_id, idempotency_key }).flatMap(
         ([fact, value]) => (value === undefined ? [] : [[fact, value]]),
       );
-      await fetch(`${this.place.simulator_url}/control/faults/?${new URLSearchParams(facts)}`, { method: 'DELETE' });
+      await fetch(`${this.stack.simulator_url}/control/faults/?${new URLSearchParams(facts)}`, { method: 'DELETE' });
     }
   }
 }
 
 /** What tells one fault from another. */
-const ABOUT = [
+const FAULT_KEYS = [
   'kind',
   'operation',
   'order_id',
@@ -237,7 +239,7 @@ function accepted<Body>({ status, body }: Answer): Body {
 }
 
 /** An Idempotency-Key that nobody else uses. */
-export const aKey = () => `test-${randomUUID()}`;
+export const newIdempotencyKey = () => `test-${randomUUID()}`;
 
 /** The answer of an operation, for tests that look at refusals too. */
 export async function answerOf<Body = unknown>(call: Promise<Called>): Promise<Answer<Body>> {
@@ -246,7 +248,7 @@ export async function answerOf<Body = unknown>(call: Promise<Called>): Promise<A
 }
 
 /** Statuses of the order and its transactions, as `completed: error accepted`. */
-export function story({
+export function statusesOf({
   status,
   transactions = [],
 }: {

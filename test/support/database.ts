@@ -21,7 +21,7 @@ export interface TestDatabase {
 }
 
 /** A database of its own on the cluster of the test run, with the schema and one test project. */
-export async function aDatabase(options: { webhook_url?: string } = {}): Promise<TestDatabase> {
+export async function createTestDatabase(options: { webhook_url?: string } = {}): Promise<TestDatabase> {
   const url = new URL(stack().postgres_url);
   const name = `test_${randomBytes(6).toString('hex')}`;
   url.pathname = `/${name}`;

@@ -19,12 +19,12 @@ import { Merchant } from './client';
 import {
   BY_TOKEN,
   MINUTE,
-  atTheIssuer,
-  carryOut,
+  answerAtIssuer,
+  executeFollowUp,
   createAnOrder,
   followUpOf,
-  storyOf,
-  tellNews,
+  statusesOf,
+  notifyFollowUp,
   transactionIdOf,
   vaultToken,
   type TestOrder,
@@ -32,100 +32,100 @@ import {
 import { createALink } from './payment-links';
 import type { Receiver } from './receiver';
 import { stack } from './stack';
-import type { World } from './temporal';
+import type { WorkflowEnvironment } from './temporal';
 import { until } from './until';
 
 /** Every way through a workflow, by name; each answers the id of the workflow that went it, which is over by then. */
-export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise<string>> = {
+export const FLOWS: Record<string, (world: WorkflowEnvironment, receiver: Receiver) => Promise<string>> = {
   async 'payment-link-declined-then-paid'(world) {
     const link = await createALink(world);
     await link.pay(CARDS.do_not_honor.number);
     await link.pay(CARDS.approved.number);
-    return await over(world, paymentLinkWorkflowId(link.id));
+    return await untilClosed(world, paymentLinkWorkflowId(link.id));
   },
   async 'payment-link-challenge-unfinished-then-expired'(world) {
     const link = await createALink(world, { period: 40 * MINUTE });
     await link.pay(CARDS.challenge.number);
-    return await over(world, paymentLinkWorkflowId(link.id));
+    return await untilClosed(world, paymentLinkWorkflowId(link.id));
   },
   async 'payment-link-ended-by-its-merchant'(world) {
     const link = await createALink(world);
     await link.handle.executeUpdate(endPaymentLink, { args: [{}] });
-    return await over(world, paymentLinkWorkflowId(link.id));
+    return await untilClosed(world, paymentLinkWorkflowId(link.id));
   },
   async 'payment-link-continued-in-a-new-run'(world) {
     const link = await createALink(world);
     for (let attempt = 1; attempt <= 11; attempt += 1) await link.pay(CARDS.do_not_honor.number);
-    return await over(world, paymentLinkWorkflowId(link.id));
+    return await untilClosed(world, paymentLinkWorkflowId(link.id));
   },
   async 'order-paid-by-token'(world) {
     const order = await createAnOrder(world, { card_number: CARDS.approved.number });
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'order-declined-by-token'(world) {
     const order = await createAnOrder(world, { card_number: CARDS.do_not_honor.number });
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'order-declined-then-paid'(world) {
     const order = await createAnOrder(world);
     await order.pay(CARDS.do_not_honor.number, 1);
     await order.pay(CARDS.approved.number, 2);
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'order-declined-five-times'(world) {
     const order = await createAnOrder(world);
     for (let attempt = 1; attempt <= 5; attempt += 1) await order.pay(CARDS.do_not_honor.number, attempt);
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'order-announced-then-paid'(world) {
     const order = await createAnOrder(world, { transaction_period: 10 * MINUTE });
     await order.pay(CARDS.approved.number);
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'order-cancelled'(world) {
     const order = await createAnOrder(world, { transaction_period: 10 * MINUTE });
     await order.cancel();
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'order-cancelled-after-decline'(world) {
     const order = await createAnOrder(world);
     await order.pay(CARDS.do_not_honor.number);
     await order.cancel();
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'order-expired'(world) {
     const order = await createAnOrder(world, { transaction_period: 10 * MINUTE });
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'order-expired-after-decline'(world) {
     const order = await createAnOrder(world);
     await order.pay(CARDS.do_not_honor.number);
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'order-answer-lost'(world) {
     const order = await createAnOrder(world, { card_number: CARDS.lost_answer.number });
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'order-answer-never-came'(world) {
     const order = await createAnOrder(world, { card_number: CARDS.no_answer.number });
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'order-challenge-passed'(world) {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     await order.handle.signal(processorAnswered);
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'order-challenge-never-finished'(world) {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'order-came-too-late'(world) {
     const id = uuidv7();
     await createAnOrder(world, { id, card_number: CARDS.approved.number, input: { not_after: Date.now() - 1 } }).catch(
       () => undefined,
     );
-    return await over(world, orderWorkflowId(id));
+    return await untilClosed(world, orderWorkflowId(id));
   },
   /** The request died with the servers after its order was written: the record is all there is. */
   async 'order-creation-lost'(world) {
@@ -153,123 +153,129 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
       transaction_expires_at: end,
     });
     await startAlone(world, id);
-    return await over(world, orderWorkflowId(id));
+    return await untilClosed(world, orderWorkflowId(id));
   },
   async 'order-creation-lost-unwritten'(world) {
     const id = uuidv7();
     await startAlone(world, id);
-    return await over(world, orderWorkflowId(id));
+    return await untilClosed(world, orderWorkflowId(id));
   },
   async 'order-polled-by-an-operator'(world) {
     const order = await createAnOrder(world, { card_number: CARDS.processing_approved.number });
     await becomesDue(order);
     await order.handle.executeUpdate(pollNow);
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'order-settled-as-approved'(world) {
     const order = await createAnOrder(world, { card_number: CARDS.processing_approved.number });
     await settle(world, order.id, 'approved');
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'order-settled-as-declined'(world) {
     const order = await createAnOrder(world, { card_number: CARDS.processing_declined.number });
     await settle(world, order.id, 'declined');
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'refund-settled-as-declined'(world) {
     const input = followUpOf((await paid(world, 'refund_processing')).id, 'refund', { amount: 200 });
-    await carryOut(world, input);
+    await executeFollowUp(world, input);
     await settle(world, input.id, 'declined');
-    return await over(world, orderWorkflowId(input.id));
+    return await untilClosed(world, orderWorkflowId(input.id));
   },
   async 'authorization-captured'(world) {
     const order = await authorize(world);
     await order.follow('capture', 300);
     await order.follow('capture');
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'authorization-voided'(world) {
     const order = await authorize(world);
     await order.follow('void', 200);
     await order.follow('void');
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'authorization-captured-then-lapsed'(world) {
     const order = await authorize(world);
     await order.follow('capture', 300);
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'authorization-lapsed'(world) {
-    return await over(world, orderWorkflowId((await authorize(world)).id));
+    return await untilClosed(world, orderWorkflowId((await authorize(world)).id));
   },
   async 'authorization-delayed'(world) {
     const order = await authorize(world, 'delayed');
     await order.follow('void', 200);
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'authorization-delayed-refused'(world) {
-    return await over(world, orderWorkflowId((await authorize(world, 'delayed', 'capture_refused')).id));
+    return await untilClosed(world, orderWorkflowId((await authorize(world, 'delayed', 'capture_refused')).id));
   },
   async 'authorization-refused-after-its-window'(world) {
     const order = await authorize(world, 'manual', 'capture_refused', 'PT1M');
-    const capture = await unanswered(order, 'capture', () => order.follow('capture', 300));
+    const capture = await requestDuringOutage(order, 'capture', () => order.follow('capture', 300));
     await world.env.sleep(2 * MINUTE);
-    await answer(world, capture);
-    return await over(world, orderWorkflowId(order.id));
+    await endOutage(world, capture);
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'authorization-lost-and-found'(world) {
     const order = await authorize(world);
     await order.handle.terminate('lost');
     await order.follow('capture');
-    return await over(world, orderWorkflowId(order.id));
+    return await untilClosed(world, orderWorkflowId(order.id));
   },
   async 'capture-approved'(world) {
     const order = await authorize(world);
-    return await over(world, orderWorkflowId(await order.follow('capture')));
+    return await untilClosed(world, orderWorkflowId(await order.follow('capture')));
   },
   async 'capture-refused'(world) {
     const order = await authorize(world, 'manual', 'capture_refused');
-    return await over(world, orderWorkflowId(await order.follow('capture')));
+    return await untilClosed(world, orderWorkflowId(await order.follow('capture')));
   },
   async 'capture-later'(world) {
     const order = await authorize(world);
-    const capture = await unanswered(order, 'capture', () => order.follow('capture'));
-    return await answer(world, capture);
+    const capture = await requestDuringOutage(order, 'capture', () => order.follow('capture'));
+    return await endOutage(world, capture);
   },
   async 'void-approved'(world) {
     const order = await authorize(world);
-    return await over(world, orderWorkflowId(await order.follow('void')));
+    return await untilClosed(world, orderWorkflowId(await order.follow('void')));
   },
   async 'void-later'(world) {
     const order = await authorize(world);
-    return await answer(world, await unanswered(order, 'void', () => order.follow('void')));
+    return await endOutage(world, await requestDuringOutage(order, 'void', () => order.follow('void')));
   },
   async 'refund-approved'(world) {
-    return await carriedOut(world, followUpOf((await paid(world)).id, 'refund', { amount: 200 }));
+    return await executedFollowUp(world, followUpOf((await paid(world)).id, 'refund', { amount: 200 }));
   },
   async 'refund-refused-by-the-processor'(world) {
-    return await carriedOut(world, followUpOf((await paid(world, 'refund_refused')).id, 'refund', { amount: 200 }));
+    return await executedFollowUp(
+      world,
+      followUpOf((await paid(world, 'refund_refused')).id, 'refund', { amount: 200 }),
+    );
   },
   async 'refund-refused'(world) {
-    return await carriedOut(world, followUpOf((await paid(world)).id, 'refund', { amount: 501 }));
+    return await executedFollowUp(world, followUpOf((await paid(world)).id, 'refund', { amount: 501 }));
   },
   async 'refund-later'(world) {
     const order = await paid(world);
     const input = followUpOf(order.id, 'refund', { amount: 200 });
-    return await answer(world, await unanswered(order, 'refund', async () => (await carryOut(world, input), input.id)));
+    return await endOutage(
+      world,
+      await requestDuringOutage(order, 'refund', async () => (await executeFollowUp(world, input), input.id)),
+    );
   },
   async chargeback(world) {
-    return await toldOf(world, await ofTheProcessor(await paid(world), 'chargeback', 200));
+    return await notifiedFollowUp(world, await ofTheProcessor(await paid(world), 'chargeback', 200));
   },
   async 'chargeback-beyond-what-was-captured'(world) {
     const order = await paid(world);
-    await carriedOut(world, followUpOf(order.id, 'refund', { amount: 500 }));
-    return await toldOf(world, await ofTheProcessor(order, 'chargeback', 500));
+    await executedFollowUp(world, followUpOf(order.id, 'refund', { amount: 500 }));
+    return await notifiedFollowUp(world, await ofTheProcessor(order, 'chargeback', 500));
   },
   async 'chargeback-unknown'(world) {
     const { id } = await paid(world);
     const processor_key = `${transactionIdOf(id, 1)}:forged`;
-    return await toldOf(
+    return await notifiedFollowUp(
       world,
       followUpOf(id, 'chargeback', {
         id: processorOrderId(transactionIdOf(id, 1), processor_key),
@@ -280,28 +286,28 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
   },
   async 'reversal-of-chargeback'(world) {
     const order = await paid(world);
-    await toldOf(world, await ofTheProcessor(order, 'chargeback', 500));
-    return await toldOf(world, await ofTheProcessor(order, 'chargeback_reversal', 500));
+    await notifiedFollowUp(world, await ofTheProcessor(order, 'chargeback', 500));
+    return await notifiedFollowUp(world, await ofTheProcessor(order, 'chargeback_reversal', 500));
   },
   async 'order-cancelled-at-the-issuer'(world) {
-    return await over(world, orderWorkflowId((await cancelledAtTheIssuer(world, '3333')).id));
+    return await untilClosed(world, orderWorkflowId((await cancelledAtTheIssuer(world, '3333')).id));
   },
   async 'reversal-asked-for-after-the-end'(world) {
-    return await over(world, orderWorkflowId(reversalOf(await cancelledAtTheIssuer(world, '0101')).id));
+    return await untilClosed(world, orderWorkflowId(reversalOf(await cancelledAtTheIssuer(world, '0101')).id));
   },
   async 'reversal-of-late-approval'(world) {
-    return await toldOf(world, reversalOf(await cancelledAtTheIssuer(world, '0101')));
+    return await notifiedFollowUp(world, reversalOf(await cancelledAtTheIssuer(world, '0101')));
   },
   async 'reversal-of-late-approval-later'(world) {
     const order = await cancelledAtTheIssuer(world, '0101');
     const input = reversalOf(order);
-    return await answer(
+    return await endOutage(
       world,
-      await unanswered(order, 'reversal', async () => (await tellNews(world, input), input.id)),
+      await requestDuringOutage(order, 'reversal', async () => (await notifyFollowUp(world, input), input.id)),
     );
   },
   async 'reversal-of-nothing'(world) {
-    return await toldOf(world, reversalOf(await cancelledAtTheIssuer(world, '3333')));
+    return await notifiedFollowUp(world, reversalOf(await cancelledAtTheIssuer(world, '3333')));
   },
   async 'delivery-received'(world, receiver) {
     return await deliver(world, receiver, () => 200);
@@ -314,7 +320,7 @@ export const FLOWS: Record<string, (world: World, receiver: Receiver) => Promise
   },
 };
 
-const settle = (world: World, order_id: string, outcome: 'approved' | 'declined') =>
+const settle = (world: WorkflowEnvironment, order_id: string, outcome: 'approved' | 'declined') =>
   world.env.client.workflow
     .getHandle(orderWorkflowId(order_id))
     .executeUpdate(settleByHand, { args: [{ outcome, reason: 'Bank statement' }] });
@@ -328,7 +334,7 @@ async function becomesDue({ id }: TestOrder): Promise<void> {
   });
 }
 
-async function startAlone({ env }: World, order_id: string): Promise<void> {
+async function startAlone({ env }: WorkflowEnvironment, order_id: string): Promise<void> {
   await env.client.workflow.start(ORDER_WORKFLOW, {
     workflowId: orderWorkflowId(order_id),
     taskQueue: TASK_QUEUE,
@@ -336,20 +342,21 @@ async function startAlone({ env }: World, order_id: string): Promise<void> {
   });
 }
 
-const paid = (world: World, card: CardName = 'approved') => createAnOrder(world, { card_number: CARDS[card].number });
+const paid = (world: WorkflowEnvironment, card: CardName = 'approved') =>
+  createAnOrder(world, { card_number: CARDS[card].number });
 
 const authorize = (
-  world: World,
+  world: WorkflowEnvironment,
   capture_mode: 'manual' | 'delayed' = 'manual',
   card: CardName = 'approved',
   capture_period = 'PT1H',
 ) => createAnOrder(world, { card_number: CARDS[card].number, capture_mode, capture_period });
 
 /** An order that was cancelled while its customer was at the issuer, who then enters this code. */
-async function cancelledAtTheIssuer(world: World, code: string): Promise<TestOrder> {
+async function cancelledAtTheIssuer(world: WorkflowEnvironment, code: string): Promise<TestOrder> {
   const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
   await order.cancel();
-  await atTheIssuer(order, { code });
+  await answerAtIssuer(order, { code });
   return order;
 }
 
@@ -379,50 +386,50 @@ async function ofTheProcessor(
 }
 
 /** Starts a follow-up order's workflow, which may refuse it, and waits until it is over. */
-async function carriedOut(world: World, input: FollowUpInput): Promise<string> {
-  await carryOut(world, input).catch(() => undefined);
-  return await over(world, orderWorkflowId(input.id));
+async function executedFollowUp(world: WorkflowEnvironment, input: FollowUpInput): Promise<string> {
+  await executeFollowUp(world, input).catch(() => undefined);
+  return await untilClosed(world, orderWorkflowId(input.id));
 }
 
 /** As carriedOut, of news the processor tells. */
-async function toldOf(world: World, input: FollowUpInput): Promise<string> {
-  await tellNews(world, input);
-  return await over(world, orderWorkflowId(input.id));
+async function notifiedFollowUp(world: WorkflowEnvironment, input: FollowUpInput): Promise<string> {
+  await notifyFollowUp(world, input);
+  return await untilClosed(world, orderWorkflowId(input.id));
 }
 
 /** Whoever makes trouble ends it; there is no stack yet when this file is read. */
-let shop: Merchant | undefined;
+let merchant: Merchant | undefined;
 
 /** Asks for it while the processor is away. */
-async function unanswered(
+async function requestDuringOutage(
   order: TestOrder,
   operation: 'capture' | 'void' | 'refund' | 'reversal',
   ask: () => Promise<string>,
 ): Promise<string> {
-  shop ??= new Merchant();
-  await shop.trouble({ kind: 'outage', operation, order_id: order.id });
+  merchant ??= new Merchant();
+  await merchant.addFault({ kind: 'outage', operation, order_id: order.id });
   return await ask();
 }
 
 /** The processor is back and tells what became of it. */
-async function answer(world: World, order_id: string): Promise<string> {
-  await shop?.endTrouble();
+async function endOutage(world: WorkflowEnvironment, order_id: string): Promise<string> {
+  await merchant?.removeFaults();
   const handle = world.env.client.workflow.getHandle(orderWorkflowId(order_id));
   await handle.signal(processorAnswered);
   // In real time: while an activity runs, the server's clock must not.
-  await until('its outcome is known', async () => /^(completed|error)/.test((await storyOf(world, order_id)) ?? ''));
-  return await over(world, orderWorkflowId(order_id));
+  await until('its outcome is known', async () => /^(completed|error)/.test((await statusesOf(world, order_id)) ?? ''));
+  return await untilClosed(world, orderWorkflowId(order_id));
 }
 
-async function deliver(world: World, receiver: Receiver, status: (n: number) => number): Promise<string> {
+async function deliver(world: WorkflowEnvironment, receiver: Receiver, status: (n: number) => number): Promise<string> {
   receiver.received.splice(0);
   receiver.answer((response, n) => response.writeHead(status(n)).end());
   const { id } = await createAnOrder(world, { card_number: CARDS.approved.number });
-  return await over(world, deliveryWorkflowId({ order_id: id, n: 1 }));
+  return await untilClosed(world, deliveryWorkflowId({ order_id: id, n: 1 }));
 }
 
 /** Lets time pass until the workflow is over. */
-async function over({ env }: World, workflow_id: string): Promise<string> {
+async function untilClosed({ env }: WorkflowEnvironment, workflow_id: string): Promise<string> {
   await env.client.workflow.getHandle(workflow_id).result();
   return workflow_id;
 }

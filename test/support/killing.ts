@@ -6,7 +6,7 @@ import { readFacts } from './stack';
 type Called = Promise<{ status: number; headers: Headers; data?: unknown }>;
 
 /** Longer than a killed process takes to come back, however often it was killed before. */
-const PATIENCE_MS = 120_000;
+const LIMIT_MS = 120_000;
 const UNANSWERED = [502, 503, 504];
 
 /**
@@ -14,10 +14,10 @@ const UNANSWERED = [502, 503, 504];
  * Idempotency-Key, after the seconds of Retry-After; so does what the processor's vault did not answer it (502, 504), as nothing was
  * stored then. Any other answer is the answer.
  */
-export async function insist<Body = unknown>(
+export async function sendUntilAnswered<Body = unknown>(
   call: () => Called,
 ): Promise<{ status: number; headers: Headers; body: Body }> {
-  const give_up = performance.now() + PATIENCE_MS;
+  const give_up = performance.now() + LIMIT_MS;
   for (;;) {
     const answer = await call().catch((error: unknown) => {
       if (performance.now() > give_up || !isBrokenConnection(error)) throw error;

@@ -1,7 +1,7 @@
 import { connect, rows, type Database } from '../../src/db/connection';
 import type { RunningStack } from './stack';
 
-/** The record of a stack against the books of its processor: after all that happened they must be equal, in both directions. */
+/** The record of a stack against the ledger of its processor: after all that happened they must be equal, in both directions. */
 
 /** What the record holds of one payment transaction. */
 interface Recorded {
@@ -52,7 +52,7 @@ export async function ledgerDifferences(
   within_ms = 180_000,
 ): Promise<string[]> {
   const record = connect(place.postgres_url, { pool_max: 1 });
-  const books = connect(place.postgres_url.replace(/\/[^/]+$/, '/simulator'), { pool_max: 1 });
+  const ledger = connect(place.postgres_url.replace(/\/[^/]+$/, '/simulator'), { pool_max: 1 });
   const give_up = Date.now() + within_ms;
   try {
     await fetch(`${place.simulator_url}/control/faults/`, { method: 'DELETE' });
@@ -62,19 +62,19 @@ export async function ledgerDifferences(
         headers: { 'content-type': 'application/json' },
         body: '{}',
       });
-      const differences = await compare(record, books);
+      const differences = await compare(record, ledger);
       if (differences.length === 0 || Date.now() > give_up) return differences;
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
   } finally {
-    await Promise.all([record.destroy(), books.destroy()]);
+    await Promise.all([record.destroy(), ledger.destroy()]);
   }
 }
 
-async function compare(record: Database, books: Database): Promise<string[]> {
-  // The books first: whatever is in the record by then and not in them is a difference for the next look.
+async function compare(record: Database, ledger: Database): Promise<string[]> {
+  // The ledger first: whatever is in the record by then and not in them is a difference for the next look.
   const booked = await rows<Booked>(
-    books,
+    ledger,
     'select idempotency_key, operation, transaction_id, project_id, follow_up_order_id, amount, result from operations order by sequence',
     {},
   );

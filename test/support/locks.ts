@@ -3,17 +3,17 @@ import { rows } from '../../src/db/connection';
 import { until } from './until';
 
 /** Milliseconds from the start of a statement to when its sender has gone. */
-const PATIENCE_MS = 300;
+const NOT_AFTER_MS = 300;
 
 /** Runs a statement while another transaction holds what `lock` takes, and lets go once `not_after` has passed. */
-export async function heldUpPast<T>(
+export async function runBehindLock<T>(
   db: Database,
   lock: string,
   statement: (not_after: number) => Promise<T>,
 ): Promise<T> {
   const holder = await db.transaction();
   await holder.raw(lock);
-  const not_after = Date.now() + PATIENCE_MS;
+  const not_after = Date.now() + NOT_AFTER_MS;
   const outcome = statement(not_after);
   outcome.catch(() => undefined);
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;

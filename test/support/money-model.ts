@@ -61,7 +61,7 @@ function status(payment: ModelPayment): 'accepted' | 'cancelled' | 'expired' {
 }
 
 /** Everything that can be seen of a payment. */
-export function seen(payment: ModelPayment, now: number) {
+export function viewOf(payment: ModelPayment, now: number) {
   const voidable = now < payment.end ? rest(payment) : 0;
   return {
     order: 'completed',
@@ -99,7 +99,7 @@ export function seen(payment: ModelPayment, now: number) {
   };
 }
 
-export type Seen = ReturnType<typeof seen>;
+export type ModelView = ReturnType<typeof viewOf>;
 
 interface Asked {
   name: string;
@@ -124,7 +124,7 @@ function refusal(payment: ModelPayment, { kind, amount, now }: Asked): string | 
 }
 
 /** A follow-up order is asked for: its amount is set aside, or it is refused and leaves nothing. The second time changes nothing. */
-export function ask(payment: ModelPayment, asked: Asked): [ModelPayment, Result] {
+export function requestFollowUp(payment: ModelPayment, asked: Asked): [ModelPayment, Result] {
   const { name, kind, by } = asked;
   const there = payment.ledger.find((entry) => entry.name === name);
   if (there !== undefined) return [payment, there.amount];
@@ -141,7 +141,7 @@ export function ask(payment: ModelPayment, asked: Asked): [ModelPayment, Result]
  * It is answered: what is final stays. A sum over what was captured is flagged on the order that makes it so, a refusal of what the
  * service releases on that.
  */
-export function answer(
+export function settleFollowUp(
   payment: ModelPayment,
   { name, to, now }: { name: string; to: LedgerStatus; now: number },
 ): [ModelPayment, Result] {
@@ -166,7 +166,7 @@ export function answer(
  * What the service does with what is left once the window is over: a delayed authorization is captured, first and once, less what
  * refusals have freed since; all else is released; a release that was refused is not tried again.
  */
-export function closing(
+export function closeWindow(
   payment: ModelPayment,
   now: number,
 ): { name: string; kind: 'capture' | 'void'; amount: number } | undefined {

@@ -22,7 +22,7 @@ import { createWorkflows } from '../../src/temporal/workflows';
 import { followUpStart } from '../../src/temporal/follow-ups';
 import { orderRestart, orderStart } from '../../src/temporal/orders';
 import { PROJECT } from './database';
-import type { World } from './temporal';
+import type { WorkflowEnvironment } from './temporal';
 
 export const MINUTE = 60_000;
 
@@ -40,7 +40,7 @@ export interface TestOrder {
 
 export const transactionIdOf = (order_id: string, attempt: number) => uuidv5(`transaction:${attempt}`, order_id);
 
-export async function vaultToken(world: World, number: string): Promise<string> {
+export async function vaultToken(world: WorkflowEnvironment, number: string): Promise<string> {
   const card = await world.processor.vaultCard({
     project_id: PROJECT.id,
     is_test: true,
@@ -71,7 +71,7 @@ interface TestOrderOptions {
 export const BY_TOKEN = { attempts_max: 1, charged_by: 'token' } as const;
 
 /** Creates an order that lives for half an hour. */
-export async function createAnOrder(world: World, options: TestOrderOptions = {}): Promise<TestOrder> {
+export async function createAnOrder(world: WorkflowEnvironment, options: TestOrderOptions = {}): Promise<TestOrder> {
   const id = options.id ?? uuidv7();
   const { client } = world.env;
   const vault_token = options.card_number === undefined ? undefined : await vaultToken(world, options.card_number);
@@ -161,7 +161,7 @@ export async function createAnOrder(world: World, options: TestOrderOptions = {}
 }
 
 /** Brings workflow time to `instant`, epoch milliseconds, unless it is later already. */
-export async function sleepUntil({ env, now }: World, instant: number): Promise<void> {
+export async function sleepUntil({ env, now }: WorkflowEnvironment, instant: number): Promise<void> {
   const left = instant - (await now());
   if (left > 0) await env.sleep(left);
 }
@@ -171,7 +171,7 @@ export async function sleepUntil({ env, now }: World, instant: number): Promise<
  * a busy machine needs more than that second, what was answered proves nothing, and another subject is taken.
  */
 export async function inTheLastSecond<Subject, Answer>(
-  world: World,
+  world: WorkflowEnvironment,
   {
     create,
     end,
@@ -212,7 +212,7 @@ export function followUpOf(
 }
 
 /** Starts a follow-up order's workflow, or joins the one that is under way, and waits for its first answer. */
-export async function carryOut({ env }: World, input: FollowUpInput): Promise<WorkflowHandle> {
+export async function executeFollowUp({ env }: WorkflowEnvironment, input: FollowUpInput): Promise<WorkflowHandle> {
   await env.client.workflow.executeUpdateWithStart(firstAnswer, {
     startWorkflowOperation: new WithStartWorkflowOperation(FOLLOW_UP_WORKFLOW, {
       ...followUpStart(input),
@@ -224,7 +224,7 @@ export async function carryOut({ env }: World, input: FollowUpInput): Promise<Wo
 }
 
 /** As the API takes news of the processor: a workflow that waits asks now, otherwise one is started; waits for its first answer. */
-export async function tellNews(world: World, input: FollowUpInput): Promise<WorkflowHandle> {
+export async function notifyFollowUp(world: WorkflowEnvironment, input: FollowUpInput): Promise<WorkflowHandle> {
   const { client } = world.env;
   await createWorkflows({ client, db: world.database.db }).follow_ups.startOrPoll(input);
   await awaitFirstAnswer(world, input.id);
@@ -232,7 +232,7 @@ export async function tellNews(world: World, input: FollowUpInput): Promise<Work
 }
 
 /** A workflow that is over has had it. */
-async function awaitFirstAnswer({ env }: World, order_id: string): Promise<void> {
+async function awaitFirstAnswer({ env }: WorkflowEnvironment, order_id: string): Promise<void> {
   try {
     await env.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(firstAnswer);
   } catch (error) {
@@ -252,7 +252,7 @@ const AMOUNTS = [
 ] as const;
 
 /** What became of the payment's money, by its first transaction, and of its follow-up orders, oldest first: `300 captured, 200 voided: capture completed, void completed`. */
-export async function moneyStory(order: TestOrder): Promise<string> {
+export async function moneySummaryOf(order: TestOrder): Promise<string> {
   const { transactions, follow_ups } = await order.view();
   const amounts = AMOUNTS.map((name) => ({ name, value: transactions[0]?.[`${name}_amount`] ?? 0 })).filter(
     ({ value }) => value !== 0,
@@ -265,19 +265,19 @@ export async function moneyStory(order: TestOrder): Promise<string> {
 }
 
 /** The story of an order the record has, follow-up orders too: `completed: accepted`. */
-export async function storyOf({ database }: World, order_id: string): Promise<string | undefined> {
+export async function statusesOf({ database }: WorkflowEnvironment, order_id: string): Promise<string | undefined> {
   const order = await findOrderView(database.db, order_id);
   return order && [`${order.status}:`, ...order.transactions.map(({ status }) => status)].join(' ');
 }
 
 /** Statuses of the order and its transactions, as `completed: error accepted`. */
-export async function story(order: TestOrder): Promise<string> {
+export async function statusesOfOrder(order: TestOrder): Promise<string> {
   const { status, transactions } = await order.view();
   return [`${status}:`, ...transactions.map((transaction) => transaction.status)].join(' ');
 }
 
 /** What the customer does on the issuer's page: `code`, or `action: cancel`. */
-export async function atTheIssuer(order: TestOrder, form: Record<string, string>): Promise<void> {
+export async function answerAtIssuer(order: TestOrder, form: Record<string, string>): Promise<void> {
   const [transaction] = (await order.view()).transactions.slice(-1);
   await fetch(transaction?.challenge_url ?? '', {
     method: 'POST',

@@ -14,7 +14,7 @@ import {
 } from '../../workflows/messages';
 import { PROJECT } from './database';
 import { vaultToken } from './orders';
-import type { World } from './temporal';
+import type { WorkflowEnvironment } from './temporal';
 
 const DAY = 24 * 60 * 60_000;
 
@@ -24,13 +24,16 @@ export interface TestLink {
   handle: WorkflowHandle;
   view(): Promise<PaymentLinkView>;
   /** Its status, and those of its orders in the order of its attempts: `all_unsuccessful: error error`. */
-  story(): Promise<string>;
+  statuses(): Promise<string>;
   /** Pays from one view of its page; resolves with the attempt's order, rejects with the refusal. */
   pay(card_number: string, view_id?: string, over?: Partial<PayThroughLinkInput>): Promise<OrderView>;
 }
 
 /** Creates a link that lives for 30 days unless `period` (milliseconds) says otherwise. */
-export async function createALink(world: World, { period = 30 * DAY }: { period?: number } = {}): Promise<TestLink> {
+export async function createALink(
+  world: WorkflowEnvironment,
+  { period = 30 * DAY }: { period?: number } = {},
+): Promise<TestLink> {
   const id = uuidv7();
   const { client } = world.env;
   await client.workflow.executeUpdateWithStart(createPaymentLink, {
@@ -61,7 +64,7 @@ export async function createALink(world: World, { period = 30 * DAY }: { period?
     id,
     handle,
     view,
-    async story() {
+    async statuses() {
       const { status, orders } = await view();
       return [`${status}:`, ...orders.map((order) => order.status)].join(' ');
     },

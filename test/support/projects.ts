@@ -7,12 +7,12 @@ import { stack } from './stack';
 
 export interface TestProject {
   id: string;
-  shop: Merchant;
+  merchant: Merchant;
   webhook_secret: string;
 }
 
 /** A merchant of a test's own with one project on the run's stack. */
-export async function aProject(fields: Partial<NewProject> = {}): Promise<TestProject> {
+export async function createTestProject(fields: Partial<NewProject> = {}): Promise<TestProject> {
   const db = connect(stack().postgres_url, { pool_max: 1 });
   try {
     const [merchant_id, id, now] = [uuidv7(), fields.id ?? uuidv7(), new Date()];
@@ -29,7 +29,7 @@ export async function aProject(fields: Partial<NewProject> = {}): Promise<TestPr
     const [row] = await rows<{ webhook_secret: string }>(db, 'select webhook_secret from projects where id = :id', {
       id,
     });
-    return { id, shop: new Merchant(stack(), api_key), webhook_secret: row!.webhook_secret };
+    return { id, merchant: new Merchant(stack(), api_key), webhook_secret: row!.webhook_secret };
   } finally {
     await db.destroy();
   }

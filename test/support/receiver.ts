@@ -22,7 +22,7 @@ export interface Receiver {
 /** The service sends again after two minutes what a busy machine did not take in time. */
 const PATIENCE_MS = 150_000;
 
-export async function aReceiver(): Promise<Receiver> {
+export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   let how: (response: ServerResponse, n: number) => void = (response) => response.writeHead(200).end();
   let wake = () => {};

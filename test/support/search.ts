@@ -15,8 +15,8 @@ import { choosePorts } from '../../src/stack/ports';
 import { createProgress } from '../../src/stack/progress';
 import { meilisearchProgram, meilisearchTool } from '../../src/stack/servers/meilisearch';
 import { findTool } from '../../src/stack/tools/find-tool';
-import { PROJECT, aDatabase, type TestDatabase } from './database';
-import { servePlumbing, type Plumbing } from './plumbing';
+import { PROJECT, createTestDatabase, type TestDatabase } from './database';
+import { serveTestApi, type TestApi } from './test-api';
 import { until } from './until';
 
 /** A Meilisearch of a test's own, as the stack runs it. */
@@ -80,7 +80,7 @@ export interface SearchWorld extends TestDatabase {
   server: OwnSearchServer;
   reader: SearchReader;
   writer: SearchWriter;
-  api: Plumbing;
+  api: TestApi;
   /** A new indexer, which runs until it is stopped or the world ends. */
   anIndexer(): Indexer;
   stopIndexers(): Promise<void>;
@@ -90,12 +90,12 @@ export interface SearchWorld extends TestDatabase {
 }
 
 export async function aSearchWorld(): Promise<SearchWorld> {
-  const [server, database] = await Promise.all([aSearchServer(), aDatabase()]);
+  const [server, database] = await Promise.all([aSearchServer(), createTestDatabase()]);
   const log = pino({ level: 'silent' });
   const { db } = database;
   const project = (await getProject(db, PROJECT.id))!;
   const [reader, writer] = [new SearchReader(server, log), new SearchWriter(server)];
-  const api = await servePlumbing({
+  const api = await serveTestApi({
     findProject: async () => project,
     operations: { searchOrders: searchOrders({ db, search: reader, public_url: 'https://pay.example' }) },
   });

@@ -13,7 +13,7 @@ const FIRST = [
   'journeys/every-card',
   'journeys/races',
   'src/db/follow-ups.property',
-  'journeys/late-news',
+  'journeys/late-approvals',
   'journeys/refunds',
   'workflows/follow-up',
   'journeys/webhook',

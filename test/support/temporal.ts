@@ -16,11 +16,11 @@ import { createWorkflows } from '../../src/temporal/workflows';
 import { postWebhook } from '../../src/webhook/post';
 import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import * as searchAttributes from '../../workflows/search-attributes';
-import { aDatabase, type TestDatabase } from './database';
+import { createTestDatabase, type TestDatabase } from './database';
 import { stack } from './stack';
 
 /** Temporal's time-skipping server with a worker of ours on a database of its own; the processor is the run's real simulator. */
-export interface World {
+export interface WorkflowEnvironment {
   env: TestWorkflowEnvironment;
   database: TestDatabase;
   processor: Processor;
@@ -62,16 +62,18 @@ async function startServer(tries = 3): Promise<TestWorkflowEnvironment> {
   }
 }
 
-export async function aWorld(
+export async function createWorkflowEnvironment(
   options: { services?: Partial<Services>; worker?: Partial<WorkerOptions>; webhook_url?: string } = {},
-): Promise<World> {
+): Promise<WorkflowEnvironment> {
   quietRuntime();
   const env = await startServer();
   await env.connection.operatorService.addSearchAttributes({
     namespace: env.namespace ?? 'default',
     searchAttributes: Object.fromEntries(Object.values(searchAttributes).map(({ name }) => [name, KEYWORD])),
   });
-  const database = await aDatabase(options.webhook_url === undefined ? {} : { webhook_url: options.webhook_url });
+  const database = await createTestDatabase(
+    options.webhook_url === undefined ? {} : { webhook_url: options.webhook_url },
+  );
   const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
   const shared = {
     connection: env.nativeConnection as NativeConnection,

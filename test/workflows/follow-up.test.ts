@@ -23,33 +23,33 @@ import { Merchant } from '../support/client';
 import { PROJECT } from '../support/database';
 import {
   MINUTE,
-  atTheIssuer,
-  carryOut,
+  answerAtIssuer,
+  executeFollowUp,
   createAnOrder,
   followUpOf,
-  moneyStory,
-  story,
-  storyOf,
-  tellNews,
+  moneySummaryOf,
+  statusesOfOrder,
+  statusesOf,
+  notifyFollowUp,
   transactionIdOf,
   type TestOrder,
 } from '../support/orders';
-import { aReceiver, type Receiver } from '../support/receiver';
+import { startReceiver, type Receiver } from '../support/receiver';
 import { stack } from '../support/stack';
-import { aWorld, type World } from '../support/temporal';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/until';
 
-let world: World;
+let world: WorkflowEnvironment;
 let receiver: Receiver;
-const shop = new Merchant();
+const merchant = new Merchant();
 /** What happens between the processor's answer and what the service makes of it. */
 let afterAsking: (key: string) => Promise<void> = () => Promise.resolve();
 afterEach(async () => {
   afterAsking = () => Promise.resolve();
-  await shop.endTrouble();
+  await merchant.removeFaults();
 });
 beforeAll(async () => {
-  receiver = await aReceiver();
+  receiver = await startReceiver();
   const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
   const asked: Processor = {
     ...processor,
@@ -59,7 +59,7 @@ beforeAll(async () => {
       return answer;
     },
   };
-  world = await aWorld({ webhook_url: receiver.url, services: { processor: asked } });
+  world = await createWorkflowEnvironment({ webhook_url: receiver.url, services: { processor: asked } });
 });
 afterAll(async () => {
   await world?.close();
@@ -76,9 +76,9 @@ const refusalOf = (error: unknown) => {
   return cause?.type ?? cause?.cause?.type ?? String(error);
 };
 const ledger = async (order: TestOrder) =>
-  (await shop.ledger(order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
+  (await merchant.ledger(order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
 const becomes = (order_id: string, expected: string) =>
-  until(`the follow-up order becomes ${expected}`, async () => (await storyOf(world, order_id)) === expected);
+  until(`the follow-up order becomes ${expected}`, async () => (await statusesOf(world, order_id)) === expected);
 const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
 const tell = (order_id: string) => handleOf(order_id).signal(processorAnswered);
 /** Webhooks that came for an order. */
@@ -90,7 +90,7 @@ const paid = (card: keyof typeof CARDS = 'approved') => createAnOrder(world, { c
 async function cancelledAtTheIssuer(): Promise<TestOrder> {
   const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
   await order.cancel();
-  expect(await story(order)).toBe('cancelled: cancelled');
+  expect(await statusesOfOrder(order)).toBe('cancelled: cancelled');
   return order;
 }
 
@@ -98,7 +98,7 @@ const reversalOf = ({ id }: TestOrder) =>
   followUpOf(id, 'reversal', { id: reversalOrderId(transactionIdOf(id, 1)), requested_by: 'service' });
 
 async function reverse(order: TestOrder): Promise<unknown> {
-  return await (await tellNews(world, reversalOf(order))).result();
+  return await (await notifyFollowUp(world, reversalOf(order))).result();
 }
 
 /** The processor's own doing, as its notification tells it: what is to be recorded. */
@@ -131,13 +131,13 @@ async function ready(kind: AskedFor): Promise<{ order: TestOrder; order_id: stri
   if (kind === 'refund') {
     const order = await paid();
     const input = followUpOf(order.id, 'refund', { amount: 200 });
-    return { order, order_id: input.id, ask: () => carryOut(world, input) };
+    return { order, order_id: input.id, ask: () => executeFollowUp(world, input) };
   }
   if (kind === 'reversal') {
     const order = await cancelledAtTheIssuer();
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     const input = reversalOf(order);
-    return { order, order_id: input.id, ask: () => tellNews(world, input) };
+    return { order, order_id: input.id, ask: () => notifyFollowUp(world, input) };
   }
   const order = await createAnOrder(world, { card_number: CARDS.approved.number, capture_mode: 'manual' });
   const order_id = uuidv7();
@@ -167,8 +167,8 @@ describe('every kind that the service asks for', () => {
   test.each(KINDS)('%s: carried out, once, and told to the merchant by a webhook of its own', async (kind) => {
     const { order, order_id, ask } = await ready(kind);
     await ask();
-    expect(await storyOf(world, order_id)).toBe('completed: accepted');
-    expect(await moneyStory(order)).toBe(`${MOVED[kind]}: ${kind} completed`);
+    expect(await statusesOf(world, order_id)).toBe('completed: accepted');
+    expect(await moneySummaryOf(order)).toBe(`${MOVED[kind]}: ${kind} completed`);
     expect((await ledger(order)).slice(1)).toEqual([`${kind} ${ASKED[kind]} approved`]);
     await until('its workflow is over', async () => (await handleOf(order_id).describe()).status.name === 'COMPLETED');
 
@@ -208,19 +208,19 @@ describe('every kind that the service asks for', () => {
     const { order, order_id, ask } = await ready(kind);
     // Ends its own trouble only: the other kinds of trouble are made at the same time.
     const own = new Merchant();
-    await own.trouble({ kind: fault, operation: kind, order_id: order.id, times: 1 });
-    await own.trouble(unaskable(order, kind, order_id));
+    await own.addFault({ kind: fault, operation: kind, order_id: order.id, times: 1 });
+    await own.addFault(unaskable(order, kind, order_id));
     try {
       await ask();
-      expect([fault, await storyOf(world, order_id)]).toEqual([fault, 'processing: processing']);
+      expect([fault, await statusesOf(world, order_id)]).toEqual([fault, 'processing: processing']);
     } finally {
-      await own.endTrouble();
+      await own.removeFaults();
     }
     await tell(order_id);
     await becomes(order_id, 'completed: accepted');
-    expect([fault, await moneyStory(order)]).toEqual([fault, `${MOVED[kind]}: ${kind} completed`]);
+    expect([fault, await moneySummaryOf(order)]).toEqual([fault, `${MOVED[kind]}: ${kind} completed`]);
     expect([fault, ...(await ledger(order)).slice(1)]).toEqual([fault, `${kind} ${ASKED[kind]} approved`]);
-    expect([fault, (await shop.ledger(order.id))[1]]).toMatchObject([fault, { requests: 1 }]);
+    expect([fault, (await merchant.ledger(order.id))[1]]).toMatchObject([fault, { requests: 1 }]);
     if (kind === 'capture' || kind === 'void') await order.follow('void');
   }
 
@@ -232,7 +232,7 @@ describe('every kind that the service asks for', () => {
 
   test('nobody tells it anything: it asks by itself', async () => {
     const { order, order_id, ask } = await ready('refund');
-    await shop.trouble({ kind: 'lost_answer', operation: 'refund', order_id: order.id, times: 1 });
+    await merchant.addFault({ kind: 'lost_answer', operation: 'refund', order_id: order.id, times: 1 });
     await ask();
     await world.env.sleep(3_000);
     await becomes(order_id, 'completed: accepted');
@@ -245,22 +245,22 @@ describe('what the processor answers', () => {
     const order = await paid('refund_processing');
     const input = followUpOf(order.id, 'refund', { amount: 300 });
     // Its outcome comes by itself after 20 seconds, which must not be found out before it is looked for.
-    await shop.trouble(unaskable(order, 'refund', input.id));
-    await carryOut(world, input);
-    expect(await storyOf(world, input.id)).toBe('processing: processing');
-    expect(await moneyStory(order)).toBe('500 captured, 300 refund_pending: refund processing');
-    await expect(carryOut(world, followUpOf(order.id, 'refund', { amount: 201 })).catch(refusalOf)).resolves.toBe(
-      'RefundError',
-    );
+    await merchant.addFault(unaskable(order, 'refund', input.id));
+    await executeFollowUp(world, input);
+    expect(await statusesOf(world, input.id)).toBe('processing: processing');
+    expect(await moneySummaryOf(order)).toBe('500 captured, 300 refund_pending: refund processing');
+    await expect(
+      executeFollowUp(world, followUpOf(order.id, 'refund', { amount: 201 })).catch(refusalOf),
+    ).resolves.toBe('RefundError');
     await fetch(`${stack().simulator_url}/control/due/`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ transaction_id: transactionIdOf(order.id, 1) }),
     });
-    await shop.endTrouble();
+    await merchant.removeFaults();
     await tell(input.id);
     await becomes(input.id, 'completed: accepted');
-    expect(await moneyStory(order)).toBe('500 captured, 300 refunded: refund completed');
+    expect(await moneySummaryOf(order)).toBe('500 captured, 300 refunded: refund completed');
     await until('both webhooks came', () => webhooksOf(input.id) === 2);
   });
 
@@ -274,9 +274,9 @@ describe('what the processor answers', () => {
     });
     const input = followUpOf(order.id, kind, { amount: 500 });
     if (kind === 'capture') await order.follow('capture', 500, input);
-    else expect(await (await carryOut(world, input)).result()).toBe('error');
-    expect(await storyOf(world, input.id)).toBe('error: error');
-    expect(await moneyStory(order)).toBe(expected);
+    else expect(await (await executeFollowUp(world, input)).result()).toBe('error');
+    expect(await statusesOf(world, input.id)).toBe('error: error');
+    expect(await moneySummaryOf(order)).toBe(expected);
     const [transaction] = (await findOrderView(world.database.db, input.id))!.transactions;
     expect(transaction).toMatchObject({ response_code: '57' });
     expect(transaction?.events.map(({ event, source, result }) => [event, source, result])).toEqual([
@@ -292,21 +292,21 @@ describe('asked for more than once', () => {
   test('started twice at once, joined, and started again when it is over: one refund', async () => {
     const order = await paid();
     const input = followUpOf(order.id, 'refund', { amount: 200 });
-    await Promise.all([carryOut(world, input), carryOut(world, input)]);
+    await Promise.all([executeFollowUp(world, input), executeFollowUp(world, input)]);
     expect(await handleOf(input.id).result()).toBe('completed');
-    expect(await (await carryOut(world, input)).result()).toBe('completed');
+    expect(await (await executeFollowUp(world, input)).result()).toBe('completed');
     expect(await ledger(order)).toEqual(['sale 500 approved', 'refund 200 approved']);
-    expect((await shop.ledger(order.id))[1]).toMatchObject({ requests: 1 });
-    expect(await moneyStory(order)).toBe('500 captured, 200 refunded: refund completed');
+    expect((await merchant.ledger(order.id))[1]).toMatchObject({ requests: 1 });
+    expect(await moneySummaryOf(order)).toBe('500 captured, 200 refunded: refund completed');
   });
   test('the first answer: at once while the outcome is awaited; who comes after the end finds it ended', async () => {
     const order = await paid();
     const input = followUpOf(order.id, 'refund', { amount: 200 });
-    await shop.trouble({ kind: 'outage', operation: 'refund', order_id: order.id });
-    const handle = await carryOut(world, input);
+    await merchant.addFault({ kind: 'outage', operation: 'refund', order_id: order.id });
+    const handle = await executeFollowUp(world, input);
     await handle.executeUpdate(firstAnswer);
-    expect(await storyOf(world, input.id)).toBe('processing: processing');
-    await shop.endTrouble();
+    expect(await statusesOf(world, input.id)).toBe('processing: processing');
+    await merchant.removeFaults();
     await tell(input.id);
     await becomes(input.id, 'completed: accepted');
     await until('its workflow is over', async () => (await handle.describe()).status.name === 'COMPLETED');
@@ -331,22 +331,22 @@ describe('refused before anything is stored', () => {
   ])('%s: the update fails with the type, the workflow ends', async (_title, inputOf, type) => {
     const order = await paid();
     const input = inputOf(order);
-    await expect(carryOut(world, input).catch(refusalOf)).resolves.toBe(type);
+    await expect(executeFollowUp(world, input).catch(refusalOf)).resolves.toBe(type);
     expect(await handleOf(input.id).result()).toBe('refused');
-    expect(await storyOf(world, input.id)).toBeUndefined();
-    expect(await moneyStory(order)).toBe('500 captured');
+    expect(await statusesOf(world, input.id)).toBeUndefined();
+    expect(await moneySummaryOf(order)).toBe('500 captured');
     expect(await ledger(order)).toEqual(['sale 500 approved']);
   });
 
   test('refused once, it may be asked for again under the same name', async () => {
     const order = await paid();
     const input = followUpOf(order.id, 'refund', { amount: 100 });
-    await expect(carryOut(world, { ...input, not_after: Date.now() - 1 }).catch(refusalOf)).resolves.toBe(
+    await expect(executeFollowUp(world, { ...input, not_after: Date.now() - 1 }).catch(refusalOf)).resolves.toBe(
       'ServiceUnavailable',
     );
     expect(await handleOf(input.id).result()).toBe('refused');
-    await carryOut(world, input);
-    expect(await moneyStory(order)).toBe('500 captured, 100 refunded: refund completed');
+    await executeFollowUp(world, input);
+    expect(await moneySummaryOf(order)).toBe('500 captured, 100 refunded: refund completed');
   });
 });
 
@@ -354,10 +354,10 @@ describe('what the processor did of itself', () => {
   test('a chargeback is recorded once, however often it is told', async () => {
     const order = await paid();
     const input = await ofTheProcessor(order, 'chargeback', 200);
-    await Promise.all([carryOut(world, input), carryOut(world, input)]);
+    await Promise.all([executeFollowUp(world, input), executeFollowUp(world, input)]);
     expect(await handleOf(input.id).result()).toBe('completed');
-    expect(await (await tellNews(world, input)).result()).toBe('completed');
-    expect(await moneyStory(order)).toBe('500 captured, 200 charged_back: chargeback completed');
+    expect(await (await notifyFollowUp(world, input)).result()).toBe('completed');
+    expect(await moneySummaryOf(order)).toBe('500 captured, 200 charged_back: chargeback completed');
     const shown = presentOrder((await findOrderView(world.database.db, input.id))!, 'http://shop.test');
     expect(shown).toMatchObject({ amount: 200, chargeback_of_order_id: order.id, flags: ['is-test', 'is-chargeback'] });
     expect(shown.transactions).toMatchObject([
@@ -371,13 +371,13 @@ describe('what the processor did of itself', () => {
   });
   test('won back: a reversal of the payment, which brings the money back', async () => {
     const order = await paid();
-    await tellNews(world, await ofTheProcessor(order, 'chargeback'));
-    await expect(carryOut(world, followUpOf(order.id, 'refund', { amount: 1 })).catch(refusalOf)).resolves.toBe(
+    await notifyFollowUp(world, await ofTheProcessor(order, 'chargeback'));
+    await expect(executeFollowUp(world, followUpOf(order.id, 'refund', { amount: 1 })).catch(refusalOf)).resolves.toBe(
       'RefundError',
     );
     const won = await ofTheProcessor(order, 'chargeback_reversal');
-    await tellNews(world, won);
-    expect(await moneyStory(order)).toBe(
+    await notifyFollowUp(world, won);
+    expect(await moneySummaryOf(order)).toBe(
       '500 captured, 500 charged_back, 500 won_back: chargeback completed, reversal completed',
     );
     const shown = presentOrder((await findOrderView(world.database.db, won.id))!, 'http://shop.test');
@@ -385,7 +385,7 @@ describe('what the processor did of itself', () => {
       reversal_of_order_id: order.id,
       transactions: [{ transaction_type: 'reversal', credit_debit: 'credit' }],
     });
-    await carryOut(world, followUpOf(order.id, 'refund', { amount: 500 }));
+    await executeFollowUp(world, followUpOf(order.id, 'refund', { amount: 500 }));
     expect(await ledger(order)).toContain('refund 500 approved');
   });
 
@@ -409,26 +409,26 @@ describe('what the processor did of itself', () => {
   ])('forged news record nothing: %s', async (_title, forge) => {
     const order = await paid();
     const input = await forge(order);
-    expect(await (await tellNews(world, input)).result()).toBe('refused');
-    expect(await storyOf(world, input.id)).toBeUndefined();
-    expect(await moneyStory(order)).toBe('500 captured');
+    expect(await (await notifyFollowUp(world, input)).result()).toBe('refused');
+    expect(await statusesOf(world, input.id)).toBeUndefined();
+    expect(await moneySummaryOf(order)).toBe('500 captured');
   });
 
   test('while the processor does not say nothing is recorded, and it is asked again', async () => {
     const order = await paid();
     const input = await ofTheProcessor(order, 'chargeback');
-    await shop.trouble({ kind: 'outage', operation: 'ask', idempotency_key: input.processor_key, times: 2 });
-    expect(await (await tellNews(world, input)).result()).toBe('completed');
-    expect(await moneyStory(order)).toBe('500 captured, 500 charged_back: chargeback completed');
+    await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key: input.processor_key, times: 2 });
+    expect(await (await notifyFollowUp(world, input)).result()).toBe('completed');
+    expect(await moneySummaryOf(order)).toBe('500 captured, 500 charged_back: chargeback completed');
   });
 });
 
 describe('a payment that was approved after its end', () => {
   test('told twice: given back once', async () => {
     const order = await cancelledAtTheIssuer();
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     expect([await reverse(order), await reverse(order)]).toEqual(['completed', 'completed']);
-    expect(await story(order)).toBe('cancelled: cancelled');
+    expect(await statusesOfOrder(order)).toBe('cancelled: cancelled');
     expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
     expect((await order.view()).follow_ups).toHaveLength(1);
   });
@@ -438,11 +438,11 @@ describe('a payment that was approved after its end', () => {
     afterAsking = async (key) => {
       if (!key.startsWith(transactionIdOf(order.id, 1))) return;
       afterAsking = () => Promise.resolve();
-      await atTheIssuer(order, { code: '0101' });
+      await answerAtIssuer(order, { code: '0101' });
       await order.handle.signal(processorAnswered);
     };
     await order.cancel();
-    expect(await story(order)).toBe('cancelled: cancelled');
+    expect(await statusesOfOrder(order)).toBe('cancelled: cancelled');
     await until('it is given back', async () => (await ledger(order)).length === 2);
     expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
     await until('the record says so', async () => (await order.view()).follow_ups[0]?.status === 'completed');
@@ -450,25 +450,28 @@ describe('a payment that was approved after its end', () => {
 
   test('nobody tells of it: it is asked for a quarter of an hour after the end', async () => {
     const order = await cancelledAtTheIssuer();
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     await world.env.sleep(14 * MINUTE);
     expect(await ledger(order)).toEqual(['sale 500 approved']);
     await world.env.sleep(2 * MINUTE);
-    await until('it is given back', async () => (await storyOf(world, reversalOf(order).id)) === 'completed: accepted');
+    await until(
+      'it is given back',
+      async () => (await statusesOf(world, reversalOf(order).id)) === 'completed: accepted',
+    );
     expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
   });
 
   test('an authorization is given back too', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number, capture_mode: 'manual' });
     await order.cancel();
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     expect(await reverse(order)).toBe('completed');
     expect(await ledger(order)).toEqual(['authorize 500 approved', 'reversal 500 approved']);
   });
 
   test('nothing was approved: nothing is given back', async () => {
     const order = await cancelledAtTheIssuer();
-    await atTheIssuer(order, { code: '3333' });
+    await answerAtIssuer(order, { code: '3333' });
     expect(await reverse(order)).toBe('refused');
     expect((await order.view()).follow_ups).toEqual([]);
   });
@@ -476,7 +479,7 @@ describe('a payment that was approved after its end', () => {
   test('news that come before the approval leave room for those that come after', async () => {
     const order = await cancelledAtTheIssuer();
     expect(await reverse(order)).toBe('refused');
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     expect(await reverse(order)).toBe('completed');
   });
 
@@ -499,8 +502,8 @@ describe('what an operator sees in the Web UI', () => {
       description: 'For Ada Lovelace',
       extra: { email: 'ada@example.com' },
     });
-    await shop.trouble({ kind: 'outage', operation: 'refund', order_id: order.id });
-    const handle = await carryOut(world, input);
+    await merchant.addFault({ kind: 'outage', operation: 'refund', order_id: order.id });
+    const handle = await executeFollowUp(world, input);
     const { typedSearchAttributes } = await handle.describe();
     expect(
       [ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, ATTENTION].map((key) => typedSearchAttributes.get(key)),
@@ -516,7 +519,7 @@ describe('what an operator sees in the Web UI', () => {
       expect(waiting).toContain(part);
     }
     expect(waiting).not.toMatch(/Ada|example\.com|4111|vt_/);
-    await shop.endTrouble();
+    await merchant.removeFaults();
     await tell(input.id);
     await becomes(input.id, 'completed: accepted');
     await until(
@@ -528,12 +531,12 @@ describe('what an operator sees in the Web UI', () => {
 
   test('a chargeback of more than was captured asks for attention', async () => {
     const order = await paid();
-    await carryOut(world, followUpOf(order.id, 'refund', { amount: 500 }));
+    await executeFollowUp(world, followUpOf(order.id, 'refund', { amount: 500 }));
     const input = await ofTheProcessor(order, 'chargeback');
-    const handle = await carryOut(world, input);
+    const handle = await executeFollowUp(world, input);
     expect((await handle.describe()).typedSearchAttributes.get(ATTENTION)).toContain('beyond what was captured');
     expect(await details(input.id)).toContain('**Attention: ');
-    expect(await moneyStory(order)).toBe(
+    expect(await moneySummaryOf(order)).toBe(
       '500 captured, 500 refunded, 500 charged_back: refund completed, chargeback completed',
     );
   });

@@ -7,29 +7,29 @@ import { CARDS, type CardName } from '../support/cards';
 import { Merchant } from '../support/client';
 import {
   MINUTE,
-  atTheIssuer,
+  answerAtIssuer,
   createAnOrder,
   followUpOf,
   inTheLastSecond,
-  moneyStory,
+  moneySummaryOf,
   sleepUntil,
-  story,
-  storyOf,
+  statusesOfOrder,
+  statusesOf,
   transactionIdOf,
   vaultToken,
   type TestOrder,
 } from '../support/orders';
-import { aWorld, type World } from '../support/temporal';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/until';
 
 /**
  * Authorizations: what their orders live for after they are completed. All windows last an hour unless a test says
  * otherwise.
  */
-let world: World;
-const shop = new Merchant();
+let world: WorkflowEnvironment;
+const merchant = new Merchant();
 beforeAll(async () => {
-  world = await aWorld();
+  world = await createWorkflowEnvironment();
 });
 afterAll(async () => {
   await world?.close();
@@ -55,12 +55,12 @@ const authorize = (
 const windowEnd = async (order: TestOrder) => Date.parse((await order.view()).transactions[0]?.capture_ends_at ?? '');
 const isRunning = async ({ handle }: TestOrder) => (await handle.describe()).status.name === 'RUNNING';
 /** Everything that became of the payment: `completed: accepted; 300 captured: capture completed`. */
-const all = async (order: TestOrder) => `${await story(order)}; ${await moneyStory(order)}`;
+const all = async (order: TestOrder) => `${await statusesOfOrder(order)}; ${await moneySummaryOf(order)}`;
 /** Waits in real time, while workflow time stands still. */
 const becomes = (order: TestOrder, expected: string) =>
   until(`the payment becomes ${expected}`, async () => (await all(order)) === expected);
 const ledger = async (order: TestOrder) =>
-  (await shop.ledger(order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
+  (await merchant.ledger(order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
 const untilClosed = (order: TestOrder) => until('its workflow is over', async () => !(await isRunning(order)));
 
 describe('while the window lasts', () => {
@@ -171,7 +171,7 @@ describe('while the window lasts', () => {
     await order.pay(CARDS.do_not_honor.number, 1);
     expect(await isRunning(order)).toBe(true);
     await order.cancel();
-    expect(await story(order)).toBe('cancelled: error');
+    expect(await statusesOfOrder(order)).toBe('cancelled: error');
     await untilClosed(order);
   });
 
@@ -180,10 +180,10 @@ describe('while the window lasts', () => {
     // No multiple of five minutes, at which the processor is asked: news that come in the very moment of a timer can
     // stop the test server's time.
     await pass(4 * MINUTE);
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     const before = await world.now();
     await order.handle.signal(processorAnswered);
-    await until('it is accepted', async () => (await story(order)) === 'completed: accepted');
+    await until('it is accepted', async () => (await statusesOfOrder(order)) === 'completed: accepted');
     expect((await windowEnd(order)) - 60 * MINUTE).toBeGreaterThanOrEqual(before);
     await order.follow('void');
   });
@@ -346,14 +346,14 @@ describe('at the end of the window', () => {
 
   test('what is asked for and not answered is not released; what its refusal frees, is', async () => {
     const order = await authorize('manual', 'capture_refused', { capture_period: 'PT1M' });
-    await shop.trouble({ kind: 'outage', operation: 'capture', order_id: order.id });
+    await merchant.addFault({ kind: 'outage', operation: 'capture', order_id: order.id });
     const capture = await order.follow('capture', 300);
-    expect(await storyOf(world, capture)).toBe('processing: processing');
+    expect(await statusesOf(world, capture)).toBe('processing: processing');
     // Between two asks, which come 7 and 37 seconds after the end.
     await sleepUntil(world, (await windowEnd(order)) + 20_000);
     await becomes(order, 'completed: accepted; 200 voided, 300 capture_pending: capture processing, void completed');
     expect(await isRunning(order)).toBe(true);
-    await shop.endTrouble();
+    await merchant.removeFaults();
     await world.env.client.workflow.getHandle(orderWorkflowId(capture)).signal(processorAnswered);
     await becomes(order, 'completed: expired; 500 voided: capture error, void completed, void completed');
     expect((await ledger(order)).toSorted()).toEqual([
@@ -367,11 +367,11 @@ describe('at the end of the window', () => {
 
   test('what is asked for in time counts, however late it is answered', async () => {
     const order = await authorize('manual', 'approved', { capture_period: 'PT1M' });
-    await shop.trouble({ kind: 'outage', operation: 'capture', order_id: order.id });
+    await merchant.addFault({ kind: 'outage', operation: 'capture', order_id: order.id });
     const capture = await order.follow('capture');
     await sleepUntil(world, (await windowEnd(order)) + 20_000);
     expect(await all(order)).toBe('completed: accepted; 500 capture_pending: capture processing');
-    await shop.endTrouble();
+    await merchant.removeFaults();
     await world.env.client.workflow.getHandle(orderWorkflowId(capture)).signal(processorAnswered);
     await becomes(order, 'completed: accepted; 500 captured: capture completed');
     expect(await ledger(order)).toEqual(['authorize 500 approved', 'capture 500 approved']);
@@ -381,7 +381,7 @@ describe('at the end of the window', () => {
   test('a refusal within the window gives back what it asked for: it can be asked for again', async () => {
     const order = await authorize('manual', 'capture_refused');
     const refused = await order.follow('capture', 500);
-    expect(await storyOf(world, refused)).toBe('error: error');
+    expect(await statusesOf(world, refused)).toBe('error: error');
     expect(await all(order)).toBe('completed: accepted; nothing: capture error');
     await order.follow('void');
     expect(await all(order)).toBe('completed: cancelled; 500 voided: capture error, void completed');
@@ -401,7 +401,7 @@ describe('at the end of the window', () => {
     });
     await recordFollowUpOutcome(db, written, { ...capture, amount: 300 }, 'accepted', { source: 'processor', now });
     expect(await order.handle.result()).toBe('completed');
-    expect(await moneyStory(order)).toMatch(/^300 captured, 200 void/);
+    expect(await moneySummaryOf(order)).toMatch(/^300 captured, 200 void/);
   });
 });
 
@@ -472,18 +472,18 @@ describe('one second before, exactly at and one second after', () => {
       create: async () => [await create(), await create()] as const,
       end: ([first]) => endOf(first),
       async act([first, second]) {
-        const before = await story(second);
+        const before = await statusesOfOrder(second);
         await first.pay(CARDS.approved.number, 1, token);
         return before;
       },
     });
     expect(answer).toBe(open);
-    expect(await story(paid)).toBe('completed: accepted');
+    expect(await statusesOfOrder(paid)).toBe('completed: accepted');
     await sleepUntil(world, await endOf(late));
     await expect(late.pay(CARDS.approved.number, 1, token).catch(refusalOf)).resolves.toMatch(
       /TransactionAlreadyStarted|WorkflowNotFoundError/,
     );
     await sleepUntil(world, (await endOf(late)) + 1_000);
-    await until('it has expired', async () => (await story(late)) === open.replaceAll('new', 'expired'));
+    await until('it has expired', async () => (await statusesOfOrder(late)) === open.replaceAll('new', 'expired'));
   });
 });

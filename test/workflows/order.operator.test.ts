@@ -9,27 +9,27 @@ import { CARDS, type CardName } from '../support/cards';
 import { Merchant } from '../support/client';
 import {
   MINUTE,
-  carryOut,
+  executeFollowUp,
   createAnOrder,
   followUpOf,
-  moneyStory,
-  story,
-  storyOf,
+  moneySummaryOf,
+  statusesOfOrder,
+  statusesOf,
   transactionIdOf,
   type TestOrder,
 } from '../support/orders';
 import { stack } from '../support/stack';
-import { aWorld, type World } from '../support/temporal';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/until';
 
 /** Rules 10.14: what an operator can do in the Web UI about an outcome that the processor does not give. */
-let world: World;
-const shop = new Merchant();
+let world: WorkflowEnvironment;
+const merchant = new Merchant();
 beforeAll(async () => {
-  world = await aWorld();
+  world = await createWorkflowEnvironment();
 });
 afterAll(() => world?.close());
-afterEach(() => shop.endTrouble());
+afterEach(() => merchant.removeFaults());
 
 const REASON = 'Bank statement of 15 January, ticket 42';
 const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
@@ -45,7 +45,7 @@ const isClosed = (order_id: string) =>
 /** A charge whose outcome the processor does not know yet. */
 async function awaited(card: CardName, over: Parameters<typeof createAnOrder>[1] = {}): Promise<TestOrder> {
   const order = await createAnOrder(world, { card_number: CARDS[card].number, ...over });
-  expect(await story(order)).toBe('processing: processing');
+  expect(await statusesOfOrder(order)).toBe('processing: processing');
   return order;
 }
 
@@ -53,8 +53,8 @@ async function awaited(card: CardName, over: Parameters<typeof createAnOrder>[1]
 async function awaitedRefund(): Promise<{ order: TestOrder; refund_id: string }> {
   const order = await createAnOrder(world, { card_number: CARDS.refund_processing.number });
   const refund = followUpOf(order.id, 'refund', { amount: 300 });
-  await carryOut(world, refund);
-  expect(await moneyStory(order)).toBe('500 captured, 300 refund_pending: refund processing');
+  await executeFollowUp(world, refund);
+  expect(await moneySummaryOf(order)).toBe('500 captured, 300 refund_pending: refund processing');
   return { order, refund_id: refund.id };
 }
 
@@ -88,8 +88,8 @@ describe('settleByHand of a payment', () => {
   test('approved: completed and captured, by the operator, with the reason', async () => {
     const order = await awaited('processing_approved');
     expect(await settle(order.id, 'approved')).toBe('Nothing is awaited: completed is final.');
-    expect(await story(order)).toBe('completed: accepted');
-    expect(await moneyStory(order)).toBe('500 captured');
+    expect(await statusesOfOrder(order)).toBe('completed: accepted');
+    expect(await moneySummaryOf(order)).toBe('500 captured');
     const event = (await order.view()).transactions[0]!.events.at(-1)!;
     expect(event).toMatchObject({ event: 'accepted', source: 'operator', result: 'approved', reason: REASON });
     await isClosed(order.id);
@@ -99,7 +99,7 @@ describe('settleByHand of a payment', () => {
     const order = await awaited('processing_approved', { capture_mode: 'manual' });
     const settled_at = await world.now();
     await settle(order.id, 'approved');
-    expect([await story(order), await moneyStory(order)]).toEqual(['completed: accepted', 'nothing']);
+    expect([await statusesOfOrder(order), await moneySummaryOf(order)]).toEqual(['completed: accepted', 'nothing']);
     const capture_ends_at = Date.parse((await order.view()).transactions[0]!.capture_ends_at ?? '');
     expect(capture_ends_at).toBeGreaterThanOrEqual(settled_at + 60 * MINUTE);
   });
@@ -117,17 +117,17 @@ describe('settleByHand of a payment', () => {
       'settled by hand as approved, but the processor says declined',
     ]);
     expect((await findOrder(world.database.db, wrong.id))?.attention).toContain('says declined');
-    expect(await story(wrong)).toBe('completed: accepted');
+    expect(await statusesOfOrder(wrong)).toBe('completed: accepted');
   });
 
   test('declined, and then the processor approved it: given back by a reversal order', async () => {
     const order = await awaited('processing_approved');
     await settle(order.id, 'declined');
-    expect(await story(order)).toBe('error: error');
+    expect(await statusesOfOrder(order)).toBe('error: error');
     await isClosed(order.id);
     await isNotified(order);
-    await until('it is given back', async () => (await moneyStory(order)) === 'nothing: reversal completed');
-    expect(await story(order)).toBe('error: error');
+    await until('it is given back', async () => (await moneySummaryOf(order)) === 'nothing: reversal completed');
+    expect(await statusesOfOrder(order)).toBe('error: error');
   });
 
   test('declined, and nobody notified us of the approval: found out by asking', async () => {
@@ -136,21 +136,21 @@ describe('settleByHand of a payment', () => {
     await isClosed(order.id);
     await becomesKnown(order);
     await world.env.sleep(16 * MINUTE);
-    await until('it is given back', async () => (await moneyStory(order)) === 'nothing: reversal completed');
+    await until('it is given back', async () => (await moneySummaryOf(order)) === 'nothing: reversal completed');
   });
 
   test('the processor is asked first: the outcome that it gives is recorded, and nothing is settled', async () => {
     const order = await awaited('processing_declined');
     await becomesKnown(order);
     await expect(settle(order.id, 'approved').catch(refusalOf)).resolves.toBe('Conflict');
-    expect(await story(order)).toBe('error: error');
+    expect(await statusesOfOrder(order)).toBe('error: error');
     expect((await order.view()).transactions[0]!.events.at(-1)).toMatchObject({ source: 'processor', reason: null });
   });
 
   test('refused where no outcome is awaited', async () => {
     const order = await createAnOrder(world, { transaction_period: 10 * MINUTE });
     await expect(settle(order.id, 'approved').catch(refusalOf)).resolves.toBe('Conflict');
-    expect(await story(order)).toBe('new: new');
+    expect(await statusesOfOrder(order)).toBe('new: new');
     await order.cancel();
   });
 
@@ -163,7 +163,7 @@ describe('settleByHand of a payment', () => {
     const order = await awaited('processing_approved');
     const update = handleOf(order.id).executeUpdate(settleByHand, { args: [input as Settlement] });
     await expect(update.catch(refusalOf)).resolves.toBe('ValidationError');
-    expect(await story(order)).toBe('processing: processing');
+    expect(await statusesOfOrder(order)).toBe('processing: processing');
     await settle(order.id, 'declined');
   });
 });
@@ -172,7 +172,7 @@ describe('settleByHand of a follow-up order', () => {
   test('approved: the amount that was set aside is refunded', async () => {
     const { order, refund_id } = await awaitedRefund();
     await settle(refund_id, 'approved');
-    expect(await moneyStory(order)).toBe('500 captured, 300 refunded: refund completed');
+    expect(await moneySummaryOf(order)).toBe('500 captured, 300 refunded: refund completed');
     await isClosed(refund_id);
     await isNotified(order, refund_id);
     await isClosed(refund_id);
@@ -182,7 +182,7 @@ describe('settleByHand of a follow-up order', () => {
   test('declined: the amount is free again; an approval that comes later needs attention, and moves nothing', async () => {
     const { order, refund_id } = await awaitedRefund();
     await settle(refund_id, 'declined');
-    expect([await storyOf(world, refund_id), await moneyStory(order)]).toEqual([
+    expect([await statusesOf(world, refund_id), await moneySummaryOf(order)]).toEqual([
       'error: error',
       '500 captured: refund error',
     ]);
@@ -190,7 +190,7 @@ describe('settleByHand of a follow-up order', () => {
     await isNotified(order, refund_id);
     await until('it needs attention', async () => (await attentionOf(refund_id)) !== undefined);
     expect(await attentionOf(refund_id)).toBe('settled by hand as declined, but the processor says approved');
-    expect(await moneyStory(order)).toBe('500 captured: refund error');
+    expect(await moneySummaryOf(order)).toBe('500 captured: refund error');
   });
 });
 
@@ -202,14 +202,14 @@ describe('pollNow', () => {
     );
     await becomesKnown(order);
     expect(await order.handle.executeUpdate(pollNow)).toBe('Nothing is awaited: completed is final.');
-    expect(await story(order)).toBe('completed: accepted');
+    expect(await statusesOfOrder(order)).toBe('completed: accepted');
   });
 
   test('of a follow-up order', async () => {
     const { order, refund_id } = await awaitedRefund();
     await becomesKnown(order);
     expect(await handleOf(refund_id).executeUpdate(pollNow)).toBe('Nothing is awaited: completed is final.');
-    expect(await moneyStory(order)).toBe('500 captured, 300 refunded: refund completed');
+    expect(await moneySummaryOf(order)).toBe('500 captured, 300 refunded: refund completed');
   });
 
   test('of an order that waits to be paid: nothing happens', async () => {
@@ -222,15 +222,15 @@ describe('pollNow', () => {
 test('an outcome that is missing for a day needs attention, until it is known', async () => {
   const order = await createAnOrder(world, { card_number: CARDS.approved.number });
   const refund = followUpOf(order.id, 'refund', { amount: 300 });
-  await shop.trouble({ kind: 'outage', operation: 'refund', order_id: order.id });
+  await merchant.addFault({ kind: 'outage', operation: 'refund', order_id: order.id });
   const key = followUpKey(transactionIdOf(order.id, 1), 'refund', refund.id);
-  await shop.trouble({ kind: 'outage', operation: 'ask', idempotency_key: key });
-  await carryOut(world, refund);
+  await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key: key });
+  await executeFollowUp(world, refund);
   await world.env.sleep(26 * 60 * MINUTE);
   await until('it needs attention', async () => (await attentionOf(refund.id)) !== undefined);
   expect(await attentionOf(refund.id)).toBe('the processor does not tell the outcome');
-  await shop.endTrouble();
+  await merchant.removeFaults();
   await handleOf(refund.id).executeUpdate(pollNow);
-  expect(await storyOf(world, refund.id)).toBe('completed: accepted');
+  expect(await statusesOf(world, refund.id)).toBe('completed: accepted');
   expect(await attentionOf(refund.id)).toBeUndefined();
 }, 120_000);

@@ -11,24 +11,24 @@ import { Merchant } from '../support/client';
 import { PROJECT } from '../support/database';
 import {
   MINUTE,
-  atTheIssuer,
+  answerAtIssuer,
   createAnOrder,
   inTheLastSecond,
   sleepUntil,
-  story,
+  statusesOfOrder,
   transactionIdOf,
   vaultToken,
   type TestOrder,
 } from '../support/orders';
 import { stack } from '../support/stack';
-import { aWorld, type World } from '../support/temporal';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/until';
 
-let world: World;
-const shop = new Merchant();
-afterEach(() => shop.endTrouble());
+let world: WorkflowEnvironment;
+const merchant = new Merchant();
+afterEach(() => merchant.removeFaults());
 beforeAll(async () => {
-  world = await aWorld();
+  world = await createWorkflowEnvironment();
 });
 afterAll(async () => {
   await world?.close();
@@ -42,14 +42,14 @@ const pass = (milliseconds: number) => world.env.sleep(milliseconds);
 
 /** Waits in real time, while workflow time stands still: for what needs no timer but an activity. */
 const becomes = (order: TestOrder, expected: string) =>
-  until(`the order becomes ${expected}`, async () => (await story(order)) === expected);
+  until(`the order becomes ${expected}`, async () => (await statusesOfOrder(order)) === expected);
 
 const endOf = async (order: TestOrder) => Date.parse((await order.view()).expires_at ?? '');
 
 describe('the life of an order', () => {
   test('a sale with a card token is charged at once and the workflow is over', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.approved.number });
-    expect(await story(order)).toBe('completed: accepted');
+    expect(await statusesOfOrder(order)).toBe('completed: accepted');
     expect(await order.handle.result()).toBe('completed');
     const { transactions, completed } = await order.view();
     expect(completed).not.toBeNull();
@@ -62,7 +62,7 @@ describe('the life of an order', () => {
 
   test('a decline of a card token is final, as the token is the only attempt', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.do_not_honor.number });
-    expect(await story(order)).toBe('error: error');
+    expect(await statusesOfOrder(order)).toBe('error: error');
     expect(await order.handle.result()).toBe('error');
     const [transaction] = (await order.view()).transactions;
     expect(transaction).toMatchObject({ response_code: '05', response_code_description: 'Do not honor' });
@@ -75,25 +75,25 @@ describe('the life of an order', () => {
 
   test('declined on the page, tried again, paid', async () => {
     const order = await createAnOrder(world);
-    expect(await story(order)).toBe('new:');
+    expect(await statusesOfOrder(order)).toBe('new:');
     await order.pay(CARDS.do_not_honor.number, 1);
-    expect(await story(order)).toBe('processing: error');
+    expect(await statusesOfOrder(order)).toBe('processing: error');
     await order.pay(CARDS.approved.number, 2);
-    expect(await story(order)).toBe('completed: error accepted');
+    expect(await statusesOfOrder(order)).toBe('completed: error accepted');
     expect(await order.handle.result()).toBe('completed');
   });
 
   test('the fifth decline ends the order', async () => {
     const order = await createAnOrder(world);
     for (let attempt = 1; attempt <= 5; attempt += 1) await order.pay(CARDS.insufficient_funds.number, attempt);
-    expect(await story(order)).toBe('error: error error error error error');
+    expect(await statusesOfOrder(order)).toBe('error: error error error error error');
   });
 
   test('a transaction announced at the creation is the first attempt', async () => {
     const order = await createAnOrder(world, { transaction_period: 10 * MINUTE });
-    expect(await story(order)).toBe('new: new');
+    expect(await statusesOfOrder(order)).toBe('new: new');
     await order.pay(CARDS.approved.number, 1);
-    expect(await story(order)).toBe('completed: accepted');
+    expect(await statusesOfOrder(order)).toBe('completed: accepted');
   });
 });
 
@@ -101,13 +101,13 @@ describe('a payment happens once', () => {
   test('the same attempt again is the same payment, whatever the card', async () => {
     const order = await createAnOrder(world);
     await Promise.all([order.pay(CARDS.approved.number, 1), order.pay(CARDS.approved_mastercard.number, 1)]);
-    expect(await story(order)).toBe('completed: accepted');
+    expect(await statusesOfOrder(order)).toBe('completed: accepted');
   });
 
   test('the next attempt only when the last one is error', async () => {
     const order = await createAnOrder(world);
     await expect(order.pay(CARDS.approved.number, 2).catch(refusalOf)).resolves.toBe('TransactionAlreadyStarted');
-    expect(await story(order)).toBe('new:');
+    expect(await statusesOfOrder(order)).toBe('new:');
     await order.cancel();
   });
 });
@@ -116,7 +116,7 @@ describe('cancel', () => {
   test('a new order with an announced transaction: both are cancelled', async () => {
     const order = await createAnOrder(world, { transaction_period: 10 * MINUTE });
     await order.cancel();
-    expect(await story(order)).toBe('cancelled: cancelled');
+    expect(await statusesOfOrder(order)).toBe('cancelled: cancelled');
     expect(await order.handle.result()).toBe('cancelled');
   });
 
@@ -124,7 +124,7 @@ describe('cancel', () => {
     const order = await createAnOrder(world);
     await order.pay(CARDS.do_not_honor.number);
     await order.cancel();
-    expect(await story(order)).toBe('cancelled: error');
+    expect(await statusesOfOrder(order)).toBe('cancelled: error');
   });
 });
 
@@ -135,14 +135,14 @@ describe("Temporal's own cancellation, a button of its Web UI, abandons no order
     await order.pay(CARDS.do_not_honor.number, 1);
     await order.pay(CARDS.approved.number, 2);
     expect(await order.handle.result()).toBe('completed');
-    expect(await story(order)).toBe('completed: error accepted');
+    expect(await statusesOfOrder(order)).toBe('completed: error accepted');
   });
 
   test('it expires at its end', async () => {
     const order = await createAnOrder(world);
     await order.handle.cancel();
     expect(await order.handle.result()).toBe('expired');
-    expect(await story(order)).toBe('expired:');
+    expect(await statusesOfOrder(order)).toBe('expired:');
   });
 });
 
@@ -154,7 +154,7 @@ describe('expiry by durable timers', () => {
       end: endOf,
       act: (one) => one.pay(CARDS.approved.number, 1, token),
     });
-    expect(await story(order)).toBe('completed: accepted');
+    expect(await statusesOfOrder(order)).toBe('completed: accepted');
   });
 
   test('exactly at its end it cannot be paid any more', async () => {
@@ -166,14 +166,14 @@ describe('expiry by durable timers', () => {
       /TransactionAlreadyStarted|WorkflowNotFoundError/,
     );
     expect(await order.handle.result()).toBe('expired');
-    expect(await story(order)).toBe('expired:');
+    expect(await statusesOfOrder(order)).toBe('expired:');
   });
 
   test('one second after its end it has expired by itself, with its open transaction', async () => {
     const { subject: order, answer } = await inTheLastSecond(world, {
       create: () => createAnOrder(world, { transaction_period: 60 * MINUTE }),
       end: endOf,
-      act: story,
+      act: statusesOfOrder,
     });
     expect(answer).toBe('new: new');
     await pass(2_000);
@@ -186,7 +186,7 @@ describe('expiry by durable timers', () => {
   test('a transaction that ends before its order takes the order along', async () => {
     const order = await createAnOrder(world, { transaction_period: 10 * MINUTE });
     await pass(9 * MINUTE);
-    expect(await story(order)).toBe('new: new');
+    expect(await statusesOfOrder(order)).toBe('new: new');
     await pass(2 * MINUTE);
     await becomes(order, 'expired: expired');
   });
@@ -202,7 +202,7 @@ describe('expiry by durable timers', () => {
 describe('3-D Secure', () => {
   test('frictionless: accepted at once, with the liability shifted', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.frictionless.number });
-    expect(await story(order)).toBe('completed: accepted');
+    expect(await statusesOfOrder(order)).toBe('completed: accepted');
     expect((await order.view()).transactions[0]).toMatchObject({
       received_3ds_result: 'authenticated',
       liability_shift: true,
@@ -211,11 +211,11 @@ describe('3-D Secure', () => {
 
   test('challenge passed: pending, then accepted once the processor says so', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
-    expect(await story(order)).toBe('processing: pending');
+    expect(await statusesOfOrder(order)).toBe('processing: pending');
     await order.handle.signal(processorAnswered);
     await pass(1_000);
-    expect(await story(order)).toBe('processing: pending');
-    await atTheIssuer(order, { code: '0101' });
+    expect(await statusesOfOrder(order)).toBe('processing: pending');
+    await answerAtIssuer(order, { code: '0101' });
     await order.handle.signal(processorAnswered);
     await becomes(order, 'completed: accepted');
     expect((await order.view()).transactions[0]).toMatchObject({
@@ -228,19 +228,19 @@ describe('3-D Secure', () => {
   test('challenge failed: error without an outcome of the issuer, and the customer may try again', async () => {
     const order = await createAnOrder(world);
     await order.pay(CARDS.challenge.number, 1);
-    await atTheIssuer(order, { code: '3333' });
+    await answerAtIssuer(order, { code: '3333' });
     await order.handle.signal(processorAnswered);
     await becomes(order, 'processing: error');
     expect((await order.view()).transactions[0]).toMatchObject({ received_3ds_result: 'failed', response_code: null });
     await order.pay(CARDS.challenge.number, 2);
-    expect(await story(order)).toBe('see-transactions: error pending');
+    expect(await statusesOfOrder(order)).toBe('see-transactions: error pending');
     await order.cancel();
-    expect(await story(order)).toBe('cancelled: error cancelled');
+    expect(await statusesOfOrder(order)).toBe('cancelled: error cancelled');
   });
 
   test('passed, and nobody told us: found out by asking', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     await pass(6 * MINUTE);
     await becomes(order, 'completed: accepted');
   });
@@ -249,7 +249,7 @@ describe('3-D Secure', () => {
     const { subject: order, answer } = await inTheLastSecond(world, {
       create: () => createAnOrder(world, { card_number: CARDS.challenge.number }),
       end: endOf,
-      act: story,
+      act: statusesOfOrder,
     });
     expect(answer).toBe('processing: pending');
     await pass(2_000);
@@ -265,11 +265,11 @@ describe('what the processor approved all the same is given back', () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
     const record = await loadOrder(world.database.db, order.id);
     await moveOrder(world.database.db, record, { ended: 'cancelled' }, { source: 'merchant', now: await world.now() });
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     await pass(6 * MINUTE);
     expect(await order.handle.result()).toBe('cancelled');
     await until('the reversal', async () => (await given(order)).includes('reversal completed'));
-    expect(await story(order)).toBe('cancelled: cancelled');
+    expect(await statusesOfOrder(order)).toBe('cancelled: cancelled');
   });
 
   test('a charge that was on its way when the order expired, its worker killed', async () => {
@@ -307,7 +307,7 @@ describe('what the processor approved all the same is given back', () => {
     await world.processor.execute({ ...charge, vault_token: vaulted.usable ? vaulted.vault_token : '' }, chargeKey(id));
     await pass(16 * MINUTE);
     await until('the reversal', async () => (await given(order)).includes('reversal completed'));
-    expect(await story(order)).toBe('expired: error expired');
+    expect(await statusesOfOrder(order)).toBe('expired: error expired');
   });
 });
 
@@ -315,20 +315,20 @@ describe('an outcome that is not known is asked for', () => {
   test('approved although the answer was lost: one charge, completed', async () => {
     // Nor does it say when it is asked, after two seconds, until the order was looked at.
     const id = uuidv7();
-    await shop.trouble({ kind: 'outage', operation: 'ask', idempotency_key: chargeKey(transactionIdOf(id, 1)) });
+    await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key: chargeKey(transactionIdOf(id, 1)) });
     const order = await createAnOrder(world, { id, card_number: CARDS.lost_answer.number });
-    expect(await story(order)).toBe('processing: processing');
-    await shop.endTrouble();
+    expect(await statusesOfOrder(order)).toBe('processing: processing');
+    await merchant.removeFaults();
     await pass(10_000);
     await becomes(order, 'completed: accepted');
   });
 
   test('the call never arrived: it goes out again under the same key', async () => {
     const id = uuidv7();
-    await shop.trouble({ kind: 'outage', operation: 'ask', idempotency_key: chargeKey(transactionIdOf(id, 1)) });
+    await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key: chargeKey(transactionIdOf(id, 1)) });
     const order = await createAnOrder(world, { id, card_number: CARDS.no_answer.number });
-    expect(await story(order)).toBe('processing: processing');
-    await shop.endTrouble();
+    expect(await statusesOfOrder(order)).toBe('processing: processing');
+    await merchant.removeFaults();
     await pass(10_000);
     await becomes(order, 'completed: accepted');
   });
@@ -338,9 +338,9 @@ describe('an outcome that is not known is asked for', () => {
     ['declined', CARDS.processing_declined.number, 'error: error'],
   ])('processing, then %s minutes later', async (_outcome, number, expected) => {
     const order = await createAnOrder(world, { card_number: number });
-    expect(await story(order)).toBe('processing: processing');
+    expect(await statusesOfOrder(order)).toBe('processing: processing');
     await pass(MINUTE);
-    expect(await story(order)).toBe('processing: processing');
+    expect(await statusesOfOrder(order)).toBe('processing: processing');
     // Of this order alone: other test files share the simulator, and wait for what is theirs.
     await fetch(`${stack().simulator_url}/control/due/`, {
       method: 'POST',

@@ -9,24 +9,24 @@ import { endPaymentLink, orderWorkflowId, processorAnswered } from '../../workfl
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { createALink, type TestLink } from '../support/payment-links';
-import { aWorld, type World } from '../support/temporal';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/until';
 
 const DAY = 24 * 60 * 60_000;
 const MINUTE = 60_000;
 
-let world: World;
+let world: WorkflowEnvironment;
 const merchant = new Merchant();
 beforeAll(async () => {
-  world = await aWorld();
+  world = await createWorkflowEnvironment();
 });
-afterEach(() => merchant.endTrouble());
+afterEach(() => merchant.removeFaults());
 afterAll(async () => {
   await world?.close();
 });
 
 const becomes = (link: TestLink, story: string) =>
-  until(`the link becomes ${story}`, async () => (await link.story()) === story);
+  until(`the link becomes ${story}`, async () => (await link.statuses()) === story);
 
 async function refusalOf(attempt: Promise<unknown>): Promise<string | undefined> {
   const [{ status, ...settled }] = await Promise.allSettled([attempt]);
@@ -51,11 +51,11 @@ async function eventNames(link: TestLink): Promise<string[]> {
 describe('attempts, one after the other', () => {
   test('rules 19.3: new, all_unsuccessful after a decline, completed once one is paid; then the workflow closes', async () => {
     const link = await createALink(world);
-    expect(await link.story()).toBe('new:');
+    expect(await link.statuses()).toBe('new:');
     await link.pay(CARDS.do_not_honor.number);
-    expect(await link.story()).toBe('all_unsuccessful: error');
+    expect(await link.statuses()).toBe('all_unsuccessful: error');
     const paid = await link.pay(CARDS.approved.number);
-    expect(await link.story()).toBe('completed: error completed');
+    expect(await link.statuses()).toBe('completed: error completed');
     expect(await link.view()).toMatchObject({ completed_order_id: paid.id, attempts: 2 });
     expect(await link.handle.result()).toBe('completed');
     expect(paid).toMatchObject({ merchant_order_id: 'L-1', amount: 500, related_payment_link_id: link.id });
@@ -74,7 +74,7 @@ describe('attempts, one after the other', () => {
     ]);
     expect(answers.some(({ status }) => status === 'fulfilled')).toBe(true);
     await link.pay(CARDS.do_not_honor.number, view_id);
-    expect(await link.story()).toBe('all_unsuccessful: error');
+    expect(await link.statuses()).toBe('all_unsuccessful: error');
   });
 
   test('rules 19.5: 25 attempts and no more; the link keeps its status to its end', async () => {
@@ -94,7 +94,7 @@ describe('attempts, one after the other', () => {
   test('rules 19.4: while one payment is in progress another is refused', async () => {
     const link = await createALink(world);
     const pending = await link.pay(CARDS.challenge.number);
-    expect(await link.story()).toBe('processing: processing');
+    expect(await link.statuses()).toBe('processing: processing');
     expect(await refusalOf(link.pay(CARDS.approved.number))).toBe('TransactionAlreadyStarted');
     await answerIssuer(pending, { code: '0101' });
     await becomes(link, 'completed: completed');
@@ -106,7 +106,7 @@ describe('attempts, one after the other', () => {
     await answerIssuer(await link.pay(CARDS.challenge.number), { code: '3333' });
     await becomes(link, 'all_unsuccessful: error');
     await link.pay(CARDS.approved.number);
-    expect(await link.story()).toBe('completed: error completed');
+    expect(await link.statuses()).toBe('completed: error completed');
   });
 
   test('a customer who disappears in 3-D Secure blocks the link for 30 minutes', async () => {
@@ -115,7 +115,7 @@ describe('attempts, one after the other', () => {
     await world.env.sleep(31 * MINUTE);
     await becomes(link, 'all_unsuccessful: expired');
     await link.pay(CARDS.approved.number);
-    expect(await link.story()).toBe('completed: expired completed');
+    expect(await link.statuses()).toBe('completed: expired completed');
   });
 });
 
@@ -140,12 +140,12 @@ describe('the end of a link', () => {
     const link = await createALink(world, { period: 5 * MINUTE });
     const order_view = uuidv7();
     const transaction_id = transactionId(linkOrderId(link.id, order_view), 1);
-    await merchant.trouble({ idempotency_key: chargeKey(transaction_id), kind: 'lost_answer' });
+    await merchant.addFault({ idempotency_key: chargeKey(transaction_id), kind: 'lost_answer' });
     const order = await link.pay(CARDS.approved.number, order_view);
     expect(order.transactions[0]?.status).toBe('processing');
     await world.env.sleep(6 * MINUTE);
-    expect(await link.story()).toBe('processing: processing');
-    await merchant.endTrouble();
+    expect(await link.statuses()).toBe('processing: processing');
+    await merchant.removeFaults();
     await world.env.client.workflow.getHandle(orderWorkflowId(order.id)).signal(processorAnswered);
     await becomes(link, 'completed: completed');
   });
@@ -161,7 +161,7 @@ describe('the end of a link', () => {
       const view = await findOrderView(world.database.db, order.id);
       return view?.follow_ups.some(({ kind, status }) => kind === 'reversal' && status === 'completed');
     });
-    expect(await link.story()).toBe('expired: expired');
+    expect(await link.statuses()).toBe('expired: expired');
   });
 
   test('rules 19.11: its merchant ends it while no payment is in progress', async () => {

@@ -2,7 +2,7 @@ import { TASK_QUEUE, SEARCH_INDEX_CHECK_WORKFLOW } from '../../workflows/message
 import { describeCheck } from '../../workflows/search-index-check';
 import { rows } from '../../src/db/connection';
 import { writeOrders } from '../support/search-orders';
-import { aWorld, type World } from '../support/temporal';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 
 const EQUAL = { orders: 12, rows: 15, missing: 0, different: 0, unknown: 0, refused: 0 };
 
@@ -21,7 +21,7 @@ test.each<[Partial<typeof EQUAL>, string]>([
 });
 
 describe('the workflow', () => {
-  let world: World;
+  let world: WorkflowEnvironment;
   let is_away = true;
   beforeAll(async () => {
     const index = {
@@ -32,7 +32,7 @@ describe('the workflow', () => {
       async *orderIds() {},
       count: async () => 0,
     };
-    world = await aWorld({ services: { index } });
+    world = await createWorkflowEnvironment({ services: { index } });
   });
   afterAll(() => world.close());
 

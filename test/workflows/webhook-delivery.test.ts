@@ -5,18 +5,18 @@ import { deliverNow, deliveryWorkflowId } from '../../workflows/messages';
 import { CARDS } from '../support/cards';
 import { PROJECT } from '../support/database';
 import { MINUTE, createAnOrder } from '../support/orders';
-import { aReceiver, type Receiver } from '../support/receiver';
-import { aWorld, type World } from '../support/temporal';
+import { startReceiver, type Receiver } from '../support/receiver';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/until';
 
 /** The query by which the Web UI reads the current details. */
 const METADATA = '__temporal_workflow_metadata';
 
-let world: World;
+let world: WorkflowEnvironment;
 let receiver: Receiver;
 beforeAll(async () => {
-  receiver = await aReceiver();
-  world = await aWorld({ webhook_url: receiver.url });
+  receiver = await startReceiver();
+  world = await createWorkflowEnvironment({ webhook_url: receiver.url });
 });
 afterAll(async () => {
   await world?.close();

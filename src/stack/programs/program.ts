@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { STOP_PATIENCE } from '../../config';
+import { STOP_LIMITS_MS } from '../../config';
 import { StackFailure, tellingLine } from '../failure';
 import { shown } from '../files';
 
@@ -30,7 +30,7 @@ export interface Kept {
   name: string;
   /** Resolves when it works for the first time; rejects with a StackFailure when it cannot. */
   ready: Promise<void>;
-  /** Ends it for good: its stop signal, and after `STOP_PATIENCE.supervisor` SIGKILL. */
+  /** Ends it for good: its stop signal, and after `STOP_LIMITS_MS.supervisor` SIGKILL. */
   stop(): Promise<void>;
 }
 
@@ -100,7 +100,7 @@ export function keepRunning(program: Program, events: KeepEvents): Kept {
       if (child === undefined || hasExited(child)) return;
       const ended = new Promise((done) => child?.once('exit', done));
       child.kill(program.stop_signal);
-      const killer = setTimeout(() => child?.kill('SIGKILL'), STOP_PATIENCE.supervisor);
+      const killer = setTimeout(() => child?.kill('SIGKILL'), STOP_LIMITS_MS.supervisor);
       await ended;
       clearTimeout(killer);
     },

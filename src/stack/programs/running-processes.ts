@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { STOP_PATIENCE } from '../../config';
+import { STOP_LIMITS_MS } from '../../config';
 import { readIfThere, writeWhole } from '../files';
 
 /** A process as it is recorded: pids are reused, a pid with its start time is not. */
@@ -112,12 +112,12 @@ export class RunningProcesses {
 
 const SERVERS = new Set(['postgres', 'temporal', 'meilisearch']);
 
-/** Ends that very process: the signal, and after `STOP_PATIENCE.supervisor` SIGKILL. Returns when it is gone. */
+/** Ends that very process: the signal, and after `STOP_LIMITS_MS.supervisor` SIGKILL. Returns when it is gone. */
 export async function stopProcess(identity: Identity, signal: 'SIGTERM' | 'SIGINT'): Promise<void> {
   send(identity.pid, signal);
-  const patience = performance.now() + STOP_PATIENCE.supervisor;
+  const deadline = performance.now() + STOP_LIMITS_MS.supervisor;
   while (lives(identity)) {
-    if (performance.now() > patience) send(identity.pid, 'SIGKILL');
+    if (performance.now() > deadline) send(identity.pid, 'SIGKILL');
     await sleep(50);
   }
 }

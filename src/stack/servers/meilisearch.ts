@@ -29,8 +29,8 @@ export function meilisearchTool(given: string | undefined): Tool {
 }
 
 async function version(program: string): Promise<string> {
-  const said = await run(program, ['--version'], { timeout_ms: 20_000 });
-  return /^meilisearch ([\w.+-]+)/.exec(said)?.[1] ?? '0.0.0';
+  const output = await run(program, ['--version'], { timeout_ms: 20_000 });
+  return /^meilisearch ([\w.+-]+)/.exec(output)?.[1] ?? '0.0.0';
 }
 
 async function copyFromPackage(draft: string): Promise<void> {

@@ -1,16 +1,16 @@
 import net from 'node:net';
 import { Router } from 'express';
 import { MERCHANT_API } from '../../../src/contract/merchant-api';
-import { API_KEY, AUTHORIZATION, PROJECT, keysInMemory, servePlumbing, type Plumbing } from '../../support/plumbing';
+import { API_KEY, AUTHORIZATION, PROJECT, keysInMemory, serveTestApi, type TestApi } from '../../support/test-api';
 
 const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
 const TRANSACTION_ID = '7b1f0c8e-3d5a-4e6f-8a90-1b2c3d4e5f60';
 const pages = Router();
 pages.get('/pay/:order_id/', (_request, response) => void response.type('html').send('<p>page</p>'));
 
-let api: Plumbing;
+let api: TestApi;
 beforeAll(async () => {
-  api = await servePlumbing({ routers: [pages] });
+  api = await serveTestApi({ routers: [pages] });
 });
 afterAll(() => api.close());
 beforeEach(() => {
@@ -189,7 +189,7 @@ describe('what an operation receives', () => {
     const asked: string[] = [];
     const memory = keysInMemory();
     const keys = { ...memory, find: (key: string) => (asked.push(key), memory.find(key)) };
-    const watched = await servePlumbing({ keys });
+    const watched = await serveTestApi({ keys });
     await watched.post('/v1/orders/', { currency: 'EUR', amount: 1 });
     expect(asked).toEqual([]);
     const init = {

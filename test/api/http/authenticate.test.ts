@@ -1,5 +1,5 @@
 import { authenticateByApiKey } from '../../../api/http/authenticate';
-import { API_KEY, AUTHORIZATION, PROJECT } from '../../support/plumbing';
+import { API_KEY, AUTHORIZATION, PROJECT } from '../../support/test-api';
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 const findProject = jest.fn(async (api_key: string) => (api_key === API_KEY ? PROJECT : undefined));

@@ -7,10 +7,10 @@ import type { Caller, Operations } from '../../../api/operation';
 import { openApi } from '../../../src/contract/openapi';
 import type { Route, RouteSet } from '../../../src/contract/routes';
 import { ServiceError } from '../../../src/errors';
-import { keysInMemory, servePlumbing } from '../../support/plumbing';
+import { keysInMemory, serveTestApi } from '../../support/test-api';
 
 test('a refusal by the operation comes out as declared', async () => {
-  const refusing = await servePlumbing({
+  const refusing = await serveTestApi({
     operations: {
       cancelOrder: () => Promise.reject(new ServiceError('CanNotCancelTransaction', 'It is captured.')),
     },
@@ -24,7 +24,7 @@ test('a refusal by the operation comes out as declared', async () => {
 });
 
 test('the operation is reached neither without a key nor with a wrong body', async () => {
-  const api = await servePlumbing();
+  const api = await serveTestApi();
   await fetch(`${api.url}/v1/orders/`, { method: 'POST' });
   await api.post('/v1/orders/', { amount: 'x' });
   expect(api.calls).toEqual([]);

@@ -4,12 +4,12 @@ import type { Browser } from 'playwright-core';
 import { MERCHANT_API } from '../../../src/contract/merchant-api';
 import { openApi } from '../../../src/contract/openapi';
 import { aVisitor, launchBrowser, SIZES } from '../../support/browser';
-import { API_KEY, servePlumbing, type Plumbing } from '../../support/plumbing';
+import { API_KEY, serveTestApi, type TestApi } from '../../support/test-api';
 
-let api: Plumbing;
+let api: TestApi;
 let browser: Browser;
 beforeAll(async () => {
-  api = await servePlumbing();
+  api = await serveTestApi();
   browser = await launchBrowser();
 });
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import { errorBody } from '../../../api/http/errors';
 import { errorSchema } from '../../../src/contract/error';
 import { ERRORS, ServiceError, type ErrorName } from '../../../src/errors';
-import { servePlumbing } from '../../support/plumbing';
+import { serveTestApi } from '../../support/test-api';
 
 const ORDER = '/v1/orders/1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34/';
 
@@ -13,7 +13,7 @@ async function answerTo(
 ): Promise<{ response: Response; body: unknown; log: string }> {
   // oxlint-disable-next-line prefer-promise-reject-errors
   const fails = () => Promise.reject(thrown);
-  const api = await servePlumbing({ operations: { getOrder: fails, createOrder: fails } });
+  const api = await serveTestApi({ operations: { getOrder: fails, createOrder: fails } });
   const response = await api.send(path, request);
   const body: unknown = await response.json();
   await api.close();

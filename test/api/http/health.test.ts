@@ -1,4 +1,4 @@
-import { servePlumbing } from '../../support/plumbing';
+import { serveTestApi } from '../../support/test-api';
 
 /** A server that answers, or not. */
 function aDependency(name: string, required: boolean) {
@@ -15,7 +15,7 @@ function aDependency(name: string, required: boolean) {
 async function serve() {
   const postgres = aDependency('postgres', true);
   const temporal = aDependency('temporal', false);
-  const api = await servePlumbing({ probes: [postgres, temporal] });
+  const api = await serveTestApi({ probes: [postgres, temporal] });
   const ready = async () => {
     const response = await fetch(`${api.url}/health/ready`);
     return { status: response.status, headers: response.headers, body: await response.json() };

@@ -3,12 +3,12 @@ import type { Work } from '../../../api/operation';
 import { rows } from '../../../src/db/connection';
 import type { KeptAnswer } from '../../../src/db/idempotency-keys';
 import { ServiceError, type ErrorName } from '../../../src/errors';
-import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
 
 let database: TestDatabase;
 let keys: KeyStore;
 beforeAll(async () => {
-  database = await aDatabase();
+  database = await createTestDatabase();
   keys = keyStore(database.db, PROJECT.id);
 });
 afterAll(() => database.close());

@@ -1,13 +1,13 @@
 import type express from 'express';
 import { createRateLimit } from '../../../api/http/rate-limit';
-import { API_KEY, AUTHORIZATION, PROJECT, servePlumbing, type Plumbing } from '../../support/plumbing';
+import { API_KEY, AUTHORIZATION, PROJECT, serveTestApi, type TestApi } from '../../support/test-api';
 
 const OTHER_KEY = API_KEY.replace('0123', '3210');
 const basic = (api_key: string) => `Basic ${Buffer.from(`${api_key}:`).toString('base64')}`;
 const findProject = async (api_key: string) => ([API_KEY, OTHER_KEY].includes(api_key) ? PROJECT : undefined);
 const PATH = '/v1/merchants/self/projects/self/';
 
-let api: Plumbing;
+let api: TestApi;
 // Time stands still for the buckets, so that what drips in is what a test lets drip.
 beforeEach(async () => {
   jest.useFakeTimers({
@@ -22,7 +22,7 @@ beforeEach(async () => {
       'clearInterval',
     ],
   });
-  api = await servePlumbing({ config: { RATE_LIMIT_PER_SECOND: 5 }, findProject });
+  api = await serveTestApi({ config: { RATE_LIMIT_PER_SECOND: 5 }, findProject });
 });
 afterEach(async () => {
   jest.useRealTimers();
@@ -104,7 +104,7 @@ test('a key that is busy keeps its bucket however many others come', () => {
 });
 
 test('0 turns it off', async () => {
-  const free = await servePlumbing({ config: { RATE_LIMIT_PER_SECOND: 0 } });
+  const free = await serveTestApi({ config: { RATE_LIMIT_PER_SECOND: 0 } });
   const answers = await Promise.all(Array.from({ length: 50 }, () => free.send(PATH)));
   expect(
     answers.every(

@@ -6,7 +6,7 @@ import path from 'node:path';
 import tls from 'node:tls';
 import express from 'express';
 import { listen, type Listening } from '../../../api/http/server';
-import { API_KEY, AUTHORIZATION, PROJECT, servePlumbing } from '../../support/plumbing';
+import { API_KEY, AUTHORIZATION, PROJECT, serveTestApi } from '../../support/test-api';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'tls-'));
 const TLS_CERT_FILE = path.join(folder, 'cert.pem');
@@ -65,7 +65,7 @@ function connect(port: number, version: tls.SecureVersion): Promise<string | nul
 
 describe('TLS', () => {
   test.each<tls.SecureVersion>(['TLSv1.2', 'TLSv1.3'])('%s is spoken, and HSTS sent', async (version) => {
-    const api = await servePlumbing({ listen: { TLS_CERT_FILE, TLS_KEY_FILE } });
+    const api = await serveTestApi({ listen: { TLS_CERT_FILE, TLS_KEY_FILE } });
     expect(api.url).toMatch(/^https:/);
     expect(await connect(api.port, version)).toBe(version);
     const answer = await new Promise<string>((resolve, reject) => {
@@ -96,7 +96,7 @@ describe('TLS', () => {
       expect(await connect((old.address() as net.AddressInfo).port, version)).toBe(version);
       old.close();
 
-      const api = await servePlumbing({ listen: { TLS_CERT_FILE, TLS_KEY_FILE } });
+      const api = await serveTestApi({ listen: { TLS_CERT_FILE, TLS_KEY_FILE } });
       await expect(connect(api.port, version)).rejects.toThrow(/protocol version|unsupported protocol|alert/i);
       await api.close();
     },
@@ -156,7 +156,7 @@ describe('a request that Node refuses is answered in the documented shape', () =
   afterAll(() => server.close());
 
   /** What a client hears that sends this and then nothing, until the server hangs up. */
-  async function heard(...parts: string[]): Promise<string> {
+  async function answerTo(...parts: string[]): Promise<string> {
     const socket = net.connect(server.port, '127.0.0.1');
     socket.write(parts.join('\r\n'));
     const chunks: Buffer[] = [];
@@ -174,14 +174,14 @@ describe('a request that Node refuses is answered in the documented shape', () =
     ['nothing at all', []],
     ['a body that does not end', ['POST / HTTP/1.1', 'Host: localhost', 'Content-Length: 10', '', '{']],
   ])('%s: 408 once the time is up, then the connection is closed', async (_title, parts) => {
-    expect(errorOf(await heard(...parts))).toMatchObject([
+    expect(errorOf(await answerTo(...parts))).toMatchObject([
       'HTTP/1.1 408 Request Timeout',
       { status: 408, type: 'RequestTimeout' },
     ]);
   });
 
   test('headers that are too large: 431', async () => {
-    const answer = await heard('GET / HTTP/1.1', 'Host: localhost', `X-Large: ${'x'.repeat(17_000)}`, '', '');
+    const answer = await answerTo('GET / HTTP/1.1', 'Host: localhost', `X-Large: ${'x'.repeat(17_000)}`, '', '');
     expect(errorOf(answer)).toMatchObject([
       'HTTP/1.1 431 Request Header Fields Too Large',
       { status: 431, type: 'RequestHeaderFieldsTooLarge' },
@@ -189,7 +189,7 @@ describe('a request that Node refuses is answered in the documented shape', () =
   });
 
   test('what is no HTTP: 400', async () => {
-    expect(errorOf(await heard('this is not http', '', ''))).toMatchObject([
+    expect(errorOf(await answerTo('this is not http', '', ''))).toMatchObject([
       'HTTP/1.1 400 Bad Request',
       { status: 400, type: 'ValidationError' },
     ]);
@@ -211,7 +211,7 @@ describe('a request that Node refuses is answered in the documented shape', () =
 test('close finishes the request that is open', async () => {
   let release = () => {};
   const open = new Promise<void>((resolve) => (release = resolve));
-  const api = await servePlumbing({
+  const api = await serveTestApi({
     operations: {
       listCurrencies: async () => {
         await open;

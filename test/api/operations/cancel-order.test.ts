@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { Order } from '../../../src/contract/order';
 import { CARD, Client } from '../page/hosted-page';
-import { Merchant, aKey, story, type Answer, type Refusal } from '../../support/client';
+import { Merchant, newIdempotencyKey, statusesOf, type Answer, type Refusal } from '../../support/client';
 import { stack } from '../../support/stack';
 
 /** As merchants do: what the service could not answer in time is sent again. */
@@ -22,7 +22,7 @@ test('an order that waits for its customer is cancelled together with its transa
   const merchant = new Merchant();
   const order = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
   const answers = [await cancel(merchant, order.id), await cancel(merchant, order.id)];
-  expect(answers.map(({ status, body }) => [status, story(body)])).toEqual(
+  expect(answers.map(({ status, body }) => [status, statusesOf(body)])).toEqual(
     Array(2).fill([200, 'cancelled: cancelled']),
   );
   expect(answers[1]!.body).toEqual(answers[0]!.body);
@@ -98,7 +98,7 @@ test('If-Match cancels only what was read', async () => {
 test('with an Idempotency-Key: all of 8 at once, and a later one, get the first answer, although If-Match names the old version', async () => {
   const merchant = new Merchant();
   const { id } = await merchant.createOrder();
-  const headers = { 'idempotency-key': aKey(), 'if-match': '"0"' };
+  const headers = { 'idempotency-key': newIdempotencyKey(), 'if-match': '"0"' };
   const answers = await Promise.all(Array.from({ length: 8 }, () => cancel(merchant, id, headers)));
   answers.push(await cancel(merchant, id, headers));
   const { headers: read, body } = await merchant.send('GET', `/v1/orders/${id}/`);

@@ -2,18 +2,18 @@ import { v5 as uuidv5 } from 'uuid';
 import { transactionId } from '../../../src/ids';
 import { orderSchema } from '../../../src/contract/order';
 import { connect, rows } from '../../../src/db/connection';
-import { insisted } from '../../journeys/following';
-import { Merchant, story } from '../../support/client';
+import { sendOperationUntilAnswered } from '../../journeys/requests';
+import { Merchant, statusesOf } from '../../support/client';
 import { CUSTOMER } from '../../support/customer';
-import { aProject } from '../../support/projects';
+import { createTestProject } from '../../support/projects';
 import { stack } from '../../support/stack';
 
 /** Creating an order, on the real stack; its refusals are in test/journeys/refusals.test.ts. */
-const shop = new Merchant();
+const merchant = new Merchant();
 
 test('what the request leaves open comes from the project', async () => {
-  const order = orderSchema.parse(await shop.createOrder({ transactions: [{ payment_method: 'credit-card' }] }));
-  const { body: project } = await shop.send<{
+  const order = orderSchema.parse(await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] }));
+  const { body: project } = await merchant.send<{
     id: string;
     merchant_id: string;
     expiration_period: string;
@@ -29,12 +29,12 @@ test('what the request leaves open comes from the project', async () => {
 
 test('periods are answered as they were sent, not normalized', async () => {
   for (const expiration_period of ['PT90M', 'PT1H30M', 'P1DT0S', 'P2W']) {
-    expect((await shop.createOrder({ expiration_period })).expiration_period).toBe(expiration_period);
+    expect((await merchant.createOrder({ expiration_period })).expiration_period).toBe(expiration_period);
   }
 });
 
 test('the id of attempt n is derived from the order: whoever asks for it means the same one', async () => {
-  const order = await shop.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+  const order = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
   expect(order.transactions![0]!.id).toBe(transactionId(order.id, 1));
   expect(transactionId(order.id, 1)).toBe(uuidv5('transaction:1', order.id));
   expect(transactionId(order.id, 2)).not.toBe(transactionId(order.id, 1));
@@ -42,8 +42,11 @@ test('the id of attempt n is derived from the order: whoever asks for it means t
 
 test('without an Idempotency-Key ids grow with time, so that orders lie in the order they came', async () => {
   const create = async () =>
-    (await insisted(() => shop.send<{ id: string }>('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1 } })))
-      .body.id;
+    (
+      await sendOperationUntilAnswered(() =>
+        merchant.send<{ id: string }>('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1 } }),
+      )
+    ).body.id;
   const ids: string[] = [];
   for (let n = 0; n < 8; n++) ids.push(await create());
   expect(ids).toEqual(ids.toSorted());
@@ -51,7 +54,7 @@ test('without an Idempotency-Key ids grow with time, so that orders lie in the o
 
 test('with an Idempotency-Key the id cannot be guessed from the key and the project, which are no secrets', async () => {
   const key = `guess-${process.pid}`;
-  const answer = await shop.send('POST', '/v1/orders/', {
+  const answer = await merchant.send('POST', '/v1/orders/', {
     body: { currency: 'EUR', amount: 1 },
     headers: { 'idempotency-key': key },
   });
@@ -65,8 +68,8 @@ test('with an Idempotency-Key the id cannot be guessed from the key and the proj
 });
 
 test('a token is the only attempt: after a decline there is no page to try again on', async () => {
-  const order = await shop.paidOrder('do_not_honor');
-  expect([story(order), order.order_url]).toEqual(['error: error', undefined]);
+  const order = await merchant.paidOrder('do_not_honor');
+  expect([statusesOf(order), order.order_url]).toEqual(['error: error', undefined]);
 });
 
 test.each([
@@ -75,9 +78,9 @@ test.each([
 ] as const)(
   'the processor answers for the token with %s: %i, nothing is stored or charged',
   async (kind, expected, type) => {
-    const { id: project_id, shop: own } = await aProject();
+    const { id: project_id, merchant: own } = await createTestProject();
     const transaction = await own.cardTransaction('approved');
-    await own.trouble({ operation: 'vault', project_id, kind, times: 1 });
+    await own.addFault({ operation: 'vault', project_id, kind, times: 1 });
     const request = { body: { currency: 'EUR', amount: 1, transactions: [transaction] } };
     const { status, body } = await own.send<{ error: { type: string } }>('POST', '/v1/orders/', request);
     expect([status, body.error.type]).toEqual([expected, type]);
@@ -88,21 +91,21 @@ test.each([
 );
 
 test('rules 10.1: the processor does not answer for the charge: 200, processing, and its outcome follows', async () => {
-  const transaction = await shop.cardTransaction('approved');
-  await shop.trouble({
+  const transaction = await merchant.cardTransaction('approved');
+  await merchant.addFault({
     operation: 'sale',
     vault_token: transaction.payment_method_details.vault_token,
     kind: 'garbage',
     times: 1,
   });
-  const answer = await shop.send('POST', '/v1/orders/', {
+  const answer = await merchant.send('POST', '/v1/orders/', {
     body: { currency: 'EUR', amount: 70, transactions: [transaction] },
   });
   const order = orderSchema.parse(answer.body);
-  expect([answer.status, story(order)]).toEqual([200, 'processing: processing']);
+  expect([answer.status, statusesOf(order)]).toEqual([200, 'processing: processing']);
   expect(order.transactions![0]!.outcomes).toBeUndefined();
-  expect(story(await shop.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
-  expect(await shop.ledger(order.id)).toHaveLength(1);
+  expect(statusesOf(await merchant.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
+  expect(await merchant.ledger(order.id)).toHaveLength(1);
 });
 
 const RECEIVER = { receiver_account_number: 'NL91ABNA0417164300', receiver_account_number_type: 'iban' };
@@ -122,7 +125,7 @@ test.each([
   'windows: an authorization (%s) shows the value sent, or the time for paying, until it is accepted',
   async (_what, fields, expected) => {
     const order = orderSchema.parse(
-      await shop.createOrder({ transactions: [{ payment_method: 'credit-card', ...fields }] }),
+      await merchant.createOrder({ transactions: [{ payment_method: 'credit-card', ...fields }] }),
     );
     expect([order.status, order.transactions![0]!.is_capturable]).toEqual(['new', false]);
     expect(order.transactions![0]).toMatchObject(expected);
@@ -132,7 +135,7 @@ test.each([
 test.each(['P5DT1S', 'P6D', 'PT121H'])(
   'windows: an authorization of %s is longer than an issuer keeps one',
   async (expiration_period) => {
-    const { shop: own } = await aProject();
+    const { merchant: own } = await createTestProject();
     for (const capture_mode of ['manual', 'delayed']) {
       const answer = await own.send<{ error: { type: string; property_path?: string } }>('POST', '/v1/orders/', {
         body: {
@@ -152,8 +155,8 @@ test.each(['P5DT1S', 'P6D', 'PT121H'])(
 );
 
 test('account funding: the processor does not answer for the account: 502, nothing is stored', async () => {
-  const { id: project_id, shop: own } = await aProject({ account_funding: true });
-  await own.trouble({ operation: 'vault', project_id, kind: 'garbage', times: 1 });
+  const { id: project_id, merchant: own } = await createTestProject({ account_funding: true });
+  await own.addFault({ operation: 'vault', project_id, kind: 'garbage', times: 1 });
   const request = {
     body: {
       currency: 'EUR',

@@ -1,5 +1,5 @@
 import { paymentLinkSchema, type PaymentLink } from '../../../src/contract/payment-link';
-import { Merchant, aKey, type Refusal } from '../../support/client';
+import { Merchant, newIdempotencyKey, type Refusal } from '../../support/client';
 import { UUID } from '../../support/shapes';
 
 const merchant = new Merchant();
@@ -20,7 +20,7 @@ test('201 with the link: new, without orders, with its address and the default o
     expiration_period: 'P30D',
     return_url: 'https://shop.example/',
   });
-  expect(body.payment_url).toBe(`${merchant.place.api_url}/paymentlinks/${body.id}/`);
+  expect(body.payment_url).toBe(`${merchant.stack.api_url}/paymentlinks/${body.id}/`);
   const lives_ms = Date.parse(body.expires_at ?? '') - Date.parse(body.created);
   expect(lives_ms).toBe(30 * 24 * 60 * 60_000);
 });
@@ -46,7 +46,7 @@ test.each([
 });
 
 test('with an Idempotency-Key, also at once, one link and one answer', async () => {
-  const headers = { 'idempotency-key': aKey() };
+  const headers = { 'idempotency-key': newIdempotencyKey() };
   const answers = await Promise.all([create(LINK, headers), create(LINK, headers), create(LINK, headers)]);
   expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
   expect((await create({ ...LINK, amount: 1 }, headers)).body.error.type).toBe('IdempotencyKeyReused');

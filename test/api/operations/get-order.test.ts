@@ -73,7 +73,7 @@ test('the ETag changes with every change of the order, and with nothing else', a
   await look();
   expect(seen.at(-1)).toBe(seen.at(-2));
   const headers = { 'if-none-match': seen.at(-1)! };
-  const known = await fetch(`${merchant.place.api_url}/v1/orders/${order.id}/`, {
+  const known = await fetch(`${merchant.stack.api_url}/v1/orders/${order.id}/`, {
     headers: { ...headers, authorization: `Basic ${btoa(`${merchant.api_key}:`)}` },
   });
   expect([known.status, await known.text()]).toEqual([304, '']);

@@ -1,10 +1,10 @@
 import { projectSchema } from '../../../src/contract/project';
 import { Merchant } from '../../support/client';
-import { aProject } from '../../support/projects';
+import { createTestProject } from '../../support/projects';
 import { stack } from '../../support/stack';
 
-const get = async (shop: Merchant) =>
-  projectSchema.parse((await shop.send('GET', '/v1/merchants/self/projects/self/')).body);
+const get = async (merchant: Merchant) =>
+  projectSchema.parse((await merchant.send('GET', '/v1/merchants/self/projects/self/')).body);
 
 test('is the project of the key: the test project with its key, the live one with the other', async () => {
   const [test, live] = [await get(new Merchant()), await get(new Merchant(stack(), stack().live_api_key))];
@@ -14,13 +14,13 @@ test('is the project of the key: the test project with its key, the live one wit
 });
 
 test('says what the project takes, and where its webhooks go', async () => {
-  const { id, shop } = await aProject({
+  const { id, merchant } = await createTestProject({
     name: 'Café ☕',
     webhook_url: 'https://shop.example/hook',
     currencies: ['EUR', 'KWD'],
     payment_methods: ['credit-card'],
   });
-  expect(await get(shop)).toMatchObject({
+  expect(await get(merchant)).toMatchObject({
     id,
     name: 'Café ☕',
     webhook_url: 'https://shop.example/hook',
@@ -28,5 +28,5 @@ test('says what the project takes, and where its webhooks go', async () => {
     payment_methods: ['credit-card'],
     permissions: { '/payment-methods/credit-card/': { POST: true } },
   });
-  expect(await get((await aProject()).shop)).not.toHaveProperty('webhook_url');
+  expect(await get((await createTestProject()).merchant)).not.toHaveProperty('webhook_url');
 });

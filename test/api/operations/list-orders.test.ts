@@ -5,7 +5,7 @@ import type { MerchantContext, MerchantOperations, Services } from '../../../api
 import type { Stream } from '../../../api/operation';
 import { orderListSchema, type Order } from '../../../src/contract/order';
 import { getProject, type Project } from '../../../src/db/projects';
-import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
 import { Merchant, type Refusal } from '../../support/client';
 import { stack } from '../../support/stack';
 
@@ -83,7 +83,7 @@ describe('many orders', () => {
   let project: Project;
   let listOrders: MerchantOperations['listOrders'];
   beforeAll(async () => {
-    database = await aDatabase();
+    database = await createTestDatabase();
     project = (await getProject(database.db, PROJECT.id))!;
     ({ listOrders } = createOperations({ db: database.db, public_url: 'http://127.0.0.1:1' } as Services));
   });

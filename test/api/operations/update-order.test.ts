@@ -1,21 +1,19 @@
 import { v7 as uuidv7 } from 'uuid';
 import { orderSchema, type Order } from '../../../src/contract/order';
 import { CARD, Client } from '../page/hosted-page';
-import { Merchant, aKey, story, type Answer, type Refusal } from '../../support/client';
+import { Merchant, newIdempotencyKey, statusesOf, type Answer, type Refusal } from '../../support/client';
 import { CUSTOMER } from '../../support/customer';
-import { aProject } from '../../support/projects';
-import { aReceiver } from '../../support/receiver';
+import { createTestProject } from '../../support/projects';
+import { startReceiver } from '../../support/receiver';
 import { stack } from '../../support/stack';
 
-const shop = () => new Merchant();
-
 async function put(
-  shop: Merchant,
+  merchant: Merchant,
   id: string,
   body: unknown,
   headers: Record<string, string> = {},
 ): Promise<Answer<Order & { error?: Refusal }>> {
-  return await shop.send('PUT', `/v1/orders/${id}/`, { body, headers });
+  return await merchant.send('PUT', `/v1/orders/${id}/`, { body, headers });
 }
 
 const FIELDS = {
@@ -30,7 +28,7 @@ const FIELDS = {
 
 describe('what changes', () => {
   test('every field that may change comes back as it was sent, the rest of the order as it was', async () => {
-    const merchant = shop();
+    const merchant = new Merchant();
     const order = await merchant.createOrder({ client: { platform: 'x' }, locale: 'nl_NL' });
     const { status, body } = await put(merchant, order.id, FIELDS);
     expect(status).toBe(200);
@@ -40,7 +38,7 @@ describe('what changes', () => {
   });
 
   test('a field that is not sent stays; extra and customer are replaced as a whole', async () => {
-    const merchant = shop();
+    const merchant = new Merchant();
     const order = await merchant.createOrder(FIELDS);
     const { body } = await put(merchant, order.id, {
       description: '',
@@ -57,13 +55,13 @@ describe('what changes', () => {
   });
 
   test('nothing sent, nothing changed', async () => {
-    const merchant = shop();
+    const merchant = new Merchant();
     const order = await merchant.createOrder(FIELDS);
     expect((await put(merchant, order.id, {})).body).toEqual(order);
   });
 
   test('an order read may be sent back whole: amount and currency as they are, everything else that cannot change is ignored', async () => {
-    const merchant = shop();
+    const merchant = new Merchant();
     const order = await merchant.createOrder(FIELDS);
     const { status, body } = await put(merchant, order.id, {
       ...order,
@@ -79,7 +77,7 @@ describe('what changes', () => {
 });
 
 test('null clears a field, and the second time changes nothing that is shown', async () => {
-  const merchant = shop();
+  const merchant = new Merchant();
   const order = await merchant.createOrder({ ...FIELDS, customer: { city: 'Delft' }, extra: { a: null } });
   const nothing = {
     merchant_order_id: null,
@@ -107,7 +105,7 @@ describe('refusals', () => {
     ['a reference that is too long', { merchant_order_id: 'x'.repeat(256) }, 'merchant_order_id'],
     ['a card number', { extra: { card: '4111 1111 1111 1111' } }, 'extra.card'],
   ])('%s: ValidationError that names it, and nothing changes', async (_title, body, property_path) => {
-    const merchant = shop();
+    const merchant = new Merchant();
     const order = await merchant.createOrder(FIELDS);
     const answer = await put(merchant, order.id, { merchant_order_id: 'new', ...body });
     expect([answer.status, answer.body.error]).toMatchObject([400, { type: 'ValidationError', property_path }]);
@@ -124,7 +122,7 @@ describe('refusals', () => {
         await merchant.untilStatus((await merchant.createOrder({ expiration_period: 'PT1S' })).id, 'expired'),
     ],
   ])('an order that is %s: Conflict', async (status, make) => {
-    const merchant = shop();
+    const merchant = new Merchant();
     const order = await make(merchant);
     expect(order.status).toBe(status);
     const answer = await put(merchant, order.id, { description: 'late' });
@@ -147,7 +145,7 @@ describe('refusals', () => {
   });
 
   test('an order of another project: 401; one that does not exist: 404', async () => {
-    const merchant = shop();
+    const merchant = new Merchant();
     const order = await merchant.createOrder();
     const other = new Merchant(stack(), stack().live_api_key);
     expect((await put(other, order.id, { description: 'x' })).status).toBe(401);
@@ -157,7 +155,7 @@ describe('refusals', () => {
 
 describe('If-Match', () => {
   test('only the version that was read is changed', async () => {
-    const merchant = shop();
+    const merchant = new Merchant();
     const { id } = await merchant.createOrder();
     const read = async () => (await merchant.send('GET', `/v1/orders/${id}/`)).headers.get('etag')!;
     const first = await read();
@@ -174,7 +172,7 @@ describe('If-Match', () => {
   });
 
   test('of 20 at once with one tag, exactly one changes the order', async () => {
-    const merchant = shop();
+    const merchant = new Merchant();
     const { id } = await merchant.createOrder();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => put(merchant, id, { description: `${n}` }, { 'if-match': '"0"' })),
@@ -192,7 +190,7 @@ describe('an order of account funding keeps what its receiver must know of the c
   let funding: Merchant;
   let order: Order;
   beforeAll(async () => {
-    ({ shop: funding } = await aProject({ account_funding: true }));
+    ({ merchant: funding } = await createTestProject({ account_funding: true }));
     order = await funding.createOrder({
       customer: CUSTOMER,
       transactions: [
@@ -258,9 +256,9 @@ describe('Idempotency-Key', () => {
   };
 
   test('of 8 at once with one key, one changes the order, and all get its answer', async () => {
-    const merchant = shop();
+    const merchant = new Merchant();
     const { id } = await merchant.createOrder();
-    const headers = { 'idempotency-key': aKey() };
+    const headers = { 'idempotency-key': newIdempotencyKey() };
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => put(merchant, id, { description: 'once' }, headers)),
     );
@@ -272,9 +270,9 @@ describe('Idempotency-Key', () => {
   });
 
   test('a repeat gets the first answer and changes nothing, although somebody else has changed the order since', async () => {
-    const merchant = shop();
+    const merchant = new Merchant();
     const { id } = await merchant.createOrder();
-    const headers = { 'idempotency-key': aKey(), 'if-match': '"0"' };
+    const headers = { 'idempotency-key': newIdempotencyKey(), 'if-match': '"0"' };
     const first = await put(merchant, id, { description: 'one' }, headers);
     await put(merchant, id, { description: 'two' });
     const again = await put(merchant, id, { description: 'one' }, headers);
@@ -283,9 +281,9 @@ describe('Idempotency-Key', () => {
   });
 
   test('a refusal that depends on state is kept; another request with the key is refused', async () => {
-    const merchant = shop();
+    const merchant = new Merchant();
     const { id } = await merchant.createOrder();
-    const headers = { 'idempotency-key': aKey(), 'if-match': '"7"' };
+    const headers = { 'idempotency-key': newIdempotencyKey(), 'if-match': '"7"' };
     expect((await put(merchant, id, { description: 'one' }, headers)).status).toBe(412);
     expect(
       (await put(merchant, id, { description: 'one' }, { 'idempotency-key': headers['idempotency-key'] })).status,
@@ -297,7 +295,7 @@ describe('Idempotency-Key', () => {
 
 describe('the order goes on from its new version', () => {
   test('the hosted page charges the first attempt once', async () => {
-    const merchant = shop();
+    const merchant = new Merchant();
     const order = await merchant.createOrder();
     await put(merchant, order.id, { description: 'changed before paying' });
     const customer = new Client();
@@ -305,14 +303,14 @@ describe('the order goes on from its new version', () => {
     await put(merchant, order.id, { description: 'changed while the form was open' });
     expect((await customer.post(`/pay/${order.id}/`, form)).status).toBeLessThan(400);
     const paid = await merchant.getOrder(order.id);
-    expect([story(paid), paid.description]).toEqual(['completed: accepted', 'changed while the form was open']);
+    expect([statusesOf(paid), paid.description]).toEqual(['completed: accepted', 'changed while the form was open']);
     expect(await merchant.ledger(order.id)).toHaveLength(1);
   });
 
   test('changes all through a payment neither lose it nor are lost', async () => {
-    const merchant = shop();
+    const merchant = new Merchant();
     const order = await merchant.createOrder();
-    await merchant.trouble({ operation: 'sale', order_id: order.id, kind: 'latency', milliseconds: 2_000, times: 1 });
+    await merchant.addFault({ operation: 'sale', order_id: order.id, kind: 'latency', milliseconds: 2_000, times: 1 });
     const customer = new Client();
     const form = { ...CARD, ...(await customer.open(order)) };
     let paying = true;
@@ -323,13 +321,13 @@ describe('the order goes on from its new version', () => {
     }
     expect((await payment).status).toBeLessThan(400);
     const paid = await merchant.untilStatus(order.id, 'completed');
-    expect([story(paid), paid.merchant_order_id]).toEqual(['completed: accepted', `${last}`]);
+    expect([statusesOf(paid), paid.merchant_order_id]).toEqual(['completed: accepted', `${last}`]);
     expect(last).toBeGreaterThan(1);
     expect(await merchant.ledger(order.id)).toHaveLength(1);
   });
 
   test('it can be cancelled, and expires', async () => {
-    const merchant = shop();
+    const merchant = new Merchant();
     const [cancelled, expiring] = [
       await merchant.createOrder(),
       await merchant.createOrder({ expiration_period: 'PT8S' }),
@@ -342,8 +340,8 @@ describe('the order goes on from its new version', () => {
   });
 
   test('its next webhook goes to the new address', async () => {
-    const merchant = shop();
-    const [before, after] = [await aReceiver(), await aReceiver()];
+    const merchant = new Merchant();
+    const [before, after] = [await startReceiver(), await startReceiver()];
     try {
       const order = await merchant.createOrder({ webhook_url: before.url });
       await put(merchant, order.id, { webhook_url: after.url });

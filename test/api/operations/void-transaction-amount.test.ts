@@ -1,25 +1,25 @@
 import { Merchant } from '../../support/client';
-import { authorized, books, part, said, voidPart } from '../../journeys/following';
+import { createAuthorization, ledgerOf, part, outcomeOf, voidPart } from '../../journeys/requests';
 
 /** Voiding a part, on the real stack; what it means for the order is in test/journeys/voids.test.ts. */
-const shop = new Merchant();
+const merchant = new Merchant();
 
 test('releases the amount and answers the void order with its description', async () => {
-  const order = await authorized(shop, { amount: 420, description: 'of the order' });
-  const { status, body } = await voidPart(shop, order, { amount: 20, description: 'of the part' });
+  const order = await createAuthorization(merchant, { amount: 420, description: 'of the order' });
+  const { status, body } = await voidPart(merchant, order, { amount: 20, description: 'of the part' });
   expect([status, body.amount, body.description, body.transactions![0]!.transaction_type]).toEqual([
     200,
     20,
     'of the part',
     'void',
   ]);
-  expect(await books(shop, order)).toEqual(['authorize approved 420', 'void approved 20']);
+  expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 420', 'void approved 20']);
 });
 
 test('throws ValidationError on amount for more than is left, and says how much that is', async () => {
-  const order = await authorized(shop, { amount: 420 });
-  await voidPart(shop, order, part(400));
-  const { status, body } = await voidPart(shop, order, part(21));
+  const order = await createAuthorization(merchant, { amount: 420 });
+  await voidPart(merchant, order, part(400));
+  const { status, body } = await voidPart(merchant, order, part(21));
   expect([status, body.error.type, body.error.property_path, body.error.property_description]).toEqual([
     400,
     'ValidationError',
@@ -29,9 +29,9 @@ test('throws ValidationError on amount for more than is left, and says how much 
 });
 
 test('throws CanNotCancelTransaction where nothing is left, whatever the amount', async () => {
-  const order = await authorized(shop, { amount: 420 });
-  await voidPart(shop, order, part(420));
+  const order = await createAuthorization(merchant, { amount: 420 });
+  await voidPart(merchant, order, part(420));
   for (const amount of [1, 421]) {
-    expect(said(await voidPart(shop, order, part(amount)))).toEqual([409, 'CanNotCancelTransaction']);
+    expect(outcomeOf(await voidPart(merchant, order, part(amount)))).toEqual([409, 'CanNotCancelTransaction']);
   }
 });

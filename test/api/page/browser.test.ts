@@ -4,26 +4,37 @@ import { WALLETS, type Wallet } from '../../../src/processor/wire';
 import { SIZES, aVisitor, launchBrowser, type Visitor } from '../../support/browser';
 import { CARDS } from '../../support/cards';
 import { Merchant } from '../../support/client';
-import { aReceiver, type Receiver } from '../../support/receiver';
+import { startReceiver, type Receiver } from '../../support/receiver';
 import { until } from '../../support/until';
-import { CANCEL, CARD, PAY, charges, createOrder, fillIn, getOrder, makeDue, story, walletButton } from './hosted-page';
+import {
+  CANCEL,
+  CARD,
+  PAY,
+  charges,
+  createOrder,
+  fillIn,
+  getOrder,
+  makeDue,
+  statusesOf,
+  walletButton,
+} from './hosted-page';
 
 /** The hosted page in a real Chromium: what a customer sees and does. */
 
 let browser: Browser;
 /** The merchant's shop: where customers go on to. */
-let shop: Receiver;
+let merchant: Receiver;
 const visitors: Visitor[] = [];
 
 beforeAll(async () => {
   browser = await launchBrowser();
-  shop = await aReceiver();
-  shop.answer((response) =>
+  merchant = await startReceiver();
+  merchant.answer((response) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Shop</title><h1>Welcome back</h1>'),
   );
 });
 afterAll(async () => {
-  await shop?.close();
+  await merchant?.close();
   await browser?.close();
 });
 afterEach(async () => {
@@ -59,14 +70,14 @@ const LOOKS = (['desktop', 'phone'] as const).flatMap((size) =>
 
 async function payByWallet(looks: Looks, wallet: Wallet): Promise<void> {
   const page = await visit(looks);
-  const order = await createOrder({ payment_methods: WALLETS, return_url: shop.url });
+  const order = await createOrder({ payment_methods: WALLETS, return_url: merchant.url });
   await page.goto(order.order_url);
   expect(await page.locator(walletButton(wallet)).innerText()).toMatch(/^Pay with (Apple|Google) Pay\s+Simulated$/);
   expect(await page.locator(PAY).count()).toBe(0);
   await fits(page);
   await page.click(walletButton(wallet));
-  await page.waitForURL(`${shop.url}?order_id=${order.id}&project_id=${order.project_id}`);
-  expect(await story(order.id)).toBe('completed: accepted');
+  await page.waitForURL(`${merchant.url}?order_id=${order.id}&project_id=${order.project_id}`);
+  expect(await statusesOf(order.id)).toBe('completed: accepted');
   expect((await getOrder(order.id)).transactions?.[0]?.payment_method).toBe(wallet);
 }
 
@@ -74,7 +85,7 @@ async function payByWallet(looks: Looks, wallet: Wallet): Promise<void> {
 const FLOWS: Record<string, (looks: Looks) => Promise<void>> = {
   async 'a declined card, another one, and back to the shop'(looks) {
     const page = await visit(looks);
-    const order = await createOrder({ return_url: `${shop.url}?cart=7` });
+    const order = await createOrder({ return_url: `${merchant.url}?cart=7` });
     await page.goto(order.order_url);
     await fits(page);
     await fillIn(page, { number: CARDS.do_not_honor.number });
@@ -85,9 +96,9 @@ const FLOWS: Record<string, (looks: Looks) => Promise<void>> = {
     await fits(page);
     await fillIn(page);
     await page.click(PAY);
-    await page.waitForURL(`${shop.url}?cart=7&order_id=${order.id}&project_id=${order.project_id}`);
+    await page.waitForURL(`${merchant.url}?cart=7&order_id=${order.id}&project_id=${order.project_id}`);
     expect(await heading(page)).toBe('Welcome back');
-    expect(await story(order.id)).toBe('completed: error accepted');
+    expect(await statusesOf(order.id)).toBe('completed: error accepted');
   },
 
   async 'one click on a test card fills the form in'(looks) {
@@ -117,11 +128,11 @@ const FLOWS: Record<string, (looks: Looks) => Promise<void>> = {
 
   async 'cancel leads to the failure address'(looks) {
     const page = await visit(looks);
-    const order = await createOrder({ failure_url: shop.url });
+    const order = await createOrder({ failure_url: merchant.url });
     await page.goto(order.order_url);
     await page.click(CANCEL);
-    await page.waitForURL(`${shop.url}?order_id=${order.id}&project_id=${order.project_id}`);
-    expect(await story(order.id)).toBe('cancelled:');
+    await page.waitForURL(`${merchant.url}?order_id=${order.id}&project_id=${order.project_id}`);
+    expect(await statusesOf(order.id)).toBe('cancelled:');
   },
 };
 
@@ -179,21 +190,21 @@ async function fits(page: Page): Promise<void> {
 
 test.each([true, false])('what is open is waited for and goes on by itself; script: %p', async (javaScriptEnabled) => {
   const page = await visit({ javaScriptEnabled, size: 'phone' });
-  const order = await createOrder({ return_url: shop.url });
+  const order = await createOrder({ return_url: merchant.url });
   await page.goto(order.order_url);
   await fillIn(page, { number: CARDS.processing_approved.number });
   await page.click(PAY);
   await page.getByRole('heading', { name: 'Your payment is being processed', exact: true }).waitFor();
   await fits(page);
   await makeDue(order.id);
-  await page.waitForURL(`${shop.url}?order_id=*`);
+  await page.waitForURL(`${merchant.url}?order_id=*`);
 });
 
 test.each([true, false])(
   'a payment link: declined, failed at the issuer, paid there, and back to the shop; script: %p',
   async (javaScriptEnabled) => {
     const page = await visit({ javaScriptEnabled, size: 'phone', colorScheme: 'dark' });
-    const link = await new Merchant().createPaymentLink({ return_url: shop.url });
+    const link = await new Merchant().createPaymentLink({ return_url: merchant.url });
     const payByChallenge = async (code: string) => {
       await fillIn(page, { number: CARDS.challenge.number });
       await page.click(PAY);
@@ -211,7 +222,7 @@ test.each([true, false])(
     await alerted(page, /The payment did not go through[^]*23 more times/);
     const other = await visit({ javaScriptEnabled });
     await payByChallenge('0101');
-    await page.waitForURL(`${shop.url}?order_id=*&project_id=*&payment_link_id=${link.id}`);
+    await page.waitForURL(`${merchant.url}?order_id=*&project_id=*&payment_link_id=${link.id}`);
     await other.goto(link.payment_url);
     expect(await heading(other)).toBe('This has been paid');
     await fits(other);
@@ -355,7 +366,7 @@ test.each(WALLETS)('two clicks on %s, a reload and the back button never charge 
   expect(await heading(page)).toBe('Payment completed');
   await page.goBack();
   await page.goForward();
-  expect(await story(order.id)).toBe('completed: accepted');
+  expect(await statusesOf(order.id)).toBe('completed: accepted');
   expect(await charges(order.id)).toMatchObject([{ requests: 1 }]);
 });
 
@@ -385,7 +396,7 @@ test('a wallet in one tab and a card in another pay once; the second learns what
 
 test('after the back button a wallet’s button has its words again', async () => {
   const page = await visit();
-  const order = await createOrder({ return_url: shop.url, payment_methods: ['google-pay'] });
+  const order = await createOrder({ return_url: merchant.url, payment_methods: ['google-pay'] });
   await page.goto(order.order_url);
   const words = await page.locator(walletButton('google-pay')).innerText();
   await page.evaluate(
@@ -409,7 +420,7 @@ test('after a mistake the summary has the focus, names each field, and leads to 
   await page.locator('#security_code:focus').waitFor();
   expect(await page.getByLabel('Card number').getAttribute('aria-invalid')).toBe('true');
   expect(await page.getByLabel('Name on card').inputValue()).toBe('Ada Lovelace');
-  expect(await story(order.id)).toBe('new:');
+  expect(await statusesOf(order.id)).toBe('new:');
 });
 
 test('two clicks in a row, a reload and the back button never charge twice', async () => {
@@ -424,7 +435,7 @@ test('two clicks in a row, a reload and the back button never charge twice', asy
   expect(await heading(page)).toBe('Payment completed');
   await page.goBack();
   await page.goForward();
-  expect(await story(order.id)).toBe('completed: accepted');
+  expect(await statusesOf(order.id)).toBe('completed: accepted');
   expect(await charges(order.id)).toMatchObject([{ requests: 1 }]);
 });
 

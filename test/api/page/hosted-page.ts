@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { LedgerEntry, Wallet } from '../../../src/processor/wire';
-import { aKey } from '../../support/client';
-import { insist } from '../../support/killing';
+import { newIdempotencyKey } from '../../support/client';
+import { sendUntilAnswered } from '../../support/killing';
 import { stack } from '../../support/stack';
 
 /** What the tests of the hosted page do as merchant, as customer in a browser, and as customer without one. */
@@ -31,9 +31,9 @@ export async function createOrder(
   const headers = {
     authorization: authorization(api_key),
     'content-type': 'application/json',
-    'idempotency-key': aKey(),
+    'idempotency-key': newIdempotencyKey(),
   };
-  const { status, body } = await insist<OrderAnswer>(async () => {
+  const { status, body } = await sendUntilAnswered<OrderAnswer>(async () => {
     const response = await fetch(`${stack().api_url}/v1/orders/`, {
       method: 'POST',
       headers,
@@ -53,7 +53,7 @@ export async function getOrder(id: string): Promise<OrderAnswer> {
 }
 
 /** Statuses of the order and its transactions, as `completed: error accepted`. */
-export async function story(id: string): Promise<string> {
+export async function statusesOf(id: string): Promise<string> {
   const { status, transactions = [] } = await getOrder(id);
   return [`${status}:`, ...transactions.map((transaction) => transaction.status)].join(' ');
 }

@@ -12,11 +12,11 @@ import { orderWorkflowId } from '../../../workflows/messages';
 import { CARDS } from '../../support/cards';
 import { Merchant } from '../../support/client';
 import { NOBODY } from '../../support/shapes';
-import { aProject } from '../../support/projects';
+import { createTestProject } from '../../support/projects';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
 import { until } from '../../support/until';
-import { CARD, Client, charges, createOrder, getOrder, hidden, makeDue, story } from './hosted-page';
+import { CARD, Client, charges, createOrder, getOrder, hidden, makeDue, statusesOf } from './hosted-page';
 
 /** The hosted page as plain HTTP, above all what it refuses. */
 
@@ -158,7 +158,7 @@ describe('the card form', () => {
     expect(response.headers.get('location')).toBe(
       `https://shop.example/done?cart=7&order_id=${order.id}&project_id=${order.project_id}#top`,
     );
-    expect(await story(order.id)).toBe('completed: accepted');
+    expect(await statusesOf(order.id)).toBe('completed: accepted');
     // The page of a paid order says so and offers the way back.
     const html = await (await client.send(path)).text();
     expect(html).toContain('Payment completed');
@@ -185,7 +185,7 @@ describe('the card form', () => {
     expect((await client.post(path, { ...form, attempt: '2' })).headers.get('location')).toMatch(
       /^https:\/\/shop\.example\/\?order_id=/,
     );
-    expect(await story(order.id)).toBe('completed: error accepted');
+    expect(await statusesOf(order.id)).toBe('completed: error accepted');
   });
 
   test('the fifth decline ends the order: on to the failure address', async () => {
@@ -213,7 +213,7 @@ describe('the card form', () => {
     answers.push(await client.post(path, form));
     expect(new Set(answers.map(({ status, headers }) => `${status} ${headers.get('location')}`)).size).toBe(1);
     expect(answers[0]!.status).toBe(303);
-    expect(await story(order.id)).toBe('completed: accepted');
+    expect(await statusesOf(order.id)).toBe('completed: accepted');
     expect(await charges(order.id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
   });
 
@@ -224,7 +224,7 @@ describe('the card form', () => {
     const html = await response.text();
     expect(html).toContain('declined');
     expect(hidden(html, 'attempt')).toBe('2');
-    expect(await story(order.id)).toBe('processing: error');
+    expect(await statusesOf(order.id)).toBe('processing: error');
     expect(await charges(order.id)).toHaveLength(1);
   });
 
@@ -232,7 +232,7 @@ describe('the card form', () => {
     const { order, client, path, form } = await opened();
     const response = await client.post(path, { ...form, attempt });
     expect(hidden(await response.text(), 'attempt')).toBe('1');
-    expect(await story(order.id)).toBe('new:');
+    expect(await statusesOf(order.id)).toBe('new:');
   });
 
   test('wrong fields are told by the field, with the name kept and never number or code', async () => {
@@ -250,7 +250,7 @@ describe('the card form', () => {
     expect(html).toContain('value="Ada Lovelace"');
     expect(html).not.toMatch(/5544330000000038|98765/);
     expect(html).toMatch(/<title>Error: /);
-    expect(await story(order.id)).toBe('new:');
+    expect(await statusesOf(order.id)).toBe('new:');
   });
 
   test('a test card declines on a live project, where no table of test cards is shown', async () => {
@@ -312,8 +312,8 @@ describe('the ways to pay', () => {
 
   test('of a project without wallets are cards, of one whose methods the page cannot take none', async () => {
     const shown = async (payment_methods: string[]) => {
-      const { shop } = await aProject({ payment_methods });
-      return await (await new Client().send(`/pay/${(await shop.createOrder()).id}/`)).text();
+      const { merchant } = await createTestProject({ payment_methods });
+      return await (await new Client().send(`/pay/${(await merchant.createOrder()).id}/`)).text();
     };
     expect(waysIn(await shown(['credit-card']))).toEqual(['credit-card']);
     const none = await shown(['bank-transfer']);
@@ -328,7 +328,7 @@ describe('the ways to pay', () => {
     expect(waysIn(html)).toEqual(['apple-pay', 'google-pay', 'credit-card']);
     const paid = await client.post(`${path}wallet/`, { ...form, attempt: '2', payment_method: 'google-pay' });
     expect(await paid.text()).toContain('Google Pay, Mastercard ending in');
-    expect([await story(order.id), await methodsOf(order.id)]).toEqual([
+    expect([await statusesOf(order.id), await methodsOf(order.id)]).toEqual([
       'completed: error accepted',
       ['credit-card', 'google-pay'],
     ]);
@@ -341,9 +341,9 @@ describe('the ways to pay', () => {
     expect(
       await (await client.post(`${path}wallet/`, { ...form, attempt: '2', payment_method: 'apple-pay' })).text(),
     ).toContain('You can try 4 more times');
-    expect(await story(order.id)).toBe('processing: error');
+    expect(await statusesOf(order.id)).toBe('processing: error');
     await client.post(path, { ...form, attempt: '2' });
-    expect([await story(order.id), await methodsOf(order.id)]).toEqual([
+    expect([await statusesOf(order.id), await methodsOf(order.id)]).toEqual([
       'completed: error accepted',
       ['credit-card', 'credit-card'],
     ]);
@@ -428,7 +428,7 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
     const page = await opened();
     const answers = await Promise.all([press(page), page.client.post(page.path, page.form), press(page)]);
     for (const answer of answers) expect(await answer.text()).toContain('Payment completed');
-    expect(await story(page.order.id)).toBe('completed: accepted');
+    expect(await statusesOf(page.order.id)).toBe('completed: accepted');
     expect(await charges(page.order.id)).toHaveLength(1);
   });
 
@@ -436,7 +436,7 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
     const page = await opened();
     const response = await press(page, { attempt });
     expect([response.status, hidden(await response.text(), 'attempt')]).toEqual([200, '1']);
-    expect([await story(page.order.id), await charges(page.order.id)]).toEqual(['new:', []]);
+    expect([await statusesOf(page.order.id), await charges(page.order.id)]).toEqual(['new:', []]);
   });
 
   test.each<[string, Record<string, unknown>, string]>([
@@ -445,7 +445,7 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
   ])('%s charges nothing', async (_title, fields, statuses) => {
     const page = await opened(fields);
     expect(await (await press(page)).text()).toContain('Pay by card');
-    expect([await story(page.order.id), await charges(page.order.id)]).toEqual([`new:${statuses}`, []]);
+    expect([await statusesOf(page.order.id), await charges(page.order.id)]).toEqual([`new:${statuses}`, []]);
   });
 
   test('comes too late once the order is cancelled, has expired, or is paid', async () => {
@@ -464,9 +464,9 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
 
   test('an answer of the processor that got lost is waited for, and it is paid once', async () => {
     const page = await opened();
-    await new Merchant().trouble({ kind: 'lost_answer', operation: 'sale', order_id: page.order.id, times: 1 });
+    await new Merchant().addFault({ kind: 'lost_answer', operation: 'sale', order_id: page.order.id, times: 1 });
     expect(await (await press(page)).text()).toContain('Your payment is being processed');
-    await until('it is paid', async () => (await story(page.order.id)) === 'completed: accepted');
+    await until('it is paid', async () => (await statusesOf(page.order.id)) === 'completed: accepted');
     expect(await (await press(page)).text()).toContain('Payment completed');
     expect(await charges(page.order.id)).toHaveLength(1);
   });
@@ -481,14 +481,14 @@ test.each(['credit-card', 'paypal', ''])('a wallet form with method %p charges n
   const { order, client, path, form } = await opened();
   const response = await client.post(`${path}wallet/`, { ...form, payment_method });
   expect([response.status, hidden(await response.text(), 'attempt')]).toEqual([200, '1']);
-  expect([await story(order.id), await charges(order.id)]).toEqual(['new:', []]);
+  expect([await statusesOf(order.id), await charges(order.id)]).toEqual(['new:', []]);
 });
 
 test('the card form charges nothing where the order is paid by wallet only', async () => {
   const { order, client, path, form } = await opened({ payment_methods: ['apple-pay'] });
   const html = await (await client.post(path, form)).text();
   expect(waysIn(html)).toEqual(['apple-pay']);
-  expect([await story(order.id), await charges(order.id)]).toEqual(['new:', []]);
+  expect([await statusesOf(order.id), await charges(order.id)]).toEqual(['new:', []]);
 });
 
 describe('a program, which prefers JSON', () => {
@@ -541,7 +541,7 @@ describe('a program, which prefers JSON', () => {
       PROGRAM,
     );
     expect([page.status, page.headers.get('location')]).toEqual([303, declined.path]);
-    expect(await Promise.all([one, stays, declined].map(({ order }) => story(order.id)))).toEqual([
+    expect(await Promise.all([one, stays, declined].map(({ order }) => statusesOf(order.id)))).toEqual([
       'completed: accepted',
       'completed: accepted',
       'processing: error',
@@ -576,7 +576,7 @@ describe('a program, which prefers JSON', () => {
     const response = await client.post(`${path}${rest}`, { ...form, ...fields }, PROGRAM);
     expect(await response.clone().text()).not.toContain('4111');
     expect(await refusal(response)).toEqual([400, 'ValidationError', property_path]);
-    expect(await story(order.id)).toBe('new:');
+    expect(await statusesOf(order.id)).toBe('new:');
   });
 
   test('needs a form of ours as anybody, and is told in JSON what else is wrong', async () => {
@@ -606,7 +606,7 @@ describe('a program, which prefers JSON', () => {
       'PayloadTooLarge',
       undefined,
     ]);
-    expect(await story(order.id)).toBe('new:');
+    expect(await statusesOf(order.id)).toBe('new:');
   });
 });
 
@@ -628,7 +628,7 @@ describe('a forged form', () => {
       expect(html).toContain('This form is no longer valid');
       expect(html).not.toContain(CARD.number);
     }
-    expect(await story(order.id)).toBe('new:');
+    expect(await statusesOf(order.id)).toBe('new:');
   });
 
   test('the token of one order is not good for another', async () => {
@@ -638,7 +638,7 @@ describe('a forged form', () => {
     expect(
       (await one.client.post(`/pay/${other.id}/wallet/`, { ...one.form, payment_method: 'apple-pay' })).status,
     ).toBe(403);
-    expect(await story(other.id)).toBe('new:');
+    expect(await statusesOf(other.id)).toBe('new:');
   });
 
   test('a cookie that somebody else signed is replaced, not used', async () => {
@@ -651,7 +651,7 @@ describe('a forged form', () => {
       body: new URLSearchParams({ ...CARD, token: 'forged.forged', attempt: '1' }),
     });
     expect(refused.status).toBe(403);
-    expect(await story(order.id)).toBe('new:');
+    expect(await statusesOf(order.id)).toBe('new:');
   });
 
   test('a body that is no form, or too large, is refused with a page', async () => {
@@ -672,7 +672,7 @@ describe('a forged form', () => {
     const second = await createOrder();
     await new Client().open(second);
     expect((await first.client.post(first.path, first.form)).status).toBe(200);
-    expect(await story(first.order.id)).toBe('completed: accepted');
+    expect(await statusesOf(first.order.id)).toBe('completed: accepted');
   });
 });
 
@@ -689,7 +689,7 @@ describe('the cancel form', () => {
         `https://shop.example/failed?order_id=${order.id}&project_id=${order.project_id}`,
       ]);
     }
-    expect(await story(order.id)).toBe('cancelled:');
+    expect(await statusesOf(order.id)).toBe('cancelled:');
     expect((await client.post(path, form)).headers.get('location')).toMatch(/^https:\/\/shop\.example\/failed\?/);
     expect(await charges(order.id)).toEqual([]);
   });
@@ -698,14 +698,14 @@ describe('the cancel form', () => {
     const { order, client, path, form } = await opened();
     await client.post(path, { ...form, number: CARDS.do_not_honor.number });
     expect(await (await client.post(`${path}cancel/`, { token: form.token })).text()).toContain('Payment cancelled');
-    expect(await story(order.id)).toBe('cancelled: error');
+    expect(await statusesOf(order.id)).toBe('cancelled: error');
   });
 
   test('comes too late once the order is paid', async () => {
     const { order, client, path, form } = await opened();
     await client.post(path, form);
     expect(await (await client.post(`${path}cancel/`, { token: form.token })).text()).toContain('Payment completed');
-    expect(await story(order.id)).toBe('completed: accepted');
+    expect(await statusesOf(order.id)).toBe('completed: accepted');
   });
 
   test('its address opens the order’s page', async () => {
@@ -739,7 +739,7 @@ describe('a hundred loads of the address that the issuer sends its customer to',
     const before = await eventsOf(order.id);
     expect(await loads()).toEqual(new Set([200]));
     expect((await eventsOf(order.id)) - before).toBeLessThan(25);
-    expect(await story(order.id)).toBe('processing: pending');
+    expect(await statusesOf(order.id)).toBe('processing: pending');
   });
 
   test('add a few events to the watch over an order that was cancelled meanwhile', async () => {
@@ -751,7 +751,7 @@ describe('a hundred loads of the address that the issuer sends its customer to',
     expect(await loads()).toEqual(new Set([200]));
     expect((await eventsOf(watch)) - before).toBeLessThan(25);
     expect((await temporal.workflow.getHandle(orderWorkflowId(watch)).describe()).runId).toBe(runId);
-    expect(await story(order.id)).toBe('cancelled: cancelled');
+    expect(await statusesOf(order.id)).toBe('cancelled: cancelled');
   });
 });
 
@@ -851,7 +851,7 @@ describe('when a part of the service is away', () => {
     }
     const last = await customer.post(`/pay/${order.id}/wallet/`, { ...form, attempt: '5' });
     expect(last.headers.get('location')).toMatch(/^https:\/\/shop\.example\/failed\?/);
-    expect(await story(order.id)).toBe('error: error error error error error');
+    expect(await statusesOf(order.id)).toBe('error: error error error error error');
   });
 
   test('a wallet whose card the issuer asks about leads to the issuer', async () => {
@@ -862,7 +862,7 @@ describe('when a part of the service is away', () => {
       await customer.post(`/pay/${order.id}/wallet/`, { ...(await customer.open(order)), payment_method: 'google-pay' })
     ).text();
     expect(html).toMatch(/<meta http-equiv="refresh" content="0;url=[^"]+\/challenge\//);
-    expect(await story(order.id)).toBe('processing: pending');
+    expect(await statusesOf(order.id)).toBe('processing: pending');
   });
 
   test.each(WALLETS)(
@@ -878,7 +878,7 @@ describe('when a part of the service is away', () => {
       const html = await response.text();
       expect([response.status, hidden(html, 'attempt')]).toEqual([504, '1']);
       expect(html).toContain('Nothing was charged');
-      expect(await story(order.id)).toBe('new:');
+      expect(await statusesOf(order.id)).toBe('new:');
     },
   );
 
@@ -892,7 +892,7 @@ describe('when a part of the service is away', () => {
     expect(html).toContain('Nothing was charged');
     expect(html).toContain('value="Ada Lovelace"');
     expect(hidden(html, 'attempt')).toBe('1');
-    expect(await story(order.id)).toBe('new:');
+    expect(await statusesOf(order.id)).toBe('new:');
     const told = await customer.post(
       `/pay/${order.id}/`,
       { ...CARD, ...(await customer.open(order)) },
@@ -938,9 +938,9 @@ describe('when a part of the service is away', () => {
       expect([path, response.status, response.headers.get('retry-after')]).toEqual([path, 429, '1']);
       expect(await response.text()).toContain(`href="/pay/${order.id}/"`);
     }
-    expect(await story(order.id)).toBe('new:');
+    expect(await statusesOf(order.id)).toBe('new:');
     expect((await customer.post(`/pay/${other.id}/`, { ...CARD, ...(await customer.open(other)) })).status).toBe(200);
-    expect(await story(other.id)).toBe('completed: accepted');
+    expect(await statusesOf(other.id)).toBe('completed: accepted');
   });
 
   test('behind https and a path the cookie is secure and every address begins with the path', async () => {

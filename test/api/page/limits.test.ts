@@ -3,7 +3,7 @@ import pino from 'pino';
 import { LANGUAGES } from '../../../api/page/languages';
 import { limitByAddress, limitForms } from '../../../api/page/limits';
 import { onPageError } from '../../../api/page/respond';
-import { servePlumbing, type Plumbing } from '../../support/plumbing';
+import { serveTestApi, type TestApi } from '../../support/test-api';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const pass = (milliseconds: number) => {
@@ -21,14 +21,14 @@ beforeEach(() => {
 afterEach(() => jest.useRealTimers());
 
 describe('requests of one address', () => {
-  let service: Plumbing;
+  let service: TestApi;
   afterEach(() => service.close());
 
   async function serve(TRUSTED_PROXY = ''): Promise<void> {
     const pages = Router();
     pages.use('/pay', limitByAddress({ per_second: 10, burst: 4 }), (_request, response) => void response.end());
     pages.use('/pay', onPageError(pino({ level: 'silent' }), ''));
-    service = await servePlumbing({ routers: [pages], config: { TRUSTED_PROXY } });
+    service = await serveTestApi({ routers: [pages], config: { TRUSTED_PROXY } });
   }
   const load = (headers: Record<string, string> = {}) => service.send('/pay/', { headers });
   const statuses = async (count: number, headers?: Record<string, string>) => {

@@ -7,7 +7,7 @@ import type { OrderStatus, PaymentLinkStatus } from '../../../src/domain/transit
 import { CARDS } from '../../support/cards';
 import { Merchant } from '../../support/client';
 import { NOBODY } from '../../support/shapes';
-import { CARD, Client, charges, hidden, story } from './hosted-page';
+import { CARD, Client, charges, hidden, statusesOf } from './hosted-page';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const END = '2026-03-31T12:00:00.000000+00:00';
@@ -121,10 +121,10 @@ describe('a payment link is', () => {
 });
 
 describe('the page of a payment link', () => {
-  const shop = new Merchant();
+  const merchant = new Merchant();
 
   async function aLink(fields: Partial<PaymentLinkRequest> = {}) {
-    const { id, payment_url, project_id } = await shop.createPaymentLink({
+    const { id, payment_url, project_id } = await merchant.createPaymentLink({
       amount: 2550,
       description: 'Two tickets',
       ...fields,
@@ -136,7 +136,7 @@ describe('the page of a payment link', () => {
       return { client, form: { ...CARD, ...(await client.open({ id }, path)) } };
     };
     const html = async (client = new Client(), query = '') => await (await client.send(path + query)).text();
-    const link = () => shop.getPaymentLink(id);
+    const link = () => merchant.getPaymentLink(id);
     /** Its status, and how many of its orders have which. */
     const linkStory = async () => {
       const { status, orders } = await link();
@@ -263,7 +263,7 @@ describe('the page of a payment link', () => {
     const { client, form } = await aPayer();
     await client.post(path, { ...form, number: CARDS.do_not_honor.number });
     const order_id = (await link()).orders['error']![0]!;
-    expect(await story(order_id)).toBe('error: error');
+    expect(await statusesOf(order_id)).toBe('error: error');
     const page = await (await client.send(`/pay/${order_id}/`)).text();
     expect(page).toContain('You can try again on the payment page.');
     expect(page).toContain(`href="${path}"`);
@@ -286,7 +286,7 @@ describe('the page of a payment link', () => {
   test('of a link that has ended the page says so', async () => {
     const ended = await aLink();
     const { client, form } = await ended.aPayer();
-    await shop.endPaymentLink(ended.id);
+    await merchant.endPaymentLink(ended.id);
     expect(await ended.html()).toContain('This payment link is closed');
     expect(await (await client.post(ended.path, form)).text()).toContain('This payment link is closed');
     const expired = await aLink({ expiration_period: 'PT1S' });

@@ -3,7 +3,7 @@ import pino from 'pino';
 import { onPageError } from '../../../api/page/respond';
 import { ServiceError } from '../../../src/errors';
 import { SERIALIZERS } from '../../../src/log';
-import { servePlumbing } from '../../support/plumbing';
+import { serveTestApi } from '../../support/test-api';
 
 /** What a handler of the page that throws is answered with, and logs. */
 async function answerTo(thrown: unknown, accept = 'text/html') {
@@ -19,7 +19,7 @@ async function answerTo(thrown: unknown, accept = 'text/html') {
       '',
     ),
   );
-  const api = await servePlumbing({ routers: [pages] });
+  const api = await serveTestApi({ routers: [pages] });
   const response = await api.send('/pay/', { headers: { accept } });
   const text = await response.text();
   await api.close();

@@ -3,7 +3,7 @@ import { EXAMPLES } from '../../../src/contract/examples';
 import { openApi } from '../../../src/contract/openapi';
 import { MERCHANT_API, type MerchantRoutes } from '../../../src/contract/merchant-api';
 import type { Route } from '../../../src/contract/routes';
-import { API_KEY, servePlumbing, type Plumbing } from '../../support/plumbing';
+import { API_KEY, serveTestApi, type TestApi } from '../../support/test-api';
 import { stack } from '../../support/stack';
 
 /** As the generator spells what a request is made of. */
@@ -29,9 +29,9 @@ function argumentsOf(id: keyof MerchantRoutes, route: Route): Record<string, unk
 }
 
 describe('every operation of the document', () => {
-  let api: Plumbing;
+  let api: TestApi;
   beforeAll(async () => {
-    api = await servePlumbing();
+    api = await serveTestApi();
   });
   afterAll(() => api.close());
 
@@ -54,36 +54,36 @@ describe('every operation of the document', () => {
 
 describe('on the running service', () => {
   const { api_url: url, test_api_key: api_key } = stack();
-  const shop = client.project({ url, api_key });
+  const merchant = client.project({ url, api_key });
   const orderRequest = { currency: 'EUR', amount: 2_500, merchant_order_id: 'A-1001' };
 
   test('an order is created, changed, read, listed and cancelled', async () => {
-    const order = await client.ok(client.createOrder({ orderRequest }, shop));
-    await client.ok(client.updateOrder({ orderId: order.id, orderUpdate: { description: 'Two tickets' } }, shop));
-    const read = await client.ok(client.getOrder({ orderId: order.id, fieldsQuery: ['amount_details'] }, shop));
+    const order = await client.ok(client.createOrder({ orderRequest }, merchant));
+    await client.ok(client.updateOrder({ orderId: order.id, orderUpdate: { description: 'Two tickets' } }, merchant));
+    const read = await client.ok(client.getOrder({ orderId: order.id, fieldsQuery: ['amount_details'] }, merchant));
     expect(read).toMatchObject({
       ...orderRequest,
       description: 'Two tickets',
       status: 'new',
       amount_details: { refundable: 0 },
     });
-    expect((await client.ok(client.listOrders({ createdSince: order.created }, shop))).map(({ id }) => id)).toContain(
-      order.id,
-    );
-    expect((await client.ok(client.cancelOrder({ orderId: order.id }, shop))).status).toBe('cancelled');
+    expect(
+      (await client.ok(client.listOrders({ createdSince: order.created }, merchant))).map(({ id }) => id),
+    ).toContain(order.id);
+    expect((await client.ok(client.cancelOrder({ orderId: order.id }, merchant))).status).toBe('cancelled');
   });
 
   test('the same Idempotency-Key, the same order', async () => {
     const idempotencyKey = `client-${process.pid}`;
     const [one, two] = [
-      await client.createOrder({ idempotencyKey, orderRequest }, shop),
-      await client.createOrder({ idempotencyKey, orderRequest }, shop),
+      await client.createOrder({ idempotencyKey, orderRequest }, merchant),
+      await client.createOrder({ idempotencyKey, orderRequest }, merchant),
     ];
     expect([two.status, two.data]).toEqual([200, one.data]);
   });
 
   test('a refusal is the documented error, told apart by its status', async () => {
-    const answer = await client.createOrder({ orderRequest: { ...orderRequest, currency: 'EUX' } }, shop);
+    const answer = await client.createOrder({ orderRequest: { ...orderRequest, currency: 'EUX' } }, merchant);
     if (answer.status === 200) throw new Error('accepted');
     expect(answer.data.error).toMatchObject({ status: 400, type: 'ValidationError', property_path: 'currency' });
   });

@@ -1,11 +1,11 @@
 import { findDelivery, recordAttempt } from '../../../src/db/deliveries';
 import { moveOrder } from '../../../src/db/move-order';
 import { NOW, aStoredOrder } from '../../support/builders';
-import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await aDatabase({ webhook_url: 'https://shop.example/hook' });
+  database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
 });
 afterAll(() => database.close());
 

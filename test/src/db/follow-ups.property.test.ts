@@ -14,17 +14,17 @@ import type { OrderRecord } from '../../../src/domain/order-record';
 import { ServiceError } from '../../../src/errors';
 import { closingOrderId } from '../../../src/ids';
 import { NOW } from '../../support/builders';
-import { aDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
 import {
-  answer,
-  ask,
-  closing,
-  seen,
+  settleFollowUp,
+  requestFollowUp,
+  closeWindow,
+  viewOf,
   type Entry,
   type LedgerKind,
   type ModelPayment,
   type Result,
-  type Seen,
+  type ModelView,
 } from '../../support/money-model';
 import {
   CAPTURE_END,
@@ -43,7 +43,7 @@ const STEPS_MAX = 60;
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await aDatabase();
+  database = await createTestDatabase();
 });
 afterAll(() => database.close());
 
@@ -192,7 +192,10 @@ class Subject {
   }
 
   /** What the model comes to when the parts of the actions happen in this order. */
-  private tell(actions: Action[], order: number[]): { after: ModelPayment; told: { results: Result[]; seen: Seen } } {
+  private tell(
+    actions: Action[],
+    order: number[],
+  ): { after: ModelPayment; told: { results: Result[]; seen: ModelView } } {
     let after = this.model;
     const results: Result[] = actions.map(() => 'nothing');
     const next = actions.map(() => 0);
@@ -201,7 +204,7 @@ class Subject {
       after = changed;
       if (result !== undefined) results[i] = result;
     }
-    return { after, told: { results, seen: seen(after, this.now) } };
+    return { after, told: { results, seen: viewOf(after, this.now) } };
   }
 
   private action(step: Single): Action | undefined {
@@ -255,7 +258,7 @@ class Subject {
     });
     return {
       real: () => this.insert(name, follow_up),
-      parts: [(before) => ask(before, { name, kind, by, amount, now })],
+      parts: [(before) => requestFollowUp(before, { name, kind, by, amount, now })],
       repeated: false,
     };
   }
@@ -287,10 +290,10 @@ class Subject {
       // Between the two of a lost answer another one may come, which is final then.
       parts: lost
         ? [
-            (before) => [answer(before, { name: entry.name, to, now })[0], undefined],
-            (before) => answer(before, { name: entry.name, to, now }),
+            (before) => [settleFollowUp(before, { name: entry.name, to, now })[0], undefined],
+            (before) => settleFollowUp(before, { name: entry.name, to, now }),
           ]
-        : [(before) => answer(before, { name: entry.name, to, now })],
+        : [(before) => settleFollowUp(before, { name: entry.name, to, now })],
       repeated: entry.status === 'completed' || entry.status === 'error' || entry.status === to,
     };
   }
@@ -312,7 +315,7 @@ class Subject {
 
   private close(): Action {
     const { now } = this;
-    let decided: ReturnType<typeof closing>;
+    let decided: ReturnType<typeof closeWindow>;
     return {
       real: async () => {
         await this.activities.closeCaptureWindow({ order_id: this.payment.id, now });
@@ -320,17 +323,20 @@ class Subject {
       },
       parts: [
         (before) => {
-          decided = closing(before, now);
+          decided = closeWindow(before, now);
           return [before, 'closed'];
         },
-        (before) => [decided === undefined ? before : ask(before, { ...decided, by: 'service', now })[0], undefined],
+        (before) => [
+          decided === undefined ? before : requestFollowUp(before, { ...decided, by: 'service', now })[0],
+          undefined,
+        ],
       ],
-      repeated: closing(this.model, now) === undefined,
+      repeated: closeWindow(this.model, now) === undefined,
     };
   }
 
   /** The payment as the database, the domain and the record of the workflows have it. */
-  private async seen(): Promise<Seen> {
+  private async seen(): Promise<ModelView> {
     const { id: order_id } = this.payment;
     const [view, record, ledger] = await Promise.all([
       findOrderView(database.db, order_id),
@@ -345,15 +351,15 @@ class Subject {
     const transaction = view!.transactions[0]!;
     const { capture } = record.transactions[0]!;
     const amounts = Object.fromEntries(
-      Object.keys(seen(this.model, this.now).amounts).map((column) => [
+      Object.keys(viewOf(this.model, this.now).amounts).map((column) => [
         column,
         transaction[column as 'captured_amount'],
       ]),
     );
     return {
       order: view!.status,
-      transaction: transaction.status as Seen['transaction'],
-      amounts: amounts as Seen['amounts'],
+      transaction: transaction.status as ModelView['transaction'],
+      amounts: amounts as ModelView['amounts'],
       details: amountDetails([moneyOf(transaction)], this.now),
       held: capture?.reserved ?? 0,
       unanswered: capture?.unanswered ?? 0,

@@ -6,8 +6,8 @@ import { FOLLOW_UPS, FOLLOW_UP_KINDS, type FollowUpKind, type NewFollowUp } from
 import type { OrderRecord } from '../../../src/domain/order-record';
 import { ServiceError } from '../../../src/errors';
 import { NOW, aStoredOrder } from '../../support/builders';
-import { aDatabase, PROJECT, type TestDatabase } from '../../support/database';
-import { heldUpPast } from '../../support/locks';
+import { createTestDatabase, PROJECT, type TestDatabase } from '../../support/database';
+import { runBehindLock } from '../../support/locks';
 import {
   CAPTURE_END,
   aFollowUp,
@@ -22,7 +22,7 @@ import {
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await aDatabase();
+  database = await createTestDatabase();
 });
 afterAll(() => database.close());
 
@@ -393,7 +393,7 @@ describe('surface 10: past not_after nothing is written', () => {
     const before = await everything(payment);
     const column = table === 'orders' ? 'id' : 'order_id';
     const lock = `select 1 from ${table} where ${column} = '${payment.id}' for update`;
-    const held = heldUpPast(database.db, lock, (not_after) =>
+    const held = runBehindLock(database.db, lock, (not_after) =>
       request(payment, { kind: 'refund', amount: 40, not_after }),
     );
     await expect(held).rejects.toMatchObject({ error: 'ServiceUnavailable' });

@@ -4,12 +4,12 @@ import { findOrder } from '../../../src/db/order-record';
 import { findOrderView } from '../../../src/db/order-view';
 import type { OrderRecord } from '../../../src/domain/order-record';
 import { NOW, aStoredOrder, aTransaction, anOrder } from '../../support/builders';
-import { aDatabase, type TestDatabase } from '../../support/database';
-import { heldUpPast } from '../../support/locks';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { runBehindLock } from '../../support/locks';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await aDatabase();
+  database = await createTestDatabase();
 });
 afterAll(() => database.close());
 
@@ -101,7 +101,7 @@ describe('surface 10: past not_after nothing is written', () => {
   test('an order whose statement was held up until then', async () => {
     const order = anOrder();
     await expect(
-      heldUpPast(database.db, 'lock table orders', (not_after) => insert(order, not_after)),
+      runBehindLock(database.db, 'lock table orders', (not_after) => insert(order, not_after)),
     ).rejects.toMatchObject(tooLate);
     expect(await counts(order.id)).toEqual([0, 0]);
   });
@@ -120,7 +120,7 @@ describe('surface 10: past not_after nothing is written', () => {
     ['the row of its order', 'select 1 from orders where id = :id for update'],
   ])('an attempt whose statement waited for %s until then', async (_title, lock) => {
     const order = await aStoredOrder(database.db, { transaction: false });
-    const held = heldUpPast(database.db, lock.replace(':id', `'${order.id}'`), (not_after) =>
+    const held = runBehindLock(database.db, lock.replace(':id', `'${order.id}'`), (not_after) =>
       attempt(order, not_after),
     );
     await expect(held).rejects.toMatchObject(tooLate);

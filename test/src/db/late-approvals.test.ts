@@ -2,12 +2,12 @@ import { rows } from '../../../src/db/connection';
 import { endDueWatch, endWatch, insertWatch } from '../../../src/db/late-approvals';
 import { moveOrder } from '../../../src/db/move-order';
 import { NOW, aStoredOrder } from '../../support/builders';
-import { aDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { MINUTE } from '../../support/orders';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await aDatabase();
+  database = await createTestDatabase();
 });
 afterAll(() => database.close());
 

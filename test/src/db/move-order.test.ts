@@ -11,11 +11,11 @@ import {
   type TransactionStatus,
 } from '../../../src/domain/transitions';
 import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
-import { aDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await aDatabase({ webhook_url: 'https://shop.example/hook' });
+  database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
 });
 afterAll(() => database.close());
 

@@ -18,8 +18,8 @@ import {
 import { CARD, Client } from '../../api/page/hosted-page';
 import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
 import { CARDS, type CardName } from '../../support/cards';
-import { Merchant, answerOf, story, type Refusal } from '../../support/client';
-import { aDatabase, type TestDatabase } from '../../support/database';
+import { Merchant, answerOf, statusesOf, type Refusal } from '../../support/client';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 /**
  * Every pair of statuses: the table, the plan made from it, the guard in SQL and the API say the same. That the table
@@ -27,7 +27,7 @@ import { aDatabase, type TestDatabase } from '../../support/database';
  */
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await aDatabase();
+  database = await createTestDatabase();
 });
 afterAll(() => database.close());
 
@@ -243,11 +243,11 @@ describe('an order', () => {
 });
 
 describe('the API: cancelling and voiding are refused where the table has no way to cancelled', () => {
-  const shop = new Merchant();
+  const merchant = new Merchant();
 
   /** Tries to pay on the hosted page with each card in turn. */
   async function onPage(cards: CardName[], fields: Parameters<Merchant['createOrder']>[0] = {}): Promise<string> {
-    const { id } = await shop.createOrder(fields);
+    const { id } = await merchant.createOrder(fields);
     const customer = new Client();
     for (const card of cards) {
       await customer.post(`/pay/${id}/`, { ...CARD, number: CARDS[card].number, ...(await customer.open({ id })) });
@@ -255,16 +255,16 @@ describe('the API: cancelling and voiding are refused where the table has no way
     return id;
   }
   const byToken = async (card: CardName, fields: Record<string, unknown> = {}) =>
-    (await shop.createOrder({ transactions: [{ ...(await shop.cardTransaction(card)), ...fields }] })).id;
+    (await merchant.createOrder({ transactions: [{ ...(await merchant.cardTransaction(card)), ...fields }] })).id;
   const announced = { transactions: [{ payment_method: 'credit-card' as const }] };
   const cancelled = async () => {
-    const { id } = await shop.createOrder(announced);
-    await shop.cancelOrder(id);
+    const { id } = await merchant.createOrder(announced);
+    await merchant.cancelOrder(id);
     return id;
   };
   const expired = async () => {
-    const { id } = await shop.createOrder({ ...announced, expiration_period: 'PT1S' });
-    await shop.untilStatus(id, 'expired');
+    const { id } = await merchant.createOrder({ ...announced, expiration_period: 'PT1S' });
+    await merchant.untilStatus(id, 'expired');
     return id;
   };
 
@@ -289,16 +289,18 @@ describe('the API: cancelling and voiding are refused where the table has no way
   });
 
   test.each(ORDERS)('%s', async (words, make) => {
-    const order = await shop.getOrder(await make());
-    expect(story(order)).toBe(words);
+    const order = await merchant.getOrder(await make());
+    expect(statusesOf(order)).toBe(words);
     const { id, status: transaction } = order.transactions!.at(-1)!;
     // Only an authorization can be voided; what is accepted here was a sale.
     const voided = await answerOf<{ error: Refusal }>(
-      voidTransaction({ orderId: order.id, transactionId: id }, shop.project),
+      voidTransaction({ orderId: order.id, transactionId: id }, merchant.project),
     );
     expect([voided.status, voided.body.error.type]).toEqual([409, 'CanNotCancelTransaction']);
 
-    const answer = await answerOf<{ status: string; error: Refusal }>(cancelOrder({ orderId: order.id }, shop.project));
+    const answer = await answerOf<{ status: string; error: Refusal }>(
+      cancelOrder({ orderId: order.id }, merchant.project),
+    );
     // A declined attempt stays as it is; an open one goes along. Where it is cancelled already, nothing moves.
     const allowed =
       mayMove(ORDER_MOVES, order.status, 'cancelled') &&
@@ -306,10 +308,10 @@ describe('the API: cancelling and voiding are refused where the table has no way
     if (allowed || order.status === 'cancelled') {
       expect([answer.status, answer.body.status]).toEqual([200, 'cancelled']);
     } else expect([answer.status, answer.body.error.type]).toEqual([409, 'CanNotCancelTransaction']);
-    const after = await shop.getOrder(order.id);
+    const after = await merchant.getOrder(order.id);
     if (!allowed) expect(after).toEqual(order);
     else {
-      expect(story(after).replace(/error (?=.)/, '')).toBe(
+      expect(statusesOf(after).replace(/error (?=.)/, '')).toBe(
         transaction === 'error' ? 'cancelled: error' : 'cancelled: cancelled',
       );
     }
@@ -317,13 +319,13 @@ describe('the API: cancelling and voiding are refused where the table has no way
 
   test('accepted, an authorization: voided in full it is cancelled, its order stays completed; a second void is refused', async () => {
     const id = await byToken('approved', { capture_mode: 'manual' });
-    const { transactions } = await shop.getOrder(id);
+    const { transactions } = await merchant.getOrder(id);
     const voidIt = () =>
       answerOf<{ status: string; error: Refusal }>(
-        voidTransaction({ orderId: id, transactionId: transactions![0]!.id }, shop.project),
+        voidTransaction({ orderId: id, transactionId: transactions![0]!.id }, merchant.project),
       );
     expect((await voidIt()).body.status).toBe('completed');
-    expect(story(await shop.getOrder(id))).toBe('completed: cancelled');
+    expect(statusesOf(await merchant.getOrder(id))).toBe('completed: cancelled');
     expect((await voidIt()).body.error.type).toBe('CanNotCancelTransaction');
   });
 });

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { getProject, upsertProject } from '../../../src/db/projects';
-import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await aDatabase();
+  database = await createTestDatabase();
 });
 afterAll(() => database.close());
 const NOW = new Date(0);

@@ -16,14 +16,14 @@ import type { FollowUpKind } from '../../../src/domain/follow-up';
 import type { OrderRecord } from '../../../src/domain/order-record';
 import type { OrderStatus, PaymentLinkStatus, TransactionStatus } from '../../../src/domain/transitions';
 import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
-import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
 import { CAPTURE_END, aFollowUp, aSettledFollowUp, anAcceptedPayment, answerFollowUp } from '../../support/payments';
 import { BY_TOKEN, MINUTE } from '../../support/orders';
 
 /** Rows whose workflow may be lost, modified at NOW. */
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await aDatabase({ webhook_url: 'https://shop.example/hook' });
+  database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
 });
 afterAll(() => database.close());
 /** Each test has the database to itself: a new one for each of them takes ten times as long. */

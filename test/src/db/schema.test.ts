@@ -1,11 +1,11 @@
 import { insertTransaction } from '../../../src/db/insert-order';
 import { moveOrder } from '../../../src/db/move-order';
 import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
-import { aDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await aDatabase({ webhook_url: 'https://shop.example/hook' });
+  database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
 });
 afterAll(() => database.close());
 

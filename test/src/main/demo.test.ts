@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findProjectByApiKey } from '../../../src/db/api-keys';
 import { createDemo } from '../../../src/main/demo';
-import { aDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 let database: TestDatabase;
 const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-demo-'));
 beforeAll(async () => {
-  database = await aDatabase();
+  database = await createTestDatabase();
 });
 afterAll(async () => {
   await database.close();

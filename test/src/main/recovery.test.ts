@@ -24,25 +24,25 @@ import {
 import { NOW, aStoredOrder, anOrder, aTransaction } from '../../support/builders';
 import { CARDS, type CardName } from '../../support/cards';
 import { Merchant } from '../../support/client';
-import { PROJECT, aDatabase, type TestDatabase } from '../../support/database';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
 import {
   BY_TOKEN,
   MINUTE,
-  atTheIssuer,
+  answerAtIssuer,
   createAnOrder,
   followUpOf,
-  moneyStory,
-  carryOut,
-  story,
-  storyOf,
+  moneySummaryOf,
+  executeFollowUp,
+  statusesOfOrder,
+  statusesOf,
   transactionIdOf,
   vaultToken,
   type TestOrder,
 } from '../../support/orders';
 import { aFollowUp, anAcceptedPayment } from '../../support/payments';
-import { aReceiver, type Receiver } from '../../support/receiver';
+import { startReceiver, type Receiver } from '../../support/receiver';
 import { aSilentServer, type SilentServer } from '../../support/silent-server';
-import { aWorld, type World } from '../../support/temporal';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
 import { until } from '../../support/until';
 
 type HistoryEvent = proto.api.history.v1.IHistoryEvent;
@@ -54,24 +54,24 @@ const recoveryOf = (db: Database, client: Client) =>
 const SETTLED = MINUTE + 1;
 
 describe('in a world where Temporal has lost what it was told', () => {
-  let world: World;
+  let world: WorkflowEnvironment;
   let receiver: Receiver;
-  const shop = new Merchant();
+  const merchant = new Merchant();
   beforeAll(async () => {
-    receiver = await aReceiver();
-    world = await aWorld({ webhook_url: receiver.url });
+    receiver = await startReceiver();
+    world = await createWorkflowEnvironment({ webhook_url: receiver.url });
   });
   afterAll(async () => {
     await world?.close();
     await receiver?.close();
   });
   // Each test finishes what it began; to empty the tables would wait for, or break, an activity that is under way.
-  afterEach(() => shop.endTrouble());
+  afterEach(() => merchant.removeFaults());
 
   /** Where time is to pass, nothing that an earlier test left may be under way. */
   const anew = async () => {
     await world.close();
-    world = await aWorld({ webhook_url: receiver.url });
+    world = await createWorkflowEnvironment({ webhook_url: receiver.url });
   };
   let recovery: Recovery;
   beforeEach(async () => {
@@ -82,9 +82,9 @@ describe('in a world where Temporal has lost what it was told', () => {
   afterEach(() => recovery.stop());
   const look = async () => await recovery.recover((await world.now()) + SETTLED);
   const ledger = async ({ id }: TestOrder) =>
-    (await shop.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
+    (await merchant.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
   const becomes = (order_id: string, expected: string) =>
-    until(`the order becomes ${expected}`, async () => (await storyOf(world, order_id)) === expected);
+    until(`the order becomes ${expected}`, async () => (await statusesOf(world, order_id)) === expected);
   const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
   const runOf = async (order_id: string) => {
     const { runId, historyLength, status } = await handleOf(order_id).describe();
@@ -118,7 +118,7 @@ describe('in a world where Temporal has lost what it was told', () => {
     );
   const isCarriedOutOnce = async ({ kind, order, order_id }: Asked) => {
     await becomes(order_id, 'completed: accepted');
-    expect(await moneyStory(order)).toBe(`${MOVED[kind]}: ${kind} completed`);
+    expect(await moneySummaryOf(order)).toBe(`${MOVED[kind]}: ${kind} completed`);
     expect((await ledger(order)).slice(1)).toEqual([`${kind} 200 approved`]);
     await untilClosed(order_id);
   };
@@ -151,19 +151,19 @@ describe('in a world where Temporal has lost what it was told', () => {
     const asked = await eachKind(async (kind, order) => {
       const input = followUpOf(order.id, kind, { amount: 200 });
       // It happened, but nobody was told; nor is, after two seconds, who asks how it stands.
-      await shop.trouble({ kind: 'lost_answer', operation: kind, order_id: order.id, times: 1 });
-      await shop.trouble({
+      await merchant.addFault({ kind: 'lost_answer', operation: kind, order_id: order.id, times: 1 });
+      await merchant.addFault({
         kind: 'outage',
         operation: 'ask',
         idempotency_key: followUpKey(transactionIdOf(order.id, 1), kind, input.id),
       });
-      if (kind === 'refund') await carryOut(world, input);
+      if (kind === 'refund') await executeFollowUp(world, input);
       else await order.follow(kind, 200, input);
-      expect(await storyOf(world, input.id)).toBe('processing: processing');
+      expect(await statusesOf(world, input.id)).toBe('processing: processing');
       await handleOf(input.id).terminate('lost');
       return input.id;
     });
-    await shop.endTrouble();
+    await merchant.removeFaults();
     await look();
     await all(asked, tell);
     await all(asked, isCarriedOutOnce);
@@ -173,8 +173,8 @@ describe('in a world where Temporal has lost what it was told', () => {
   test('captures, voids and refunds that run are left alone, at every look', async () => {
     const asked = await eachKind(async (kind, order) => {
       const input = followUpOf(order.id, kind, { amount: 200 });
-      await shop.trouble({ kind: 'outage', operation: kind, order_id: order.id });
-      if (kind === 'refund') await carryOut(world, input);
+      await merchant.addFault({ kind: 'outage', operation: kind, order_id: order.id });
+      if (kind === 'refund') await executeFollowUp(world, input);
       else await order.follow(kind, 200, input);
       await becomes(input.id, 'processing: processing');
       return input.id;
@@ -192,7 +192,7 @@ describe('in a world where Temporal has lost what it was told', () => {
     await look();
     await look();
     expect(await leftAlone()).toEqual(before);
-    await shop.endTrouble();
+    await merchant.removeFaults();
     await all(asked, tell);
     await all(asked, isCarriedOutOnce);
     await all(asked, finish);
@@ -205,7 +205,7 @@ describe('in a world where Temporal has lost what it was told', () => {
       capture_mode: 'manual',
       capture_period: 'PT10M',
     });
-    expect(await story(order)).toBe('new: new');
+    expect(await statusesOfOrder(order)).toBe('new: new');
     const activities = orderActivities({
       db: world.database.db,
       processor: world.processor,
@@ -229,16 +229,16 @@ describe('in a world where Temporal has lost what it was told', () => {
       order: await loadOrder(world.database.db, order.id),
       now: await world.now(),
     });
-    expect(await story(order)).toBe('completed: accepted');
+    expect(await statusesOfOrder(order)).toBe('completed: accepted');
     return order;
   }
 
   async function closesOnTime(order: TestOrder): Promise<void> {
     const end = Date.parse((await order.view()).transactions[0]?.capture_ends_at ?? '');
     await pass(end - (await world.now()) - 30_000);
-    expect([await story(order), await moneyStory(order)]).toEqual(['completed: accepted', 'nothing']);
+    expect([await statusesOfOrder(order), await moneySummaryOf(order)]).toEqual(['completed: accepted', 'nothing']);
     await pass(31_000);
-    await until('the rest was released', async () => (await moneyStory(order)) === '500 voided: void completed');
+    await until('the rest was released', async () => (await moneySummaryOf(order)) === '500 voided: void completed');
     const { follow_ups } = await order.view();
     const [released] = await rows<{ created: string }>(world.database.db, 'select created from orders where id = :id', {
       id: follow_ups[0]!.id,
@@ -277,7 +277,7 @@ describe('in a world where Temporal has lost what it was told', () => {
     await look();
     await handleOf(order.id).signal(processorAnswered);
     await becomes(order.id, 'completed: accepted');
-    expect(await shop.ledger(order.id)).toEqual([
+    expect(await merchant.ledger(order.id)).toEqual([
       expect.objectContaining({ operation: 'sale', requests: 1, result: 'approved' }),
     ]);
   });
@@ -358,7 +358,7 @@ describe('in a world where Temporal has lost what it was told', () => {
     const reversal = reversalOrderId(transactionIdOf(order.id, 1));
     await until('the reversal waits', async () => (await runOf(reversal)).status === 'RUNNING');
     await handleOf(reversal).terminate('lost');
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     await recovery.recover((await world.now()) + 14 * MINUTE);
     expect((await runOf(reversal)).status).toBe('TERMINATED');
     await recovery.recover((await world.now()) + 15 * MINUTE + SETTLED);
@@ -373,7 +373,7 @@ describe('what it asks Temporal for', () => {
   const called: string[] = [];
   beforeEach(async () => {
     called.splice(0);
-    database = await aDatabase({ webhook_url: 'https://shop.example/hook' });
+    database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
   });
   afterEach(() => database.close());
 
@@ -614,7 +614,7 @@ describe('a Temporal that never answers', () => {
   let silent: SilentServer;
   let client: Client;
   beforeAll(async () => {
-    database = await aDatabase();
+    database = await createTestDatabase();
     silent = await aSilentServer();
     client = connectTemporal({ address: silent.address, namespace: 'default', payload_keys: undefined, log });
   });

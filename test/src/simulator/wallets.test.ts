@@ -7,7 +7,7 @@ beforeAll(async () => void (bench = await startBench()));
 afterAll(() => bench.close());
 
 const BRANDS: Record<Wallet, string> = { 'apple-pay': 'visa', 'google-pay': 'mastercard' };
-const BOOKS = WALLETS.flatMap((payment_method) => [true, false].map((is_test) => ({ payment_method, is_test })));
+const WALLET_MODES = WALLETS.flatMap((payment_method) => [true, false].map((is_test) => ({ payment_method, is_test })));
 
 async function charge(vault_token: string, fields: { is_test: boolean; project_id?: string }): Promise<string> {
   const operation = await bench.charge('approved', { ...fields, vault_token });
@@ -28,7 +28,7 @@ async function post(body: unknown, authorization = `Bearer ${KEY}`): Promise<{ s
   return { status: answer.status, field: ((await answer.json()) as { field?: unknown }).field };
 }
 
-test.each(BOOKS)(
+test.each(WALLET_MODES)(
   '$payment_method, test: $is_test: a device card that is approved in that book and declined in the other',
   async (wallet) => {
     const { project_id } = bench;

@@ -9,11 +9,11 @@ import { aRefusingServer } from '../../support/refusing-server';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
 import { aStoredOrder } from '../../support/builders';
-import { aDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await aDatabase();
+  database = await createTestDatabase();
 });
 afterAll(() => database.close());
 

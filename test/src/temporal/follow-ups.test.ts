@@ -3,13 +3,13 @@ import { v7 as uuidv7 } from 'uuid';
 import { FollowUps, followUpStart } from '../../../src/temporal/follow-ups';
 import { ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID } from '../../../workflows/messages';
 import { connect, type Database } from '../../../src/db/connection';
-import { books, payment, read, refund } from '../../journeys/following';
+import { ledgerOf, payingTransactionId, getWholeOrder, refund } from '../../journeys/requests';
 import { Merchant } from '../../support/client';
 import { aSilentServer, type SilentServer } from '../../support/silent-server';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
 
-const shop = new Merchant();
+const merchant = new Merchant();
 let db: Database;
 let silent: SilentServer;
 const clients: Client[] = [];
@@ -38,7 +38,7 @@ const inputOf = <Kind extends 'capture' | 'refund'>(order: Payment, kind: Kind, 
     kind,
     requested_by: 'merchant',
     original_order_id: order.id,
-    original_transaction_id: payment(order),
+    original_transaction_id: payingTransactionId(order),
     amount: 10,
   }) as const;
 
@@ -47,7 +47,7 @@ describe.each([
   ['is not there', () => '127.0.0.1:1'],
 ])('surface 10: Temporal %s', (_title, address) => {
   test('nothing is stored: 503 at the deadline, with a key without the promise that nothing was done', async () => {
-    const order = await shop.paidOrder('approved');
+    const order = await merchant.paidOrder('approved');
     const began = Date.now();
     const follow_ups = followUpsAt(address());
     const input = { ...inputOf(order, 'refund'), not_after: began };
@@ -65,12 +65,12 @@ describe.each([
       error: 'ServiceUnavailable',
     });
     expect(Date.now() - began).toBeLessThan(15_000);
-    expect(await read(shop, order)).not.toHaveProperty('related_orders');
+    expect(await getWholeOrder(merchant, order)).not.toHaveProperty('related_orders');
   });
 
   test('the order is there: it is the answer, as it is', async () => {
-    const order = await shop.paidOrder('approved');
-    const { body } = await refund(shop, order, { amount: 10 });
+    const order = await merchant.paidOrder('approved');
+    const { body } = await refund(merchant, order, { amount: 10 });
     expect(await followUpsAt(address()).refund(inputOf(order, 'refund', body.id), Date.now() + 700)).toMatchObject({
       id: body.id,
       status: 'completed',
@@ -82,7 +82,7 @@ const soon = () => Date.now() + 8_000;
 
 describe('a refund that comes again', () => {
   test('joins the one that is under way, and is answered from the record when that is over', async () => {
-    const order = await shop.paidOrder('approved', { amount: 100 });
+    const order = await merchant.paidOrder('approved', { amount: 100 });
     const client = temporalOf();
     clients.push(client);
     const follow_ups = new FollowUps({ client, db });
@@ -90,11 +90,11 @@ describe('a refund that comes again', () => {
     const answers = await Promise.all([1, 2, 3].map(() => follow_ups.refund(input, soon())));
     answers.push(await follow_ups.refund(input, soon()));
     expect(answers.map(({ id, status }) => [id, status])).toEqual(Array(4).fill([input.id, 'completed']));
-    expect(await books(shop, order)).toEqual(['sale approved 100', 'refund approved 10']);
+    expect(await ledgerOf(merchant, order)).toEqual(['sale approved 100', 'refund approved 10']);
   });
 
   test('after it was refused it is decided anew', async () => {
-    const order = await shop.paidOrder('approved', { amount: 100 });
+    const order = await merchant.paidOrder('approved', { amount: 100 });
     const follow_ups = followUpsAt(stack().temporal_address);
     const input = { ...inputOf(order, 'refund'), amount: 101 };
     for (const _ of [1, 2]) {

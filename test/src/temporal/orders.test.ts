@@ -4,7 +4,7 @@ import { Orders } from '../../../src/temporal/orders';
 import { connect } from '../../../src/db/connection';
 import { moveOrder } from '../../../src/db/move-order';
 import { NOW, aStoredOrder, anOrder } from '../../support/builders';
-import { aDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { Merchant } from '../../support/client';
 import { aSilentServer, type SilentServer } from '../../support/silent-server';
 import { stack } from '../../support/stack';
@@ -22,7 +22,7 @@ function clientOf(address: string): Client {
 }
 
 beforeAll(async () => {
-  database = await aDatabase();
+  database = await createTestDatabase();
   silent = await aSilentServer();
 });
 afterAll(async () => {

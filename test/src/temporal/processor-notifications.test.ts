@@ -5,13 +5,19 @@ import { ProcessorNotifications } from '../../../src/temporal/processor-notifica
 import { connect, type Database } from '../../../src/db/connection';
 import { processorOrderId } from '../../../src/ids';
 import type { OperationResult } from '../../../src/processor/wire';
-import { control, entriesOf, followed, payment, read } from '../../journeys/following';
+import {
+  controlSimulator,
+  entriesOf,
+  untilFollowUp,
+  payingTransactionId,
+  getWholeOrder,
+} from '../../journeys/requests';
 import { Merchant } from '../../support/client';
 import { aSilentServer, type SilentServer } from '../../support/silent-server';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
 
-const shop = new Merchant();
+const merchant = new Merchant();
 let db: Database;
 let silent: SilentServer;
 const clients: Client[] = [];
@@ -45,7 +51,7 @@ const resultOf = (order: Payment, over: Partial<OperationResult>): OperationResu
   operation: 'sale',
   idempotency_key: 'k',
   order_id: order.id,
-  transaction_id: payment(order),
+  transaction_id: payingTransactionId(order),
   amount: 10,
   currency: 'EUR',
   result: 'approved',
@@ -59,7 +65,7 @@ describe.each([
   ['is not there', () => '127.0.0.1:1'],
 ])('Temporal %s', (_title, address) => {
   test('503: the processor sends the notification again', async () => {
-    const order = await shop.paidOrder('approved');
+    const order = await merchant.paidOrder('approved');
     await expect(
       notificationsAt(address()).handle(
         resultOf(order, { operation: 'chargeback', idempotency_key: 'k' }),
@@ -73,34 +79,34 @@ describe.each([
 
 test('of a payment: its order is told to ask; of a follow-up order: that one is', async () => {
   const notifications = notificationsAt(stack().temporal_address);
-  const order = await shop.paidOrder('approved');
+  const order = await merchant.paidOrder('approved');
   const follow_up_order_id = uuidv7();
   await notifications.handle(resultOf(order, {}), soon());
   await notifications.handle(resultOf(order, { operation: 'refund', follow_up_order_id }), soon());
   expect(polled).toEqual([order.id, follow_up_order_id]);
-  expect(await read(shop, order)).not.toHaveProperty('related_orders');
+  expect(await getWholeOrder(merchant, order)).not.toHaveProperty('related_orders');
 });
 
 test('of a chargeback that the processor does not know of: nothing is recorded', async () => {
   const notifications = notificationsAt(stack().temporal_address);
-  const order = await shop.paidOrder('approved');
-  const key = `${payment(order)}:charge:chargeback:invented`;
+  const order = await merchant.paidOrder('approved');
+  const key = `${payingTransactionId(order)}:charge:chargeback:invented`;
   await notifications.handle(resultOf(order, { operation: 'chargeback', idempotency_key: key }), soon());
   // Neither is a charge's own key one of a chargeback.
   await notifications.handle(
-    resultOf(order, { operation: 'chargeback', idempotency_key: `${payment(order)}:charge` }),
+    resultOf(order, { operation: 'chargeback', idempotency_key: `${payingTransactionId(order)}:charge` }),
     soon(),
   );
   // Told of one that is there, it is recorded: the others would have been by then.
-  await control(shop, 'chargebacks', { transaction_id: payment(order), amount: 5 });
-  const recorded = await followed(shop, order, 'is-chargeback');
-  const [entry] = await entriesOf(shop, order, 'chargeback');
-  expect(recorded.id).toBe(processorOrderId(payment(order), entry!.idempotency_key));
+  await controlSimulator(merchant, 'chargebacks', { transaction_id: payingTransactionId(order), amount: 5 });
+  const recorded = await untilFollowUp(merchant, order, 'is-chargeback');
+  const [entry] = await entriesOf(merchant, order, 'chargeback');
+  expect(recorded.id).toBe(processorOrderId(payingTransactionId(order), entry!.idempotency_key));
   await notifications.handle(
     resultOf(order, { operation: 'chargeback', idempotency_key: entry!.idempotency_key, amount: 999 }),
     soon(),
   );
-  expect((await read(shop, order)).chargeback_orders).toEqual([recorded.id]);
+  expect((await getWholeOrder(merchant, order)).chargeback_orders).toEqual([recorded.id]);
   expect(recorded.amount).toBe(5);
 });
 

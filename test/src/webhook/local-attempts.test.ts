@@ -1,27 +1,27 @@
 import { LocalAttempts } from '../../../src/webhook/local-attempts';
 
-const shop = { project_id: 'p', url: 'https://shop.example/hook' };
+const merchant = { project_id: 'p', url: 'https://shop.example/hook' };
 const other = { project_id: 'q', url: 'https://other.example/hook' };
 
 /** Begins as many attempts as it may, up to 100. */
-function beginAll(local: LocalAttempts, endpoint: typeof shop): (() => void)[] {
+function beginAll(local: LocalAttempts, endpoint: typeof merchant): (() => void)[] {
   return Array.from({ length: 100 }, () => local.begin(endpoint)).filter((end) => end !== undefined);
 }
 
 test('an endpoint of which nothing is known gets two at once; ended, they make room for others', () => {
   const local = new LocalAttempts();
-  const ends = beginAll(local, shop);
+  const ends = beginAll(local, merchant);
   expect(ends).toHaveLength(2);
   for (const end of ends) end();
-  expect(beginAll(local, shop)).toHaveLength(2);
+  expect(beginAll(local, merchant)).toHaveLength(2);
 });
 
 test('one that answers at once gets twenty, one that is slow none, until it answers at once again', () => {
   const local = new LocalAttempts();
-  local.learn(shop, true);
-  expect(beginAll(local, shop)).toHaveLength(0);
-  local.learn(shop, false);
-  expect(beginAll(local, shop)).toHaveLength(20);
+  local.learn(merchant, true);
+  expect(beginAll(local, merchant)).toHaveLength(0);
+  local.learn(merchant, false);
+  expect(beginAll(local, merchant)).toHaveLength(20);
 });
 
 test('a project gets no more by using many hosts, and takes nothing from another project', () => {
@@ -33,12 +33,12 @@ test('a project gets no more by using many hosts, and takes nothing from another
 
 test('what one project’s attempts show of a host says nothing to another’s', () => {
   const local = new LocalAttempts();
-  local.learn({ ...other, url: shop.url }, true);
-  expect(beginAll(local, shop)).toHaveLength(2);
+  local.learn({ ...other, url: merchant.url }, true);
+  expect(beginAll(local, merchant)).toHaveLength(2);
 });
 
 test('all paths of a host are one endpoint', () => {
   const local = new LocalAttempts();
-  local.learn({ ...shop, url: 'https://shop.example/another?order=1' }, true);
-  expect(beginAll(local, shop)).toHaveLength(0);
+  local.learn({ ...merchant, url: 'https://shop.example/another?order=1' }, true);
+  expect(beginAll(local, merchant)).toHaveLength(0);
 });

@@ -40,7 +40,7 @@ export interface Call {
   input: unknown;
 }
 
-export interface Plumbing extends Listening {
+export interface TestApi extends Listening {
   /** What reached an operation. */
   readonly calls: Call[];
   /** Every log line, as JSON text. */
@@ -61,7 +61,7 @@ interface Options extends Partial<Pick<Dependencies, 'probes' | 'routers'>> {
   listen?: Partial<Parameters<typeof listen>[1]>;
 }
 
-export async function servePlumbing(options: Options = {}): Promise<Plumbing> {
+export async function serveTestApi(options: Options = {}): Promise<TestApi> {
   const calls: Call[] = [];
   const lines: string[] = [];
   const config = {

@@ -14,25 +14,25 @@ import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import {
   MINUTE,
-  atTheIssuer,
+  answerAtIssuer,
   createAnOrder,
-  moneyStory,
-  story,
-  storyOf,
+  moneySummaryOf,
+  statusesOfOrder,
+  statusesOf,
   transactionIdOf,
   type TestOrder,
 } from '../support/orders';
-import { aWorld, type World } from '../support/temporal';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/until';
 
 /** A payment that the processor approves after it has ended here is given back, once, whether anybody tells of it or not. */
 
-let world: World;
+let world: WorkflowEnvironment;
 let orders: Orders;
 let notifications: ProcessorNotifications;
-const shop = new Merchant();
+const merchant = new Merchant();
 beforeAll(async () => {
-  world = await aWorld();
+  world = await createWorkflowEnvironment();
   const workflows = createWorkflows({ client: world.env.client, db: world.database.db });
   ({ orders, processor_notifications: notifications } = workflows);
 });
@@ -45,7 +45,7 @@ const sleepUntil = async (instant: number) => await pass(Math.max(0, instant - (
 const endOf = async (order: TestOrder) => Date.parse((await order.view()).expires_at ?? '');
 
 const ledger = async ({ id }: TestOrder) =>
-  (await shop.ledger(id)).map(
+  (await merchant.ledger(id)).map(
     ({ operation, amount, result, requests }) => `${operation} ${amount} ${result} ${requests}`,
   );
 const reversalOf = ({ id }: TestOrder, attempt = 1) => reversalOrderId(transactionIdOf(id, attempt));
@@ -74,14 +74,14 @@ const tell = async (order: TestOrder, attempt = 1) => await notifications.handle
 async function isGivenBack(order: TestOrder, expected: string, attempt = 1): Promise<void> {
   await until(
     'it is given back',
-    async () => (await storyOf(world, reversalOf(order, attempt))) === 'completed: accepted',
+    async () => (await statusesOf(world, reversalOf(order, attempt))) === 'completed: accepted',
   );
   await untilClosed(order, attempt);
-  expect(await story(order)).toBe(expected);
+  expect(await statusesOfOrder(order)).toBe(expected);
   expect((await order.view()).follow_ups).toEqual([
     { id: reversalOf(order, attempt), kind: 'reversal', status: 'completed' },
   ]);
-  expect((await shop.ledger(order.id)).filter(({ operation }) => operation === 'reversal')).toEqual([
+  expect((await merchant.ledger(order.id)).filter(({ operation }) => operation === 'reversal')).toEqual([
     expect.objectContaining({
       transaction_id: transactionIdOf(order.id, attempt),
       amount: 500,
@@ -101,7 +101,7 @@ const ENDINGS: Record<'cancelled' | 'expired', (order: TestOrder) => Promise<unk
   expired: async (order) => {
     await sleepUntil((await endOf(order)) - 1_000);
     await pass(2_000);
-    await until('it expires', async () => (await story(order)) === 'expired: expired');
+    await until('it expires', async () => (await statusesOfOrder(order)) === 'expired: expired');
   },
 };
 
@@ -109,7 +109,7 @@ const ENDINGS: Record<'cancelled' | 'expired', (order: TestOrder) => Promise<unk
 async function endedAtTheIssuer(ending: keyof typeof ENDINGS): Promise<TestOrder> {
   const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
   await ENDINGS[ending](order);
-  expect(await story(order)).toBe(`${ending}: ${ending}`);
+  expect(await statusesOfOrder(order)).toBe(`${ending}: ${ending}`);
   await watches(order);
   return order;
 }
@@ -117,7 +117,7 @@ async function endedAtTheIssuer(ending: keyof typeof ENDINGS): Promise<TestOrder
 describe.each(['cancelled', 'expired'] as const)('%s while its customer is at the issuer', (ending) => {
   test('approved there, and nobody tells: a quarter of an hour later it is asked about once and given back', async () => {
     const order = await endedAtTheIssuer(ending);
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     await pass(14 * MINUTE);
     expect(await watchOf(order)).toBe('RUNNING');
     await nothingIsGivenBack(order);
@@ -127,7 +127,7 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
 
   test('approved there and notified while it waits to ask: given back at once, and notified again it stays so', async () => {
     const order = await endedAtTheIssuer(ending);
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     const before = await world.now();
     await tell(order);
     await isGivenBack(order, `${ending}: ${ending}`);
@@ -138,7 +138,7 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
 
   test('declined there: nothing is given back', async () => {
     const order = await endedAtTheIssuer(ending);
-    await atTheIssuer(order, { code: '3333' });
+    await answerAtIssuer(order, { code: '3333' });
     await pass(16 * MINUTE);
     await untilClosed(order);
     await nothingIsGivenBack(order);
@@ -150,7 +150,7 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
     await untilClosed(order);
     await nothingIsGivenBack(order);
     // Told after all, when nobody watches any more.
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     await tell(order);
     await isGivenBack(order, `${ending}: ${ending}`);
   });
@@ -163,7 +163,7 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
       .getHandle(orderWorkflowId(reversalOf(order)))
       .executeUpdate('firstAnswer')
       .catch(() => undefined);
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     await pass(16 * MINUTE);
     await isGivenBack(order, `${ending}: ${ending}`);
   });
@@ -190,7 +190,7 @@ describe('a customer who comes back from the issuer to an order that has ended',
 
   test.each(['cancelled', 'expired'] as const)('%s, and paid there: it is given back', async (ending) => {
     const order = await endedAtTheIssuer(ending);
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     expect(await open(order, {})).toEqual([ending]);
     await nothingIsGivenBack(order);
     expect(await open(order, { from: 'issuer' })).toEqual([ending]);
@@ -201,7 +201,7 @@ describe('a customer who comes back from the issuer to an order that has ended',
     const order = await endedAtTheIssuer('cancelled');
     await pass(16 * MINUTE);
     await untilClosed(order);
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     await open(order, { from: 'issuer' });
     await isGivenBack(order, 'cancelled: cancelled');
   });
@@ -215,17 +215,17 @@ async function chargedIntoTheVoid(
   const id = uuidv7();
   // Ends the trouble of this order, and of no other.
   const clerk = new Merchant();
-  await clerk.trouble({ kind: 'outage', operation: 'sale', order_id: id });
+  await clerk.addFault({ kind: 'outage', operation: 'sale', order_id: id });
   const paid_on_page = options.transaction_period !== undefined;
   const order = await createAnOrder(world, {
     id,
     ...(paid_on_page ? options : { card_number: CARDS.approved.number }),
   });
   if (paid_on_page) await order.pay(CARDS.approved.number);
-  expect(await story(order)).toBe('processing: processing');
+  expect(await statusesOfOrder(order)).toBe('processing: processing');
   const { payment_method_details, project_id, is_test } = await findPayment(world.database.db, transactionIdOf(id, 1));
   const arrive = async () => {
-    await clerk.endTrouble();
+    await clerk.removeFaults();
     const transaction_id = transactionIdOf(id, 1);
     const charge = {
       operation: 'sale',
@@ -240,12 +240,12 @@ async function chargedIntoTheVoid(
     } as const;
     expect(await world.processor.execute(charge, chargeKey(transaction_id))).toMatchObject({ result: 'approved' });
   };
-  return { order, arrive, well: () => clerk.endTrouble() };
+  return { order, arrive, well: () => clerk.removeFaults() };
 }
 
 /** Lets time pass bit by bit until the story of each is so: they ask on the way, and no activity may run while time passes. */
 async function passUntil(orders: TestOrder[], expected: string): Promise<void> {
-  const stories = () => Promise.all(orders.map((order) => story(order)));
+  const stories = () => Promise.all(orders.map((order) => statusesOfOrder(order)));
   for (let minutes = 0; minutes < 40 && (await stories()).some((one) => one !== expected); minutes += 1) {
     await pass(MINUTE);
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -285,7 +285,7 @@ describe('given up at its end, as the processor never saw it', () => {
     for (const { order, arrive, well } of [notified, notNotified]) {
       await well();
       await order.pay(CARDS.approved.number, 2);
-      expect(await story(order)).toBe('completed: error accepted');
+      expect(await statusesOfOrder(order)).toBe('completed: error accepted');
       await arrive();
     }
     await tell(notified.order);
@@ -310,15 +310,15 @@ describe('what was approved in time is never taken for a late approval', () => {
     ['captured in part', 'completed: accepted', async (order: TestOrder) => void (await order.follow('capture', 100))],
   ])('an authorization that was %s', async (_title, expected, happens) => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number, capture_mode: 'manual' });
-    await atTheIssuer(order, { code: '0101' });
+    await answerAtIssuer(order, { code: '0101' });
     await tell(order);
-    await until('it is paid', async () => (await story(order)) === 'completed: accepted');
+    await until('it is paid', async () => (await statusesOfOrder(order)) === 'completed: accepted');
     await happens(order);
-    await until(`it becomes ${expected}`, async () => (await story(order)) === expected);
-    const before = await moneyStory(order);
+    await until(`it becomes ${expected}`, async () => (await statusesOfOrder(order)) === expected);
+    const before = await moneySummaryOf(order);
     await tell(order);
     await notifications.customerReturned({ order_id: order.id, transaction_id: transactionIdOf(order.id, 1) }, soon());
-    expect([await watchOf(order), await moneyStory(order)]).toEqual([undefined, before]);
+    expect([await watchOf(order), await moneySummaryOf(order)]).toEqual([undefined, before]);
     await nothingIsGivenBack(order);
   });
 

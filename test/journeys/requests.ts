@@ -2,8 +2,8 @@ import type { Order } from '../../src/contract/order';
 import { connect, rows, type Database } from '../../src/db/connection';
 import type { LedgerEntry } from '../../src/processor/wire';
 import type { CardName } from '../support/cards';
-import { aKey, type Answer, type Merchant, type Refusal } from '../support/client';
-import { insist } from '../support/killing';
+import { newIdempotencyKey, type Answer, type Merchant, type Refusal } from '../support/client';
+import { sendUntilAnswered } from '../support/killing';
 import { orderWorkflowId } from '../../workflows/messages';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
@@ -15,100 +15,108 @@ export type OrderAnswer = Answer<Order & { error: Refusal }>;
 export type Sent = { headers?: Record<string, string>; slash?: boolean };
 
 const post = (
-  shop: Merchant,
+  merchant: Merchant,
   path: string,
   body: unknown,
   { headers, slash = true }: Sent = {},
 ): Promise<OrderAnswer> =>
-  shop.send('POST', slash ? path : path.slice(0, -1), {
+  merchant.send('POST', slash ? path : path.slice(0, -1), {
     ...(body === undefined ? {} : { body }),
     ...(headers && { headers }),
   });
 
 type Payment = { id: string; transactions?: { id: string }[] | undefined };
 /** The transaction that pays: the last attempt. */
-export const payment = (order: Payment) => order.transactions!.at(-1)!.id;
+export const payingTransactionId = (order: Payment) => order.transactions!.at(-1)!.id;
 const transactionPath = (order: Payment, what: string) =>
-  `/v1/orders/${order.id}/transactions/${payment(order)}/${what}/`;
+  `/v1/orders/${order.id}/transactions/${payingTransactionId(order)}/${what}/`;
 
-export const refund = (shop: Merchant, order: { id: string }, body: unknown, sent?: Sent) =>
-  post(shop, `/v1/orders/${order.id}/refunds/`, body, sent);
+export const refund = (merchant: Merchant, order: { id: string }, body: unknown, sent?: Sent) =>
+  post(merchant, `/v1/orders/${order.id}/refunds/`, body, sent);
 /** All that is left; `capturePart` and `voidPart`: a part. */
-export const capture = (shop: Merchant, order: Payment, sent?: Sent, body?: unknown) =>
-  post(shop, transactionPath(order, 'captures'), body, sent);
-export const capturePart = (shop: Merchant, order: Payment, body: unknown, sent?: Sent) =>
-  post(shop, transactionPath(order, 'captures/amount'), body, sent);
-export const voidAll = (shop: Merchant, order: Payment, sent?: Sent, body?: unknown) =>
-  post(shop, transactionPath(order, 'voids'), body, sent);
-export const voidPart = (shop: Merchant, order: Payment, body: unknown, sent?: Sent) =>
-  post(shop, transactionPath(order, 'voids/amount'), body, sent);
+export const capture = (merchant: Merchant, order: Payment, sent?: Sent, body?: unknown) =>
+  post(merchant, transactionPath(order, 'captures'), body, sent);
+export const capturePart = (merchant: Merchant, order: Payment, body: unknown, sent?: Sent) =>
+  post(merchant, transactionPath(order, 'captures/amount'), body, sent);
+export const voidAll = (merchant: Merchant, order: Payment, sent?: Sent, body?: unknown) =>
+  post(merchant, transactionPath(order, 'voids'), body, sent);
+export const voidPart = (merchant: Merchant, order: Payment, body: unknown, sent?: Sent) =>
+  post(merchant, transactionPath(order, 'voids/amount'), body, sent);
 
 /** What a part is asked for with. */
 export const part = (amount: number) => ({ amount, description: `a part of ${amount}` });
 
 /** What came too late for an answer is sent again: with its key, or without one, as nothing was stored then. */
-export const insisted = <Body>(send: () => Promise<Answer<Body>>): Promise<Answer<Body>> =>
-  insist<Body>(async () => {
+export const sendOperationUntilAnswered = <Body>(send: () => Promise<Answer<Body>>): Promise<Answer<Body>> =>
+  sendUntilAnswered<Body>(async () => {
     const { body: data, ...answer } = await send();
     return { ...answer, data };
   });
 
 /** An order whose amount is reserved on a test card, by what the processor says; `fields` are the order's, `transaction` the transaction's. */
-export async function authorized(
-  shop: Merchant,
+export async function createAuthorization(
+  merchant: Merchant,
   {
     card = 'approved',
     transaction = {},
     ...fields
   }: { card?: CardName; transaction?: Record<string, unknown> } & Record<string, unknown> = {},
 ): Promise<Order> {
-  const headers = { 'idempotency-key': aKey() };
+  const headers = { 'idempotency-key': newIdempotencyKey() };
   const request = {
     currency: 'EUR',
     amount: 1_000,
     ...fields,
-    transactions: [{ ...(await shop.cardTransaction(card)), capture_mode: 'manual', ...transaction }],
+    transactions: [{ ...(await merchant.cardTransaction(card)), capture_mode: 'manual', ...transaction }],
   };
-  const { body, status } = await insisted(() => shop.send<Order>('POST', '/v1/orders/', { body: request, headers }));
+  const { body, status } = await sendOperationUntilAnswered(() =>
+    merchant.send<Order>('POST', '/v1/orders/', { body: request, headers }),
+  );
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
-  return await shop.heard(body);
+  return await merchant.untilOutcomeKnown(body);
 }
 
 /** The whole order as it is now, amount_details included. */
-export async function read(shop: Merchant, { id }: { id: string }): Promise<Order> {
-  return (await insisted(() => shop.send<Order>('GET', `/v1/orders/${id}/?fields[]=amount_details`))).body;
+export async function getWholeOrder(merchant: Merchant, { id }: { id: string }): Promise<Order> {
+  return (
+    await sendOperationUntilAnswered(() => merchant.send<Order>('GET', `/v1/orders/${id}/?fields[]=amount_details`))
+  ).body;
 }
-export const details = async (shop: Merchant, order: { id: string }) => (await read(shop, order)).amount_details!;
+export const amountDetailsOf = async (merchant: Merchant, order: { id: string }) =>
+  (await getWholeOrder(merchant, order)).amount_details!;
 /** The order's ETag. */
-export const etag = async (shop: Merchant, { id }: { id: string }) =>
-  (await insisted(() => shop.send('GET', `/v1/orders/${id}/`))).headers.get('etag')!;
+export const etagOf = async (merchant: Merchant, { id }: { id: string }) =>
+  (await sendOperationUntilAnswered(() => merchant.send('GET', `/v1/orders/${id}/`))).headers.get('etag')!;
 
 /** Status and type of a refusal, or status and order status. */
-export const said = ({ status, body }: OrderAnswer) =>
+export const outcomeOf = ({ status, body }: OrderAnswer) =>
   status === 200 ? [200, body.status] : [status, body.error.type];
 
 /** Their HTTP statuses, the lowest first. */
-export const statuses = (answers: OrderAnswer[]) => answers.map(({ status }) => status).toSorted((a, b) => a - b);
+export const httpStatusesOf = (answers: OrderAnswer[]) => answers.map(({ status }) => status).toSorted((a, b) => a - b);
 
 /** What the processor did for an order, as `capture approved 300`, oldest first. */
-export async function books(shop: Merchant, { id }: { id: string }): Promise<string[]> {
-  return (await shop.ledger(id)).map(({ operation, result, amount }) => `${operation} ${result} ${amount}`);
+export async function ledgerOf(merchant: Merchant, { id }: { id: string }): Promise<string[]> {
+  return (await merchant.ledger(id)).map(({ operation, result, amount }) => `${operation} ${result} ${amount}`);
 }
 
-export const entriesOf = async (shop: Merchant, { id }: { id: string }, operation: string): Promise<LedgerEntry[]> =>
-  (await shop.ledger(id)).filter((entry) => entry.operation === operation);
+export const entriesOf = async (
+  merchant: Merchant,
+  { id }: { id: string },
+  operation: string,
+): Promise<LedgerEntry[]> => (await merchant.ledger(id)).filter((entry) => entry.operation === operation);
 
 /** What waits for its time at the processor happens now: late outcomes, chargebacks. */
-export async function makeDue(shop: Merchant, transaction_id: string): Promise<void> {
-  await control(shop, 'due', { transaction_id });
+export async function makeDue(merchant: Merchant, transaction_id: string): Promise<void> {
+  await controlSimulator(merchant, 'due', { transaction_id });
 }
 
-export async function control(
-  shop: Merchant,
+export async function controlSimulator(
+  merchant: Merchant,
   what: 'due' | 'chargebacks' | 'notifications',
   body: Record<string, unknown>,
 ): Promise<void> {
-  const url = `${shop.place.simulator_url}/control/${what}/`;
+  const url = `${merchant.stack.simulator_url}/control/${what}/`;
   const answer = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -118,8 +126,8 @@ export async function control(
 }
 
 /** The order once `is` holds. */
-export async function once(
-  shop: Merchant,
+export async function untilOrder(
+  merchant: Merchant,
   order: { id: string },
   what: string,
   is: (order: Order) => boolean,
@@ -128,7 +136,7 @@ export async function once(
   return await until(
     `${order.id} ${what}`,
     async () => {
-      const now = await read(shop, order);
+      const now = await getWholeOrder(merchant, order);
       return is(now) && now;
     },
     within_ms,
@@ -136,12 +144,12 @@ export async function once(
 }
 
 /** The only order of that kind that follows this one, once it is final. */
-export async function followed(shop: Merchant, order: { id: string }, flag: string): Promise<Order> {
+export async function untilFollowUp(merchant: Merchant, order: { id: string }, flag: string): Promise<Order> {
   return await until(
     `a ${flag} of ${order.id}`,
     async () => {
-      for (const id of (await read(shop, order)).related_orders ?? []) {
-        const follow_up = await read(shop, { id });
+      for (const id of (await getWholeOrder(merchant, order)).related_orders ?? []) {
+        const follow_up = await getWholeOrder(merchant, { id });
         if (follow_up.flags.includes(flag) && ['completed', 'error'].includes(follow_up.status)) return follow_up;
       }
       return undefined;
@@ -151,7 +159,7 @@ export async function followed(shop: Merchant, order: { id: string }, flag: stri
 }
 
 /** Runs the work with the record of the run's stack. */
-export async function withRecord<T>(work: (db: Database) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
   const db = connect(stack().postgres_url, { pool_max: 2 });
   try {
     return await work(db);
@@ -162,13 +170,13 @@ export async function withRecord<T>(work: (db: Database) => Promise<T>): Promise
 
 /** As if whoever answers had been killed after the request did its work: its key has no answer. */
 export async function forgetAnswer(key: string): Promise<void> {
-  const updated = await withRecord((db) =>
+  const updated = await withDatabase((db) =>
     rows(db, 'update idempotency_keys set status = null, body = null where key = :key returning key', { key }),
   );
   if (updated.length !== 1) throw new Error(`no key ${key}`);
 }
 
-export { aKey };
+export { newIdempotencyKey };
 
 /** Nothing of the answer is null or an empty array, and no amount of something is 0 (rules 1.3). */
 export function expectNothingEmpty(order: Order): void {
@@ -177,7 +185,7 @@ export function expectNothingEmpty(order: Order): void {
 }
 
 /** Runs the work for 0…count-1, so many at a time. */
-export async function inLanes<T>(count: number, lanes: number, work: (n: number) => Promise<T>): Promise<T[]> {
+export async function runConcurrently<T>(count: number, lanes: number, work: (n: number) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let begun = 0;
   const lane = async () => {
@@ -188,7 +196,7 @@ export async function inLanes<T>(count: number, lanes: number, work: (n: number)
 }
 
 /** As months do: the order's workflow is gone from Temporal, with its history. */
-export async function forgetWorkflow(order_id: string): Promise<void> {
+export async function deleteWorkflow(order_id: string): Promise<void> {
   const client = temporalOf();
   const workflowId = orderWorkflowId(order_id);
   try {
