@@ -1,6 +1,3 @@
-import { chmodSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Client } from '@temporalio/client';
 import { v5 as uuidv5 } from 'uuid';
 import { createOrder, updateOrder, type Order, type OrderRequest } from '../../src/client';
@@ -9,15 +6,8 @@ import { orderWorkflowId } from '../../workflows/messages';
 import { Merchant, answerOf, statusesOf, type Answer, type Refusal } from '../support/client';
 import { sendUntilAnswered as insistOn } from '../support/killing';
 import { ledgerDifferences } from '../support/ledger';
-import {
-  discardStack,
-  launchStack,
-  readFacts,
-  stack,
-  stackIn,
-  type LaunchedStack,
-  type RunningStack,
-} from '../support/stack';
+import { OwnStack } from '../support/own-stack';
+import { stack, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/until';
 
@@ -184,40 +174,20 @@ test.each(['', 'two words', 'é', 'x'.repeat(256), '4111111111111111'])('the key
 
 /** With a short deadline, on a stack of its own whose processes are stopped and killed. */
 describe('crashes and silence', () => {
-  const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-keys-'));
-  chmodSync(data_dir, 0o711);
-  let launched: LaunchedStack;
+  const own = new OwnStack('keys', () => ({ API_DEADLINE_MS: '4000' }));
   let place: RunningStack;
   let client: Client;
   beforeAll(async () => {
-    launched = launchStack(data_dir, { env: { API_DEADLINE_MS: '4000' } });
-    await launched.ready;
-    place = stackIn(data_dir);
+    place = await own.start();
     client = temporalOf(place);
   });
   afterAll(async () => {
     await client.connection.close();
-    await discardStack(launched, data_dir);
+    await own.discard();
   });
 
-  const ready = () =>
-    until('the API is ready', () =>
-      fetch(`${place.api_url}/health/ready`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    );
-
   /** Runs the work while no worker does anything. */
-  async function withoutWorker<T>(work: () => Promise<T>): Promise<T> {
-    const pid = readFacts(data_dir).pids['worker']!;
-    process.kill(pid, 'SIGSTOP');
-    try {
-      return await work();
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
-  }
+  const withoutWorker = <T>(work: () => Promise<T>) => own.without('worker', work);
 
   const running = async () => {
     const ids: string[] = [];
@@ -264,11 +234,9 @@ describe('crashes and silence', () => {
         (error: unknown) => String(error),
       );
       await hit;
-      const pid = readFacts(data_dir).pids['api']!;
-      process.kill(pid, 'SIGKILL');
+      await own.kill('api');
       const heard = await lost;
-      await until('the api is started again', () => readFacts(data_dir).pids['api'] !== pid);
-      await ready();
+      await own.ready();
       return { key, fields, heard };
     };
     let killed = await killedMeanwhile();

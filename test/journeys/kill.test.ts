@@ -1,6 +1,3 @@
-import { chmodSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { captureTransactionAmount, createOrder, refundOrder, type Order } from '../../src/client';
 import { connect, rows } from '../../src/db/connection';
@@ -8,8 +5,8 @@ import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
 import { Merchant, statusesOf, webhookOf, type Answer } from '../support/client';
 import { sendUntilAnswered } from '../support/killing';
+import { OwnStack, type ProcessName } from '../support/own-stack';
 import { startReceiver, type Receiver } from '../support/receiver';
-import { discardStack, launchStack, readFacts, stackIn, type LaunchedStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/until';
 
@@ -17,19 +14,15 @@ import { until } from '../support/until';
  * kill -9 while money moves, on a stack of its own. The processor is slow on purpose, so that the kill comes when
  * it has the charge and nobody has its answer.
  */
-const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-kill-'));
-chmodSync(data_dir, 0o711);
+const own = new OwnStack('kill', () => ({ DEMO_WEBHOOK_URL: receiver.url }));
 
-let launched: LaunchedStack;
 let receiver: Receiver;
 let merchant: Merchant;
 /** An order whose first webhook was refused before anything was killed. */
 let refusedOnce: string;
 
 async function start(): Promise<void> {
-  launched = launchStack(data_dir, { env: { DEMO_WEBHOOK_URL: receiver.url } });
-  await launched.ready;
-  merchant = new Merchant(stackIn(data_dir));
+  merchant = new Merchant(await own.start());
 }
 
 beforeAll(async () => {
@@ -41,7 +34,7 @@ beforeAll(async () => {
   receiver.answer((response) => response.writeHead(200).end());
 });
 afterAll(async () => {
-  await discardStack(launched, data_dir);
+  await own.discard();
   await receiver.close();
 });
 
@@ -51,28 +44,8 @@ const SLOW_MS = 2_500;
 const WITHIN_MS = 90_000;
 const TIME_LIMIT_MS = 180_000;
 
-type Name = 'worker' | 'api' | 'temporal' | 'postgres' | 'simulator';
-
-/** Kills the process and answers once the supervisor has started it again. */
-async function kill(name: Name): Promise<void> {
-  const pid = readFacts(data_dir).pids[name]!;
-  process.kill(pid, 'SIGKILL');
-  await until(`${name} is started again`, () => readFacts(data_dir).pids[name] !== pid);
-}
-
-/** The whole group at once, the supervisor included, as a machine that loses its power. */
-async function killEverything(): Promise<void> {
-  for (const pid of Object.values(readFacts(data_dir).pids)) process.kill(pid, 'SIGKILL');
-  await launched.ended;
-}
-
-const ready = () =>
-  until('the API is ready', () =>
-    fetch(`${merchant.stack.api_url}/health/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  );
+const kill = (name: ProcessName) => own.kill(name);
+const ready = () => own.ready();
 
 interface Charge {
   answer: ReturnType<typeof createOrder>;
@@ -362,7 +335,7 @@ describe('kill -9 in the middle of a payment, a refund, a capture and a windowâ€
     async () => {
       const moving = await moneyOnItsWay();
       const waiting = await merchant.createOrder({ expiration_period: 'PT5S' });
-      const { answer, findId } = await killedWhileCharging(killEverything, start);
+      const { answer, findId } = await killedWhileCharging(() => own.killAll(), start);
       await expect(answer).rejects.toThrow('fetch failed');
       // Due while nothing runs.
       await sleep(Math.max(0, Date.parse(waiting.created) + 5_000 - Date.now()));

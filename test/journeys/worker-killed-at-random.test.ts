@@ -1,6 +1,3 @@
-import { chmodSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   cancelOrder,
@@ -16,27 +13,23 @@ import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS, type CardName } from '../support/cards';
 import { Merchant, statusesOf, type Answer } from '../support/client';
 import { sendUntilAnswered, killWorkerAtRandom, killingSeed, type Killer } from '../support/killing';
-import { discardStack, launchStack, stackIn, type LaunchedStack } from '../support/stack';
+import { OwnStack } from '../support/own-stack';
 import { until } from '../support/until';
 
 /** Everything a merchant and a customer do, on a stack of its own, while its worker is killed with kill -9 at any moment. */
-const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-killed-'));
-chmodSync(data_dir, 0o711);
+const own = new OwnStack('killed');
 
-let launched: LaunchedStack;
 let killer: Killer | undefined;
 let merchant: Merchant;
 let token: string;
 
 beforeAll(async () => {
-  launched = launchStack(data_dir);
-  await launched.ready;
-  merchant = new Merchant(stackIn(data_dir));
+  merchant = new Merchant(await own.start());
   token = await merchant.vaultToken(CARDS.approved.number);
 });
 afterAll(async () => {
   await killer?.stop();
-  await discardStack(launched, data_dir);
+  await own.discard();
 });
 
 const AMOUNT = 1_000;
@@ -238,7 +231,12 @@ const seed = killingSeed();
 
 test(`${STORIES.length * TIMES} orders or more while the worker is killed at random (KILL_WORKER_SEED=${seed}): each ends as it should, and nothing moves twice`, async () => {
   const acted: { id: string; story: (typeof STORIES)[number] }[] = [];
-  const { kills, stop } = (killer = killWorkerAtRandom({ data_dir, seed, least_ms: 2_500, most_ms: 7_000 }));
+  const { kills, stop } = (killer = killWorkerAtRandom({
+    data_dir: own.data_dir,
+    seed,
+    least_ms: 2_500,
+    most_ms: 7_000,
+  }));
   let begun = 0;
   // A fast machine is through before the second kill: it begins again with the list.
   const lane = async () => {

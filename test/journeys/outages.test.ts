@@ -1,0 +1,206 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createOrder, type Order } from '../../src/client';
+import { connect, rows, type Database } from '../../src/db/connection';
+import { Merchant, aKey, answerOf, story, webhookOf, type Answer, type Refusal } from '../support/client';
+import { insist } from '../support/killing';
+import { ledgerDifferences } from '../support/ledger';
+import { OwnStack } from '../support/own-stack';
+import { aReceiver, type Receiver } from '../support/receiver';
+import { until } from '../support/until';
+import { control, makeDue } from './following';
+
+/**
+ * A dependency of the stack is unavailable while a customer's money moves. Each test says what the client was answered, that the
+ * merchant was told of every change, and that the processor charged once; the last one compares record and ledger.
+ */
+let receiver: Receiver;
+let merchant: Merchant;
+let record: Database;
+const own = new OwnStack('outages', () => ({ DEMO_WEBHOOK_URL: receiver.url, API_DEADLINE_MS: '4000' }));
+
+beforeAll(async () => {
+  receiver = await aReceiver();
+  const place = await own.start();
+  merchant = new Merchant(place);
+  record = connect(place.postgres_url, { pool_max: 2, quiet: true });
+});
+afterAll(async () => {
+  await record.destroy();
+  await own.discard();
+  await receiver.close();
+});
+
+type OrderAnswer = Answer<Order & { error: Refusal }>;
+
+/** The processor answers so late that the test can act while it has the charge and nobody has its answer. Milliseconds. */
+const SLOW_MS = 2_500;
+/** Temporal gives a task to another worker after 10 s. Milliseconds. */
+const TASK_LOST_MS = 11_000;
+const WITHIN_MS = 60_000;
+
+/** A sale by card token, which one client sends again under one key until it gets an answer. */
+class Sale {
+  readonly key = aKey();
+  private constructor(
+    private readonly transaction: Awaited<ReturnType<Merchant['cardTransaction']>>,
+    private readonly merchant_order_id = `sale-${aKey()}`,
+  ) {}
+
+  static async prepare(): Promise<Sale> {
+    return new Sale(await merchant.cardTransaction('approved'));
+  }
+
+  private call() {
+    const orderRequest = {
+      currency: 'EUR',
+      amount: 1_250,
+      merchant_order_id: this.merchant_order_id,
+      transactions: [this.transaction],
+    };
+    return createOrder({ idempotencyKey: this.key, orderRequest }, merchant.project);
+  }
+
+  /** The answer to one request. */
+  send(): Promise<OrderAnswer> {
+    return answerOf(this.call());
+  }
+
+  /** The first answer that is neither 503 nor a broken connection. */
+  insist(): Promise<Answer<Order>> {
+    return insist<Order>(() => this.call());
+  }
+
+  /** Sends it and returns once the processor has the charge; `answer` comes later. */
+  async startCharge(): Promise<{ answer: Promise<OrderAnswer> }> {
+    const { vault_token } = this.transaction.payment_method_details;
+    const fault = { operation: 'sale', vault_token, kind: 'latency', milliseconds: SLOW_MS, times: 1 } as const;
+    const { hit } = await merchant.trouble(fault);
+    const answer = this.send();
+    answer.catch(() => undefined);
+    await hit;
+    return { answer };
+  }
+
+  /** The status that is committed in the record. */
+  async committedStatus(): Promise<string | undefined> {
+    const [row] = await rows<{ status: string }>(
+      record,
+      'select status from orders where merchant_order_id = :merchant_order_id',
+      { merchant_order_id: this.merchant_order_id },
+    );
+    return row?.status;
+  }
+}
+
+/** The ids of the webhooks that arrived for the order, each once. */
+const webhooksOf = (order_id: string) => [
+  ...new Set(
+    receiver.received
+      .filter(({ body }) => webhookOf(body).order_id === order_id)
+      .map(({ headers }) => String(headers['webhook-id'])),
+  ),
+];
+
+/** Completed with one charge at the processor; each move of the order was told under an id of its own. */
+async function expectPaidOnce(id: string): Promise<void> {
+  expect(story(await merchant.untilStatus(id, 'completed', WITHIN_MS))).toBe('completed: accepted');
+  const ledger = await merchant.ledger(id);
+  expect(ledger.map(({ operation, result, amount }) => `${operation} ${result} ${amount}`)).toEqual([
+    'sale approved 1250',
+  ]);
+  const deliveries = await rows(record, 'select n from webhook_deliveries where order_id = :id', { id });
+  expect(deliveries.length).toBeGreaterThan(0);
+  await until(`every webhook of ${id}`, () => webhooksOf(id).length === deliveries.length, WITHIN_MS);
+}
+
+test('the processor sends its notification twice at once, and again after the end: one change, told once', async () => {
+  const order = await merchant.paidOrder('processing_approved');
+  const transaction_id = order.transactions![0]!.id!;
+  const [{ idempotency_key } = { idempotency_key: '' }] = await merchant.ledger(order.id);
+  const notified = async () => {
+    const simulator = connect(merchant.place.postgres_url.replace(/\/\w+$/, '/simulator'), { pool_max: 1 });
+    try {
+      const sql = 'select sent from notifications where idempotency_key = :idempotency_key';
+      return (await rows<{ sent: string | null }>(simulator, sql, { idempotency_key })).map(
+        ({ sent }) => sent !== null,
+      );
+    } finally {
+      await simulator.destroy();
+    }
+  };
+  // Neither question is answered before both notifications are there.
+  await merchant.trouble({ operation: 'ask', order_id: order.id!, kind: 'latency', milliseconds: 1_000, times: 2 });
+  await makeDue(merchant, transaction_id);
+  await control(merchant, 'notifications', { idempotency_key });
+  await expectPaidOnce(order.id!);
+  const ended = await merchant.getOrder(order.id!);
+  await control(merchant, 'notifications', { idempotency_key });
+  // Received: the processor sends again what is answered with anything else than 2xx.
+  await until('all notifications are received', async () => (await notified()).every(Boolean), WITHIN_MS);
+  expect(await notified()).toHaveLength(3);
+  expect(await merchant.getOrder(order.id!)).toEqual(ended);
+  await expectPaidOnce(order.id!);
+});
+
+test('the api is killed after the commit and before its answer: the repeat gets the order that was paid', async () => {
+  const sale = await Sale.prepare();
+  const { answer } = await sale.startCharge();
+  // Before the api sends the answer it writes it under the key, and waits for this lock.
+  const holder = await record.transaction();
+  await holder.raw('select 1 from idempotency_keys where key = ? for update', [sale.key]);
+  await until('the payment is committed', async () => (await sale.committedStatus()) === 'completed');
+  await own.kill('api');
+  await holder.rollback();
+  await expect(answer).rejects.toThrow('fetch failed');
+  await own.ready();
+  const { status, body } = await sale.insist();
+  expect([status, story(body)]).toEqual([200, 'completed: accepted']);
+  await expectPaidOnce(body.id!);
+});
+
+test('Postgres is restarted while the processor charges: the client gets the order, or 503 and then the order', async () => {
+  const sale = await Sale.prepare();
+  const { answer } = await sale.startCharge();
+  await own.kill('postgres', 'SIGINT');
+  const first = await answer;
+  if (first.status !== 200) {
+    expect([first.status, first.body.error.type, first.headers.get('retry-after')]).toEqual([503, 'ServerError', '1']);
+  }
+  const { status, body } = await sale.insist();
+  expect([status, ['new', 'processing', 'completed'].includes(body.status!)]).toEqual([200, true]);
+  await expectPaidOnce(body.id!);
+});
+
+test('Temporal is away while the processor charges: reads go on, new orders are 503, and both are paid once when it is back', async () => {
+  const [before, during] = [await Sale.prepare(), await Sale.prepare()];
+  const { answer } = await before.startCharge();
+  await own.without('temporal', async () => {
+    const stopped_at = Date.now();
+    const refused = await during.send();
+    expect([refused.status, refused.body.error.type, refused.headers.get('retry-after')]).toEqual([
+      503,
+      'ServerError',
+      '1',
+    ]);
+    // The worker finishes the charge it has begun. The api hears nothing of it, and answers with the order as it is stored.
+    const { status, body } = await answer;
+    expect(status).toBe(200);
+    expect(story(await merchant.untilStatus(body.id!, 'completed'))).toBe('completed: accepted');
+    const health = await fetch(`${merchant.place.api_url}/health/ready`);
+    expect([health.status, await health.json()]).toEqual([
+      200,
+      { status: 'degraded', checks: { postgres: 'ok', temporal: 'unavailable' } },
+    ]);
+    // What the worker was doing is given to another one.
+    await sleep(Math.max(0, stopped_at + TASK_LOST_MS - Date.now()));
+  });
+  for (const sale of [before, during]) {
+    const { status, body } = await sale.insist();
+    expect([status, story(body)]).toEqual([200, 'completed: accepted']);
+    await expectPaidOnce(body.id!);
+  }
+});
+
+test('after all of that the ledger of the processor equals the record', async () => {
+  expect(await ledgerDifferences(merchant.place)).toEqual([]);
+});
