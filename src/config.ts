@@ -123,6 +123,13 @@ export const configSchema = z.object({
     .describe('Secret that signs the notifications of the processor, Standard Webhooks: whsec_ and base64.'),
 
   POSTGRES_URL: z.string().optional().describe('PostgreSQL 16 or newer; default: the embedded one.'),
+  POSTGRES_CONNECTIONS_MAX: z.coerce
+    .number()
+    .int()
+    .min(2)
+    .max(1_000)
+    .default(10)
+    .describe('Connections to Postgres that one process opens at most.'),
   POSTGRES_PORT: port(5433).describe('Port of the embedded PostgreSQL; 0 picks a free one.'),
 
   TEMPORAL_ADDRESS: z.string().optional().describe('host:port of a Temporal server; default: the embedded one.'),

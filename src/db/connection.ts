@@ -1,5 +1,5 @@
 import knex, { type Knex } from 'knex';
-import { types } from 'pg';
+import { types, type Client } from 'pg';
 
 /** The database, or one SQL transaction of it. */
 export type Database = Knex;
@@ -14,46 +14,39 @@ types.setTypeParser(types.builtins.TIMESTAMPTZ, (text) => text);
 /** An instant as statements take it: epoch milliseconds in, ISO 8601 in UTC out. */
 export const iso = (epoch_ms: number): string => new Date(epoch_ms).toISOString();
 
-/** How long a pool waits at most, in milliseconds. */
+/** How long a process waits for Postgres, in milliseconds; what Postgres itself ends is in session.ts. */
 export interface Limits {
   /** For a connection, a new one or one that is free. */
   connection: number;
-  /** For a row that is locked. */
-  lock: number;
-  /** For a statement; the server then ends it. */
-  statement: number;
-  /** For the next statement of a SQL transaction: a process that has stopped would otherwise keep its locks. */
-  idle: number;
-  /** For any answer: a little longer than `statement`, for a server that is gone and cannot end one. */
+  /** For any answer: longer than the statement_timeout of the session, for a server that is gone and cannot end a statement. */
   silence: number;
 }
 
-/** Shorter than the deadlines of the API (API_DEADLINE_MS) and the worker, so that callers are told in time; no statement takes so long. */
-export const LIMITS: Limits = { connection: 5_000, lock: 5_000, statement: 8_000, idle: 10_000, silence: 9_000 };
+/** Shorter than the deadlines of the API (API_DEADLINE_MS) and the worker, so that callers are told in time. */
+export const LIMITS: Limits = { connection: 5_000, silence: 9_000 };
 
-/** Opens the pool of one process. Close it with `db.destroy()`. `quiet`: knex does not log failed connections itself. */
-export function connect(
-  postgres_url: string,
-  options: { pool_max?: number; quiet?: boolean; limits?: Limits; onStatement?: (sql: string) => void } = {},
-): Database {
-  const { limits } = options;
+interface Options {
+  /** Connections at most. */
+  pool_max?: number;
+  /** knex does not log failed connections itself. */
+  quiet?: boolean;
+  limits?: Limits;
+  /** Runs first on every new connection. */
+  session_sql?: string;
+  onStatement?: (sql: string) => void;
+}
+
+/**
+ * Opens the pool of one process. Close it with `db.destroy()`. Nothing about the session is sent when a connection is opened: connection
+ * poolers refuse or drop such options. Its time zone and time limits are stored with the role (session.ts).
+ */
+export function connect(postgres_url: string, options: Options = {}): Database {
+  const { limits, session_sql } = options;
   const db = knex({
     client: 'pg',
     connection: {
       connectionString: postgres_url,
       application_name: 'payments',
-      options: [
-        'TimeZone=UTC',
-        ...(limits
-          ? [
-              `statement_timeout=${limits.statement}`,
-              `lock_timeout=${limits.lock}`,
-              `idle_in_transaction_session_timeout=${limits.idle}`,
-            ]
-          : []),
-      ]
-        .map((setting) => `-c ${setting}`)
-        .join(' '),
       ...(limits && { connectionTimeoutMillis: limits.connection, query_timeout: limits.silence }),
     },
     // A connection whose statement was given up still waits for its answer; the next statement would queue behind it.
@@ -61,6 +54,9 @@ export function connect(
       min: 0,
       max: options.pool_max ?? 10,
       validate: (connection: { readyForQuery?: boolean | null }) => connection.readyForQuery === true,
+      ...(session_sql !== undefined && {
+        afterCreate: (connection: Client, done: (error: Error | null) => void) => connection.query(session_sql, done),
+      }),
     },
     acquireConnectionTimeout: limits?.connection ?? 10_000,
     ...(options.quiet ? { log: { warn() {}, error() {}, debug() {}, deprecate() {} } } : {}),

@@ -2,6 +2,7 @@ import knex from 'knex';
 import type { Knex } from 'knex';
 import { connect } from './connection';
 import * as initial from './migrations/001-initial';
+import { NO_TIME_LIMITS, storeSession } from './session';
 
 /** Oldest first. After a release a migration never changes: what is new is a further one. */
 const MIGRATIONS: Record<string, { up(db: Knex): Promise<void> }> = {
@@ -18,17 +19,19 @@ const migrationSource: Knex.MigrationSource<string> = {
 };
 
 /**
- * Creates the database if it is missing and brings its schema up to date. Repeat-safe; two at once wait for each other.
+ * Creates the database if it is missing, brings its schema up to date and stores the settings of its sessions with the role. Repeat-safe;
+ * two at once wait for each other.
  */
 export async function migrate(postgres_url: string): Promise<void> {
   await createDatabase(postgres_url);
-  const db = connect(postgres_url, { pool_max: 2 });
+  const db = connect(postgres_url, { pool_max: 2, session_sql: NO_TIME_LIMITS });
   try {
     await db.transaction(async (waiting) => {
       await waiting.raw('select pg_advisory_xact_lock(?)', [LOCK]);
       // knex's own lock does not wait, and stays behind when its holder is killed.
       await db.migrate.forceFreeMigrationsLock({ migrationSource });
       await db.migrate.latest({ migrationSource });
+      await storeSession(waiting);
     });
   } finally {
     await db.destroy();

@@ -10,7 +10,6 @@ import {
 import { createActivities } from '../../activities';
 import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import { required, type Config } from '../config';
-import { LIMITS, connect } from '../db/connection';
 import type { Logger } from '../log';
 import { createProcessor } from '../processor/client';
 import { connectTemporal, dataConverter } from '../temporal/connect';
@@ -19,6 +18,7 @@ import { makeSchedules } from '../temporal/schedules';
 import { createWorkflows } from '../temporal/workflows';
 import { postWebhook } from '../webhook/post';
 import { SearchWriter } from '../search/writer';
+import { openDatabase } from './database';
 import type { Started } from './process';
 import { publicUrl } from './public-url';
 import { Indexer } from './indexer';
@@ -33,7 +33,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }), forward: {} } },
     logger: loggerFor(log),
   });
-  const db = connect(required(config, 'POSTGRES_URL'), { limits: LIMITS });
+  const db = await openDatabase(config);
   const processor = createProcessor({
     url: required(config, 'PROCESSOR_URL'),
     key: config.PROCESSOR_KEY,

@@ -9,13 +9,14 @@ import { listen } from '../../api/http/server';
 import { required, type Config } from '../config';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { findProjectByApiKey } from '../db/api-keys';
-import { LIMITS, connect, ping } from '../db/connection';
+import { ping } from '../db/connection';
 import type { Logger } from '../log';
 import { createProcessor } from '../processor/client';
 import { connectTemporal, pingTemporal, type TemporalClient } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 import { createWorkflows } from '../temporal/workflows';
 import { SearchReader } from '../search/reader';
+import { openDatabase } from './database';
 import type { Started } from './process';
 import { publicUrl } from './public-url';
 import { searchServer } from './search-server';
@@ -30,7 +31,7 @@ export async function serveApi(
   addTo?: (pages: ReturnType<typeof createPages>, client: TemporalClient) => void,
 ): Promise<Started> {
   const page_secret = required(config, 'PAGE_SECRET');
-  const db = connect(required(config, 'POSTGRES_URL'), { limits: LIMITS });
+  const db = await openDatabase(config);
   const processor = createProcessor({
     url: required(config, 'PROCESSOR_URL'),
     key: config.PROCESSOR_KEY,

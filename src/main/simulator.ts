@@ -12,6 +12,7 @@ runProcess(log, async () => {
     host: config.SIMULATOR_HOST,
     port: config.SIMULATOR_PORT,
     postgres_url: config.SIMULATOR_POSTGRES_URL ?? simulatorDatabase(required(config, 'POSTGRES_URL')),
+    connections_max: config.POSTGRES_CONNECTIONS_MAX,
     key: config.PROCESSOR_KEY,
     public_url: config.SIMULATOR_PUBLIC_URL,
     notification_url: notificationUrl(config),

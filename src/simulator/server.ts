@@ -27,6 +27,8 @@ export interface SimulatorOptions {
   port: number;
   /** The simulator's own database, made when it is missing. */
   postgres_url: string;
+  /** Connections to it at most. */
+  connections_max: number;
   /** The key with which the service authenticates. */
   key: string;
   /** Where a customer's browser reaches it; default: where it listens. */
@@ -49,7 +51,9 @@ export interface Simulator {
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { log } = options;
   await prepareDatabase(options.postgres_url);
-  const store = new Store(options.postgres_url, (err) => log.warn({ err }, 'a connection to Postgres broke'));
+  const store = new Store(options.postgres_url, options.connections_max, (err) =>
+    log.warn({ err }, 'a connection to Postgres broke'),
+  );
   const faults = new Faults();
 
   const server = createServer();

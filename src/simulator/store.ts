@@ -103,8 +103,8 @@ export class Store {
   private readonly pool: Pool;
   private readonly cards = new LRUCache<string, CardRow>({ max: CARDS_REMEMBERED });
 
-  constructor(postgres_url: string, onError: (error: Error) => void) {
-    this.pool = new Pool({ connectionString: postgres_url, max: 16 });
+  constructor(postgres_url: string, connections_max: number, onError: (error: Error) => void) {
+    this.pool = new Pool({ connectionString: postgres_url, max: connections_max });
     // An idle connection that breaks is replaced at the next query; without a listener it would end the process.
     this.pool.on('error', onError);
   }

@@ -1,13 +1,24 @@
 import net from 'node:net';
 import { connect, isUnavailable, rows, type Database } from '../../../src/db/connection';
-import { stack } from '../../support/stack';
+import { aDatabase, type TestDatabase } from '../../support/database';
 
 /** A database that does not answer is told of in time, whatever it is that keeps it. */
-const LIMITS = { connection: 1_500, lock: 1_000, statement: 2_000, idle: 30_000, silence: 3_000 };
+const LIMITS = { connection: 1_500, silence: 3_000 };
+/** A database whose sessions end sooner than those of the service. */
+let url: string;
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await aDatabase();
+  url = database.url;
+  const name = new URL(url).pathname.slice(1);
+  for (const setting of ['statement_timeout = 2000', 'lock_timeout = 1000']) {
+    await database.db.raw(`alter role current_user in database ${name} set ${setting}`);
+  }
+});
 
 const opened: Database[] = [];
-const open = (url: string, pool_max = 1) => {
-  const db = connect(url, { pool_max, limits: LIMITS, quiet: true });
+const open = (address: string, pool_max = 1) => {
+  const db = connect(address, { pool_max, limits: LIMITS, quiet: true });
   opened.push(db);
   return db;
 };
@@ -16,7 +27,7 @@ const servers: net.Server[] = [];
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
   for (const server of servers) server.close();
-  await Promise.all(opened.map((db) => db.destroy()));
+  await Promise.all([...opened.map((db) => db.destroy()), database.close()]);
 });
 
 /** A server in front of Postgres. */
@@ -27,9 +38,9 @@ async function inFront(onConnection: (socket: net.Socket) => void): Promise<stri
   });
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = new URL(stack().postgres_url);
-  url.port = String((server.address() as net.AddressInfo).port);
-  return url.toString();
+  const through = new URL(url);
+  through.port = String((server.address() as net.AddressInfo).port);
+  return through.toString();
 }
 
 /** What became of a statement, and that it was told in time. */
@@ -44,7 +55,7 @@ async function told(work: Promise<unknown>): Promise<string> {
 }
 
 test('a lock that somebody keeps', async () => {
-  const [keeper, waiting] = [open(stack().postgres_url), open(stack().postgres_url)];
+  const [keeper, waiting] = [open(url), open(url)];
   await keeper.transaction(async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(4711)');
     expect(await told(rows(waiting, 'select pg_advisory_xact_lock(4711)', {}))).toBe('away');
@@ -53,13 +64,13 @@ test('a lock that somebody keeps', async () => {
 });
 
 test('a statement without end', async () => {
-  const db = open(stack().postgres_url);
+  const db = open(url);
   expect(await told(rows(db, 'select pg_sleep(10)', {}))).toBe('away');
   expect(await told(rows(db, 'select 1', {}))).toBe('answered');
 });
 
 test('a pool that is full', async () => {
-  const db = open(stack().postgres_url);
+  const db = open(url);
   await db.transaction(async (trx) => {
     await trx.raw('select 1');
     expect(await told(rows(db, 'select 1', {}))).toBe('away');
@@ -76,7 +87,7 @@ test('a server that is not there', async () => {
 
 test('a server that falls silent: the connection is given up, and a new one answers', async () => {
   const pairs: [net.Socket, net.Socket][] = [];
-  const { hostname, port } = new URL(stack().postgres_url);
+  const { hostname, port } = new URL(url);
   const db = open(
     await inFront((socket) => {
       const upstream = net.connect(Number(port), hostname).on('error', () => undefined);

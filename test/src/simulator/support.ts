@@ -36,6 +36,7 @@ export async function startBench(options: Partial<SimulatorOptions> = {}, timeou
   const simulator = await startSimulator({
     host: '127.0.0.1',
     port: 0,
+    connections_max: 10,
     key: KEY,
     notification_secret: SECRET,
     log,

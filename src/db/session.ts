@@ -1,0 +1,86 @@
+import { rows, type Database } from './connection';
+
+/**
+ * What every session of the service has, by the names of Postgres; times in milliseconds. A statement and a wait for a lock end before
+ * the callers' deadlines. A process that has stopped in a SQL transaction keeps its locks no longer than the last one.
+ */
+const SESSION = {
+  statement_timeout: 8_000,
+  lock_timeout: 5_000,
+  idle_in_transaction_session_timeout: 10_000,
+} as const;
+/** Instants are read as texts. */
+const TIME_ZONE = 'UTC';
+
+/** For a migration, which may take long and wait for another one. */
+export const NO_TIME_LIMITS = Object.keys(SESSION)
+  .map((name) => `set ${name} = 0`)
+  .join('; ');
+
+/** A role in a database. */
+interface Place {
+  role: string;
+  database: string;
+}
+
+/**
+ * Stores the settings with the role of this connection, for this database: every new session gets them, also one that a connection
+ * pooler opens. Repeat-safe.
+ */
+export async function storeSession(db: Database): Promise<void> {
+  const [place] = await rows<Place>(db, 'select current_user as role, current_database() as database', {});
+  for (const statement of statementsFor(place!)) await db.raw(statement);
+}
+
+/** What an operator runs where the migration has another role than the processes. */
+function statementsFor({ role, database }: Place): string[] {
+  const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+  const set = `alter role ${quoted(role)} in database ${quoted(database)} set`;
+  return [
+    `${set} TimeZone = '${TIME_ZONE}'`,
+    ...Object.entries(SESSION).map(([name, milliseconds]) => `${set} ${name} = ${milliseconds}`),
+  ];
+}
+
+type Found = Place & Record<keyof typeof SESSION, number> & { time_zone: string; connections: number };
+
+/** The settings of this session, and how many connections its role may have. */
+const FIND_SESSION = `
+  select current_user as role, current_database() as database, current_setting('TimeZone') as time_zone,
+    ${Object.keys(SESSION)
+      .map((name) => `(select setting::int from pg_settings where name = '${name}') as ${name}`)
+      .join(', ')},
+    least(
+      current_setting('max_connections')::int - case when r.rolsuper then 0
+        else current_setting('superuser_reserved_connections')::int + current_setting('reserved_connections')::int end,
+      nullif(r.rolconnlimit, -1), nullif(d.datconnlimit, -1)) as connections
+  from pg_roles r, pg_database d where r.rolname = current_user and d.datname = current_database()`;
+
+/**
+ * For the start of a process, which may open `connections_max` connections. Throws an Error that says what to do when Postgres does not
+ * have the settings, or not so many connections for the role (rules 24.1, 24.2).
+ */
+export async function checkSession(db: Database, connections_max: number): Promise<void> {
+  const [found] = await rows<Found>(db, FIND_SESSION, {});
+  const { role, database, time_zone, connections } = found!;
+  const wrong = [
+    ...(time_zone === TIME_ZONE ? [] : [`TimeZone is ${time_zone}`]),
+    ...Object.entries(SESSION).flatMap(([name, most]) => {
+      const milliseconds = found![name as keyof typeof SESSION];
+      if (milliseconds > 0 && milliseconds <= most) return [];
+      return [`${name} is ${milliseconds === 0 ? 'off' : `${milliseconds} ms, more than ${most} ms`}`];
+    }),
+  ];
+  if (wrong.length > 0) {
+    throw new Error(
+      `Sessions of role ${role} in database ${database} are not set up: ${wrong.join(', ')}. ` +
+        `Run as ${role} or as a superuser, then start again (behind PgBouncer: RECONNECT first): ${statementsFor(found!).join('; ')};`,
+    );
+  }
+  if (connections_max > connections) {
+    throw new Error(
+      `POSTGRES_CONNECTIONS_MAX is ${connections_max}, and role ${role} may have ${connections} connections to database ${database}: ` +
+        'lower it, or raise max_connections or the limit of the role or database (docs/operations.md, Connections to Postgres).',
+    );
+  }
+}
