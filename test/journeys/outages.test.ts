@@ -1,13 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOrder, type Order } from '../../src/client';
 import { connect, rows, type Database } from '../../src/db/connection';
-import { Merchant, aKey, answerOf, story, webhookOf, type Answer, type Refusal } from '../support/client';
-import { insist } from '../support/killing';
+import {
+  Merchant,
+  newIdempotencyKey,
+  answerOf,
+  statusesOf,
+  webhookOf,
+  type Answer,
+  type Refusal,
+} from '../support/client';
+import { sendUntilAnswered } from '../support/killing';
 import { ledgerDifferences } from '../support/ledger';
 import { OwnStack } from '../support/own-stack';
-import { aReceiver, type Receiver } from '../support/receiver';
+import { startReceiver, type Receiver } from '../support/receiver';
 import { until } from '../support/until';
-import { control, makeDue } from './following';
+import { controlSimulator, makeDue } from './requests';
 
 /**
  * A dependency of the stack is unavailable while a customer's money moves. Each test says what the client was answered, that the
@@ -19,10 +27,10 @@ let record: Database;
 const own = new OwnStack('outages', () => ({ DEMO_WEBHOOK_URL: receiver.url, API_DEADLINE_MS: '4000' }));
 
 beforeAll(async () => {
-  receiver = await aReceiver();
-  const place = await own.start();
-  merchant = new Merchant(place);
-  record = connect(place.postgres_url, { pool_max: 2, quiet: true });
+  receiver = await startReceiver();
+  const stack = await own.start();
+  merchant = new Merchant(stack);
+  record = connect(stack.postgres_url, { pool_max: 2, quiet: true });
 });
 afterAll(async () => {
   await record.destroy();
@@ -40,10 +48,10 @@ const WITHIN_MS = 60_000;
 
 /** A sale by card token, which one client sends again under one key until it gets an answer. */
 class Sale {
-  readonly key = aKey();
+  readonly key = newIdempotencyKey();
   private constructor(
     private readonly transaction: Awaited<ReturnType<Merchant['cardTransaction']>>,
-    private readonly merchant_order_id = `sale-${aKey()}`,
+    private readonly merchant_order_id = `sale-${newIdempotencyKey()}`,
   ) {}
 
   static async prepare(): Promise<Sale> {
@@ -66,15 +74,15 @@ class Sale {
   }
 
   /** The first answer that is neither 503 nor a broken connection. */
-  insist(): Promise<Answer<Order>> {
-    return insist<Order>(() => this.call());
+  sendUntilAnswered(): Promise<Answer<Order>> {
+    return sendUntilAnswered<Order>(() => this.call());
   }
 
   /** Sends it and returns once the processor has the charge; `answer` comes later. */
   async startCharge(): Promise<{ answer: Promise<OrderAnswer> }> {
     const { vault_token } = this.transaction.payment_method_details;
     const fault = { operation: 'sale', vault_token, kind: 'latency', milliseconds: SLOW_MS, times: 1 } as const;
-    const { hit } = await merchant.trouble(fault);
+    const { hit } = await merchant.addFault(fault);
     const answer = this.send();
     answer.catch(() => undefined);
     await hit;
@@ -103,7 +111,7 @@ const webhooksOf = (order_id: string) => [
 
 /** Completed with one charge at the processor; each move of the order was told under an id of its own. */
 async function expectPaidOnce(id: string): Promise<void> {
-  expect(story(await merchant.untilStatus(id, 'completed', WITHIN_MS))).toBe('completed: accepted');
+  expect(statusesOf(await merchant.untilStatus(id, 'completed', WITHIN_MS))).toBe('completed: accepted');
   const ledger = await merchant.ledger(id);
   expect(ledger.map(({ operation, result, amount }) => `${operation} ${result} ${amount}`)).toEqual([
     'sale approved 1250',
@@ -118,7 +126,7 @@ test('the processor sends its notification twice at once, and again after the en
   const transaction_id = order.transactions![0]!.id!;
   const [{ idempotency_key } = { idempotency_key: '' }] = await merchant.ledger(order.id);
   const notified = async () => {
-    const simulator = connect(merchant.place.postgres_url.replace(/\/\w+$/, '/simulator'), { pool_max: 1 });
+    const simulator = connect(merchant.stack.postgres_url.replace(/\/\w+$/, '/simulator'), { pool_max: 1 });
     try {
       const sql = 'select sent from notifications where idempotency_key = :idempotency_key';
       return (await rows<{ sent: string | null }>(simulator, sql, { idempotency_key })).map(
@@ -129,12 +137,12 @@ test('the processor sends its notification twice at once, and again after the en
     }
   };
   // Neither question is answered before both notifications are there.
-  await merchant.trouble({ operation: 'ask', order_id: order.id!, kind: 'latency', milliseconds: 1_000, times: 2 });
+  await merchant.addFault({ operation: 'ask', order_id: order.id!, kind: 'latency', milliseconds: 1_000, times: 2 });
   await makeDue(merchant, transaction_id);
-  await control(merchant, 'notifications', { idempotency_key });
+  await controlSimulator(merchant, 'notifications', { idempotency_key });
   await expectPaidOnce(order.id!);
   const ended = await merchant.getOrder(order.id!);
-  await control(merchant, 'notifications', { idempotency_key });
+  await controlSimulator(merchant, 'notifications', { idempotency_key });
   // Received: the processor sends again what is answered with anything else than 2xx.
   await until('all notifications are received', async () => (await notified()).every(Boolean), WITHIN_MS);
   expect(await notified()).toHaveLength(3);
@@ -153,8 +161,8 @@ test('the api is killed after the commit and before its answer: the repeat gets 
   await holder.rollback();
   await expect(answer).rejects.toThrow('fetch failed');
   await own.ready();
-  const { status, body } = await sale.insist();
-  expect([status, story(body)]).toEqual([200, 'completed: accepted']);
+  const { status, body } = await sale.sendUntilAnswered();
+  expect([status, statusesOf(body)]).toEqual([200, 'completed: accepted']);
   await expectPaidOnce(body.id!);
 });
 
@@ -166,7 +174,7 @@ test('Postgres is restarted while the processor charges: the client gets the ord
   if (first.status !== 200) {
     expect([first.status, first.body.error.type, first.headers.get('retry-after')]).toEqual([503, 'ServerError', '1']);
   }
-  const { status, body } = await sale.insist();
+  const { status, body } = await sale.sendUntilAnswered();
   expect([status, ['new', 'processing', 'completed'].includes(body.status!)]).toEqual([200, true]);
   await expectPaidOnce(body.id!);
 });
@@ -185,8 +193,8 @@ test('Temporal is away while the processor charges: reads go on, new orders are 
     // The worker finishes the charge it has begun. The api hears nothing of it, and answers with the order as it is stored.
     const { status, body } = await answer;
     expect(status).toBe(200);
-    expect(story(await merchant.untilStatus(body.id!, 'completed'))).toBe('completed: accepted');
-    const health = await fetch(`${merchant.place.api_url}/health/ready`);
+    expect(statusesOf(await merchant.untilStatus(body.id!, 'completed'))).toBe('completed: accepted');
+    const health = await fetch(`${merchant.stack.api_url}/health/ready`);
     expect([health.status, await health.json()]).toEqual([
       200,
       { status: 'degraded', checks: { postgres: 'ok', temporal: 'unavailable' } },
@@ -195,12 +203,12 @@ test('Temporal is away while the processor charges: reads go on, new orders are 
     await sleep(Math.max(0, stopped_at + TASK_LOST_MS - Date.now()));
   });
   for (const sale of [before, during]) {
-    const { status, body } = await sale.insist();
-    expect([status, story(body)]).toEqual([200, 'completed: accepted']);
+    const { status, body } = await sale.sendUntilAnswered();
+    expect([status, statusesOf(body)]).toEqual([200, 'completed: accepted']);
     await expectPaidOnce(body.id!);
   }
 });
 
 test('after all of that the ledger of the processor equals the record', async () => {
-  expect(await ledgerDifferences(merchant.place)).toEqual([]);
+  expect(await ledgerDifferences(merchant.stack)).toEqual([]);
 });

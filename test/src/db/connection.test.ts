@@ -1,6 +1,6 @@
 import net from 'node:net';
 import { connect, isUnavailable, rows, type Database } from '../../../src/db/connection';
-import { aDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 /** A database that does not answer is told of in time, whatever it is that keeps it. */
 const LIMITS = { connection: 1_500, silence: 3_000 };
@@ -8,7 +8,7 @@ const LIMITS = { connection: 1_500, silence: 3_000 };
 let url: string;
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await aDatabase();
+  database = await createTestDatabase();
   url = database.url;
   const name = new URL(url).pathname.slice(1);
   for (const setting of ['statement_timeout = 2000', 'lock_timeout = 1000']) {

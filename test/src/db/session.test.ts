@@ -4,12 +4,12 @@ import { parseConfig } from '../../../src/config';
 import { LIMITS, connect, rows, type Database } from '../../../src/db/connection';
 import { NO_TIME_LIMITS, checkSession } from '../../../src/db/session';
 import { openDatabase } from '../../../src/main/database';
-import { aDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 /** Time limits and the share of the connections, on the real Postgres. */
 let migrated: TestDatabase;
 beforeAll(async () => {
-  migrated = await aDatabase();
+  migrated = await createTestDatabase();
 });
 afterAll(() => migrated.close());
 
