@@ -1,10 +1,10 @@
 import { insertFollowUp, recordFollowUpOutcome } from '../src/db/follow-ups';
 import { endDueWatch, endWatch } from '../src/db/late-approvals';
 import { findOrder } from '../src/db/order-record';
-import { endedUnpaid, findPayment } from '../src/db/transactions';
+import { endedUnpaid, findPayment, recordPoll } from '../src/db/transactions';
 import { OF_THE_PROCESSOR, followUpKey, movesReservedMoney, type FollowUpKind } from '../src/domain/follow-up';
-import type { OrderRecord } from '../src/domain/order-record';
-import { outcomeOf } from '../src/domain/outcome';
+import { lastTransaction, withPollAt, type OrderRecord } from '../src/domain/order-record';
+import { isOutcomeMissing, outcomeOf } from '../src/domain/outcome';
 import { chargeKey } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { transactionId } from '../src/ids';
@@ -119,17 +119,22 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
     },
 
     /**
-     * Asks for an open outcome; an operation that the processor does not know is sent again. Without an answer the
-     * order is returned unchanged.
+     * Asks for an open outcome; an operation that the processor does not know is sent again. Without an outcome it is
+     * recorded that the processor is asked again at `poll_at` (epoch milliseconds).
      */
     async pollFollowUp({
       order,
       now,
+      poll_at,
       ...input
-    }: FollowUpInput & AtTime & { order: OrderRecord }): Promise<OrderRecord> {
+    }: FollowUpInput & AtTime & { order: OrderRecord; poll_at: number }): Promise<OrderRecord> {
       const found = await processor.findOperation(followUpKey(input.original_transaction_id, input.kind, input.id));
       const outcome = found === 'not_found' ? await send(input, order) : found;
-      return outcome === 'unknown' ? order : await recordOutcome(input, order, outcome, now);
+      if (!isOutcomeMissing(outcome)) return await recordOutcome(input, order, outcome, now);
+      const { id: transaction_id } = lastTransaction(order)!;
+      const after = outcome === 'unknown' ? order : await recordOutcome(input, order, outcome, now);
+      await recordPoll(db, { transaction_id, now, poll_at });
+      return withPollAt(after, transaction_id, poll_at);
     },
   });
 }

@@ -3,12 +3,18 @@ import { insertOrder, insertTransaction } from '../src/db/insert-order';
 import { isLate } from '../src/db/in-time';
 import { moveAsPlanned, moveOrder } from '../src/db/move-order';
 import { findOrder, loadOrder } from '../src/db/order-record';
-import { findPayment, type Payment } from '../src/db/transactions';
+import { findPayment, recordPoll, type Payment } from '../src/db/transactions';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
 import type { NewTransaction } from '../src/domain/new-order';
 import { isExpired, transactionExpiresAt, type Ending } from '../src/domain/order';
-import { awaitsOutcome, lastTransaction, transactionOf, type OrderRecord } from '../src/domain/order-record';
-import { planOutcome, type ChargeOutcome } from '../src/domain/outcome';
+import {
+  awaitsOutcome,
+  lastTransaction,
+  transactionOf,
+  withPollAt,
+  type OrderRecord,
+} from '../src/domain/order-record';
+import { isOutcomeMissing, planOutcome, type ChargeOutcome } from '../src/domain/outcome';
 import { chargeKey, type EventSource } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { preconditionFailed, tooLate } from '../src/errors';
@@ -168,14 +174,17 @@ export function orderActivities({
     },
 
     /**
-     * Asks for the outcome of a charge and records what follows (planOutcome). Without an answer the order is returned
-     * unchanged.
+     * Asks for the outcome of a charge and records what follows (planOutcome); without an outcome, that the processor is
+     * asked again at `poll_at` (epoch milliseconds).
      */
-    async pollCharge(input: { order: OrderRecord; transaction_id: string } & AtTime): Promise<OrderRecord> {
-      const { transaction_id, now } = input;
+    async pollCharge(
+      input: { order: OrderRecord; transaction_id: string; poll_at: number } & AtTime,
+    ): Promise<OrderRecord> {
+      const { transaction_id, now, poll_at } = input;
       const key = chargeKey(transaction_id);
       const outcome = await processor.findOperation(key);
-      if (outcome === 'unknown') return input.order;
+      if (isOutcomeMissing(outcome)) await recordPoll(db, { transaction_id, now, poll_at });
+      if (outcome === 'unknown') return withPollAt(input.order, transaction_id, poll_at);
       // Another worker may have moved the order and died before reporting it.
       const order = await loadOrder(db, input.order.id);
       const plan = planOutcome(order, { transaction_id, outcome, now, machine_now: Date.now() });
@@ -196,16 +205,21 @@ export function orderActivities({
         ended: Ending;
         source: EventSource;
         versions?: number[] | undefined;
+        /** When the processor is asked again if it gives no answer, epoch milliseconds; absent: that stays as it is. */
+        poll_at?: number | undefined;
       } & AtTime,
     ): Promise<OrderRecord> {
-      const { ended, source, versions, now } = input;
+      const { ended, source, versions, now, poll_at } = input;
       let order = (await findOrder(db, input.order.id)) ?? input.order;
       if (isFinal(ORDER_MOVES, order.status)) return order;
       if (versions?.includes(order.version) === false) throw preconditionFailed();
       const last = lastTransaction(order);
       if (last?.status === 'new' || last?.status === 'pending') {
         const outcome = await processor.findOperation(chargeKey(last.id));
-        if (outcome === 'unknown') return order;
+        if (outcome === 'unknown') {
+          await recordPoll(db, { transaction_id: last.id, now, poll_at });
+          return poll_at === undefined ? order : withPollAt(order, last.id, poll_at);
+        }
         if (outcome !== 'not_found') order = await recordOutcome(order, { transaction_id: last.id, outcome, now });
       }
       if (isFinal(ORDER_MOVES, order.status) || awaitsOutcome(order)) return order;

@@ -16,7 +16,7 @@ import { local, polling } from './activities';
 import { temporalClock } from './clock';
 import { firstAnswer, pollNow, processorAnswered, settleByHand, type FollowUpInput } from './messages';
 import { oneAtATime } from './one-at-a-time';
-import { SETTLE_BY_HAND, describeFollowUp, followUpInWords, show } from './operator-view';
+import { SETTLE_BY_HAND, describeFollowUp, inWords, show } from './operator-view';
 import { notAwaited, requireSettlement } from './refusal';
 
 /**
@@ -82,7 +82,8 @@ class FollowUpState {
     if (this.record === undefined || isFinal(ORDER_MOVES, this.record.status)) return;
     this.pollRequested = false;
     const order = this.record;
-    this.applyRecord(await polling.pollFollowUp({ ...this.input, order, now: this.clock.now() }));
+    const now = this.clock.now();
+    this.applyRecord(await polling.pollFollowUp({ ...this.input, order, now, poll_at: now + pollAfter(this.polls) }));
   }
 
   /**
@@ -124,7 +125,7 @@ function setFollowUpHandlers(state: FollowUpState): void {
 
 async function poll(state: FollowUpState): Promise<string> {
   await state.poll();
-  if (state.record !== undefined) return followUpInWords(state.record);
+  if (state.record !== undefined) return inWords(state.record);
   state.pollRequested = true;
   return 'Nothing is recorded yet: the processor is asked now whether there is something to record.';
 }
@@ -134,7 +135,7 @@ async function settle(state: FollowUpState, settlement: Settlement): Promise<str
   if (state.record === undefined || isFinal(ORDER_MOVES, state.record.status)) throw notAwaited(before);
   state.settlementVerified = true;
   state.applyRecord(await local.settleFollowUp({ ...state.input, settlement, now: state.clock.now() }));
-  const words = followUpInWords(state.record);
+  const words = inWords(state.record);
   if (lastTransaction(state.record)?.settled_by_hand !== true) throw notAwaited(words);
   return words;
 }

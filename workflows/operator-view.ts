@@ -1,14 +1,9 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import { openAuthorization, type Authorization } from '../src/domain/authorization';
-import {
-  awaitsOutcome,
-  isOutcomeOpen,
-  lastTransaction,
-  paymentExpiresAt,
-  type OrderRecord,
-} from '../src/domain/order-record';
+import { openAuthorization } from '../src/domain/authorization';
+import { isOutcomeOpen, type OrderRecord } from '../src/domain/order-record';
 import { POLLS_BEFORE_ATTENTION } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
+import { minorUnitsInWords, waitsOf, type Wait } from '../src/domain/waits';
 import { ATTENTION, ORDER_STATUS, orderWorkflowId, type FollowUpInput } from './messages';
 
 /** What the Web UI says about the update settleByHand. */
@@ -59,16 +54,9 @@ export function describeFollowUp(
 ): string {
   return [
     headline(order),
-    followUpInWords(order),
+    inWords(order),
     `A ${kind} of ${linkTo(original_order_id, namespace)}, requested by the ${requested_by}.`,
   ].join('\n\n');
-}
-
-/** What a follow-up order waits for, in words. */
-export function followUpInWords(order: OrderRecord): string {
-  return isFinal(ORDER_MOVES, order.status)
-    ? `Nothing is awaited: ${order.status} is final.`
-    : "Waits for the processor's outcome; it is asked again and again.";
 }
 
 /** A link to the order's workflow within the Web UI. */
@@ -77,27 +65,18 @@ const linkTo = (order_id: string, namespace: string) =>
 
 const headline = ({ status, amount, currency }: OrderRecord) => `**${status}**, ${amount} ${currency} (minor units)`;
 
-/** What the order waits for and until when, in words. */
+/** What the order waits for and until when, in the words of its timeline; of any kind. */
 export function inWords(order: OrderRecord): string {
-  const authorization = openAuthorization(order);
-  if (authorization !== undefined) return authorizationInWords(authorization);
-  if (isFinal(ORDER_MOVES, order.status)) return `Nothing is awaited: ${order.status} is final.`;
-  const last = lastTransaction(order);
-  const until = new Date(paymentExpiresAt(order)).toISOString();
-  if (last !== undefined && awaitsOutcome(order)) {
-    return `Waits for the processor's outcome of attempt ${last.attempt}; it is asked again and again.`;
-  }
-  if (last?.status === 'pending') return `Waits for the customer to finish 3-D Secure, until ${until}.`;
-  if (last?.status === 'error') return `Waits for the customer to try again, until ${until}.`;
-  return `Waits for the customer to pay, until ${until}.`;
+  const unanswered = openAuthorization(order)?.unanswered ?? 0;
+  const sentences = [
+    ...waitsOf(order, minorUnitsInWords).map(waitInWords),
+    ...(unanswered > 0 ? [`The processor has not answered about ${unanswered}.`] : []),
+  ];
+  if (sentences.length > 0) return sentences.join(' ');
+  return isFinal(ORDER_MOVES, order.status) ? `Nothing is awaited: ${order.status} is final.` : 'Asks the processor.';
 }
 
-function authorizationInWords({ capture_mode, capture_ends_at, reserved, unanswered }: Authorization): string {
-  const until = new Date(capture_ends_at).toISOString();
-  const asked = unanswered === 0 ? '' : ` The processor has not answered about ${unanswered}.`;
-  const rest =
-    capture_mode === 'manual'
-      ? `Holds ${reserved}, which the merchant captures or voids until ${until}; then it is released.`
-      : `Holds ${reserved}, which is captured at ${until} unless it is voided.`;
-  return `${rest}${asked}`;
+/** What is awaited, as an operator reads it: `Captures 1250 EUR (minor units) automatically, at 2026-01-15T13:00:00.000Z.` */
+export function waitInWords({ at, text }: Wait): string {
+  return at === 0 ? `${text}.` : `${text}, at ${new Date(at).toISOString()}.`;
 }

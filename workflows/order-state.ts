@@ -1,12 +1,15 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import { isEnding, isExpired } from '../src/domain/order';
 import {
+  isAtIssuer,
   isOutcomeOpen,
   lastTransaction,
+  paymentExpiresAt,
   shouldExpire,
   transactionOf,
   type OrderRecord,
 } from '../src/domain/order-record';
+import { POLL_ISSUER_AFTER_MS, pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError } from '../src/errors';
 import { local, polling } from './activities';
@@ -88,7 +91,8 @@ export class OrderState {
     const order = this.requireRecord();
     const now = this.clock.now();
     if (isFinal(ORDER_MOVES, order.status) || !shouldExpire(order, now)) return order;
-    this.applyRecord(await local.endUnpaidOrder({ order, ended: 'expired', source: 'service', now }));
+    const poll_at = now + pollAfter(this.polls);
+    this.applyRecord(await local.endUnpaidOrder({ order, ended: 'expired', source: 'service', now, poll_at }));
     return this.requireRecord();
   }
 
@@ -98,7 +102,8 @@ export class OrderState {
     // The order may have ended meanwhile, or another attempt may be under way.
     if (lastTransaction(order)?.id !== transaction_id || !isOutcomeOpen(order)) return;
     this.pollRequested = false;
-    const polled = await polling.pollCharge({ order, transaction_id, now: this.clock.now() });
+    const now = this.clock.now();
+    const polled = await polling.pollCharge({ order, transaction_id, now, poll_at: now + this.pause() });
     this.applyRecord(polled);
     const transaction = transactionOf(polled, transaction_id);
     // The record had ended the transaction before, and the processor may have approved it.
@@ -106,6 +111,13 @@ export class OrderState {
     if (transaction?.status === 'error' && isExpired(transaction.expires_at, this.clock.now())) {
       await this.lateApproval.watchAbandoned(polled, transaction_id);
     }
+  }
+
+  /** Milliseconds until the processor is asked again by schedule. */
+  pause(): number {
+    const order = this.requireRecord();
+    if (!isAtIssuer(order)) return pollAfter(this.polls);
+    return Math.min(POLL_ISSUER_AFTER_MS, paymentExpiresAt(order) - this.clock.now());
   }
 
   /** The processor may contradict a payment that an operator approved by hand. */

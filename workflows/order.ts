@@ -1,7 +1,7 @@
 import { allHandlersFinished, condition, continueAsNew, sleep, workflowInfo } from '@temporalio/workflow';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
 import { nextStep, type Step } from '../src/domain/next-step';
-import { isAtIssuer, lastTransaction, paymentExpiresAt, shouldExpire } from '../src/domain/order-record';
+import { lastTransaction, paymentExpiresAt, shouldExpire } from '../src/domain/order-record';
 import { chargeKey, pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { local } from './activities';
@@ -95,18 +95,12 @@ async function expire(state: OrderState): Promise<void> {
   if (!changed) state.polls += 1;
 }
 
-/** A notification normally reports the result of 3-D Secure; this is for a lost one. Milliseconds. */
-const POLL_ISSUER_AFTER_MS = 5 * 60_000;
-
 /** Asks the processor for the outcome of a charge: at once when that was requested, otherwise after a pause. */
 async function pollOutcome(state: OrderState): Promise<void> {
   const record = state.requireRecord();
   const { id: transaction_id } = lastTransaction(record)!;
-  const pause = isAtIssuer(record)
-    ? Math.min(POLL_ISSUER_AFTER_MS, paymentExpiresAt(record) - state.clock.now())
-    : pollAfter(state.polls);
   if (!state.pollRequested) {
-    const changed = await state.waitForChange(pause, 'until the processor is asked for the outcome again');
+    const changed = await state.waitForChange(state.pause(), 'until the processor is asked for the outcome again');
     // A requested poll does not count, so it does not slow down the schedule.
     if (!changed) state.polls += 1;
   }

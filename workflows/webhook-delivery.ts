@@ -7,9 +7,11 @@ import {
 } from '@temporalio/workflow';
 import { WEBHOOK_ATTEMPTS_MAX, type DeliveryId, type DeliveryProgress } from '../src/domain/delivery';
 import type { DeliveryStatus } from '../src/domain/transitions';
+import { deliveryWait } from '../src/domain/waits';
 import { delivering, deliveringLocally } from './activities';
 import { temporalClock as clock } from './clock';
 import { deliverNow } from './messages';
+import { waitInWords } from './operator-view';
 import { ATTENTION } from './search-attributes';
 
 /**
@@ -56,11 +58,11 @@ async function attempt(named: DeliveryId & { attempt?: number }, last?: Delivery
 }
 
 /** What an operator reads in the Web UI. */
-function describeDelivery({ status, attempts, next_attempt_at, failure }: DeliveryProgress): string {
+function describeDelivery(delivery: DeliveryProgress): string {
+  const { status, attempts, failure } = delivery;
   if (status === 'delivered') return `Delivered at attempt ${attempts} of ${WEBHOOK_ATTEMPTS_MAX}.`;
   const failed = `${attempts} of ${WEBHOOK_ATTEMPTS_MAX} attempts failed`;
   const why = failure === undefined ? '' : ` (the last one: ${failure})`;
-  return next_attempt_at === undefined
-    ? `${failed}${why}.`
-    : `${failed}${why}; next at ${new Date(next_attempt_at).toISOString()}.`;
+  const wait = deliveryWait(delivery);
+  return `${failed}${why}.${wait === undefined ? '' : ` ${waitInWords(wait)}`}`;
 }

@@ -8,6 +8,7 @@ import { endPaymentLink } from './end-payment-link';
 import { getOrder } from './get-order';
 import { getPaymentLink } from './get-payment-link';
 import { getProject } from './get-project';
+import { getTimeline } from './get-timeline';
 import { listCurrencies } from './list-currencies';
 import { listOrders } from './list-orders';
 import { listPaymentLinks } from './list-payment-links';
@@ -23,6 +24,7 @@ export function createOperations(services: Services): MerchantOperations {
     createOrder: createOrder(services),
     listOrders: listOrders(services),
     getOrder: getOrder(services),
+    getTimeline: getTimeline(services),
     updateOrder: updateOrder(services),
     cancelOrder: cancelOrder(services),
     refundOrder: refundOrder(services),

@@ -282,6 +282,29 @@ export type OrderUpdate = {
     /** Cannot change; accepted when it is that of the order. */
     amount?: number;
 };
+export type Timeline = {
+    /** Oldest first. */
+    entries: {
+        at: string;
+        /** `order.<status>`, `transaction.<status>`, `webhook.attempt` or `processor.asked`. */
+        event: string;
+        /** What happened, in words. */
+        text: string;
+        /** Who caused it. */
+        by: "customer" | "merchant" | "processor" | "service" | "operator";
+        /** The follow-up order that it happened to. */
+        order_id?: string;
+        transaction_id?: string;
+        /** Number of the webhook. */
+        delivery?: number;
+    }[];
+    /** What is awaited and until when, the next first; empty when nothing is. */
+    next: {
+        at: string;
+        event: string;
+        text: string;
+    }[];
+};
 export type PaymentLinkRequest = {
     /** Merchant's own reference. Orders of the link carry it too. */
     merchant_order_id: string;
@@ -613,6 +636,37 @@ export function cancelOrder({ orderId, idempotencyKey, ifMatch }: {
             "Idempotency-Key": idempotencyKey,
             "If-Match": ifMatch
         })
+    });
+}
+/**
+ * Get the timeline of an order
+ */
+export function getTimeline({ orderId }: {
+    orderId: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Timeline;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/orders/${encodeURIComponent(orderId)}/timeline/`, {
+        ...opts
     });
 }
 /**

@@ -181,6 +181,47 @@ export const EXAMPLES: Examples<
       modified: '2026-01-15T12:01:12.000000+00:00',
     },
   },
+  getTimeline: {
+    params: { order_id: ORDER_ID },
+    answer: {
+      entries: [
+        {
+          at: '2026-01-15T12:00:05.433000+00:00',
+          event: 'order.new',
+          text: 'Order of 25.00 EUR created',
+          by: 'merchant',
+        },
+        {
+          at: '2026-01-15T12:01:39.880000+00:00',
+          event: 'transaction.new',
+          text: 'Attempt 1 of 5',
+          by: 'customer',
+          transaction_id: TRANSACTION_ID,
+        },
+        {
+          at: '2026-01-15T12:01:40.107000+00:00',
+          event: 'transaction.accepted',
+          text: 'Payment approved with 411111******1111: 00 Approved',
+          by: 'processor',
+          transaction_id: TRANSACTION_ID,
+        },
+        {
+          at: '2026-01-15T12:01:40.107000+00:00',
+          event: 'order.completed',
+          text: 'Order completed',
+          by: 'processor',
+        },
+        {
+          at: '2026-01-15T12:01:40.150000+00:00',
+          event: 'webhook.attempt',
+          text: 'Webhook attempt 1 of 10: answered 500',
+          by: 'service',
+          delivery: 1,
+        },
+      ],
+      next: [{ at: '2026-01-15T12:03:40.190000+00:00', event: 'webhook.attempt', text: 'Webhook attempt 2 of 10' }],
+    },
+  },
   cancelOrder: {
     params: { order_id: ORDER_ID },
     answer: { ...anOrder, status: 'cancelled', modified: '2026-01-15T12:04:11.250908+00:00' },

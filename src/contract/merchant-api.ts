@@ -18,6 +18,7 @@ import {
 } from './payment-link';
 import { SEARCH_ROUTES, searchRequestSchema, searchResultSchema } from './search';
 import type { RouteSet } from './routes';
+import { timelineSchema } from './timeline';
 import { eventSchema, transactionRequestSchema, transactionSchema } from './transaction';
 
 /** What merchants' systems call with the API key of a project. */
@@ -49,6 +50,7 @@ export const MERCHANT_API = {
     SearchResult: searchResultSchema,
     Transaction: transactionSchema,
     Event: eventSchema,
+    Timeline: timelineSchema,
     PaymentLinkRequest: paymentLinkRequestSchema,
     PaymentLink: paymentLinkSchema,
     PaymentLinkList: paymentLinkListSchema,

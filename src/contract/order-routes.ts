@@ -10,6 +10,7 @@ import {
   fullAmountRequestSchema,
 } from './order';
 import type { Route } from './routes';
+import { timelineSchema } from './timeline';
 import { createdPeriod, idParam, listParam } from './scalars';
 
 const orderParams = z.object({ order_id: idParam() });
@@ -60,6 +61,17 @@ export const ORDER_ROUTES = {
     }),
     output: orderSchema,
     etag: true,
+    success: 200,
+    errors: ['NotFound'],
+  },
+  getTimeline: {
+    method: 'get',
+    path: '/v1/orders/{order_id}/timeline/',
+    summary: 'Get the timeline of an order',
+    description:
+      'Everything that happened to the order, its transactions, follow-up orders and webhooks, in words and oldest first: when, and who caused it. `next` says what is awaited, and until when.',
+    params: orderParams,
+    output: timelineSchema,
     success: 200,
     errors: ['NotFound'],
   },

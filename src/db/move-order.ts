@@ -1,5 +1,6 @@
 import {
   afterMove,
+  firstPollAt,
   lateApprovalPollAt,
   planMove,
   type Change,
@@ -51,7 +52,8 @@ export async function moveAsPlanned(
   if (planned === undefined || move === undefined) return order;
   const { details } = planned;
   const link_to = linkMoveOf(order, move, details.now);
-  const poll_at = lateApprovalPollAt(order, move, details);
+  const late_approval_poll_at = lateApprovalPollAt(order, move, details);
+  const poll_at = firstPollAt(move.transaction?.to, details.now);
   const [result] = await preparedRows<{ moved: number; delivery: number | null }>(
     db,
     'move order',
@@ -72,6 +74,7 @@ export async function moveAsPlanned(
          received_3ds_result = coalesce(:received_3ds_result, received_3ds_result),
          liability_shift = coalesce(:liability_shift::boolean, liability_shift),
          captured_amount = coalesce(:captured_amount::bigint, captured_amount),
+         poll_at = :poll_at,
          -- Before it is accepted a transaction shows how long it can be paid, from then on how long it can be captured.
          capture_ends_at = coalesce(:capture_ends_at::timestamptz, capture_ends_at),
          expiration_period =
@@ -83,6 +86,7 @@ export async function moveAsPlanned(
        update orders set
          status = :order_to,
          ended = :ended,
+         ended_by = case when :ended::text is not null then coalesce(ended_by, :ended_by) end,
          version = version + 1,
          moves = moves + (:status_changed::boolean)::int,
          modified = :now,
@@ -128,6 +132,7 @@ export async function moveAsPlanned(
       order_sources: move.status_changed ? sourcesOf(ORDER_MOVES, move.order_to) : [move.order_to],
       order_to: move.order_to,
       ended: move.ended ?? null,
+      ended_by: move.ended === 'cancelled' ? details.source : 'service',
       status_changed: move.status_changed,
       completes: move.completes,
       transaction_id: move.transaction?.transaction_id ?? null,
@@ -154,10 +159,11 @@ export async function moveAsPlanned(
       received_3ds_result: details.transaction?.received_3ds_result ?? null,
       liability_shift: details.transaction?.liability_shift ?? null,
       captured_amount: details.transaction?.captured_amount ?? null,
-      late_approval_poll_at: poll_at === undefined ? null : iso(poll_at),
+      late_approval_poll_at: late_approval_poll_at === undefined ? null : iso(late_approval_poll_at),
+      poll_at: poll_at === undefined ? null : iso(poll_at),
     },
   );
-  if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined);
+  if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined, details.now);
   // The order changed first, most often by this very move, whose answer was lost. Plan again from the present row.
   const present = await loadOrder(db, order.id);
   if (details.versions?.includes(present.version) === false) {

@@ -20,6 +20,7 @@ interface TransactionRow extends Reservation {
   settled_by_hand: boolean;
   attempt: number;
   expires_at: string | null;
+  poll_at: string | null;
   capture_period: string;
   capture_ends_at: string | null;
   freed: number;
@@ -48,7 +49,7 @@ export async function findOrder(db: Database, order_id: string): Promise<OrderRe
        (select json_agg(json_build_object('id', t.id, 'attempt', t.attempt, 'status', t.status,
                  'settled_by_hand', exists (
                    select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator'),
-                 'expires_at', t.expires_at, 'amount', t.amount,
+                 'expires_at', t.expires_at, 'poll_at', t.poll_at, 'amount', t.amount,
                  'capture_mode', t.capture_mode, 'capture_period', t.capture_period,
                  'capture_ends_at', t.capture_ends_at,
                  'captured_amount', t.captured_amount, 'voided_amount', t.voided_amount,
@@ -84,13 +85,14 @@ export async function loadOrder(db: Database, order_id: string): Promise<OrderRe
 }
 
 function transactionOf(row: TransactionRow): TransactionRecord {
-  const { id, attempt, status, settled_by_hand, expires_at, capture_mode } = row;
+  const { id, attempt, status, settled_by_hand, expires_at, poll_at, capture_mode } = row;
   return {
     id,
     attempt,
     status,
     ...(settled_by_hand && { settled_by_hand }),
     expires_at: epochOf(expires_at),
+    ...(poll_at !== null && { poll_at: Date.parse(poll_at) }),
     ...(capture_mode && { capture: captureOf(row, capture_mode) }),
   };
 }

@@ -1,7 +1,7 @@
 import type { TransactionMoney } from '../domain/amounts';
 import type { ChargedBy } from '../domain/order';
 import type { OrderStatus, TransactionStatus } from '../domain/transitions';
-import type { FollowUpKind, OrderKind } from '../domain/follow-up';
+import type { FollowUpKind, OrderKind, RequestedBy } from '../domain/follow-up';
 import type { PaymentMethodDetails } from '../domain/new-order';
 import type { EventResult, EventSource } from '../domain/transaction';
 import { iso, rows, type Database } from './connection';
@@ -31,6 +31,9 @@ export interface OrderView {
   amount: number;
   status: OrderStatus;
   ended: 'cancelled' | 'expired' | null;
+  ended_by: EventSource | null;
+  /** Who requested a follow-up order. */
+  requested_by: RequestedBy | null;
   attempts_max: number;
   /** Null for a follow-up order. */
   charged_by: ChargedBy | null;
@@ -84,6 +87,9 @@ export interface TransactionView extends Omit<TransactionMoney, 'capture_ends_at
   challenge_url: string | null;
   received_3ds_result: 'authenticated' | 'attempted' | 'failed' | null;
   liability_shift: boolean | null;
+  /** How often the processor was asked for an outcome that it did not have, and when last. */
+  polls: number;
+  polled_at: string | null;
   /** What the processor paid out and kept; null until it is settled. */
   settlement_currency: string | null;
   settlement_amount: number | null;

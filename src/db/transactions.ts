@@ -1,7 +1,7 @@
 import type { CaptureMode } from '../domain/amounts';
 import type { PaymentId } from '../domain/follow-up';
 import type { PaymentMethodDetails } from '../domain/new-order';
-import { rows, type Database } from './connection';
+import { iso, rows, type Database } from './connection';
 
 /** What requests to the processor need: always the ids of the payment order, even for its follow-up orders. */
 export interface Payment {
@@ -27,6 +27,19 @@ export async function findPayment(db: Database, transaction_id: string): Promise
   );
   if (row === undefined) throw new Error(`transaction ${transaction_id} is not there`);
   return row;
+}
+
+/** Notes that the processor was asked for an open outcome and had none, and when it is asked next. Epoch milliseconds. */
+export async function recordPoll(
+  db: Database,
+  { transaction_id, now, poll_at }: { transaction_id: string; now: number; poll_at: number | undefined },
+): Promise<void> {
+  await rows(
+    db,
+    `update transactions set polls = polls + 1, polled_at = :now, poll_at = coalesce(:poll_at, poll_at)
+     where id = :transaction_id and status in ('new', 'pending', 'processing')`,
+    { transaction_id, now: iso(now), poll_at: poll_at === undefined ? null : iso(poll_at) },
+  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { PaymentMethodDetails } from './new-order';
 import { isEnding, isOpen, orderStatus, type Ending } from './order';
 import { lastTransaction, orderFacts, transactionOf, type OrderRecord, type TransactionRecord } from './order-record';
-import { POLL_AFTER_END_MS, type EventResult, type EventSource } from './transaction';
+import { POLL_AFTER_END_MS, POLL_ISSUER_AFTER_MS, pollAfter, type EventResult, type EventSource } from './transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, mayMove, type OrderStatus, type TransactionStatus } from './transitions';
 
 /**
@@ -104,10 +104,10 @@ export function planMove(order: OrderRecord, change: Change): Move | undefined {
 }
 
 /**
- * The order after the move, as the database holds it once the move is written. `delivery`: number of the webhook that
- * is due.
+ * The order after the move at `now` (epoch milliseconds), as the database holds it once the move is written. `delivery`:
+ * number of the webhook that is due.
  */
-export function afterMove(order: OrderRecord, move: Move, delivery: number | undefined): OrderRecord {
+export function afterMove(order: OrderRecord, move: Move, delivery: number | undefined, now: number): OrderRecord {
   return {
     ...order,
     status: move.order_to,
@@ -115,7 +115,7 @@ export function afterMove(order: OrderRecord, move: Move, delivery: number | und
     moves: order.moves + (move.status_changed ? 1 : 0),
     ...(move.ended === undefined ? {} : { ended: move.ended }),
     transactions: order.transactions.map((one) =>
-      one.id === move.transaction?.transaction_id ? movedTransaction(order, one, move.transaction) : one,
+      one.id === move.transaction?.transaction_id ? movedTransaction(order, one, move.transaction, now) : one,
     ),
     deliveries: delivery === undefined ? order.deliveries : [...order.deliveries, delivery],
   };
@@ -139,15 +139,25 @@ export function lateApprovalPollAt(
   return is_possible && order.charged_by !== null ? now + POLL_AFTER_END_MS : undefined;
 }
 
+/** When the processor is asked first for the outcome of a transaction that moves to `to`; `undefined` when none is open. Epoch milliseconds. */
+export function firstPollAt(to: TransactionStatus | undefined, now: number): number | undefined {
+  if (to === 'pending') return now + POLL_ISSUER_AFTER_MS;
+  return to === 'processing' ? now + pollAfter(0) : undefined;
+}
+
 /** An authorization that is accepted holds the whole amount until its window ends. */
 function movedTransaction(
   order: OrderRecord,
   transaction: TransactionRecord,
   { to, capture_ends_at }: NonNullable<Move['transaction']>,
+  now: number,
 ): TransactionRecord {
   const { capture } = transaction;
-  if (capture === undefined || capture_ends_at === undefined) return { ...transaction, status: to };
-  return { ...transaction, status: to, capture: { ...capture, capture_ends_at, reserved: order.amount } };
+  const { poll_at: _, ...before } = transaction;
+  const poll_at = firstPollAt(to, now);
+  const moved = { ...before, status: to, ...(poll_at !== undefined && { poll_at }) };
+  if (capture === undefined || capture_ends_at === undefined) return moved;
+  return { ...moved, capture: { ...capture, capture_ends_at, reserved: order.amount } };
 }
 
 function openTransactionTo(order: OrderRecord, to: Ending): { transaction_id: string; to: Ending } | undefined {

@@ -11,6 +11,8 @@ export interface TransactionRecord {
   settled_by_hand?: true;
   /** End of the time for paying. */
   expires_at: number;
+  /** When the processor is asked next for its outcome, epoch milliseconds; only while that is open. */
+  poll_at?: number;
   /** Only for authorizations: what it holds once accepted. */
   capture?: {
     capture_mode: CaptureMode;
@@ -92,6 +94,12 @@ export function paymentExpiresAt(order: OrderRecord): number {
 /** The transaction of that id; `undefined` when the order has none such. */
 export function transactionOf(order: OrderRecord, transaction_id: string | undefined): TransactionRecord | undefined {
   return order.transactions.find((one) => one.id === transaction_id);
+}
+
+/** The order once it is known when the processor is asked next for the outcome of a transaction, epoch milliseconds. */
+export function withPollAt(order: OrderRecord, transaction_id: string, poll_at: number): OrderRecord {
+  const transactions = order.transactions.map((one) => (one.id === transaction_id ? { ...one, poll_at } : one));
+  return { ...order, transactions };
 }
 
 /**

@@ -26,6 +26,12 @@ export interface ProcessorResult {
 /** `unknown`: no usable answer came, so anything may have happened. It is never taken for a decline (rules 10.1). */
 export type ProcessorOutcome = ProcessorResult | 'unknown';
 
+/** Whether the processor was asked and the outcome is still open. */
+export function isOutcomeMissing(outcome: ProcessorOutcome | 'not_found'): boolean {
+  if (typeof outcome === 'string') return outcome === 'unknown';
+  return outcome.result === 'processing' || outcome.result === 'challenge';
+}
+
 const STATUS_AFTER: Record<ProcessorResult['result'], TransactionStatus> = {
   approved: 'accepted',
   declined: 'error',

@@ -18,6 +18,9 @@ export function chargeKey(transaction_id: string): string {
   return `${transaction_id}:charge`;
 }
 
+/** A notification normally reports the result of 3-D Secure; this is for a lost one. Milliseconds. */
+export const POLL_ISSUER_AFTER_MS = 5 * 60_000;
+
 const POLL_AFTER_MS = [2_000, 5_000, 10_000, 20_000, 30_000];
 /** For half an hour once a minute, then less often: banks take days for some refunds. */
 const POLLS_EACH_MINUTE = 30;

@@ -268,6 +268,7 @@ describe('closeCaptureWindow', () => {
       ...voided,
       order,
       now: refused_at,
+      poll_at: refused_at + MINUTE,
     });
     for (const later of [0, 1, 2]) await activities().closeCaptureWindow({ order_id, now: END + 10 + later });
     const closings = (await view(order_id)).follow_ups.filter(({ id }) => id !== voided.id);

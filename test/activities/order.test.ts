@@ -147,7 +147,9 @@ describe('createAndCharge', () => {
     const order = await activities.createAndCharge({ ...input, now: NOW + input.period });
     expect(await merchant.ledger(input.order.id)).toEqual([]);
     const { id: transaction_id } = order.transactions[0]!;
-    expect((await activities.pollCharge({ order, transaction_id, now: NOW + input.period })).status).toBe('expired');
+    expect(
+      (await activities.pollCharge({ order, transaction_id, now: NOW + input.period, poll_at: NOW + 60_000 })).status,
+    ).toBe('expired');
   });
 
   test('an order that is there goes on, however late it is', async () => {
@@ -183,6 +185,7 @@ describe('chargeAttempt', () => {
     project_id: PROJECT.id,
     is_test: true,
     now: NOW,
+    poll_at: NOW + MINUTE,
     transaction: {
       id: transactionIdOf(order_id, attempt),
       attempt,
@@ -204,6 +207,7 @@ describe('chargeAttempt', () => {
       order: after,
       transaction_id: transactionIdOf(order.id, 1),
       now: NOW,
+      poll_at: NOW + MINUTE,
     });
     expect(settled.status).toBe('completed');
     expect(await merchant.ledger(order.id)).toHaveLength(1);
@@ -258,14 +262,16 @@ describe('pollCharge', () => {
   test('a key the processor never saw goes out again while the time for paying lasts', async () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
     const { id: transaction_id, expires_at: end } = order.transactions[0]!;
-    expect((await activities.pollCharge({ order, transaction_id, now: end - 1 })).status).toBe('completed');
+    expect((await activities.pollCharge({ order, transaction_id, now: end - 1, poll_at: NOW + 60_000 })).status).toBe(
+      'completed',
+    );
     expect(await merchant.ledger(order.id)).toEqual([expect.objectContaining({ amount: 500, requests: 1 })]);
   });
 
   test('at its end it is over: nothing is charged', async () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
     const { id: transaction_id, expires_at: end } = order.transactions[0]!;
-    const after = await activities.pollCharge({ order, transaction_id, now: end });
+    const after = await activities.pollCharge({ order, transaction_id, now: end, poll_at: NOW + 60_000 });
     expect([after.status, after.transactions[0]!.status]).toEqual(['expired', 'error']);
     expect(await merchant.ledger(order.id)).toEqual([]);
   });
@@ -280,9 +286,10 @@ describe('pollCharge', () => {
       redirect: 'manual',
     });
     expect(await merchant.ledger(pending.id)).toEqual([expect.objectContaining({ result: 'approved' })]);
-    expect((await activities.pollCharge({ order: pending, transaction_id, now: NOW + MINUTE })).status).toBe(
-      cancelled.status,
-    );
+    expect(
+      (await activities.pollCharge({ order: pending, transaction_id, now: NOW + MINUTE, poll_at: NOW + 60_000 }))
+        .status,
+    ).toBe(cancelled.status);
     expect(await statuses(pending.id)).toBe('cancelled cancelled');
   });
 });
@@ -336,7 +343,7 @@ describe('a challenge that is told when the time is over', () => {
     '%s ms after it the transaction and its order expire in the same step, however often it is repeated',
     async (after) => {
       const { order, id: transaction_id, expires_at: end } = await lostChallenge();
-      const ask = () => activities.pollCharge({ order, transaction_id, now: end + after });
+      const ask = () => activities.pollCharge({ order, transaction_id, now: end + after, poll_at: NOW + 60_000 });
       const first = await ask();
       expect(first).toEqual(await findOrder(database.db, order.id));
       expect(await statuses(order.id)).toBe('expired expired');
@@ -357,7 +364,7 @@ test('a move that the tables forbid is not tried again: it would end the same', 
   const key = (await merchant.ledger(order.id))[0]!.idempotency_key;
   const answer = (await processor.findOperation(key)) as OperationResult;
   const lying = withProcessor({ findOperation: () => Promise.resolve({ ...answer, result: 'declined' }) });
-  const asked = lying.pollCharge({ order, transaction_id: order.transactions[0]!.id, now: NOW });
+  const asked = lying.pollCharge({ order, transaction_id: order.transactions[0]!.id, now: NOW, poll_at: NOW + 60_000 });
   await expect(asked).rejects.toMatchObject({
     type: 'ServerError',
     nonRetryable: true,

@@ -512,7 +512,7 @@ describe('what an operator sees in the Web UI', () => {
     for (const part of [
       '**processing**',
       '200 EUR',
-      "Waits for the processor's outcome",
+      'Asks the processor again, at ',
       orderWorkflowId(order.id),
       'requested by the merchant',
     ]) {

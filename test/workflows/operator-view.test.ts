@@ -1,4 +1,4 @@
-import type { OrderRecord } from '../../src/domain/order-record';
+import { withPollAt, type OrderRecord } from '../../src/domain/order-record';
 import type { OrderStatus, TransactionStatus } from '../../src/domain/transitions';
 import type { FollowUpInput } from '../../workflows/messages';
 import { attentionTo, describe as inDetail, describeFollowUp, inWords } from '../../workflows/operator-view';
@@ -23,15 +23,17 @@ const anOrder = (status: OrderStatus, transactions: TransactionStatus[] = [], at
   deliveries: [],
 });
 
+const openOutcome = (order: OrderRecord) => withPollAt(order, 't0', Date.UTC(2026, 0, 15, 12, 1));
+
 test.each<[OrderRecord, string]>([
-  [anOrder('new'), 'Waits for the customer to pay, until 2026-01-15T12:30:00.000Z.'],
-  [anOrder('new', ['new']), 'Waits for the customer to pay, until 2026-01-15T12:10:00.000Z.'],
-  [anOrder('processing', ['pending']), 'Waits for the customer to finish 3-D Secure, until 2026-01-15T12:10:00.000Z.'],
-  [anOrder('processing', ['error']), 'Waits for the customer to try again, until 2026-01-15T12:30:00.000Z.'],
+  [anOrder('new'), 'Expires, unless the customer pays, at 2026-01-15T12:30:00.000Z.'],
+  [anOrder('new', ['new']), 'Expires, unless the customer pays, at 2026-01-15T12:10:00.000Z.'],
   [
-    anOrder('processing', ['processing']),
-    "Waits for the processor's outcome of attempt 1; it is asked again and again.",
+    anOrder('processing', ['pending']),
+    'Expires, unless the customer finishes 3-D Secure, at 2026-01-15T12:10:00.000Z.',
   ],
+  [anOrder('processing', ['error']), 'Expires, unless the customer tries again and pays, at 2026-01-15T12:30:00.000Z.'],
+  [openOutcome(anOrder('processing', ['processing'])), 'Asks the processor again, at 2026-01-15T12:01:00.000Z.'],
   [anOrder('completed', ['accepted']), 'Nothing is awaited: completed is final.'],
 ])('an operator reads what an order waits for, and until when: %j', (order, words) => {
   expect(inWords(order)).toBe(words);
@@ -63,14 +65,11 @@ describe('an authorization', () => {
     return { ...order, transactions: order.transactions.map((one) => ({ ...one, capture })) };
   };
   test.each<[OrderRecord, string]>([
-    [
-      held('manual', 1250),
-      'Holds 1250, which the merchant captures or voids until 2026-01-15T13:00:00.000Z; then it is released.',
-    ],
-    [held('delayed', 1250), 'Holds 1250, which is captured at 2026-01-15T13:00:00.000Z unless it is voided.'],
+    [held('manual', 1250), 'Releases 1250 EUR (minor units) unless it is captured, at 2026-01-15T13:00:00.000Z.'],
+    [held('delayed', 1250), 'Captures 1250 EUR (minor units) automatically, at 2026-01-15T13:00:00.000Z.'],
     [
       held('manual', 250, 1000),
-      'Holds 250, which the merchant captures or voids until 2026-01-15T13:00:00.000Z; then it is released. The processor has not answered about 1000.',
+      'Releases 250 EUR (minor units) unless it is captured, at 2026-01-15T13:00:00.000Z. The processor has not answered about 1000.',
     ],
     [held('manual', 0), 'Nothing is awaited: completed is final.'],
   ])('its order says what it holds, and what becomes of it when: %j', (order, words) => {
@@ -101,9 +100,10 @@ describe('a follow-up order', () => {
   };
 
   test('says what it is, of which payment, and what it waits for; nothing of the merchant’s or customer’s own', () => {
-    const text = describeFollowUp(input, anOrder('processing', ['processing'], 1), 'default');
+    const order = openOutcome({ ...anOrder('processing', ['processing'], 1), charged_by: null });
+    const text = describeFollowUp(input, order, 'default');
     expect(text).toBe(
-      "**processing**, 1250 EUR (minor units)\n\nWaits for the processor's outcome; it is asked again and again.\n\nA refund of [order:o](/namespaces/default/workflows/order:o), requested by the merchant.",
+      '**processing**, 1250 EUR (minor units)\n\nAsks the processor again, at 2026-01-15T12:01:00.000Z.\n\nA refund of [order:o](/namespaces/default/workflows/order:o), requested by the merchant.',
     );
   });
 });

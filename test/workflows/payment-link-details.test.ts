@@ -14,7 +14,7 @@ test('an operator reads the status, what is awaited until when, and finds the or
   expect(describePaymentLink(link, 'payments')).toBe(
     [
       '**all_unsuccessful**: 1 of 25 attempts failed; the link can be tried again until 2026-03-01T00:00:00Z.',
-      'Waits for a payment, until 2026-03-01T00:00:00.000Z.',
+      'Expires, unless it is paid, at 2026-03-01T00:00:00.000Z.',
       '- attempt 1: [order:o1](/namespaces/payments/workflows/order:o1)',
     ].join('\n\n'),
   );

@@ -185,7 +185,7 @@ describe('between two attempts', () => {
       .first('next_attempt_at')) as { next_attempt_at: string };
     const { currentDetails } = await deliveryOf(order_id).query<{ currentDetails: string }>(METADATA);
     expect(currentDetails).toBe(
-      `1 of 10 attempts failed (the last one: answered 500); next at ${new Date(next_attempt_at).toISOString()}.`,
+      `1 of 10 attempts failed (the last one: answered 500). Webhook attempt 2 of 10, at ${new Date(next_attempt_at).toISOString()}.`,
     );
     await deliveryOf(order_id).terminate();
   });

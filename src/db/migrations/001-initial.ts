@@ -109,6 +109,8 @@ export async function up(knex: Knex): Promise<void> {
         check (status in ('new', 'processing', 'see-transactions', 'completed', 'cancelled', 'expired', 'error')),
       -- Set when the customer or merchant cancelled an unpaid order, or its time ran out.
       ended text check (ended in ('cancelled', 'expired')),
+      -- Who ended it.
+      ended_by text check (ended_by in ('customer', 'merchant', 'processor', 'service', 'operator')),
       attempts_max smallint not null check (attempts_max between 1 and 25),
       -- Who starts the charge of a payment order: the service, with the card token in the request, or the customer on the
       -- hosted page.
@@ -137,6 +139,7 @@ export async function up(knex: Knex): Promise<void> {
       modified timestamptz not null,
       completed timestamptz,
       check ((completed is not null) = (status = 'completed')),
+      check ((ended is null) = (ended_by is null)),
       check ((kind = 'payment') = (related_order_id is null)),
       check ((kind = 'payment') = (requested_by is null)),
       check ((kind = 'payment') = (charged_by is not null)),
@@ -186,6 +189,10 @@ export async function up(knex: Knex): Promise<void> {
       challenge_url text,
       received_3ds_result text check (received_3ds_result in ('authenticated', 'attempted', 'failed')),
       liability_shift boolean,
+      -- How often the processor was asked for an outcome that it did not have, when it was asked last, and when it is asked next.
+      polls integer not null default 0,
+      polled_at timestamptz,
+      poll_at timestamptz,
       -- What the processor paid out and what it kept as a fee, in minor units. Null until the transaction is settled.
       settlement_currency text,
       settlement_amount bigint,
@@ -194,6 +201,7 @@ export async function up(knex: Knex): Promise<void> {
       created timestamptz not null,
       modified timestamptz not null,
       unique (order_id, attempt),
+      check ((polls = 0) = (polled_at is null)),
       check ((original_transaction_id is null) = (method_chosen_by is not null)),
       check (captured_amount between 0 and amount),
       check (captured_amount = 0 or status = 'accepted'),

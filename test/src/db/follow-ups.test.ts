@@ -37,7 +37,9 @@ const settled = (payment: OrderRecord, what: Request, answer?: ProcessorAnswer) 
 
 /** What is not 0, by the names of the columns without `_amount`. */
 function moved(transaction: TransactionView): Record<string, number> {
-  const entries = Object.entries(transaction).filter(([column, value]) => /._amount$/.test(column) && value !== 0);
+  const entries = Object.entries(transaction).filter(
+    ([column, value]) => /._amount$/.test(column) && value !== 0 && value !== null,
+  );
   return Object.fromEntries(entries.map(([column, value]) => [column.replace('_amount', ''), value as number]));
 }
 

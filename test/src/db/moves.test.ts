@@ -124,7 +124,7 @@ describe('a transaction', () => {
       await database
         .db('orders')
         .where({ id: order_id })
-        .update({ status: 'processing', completed: null, ended: null });
+        .update({ status: 'processing', completed: null, ended: null, ended_by: null });
       const { ended: _, ...order } = await loadOrder(database.db, order_id);
       const [believed] = sourcesOf(TRANSACTION_MOVES, to);
       // Nothing leads back to `new`: there is no move to write.
@@ -160,7 +160,12 @@ describe('an order', () => {
     await database
       .db('orders')
       .where({ id: order_id })
-      .update({ status: from, ended, completed: from === 'completed' ? new Date(NOW) : null });
+      .update({
+        status: from,
+        ended,
+        ended_by: ended && 'service',
+        completed: from === 'completed' ? new Date(NOW) : null,
+      });
     const order = await loadOrder(database.db, order_id);
     const change: Change =
       step === 'order cancelled' || step === 'order expired'

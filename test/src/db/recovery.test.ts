@@ -28,13 +28,13 @@ beforeAll(async () => {
 afterAll(() => database.close());
 /** Each test has the database to itself: a new one for each of them takes ten times as long. */
 beforeEach(async () => {
-  await database.db.raw('truncate orders, payment_links cascade');
+  await database.db.raw('truncate orders, payment_links, search_outbox cascade');
 });
 
 test('nothing of one test is there in the next: no table that orders lead to is forgotten', async () => {
   await anAcceptedPayment(database.db, { mode: 'manual' });
   const kept = ['knex_migrations', 'knex_migrations_lock', 'merchants', 'projects'];
-  await database.db.raw('truncate orders, payment_links cascade');
+  await database.db.raw('truncate orders, payment_links, search_outbox cascade');
   const tables = await rows<{ name: string }>(
     database.db,
     `select tablename as name from pg_tables where schemaname = 'public'`,

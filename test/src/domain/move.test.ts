@@ -4,6 +4,8 @@ import type { EventSource } from '../../../src/domain/transaction';
 import type { TransactionStatus } from '../../../src/domain/transitions';
 import { anOrderRecord as anOrder } from '../../support/order-record';
 
+const NOW = 700;
+
 describe('planMove', () => {
   test('moves transaction and order together', () => {
     expect(planMove(anOrder(['new']), { transaction_id: 't1', to: 'accepted' })).toEqual({
@@ -93,7 +95,7 @@ describe('an authorization (rules 8.1)', () => {
     const order = authorized('new');
     const move = planMove(order, { transaction_id: 't1', to: 'accepted', capture_ends_at: 9_000 })!;
     expect(move.transaction).toEqual({ transaction_id: 't1', to: 'accepted', capture_ends_at: 9_000 });
-    expect(afterMove(order, move, 1)).toMatchObject({
+    expect(afterMove(order, move, 1, NOW)).toMatchObject({
       status: 'completed',
       deliveries: [1],
       transactions: [
@@ -113,7 +115,7 @@ describe('an authorization (rules 8.1)', () => {
 
   test('one that is declined holds nothing and has no window', () => {
     const order = authorized('new');
-    const { transactions } = afterMove(order, planMove(order, { transaction_id: 't1', to: 'error' })!, undefined);
+    const { transactions } = afterMove(order, planMove(order, { transaction_id: 't1', to: 'error' })!, undefined, NOW);
     expect(transactions[0]).toMatchObject({
       status: 'error',
       capture: { capture_mode: 'manual', capture_period: 'P5D', reserved: 0, unanswered: 0, freed: 0 },
@@ -136,13 +138,13 @@ describe('an authorization (rules 8.1)', () => {
       status_changed: false,
       completes: false,
     });
-    expect(afterMove(order, move, undefined)).toMatchObject({
+    expect(afterMove(order, move, undefined, NOW)).toMatchObject({
       status: 'completed',
       moves: 1,
       version: 4,
       transactions: [{ status: to }],
     });
-    expect(afterMove(order, move, undefined).ended).toBeUndefined();
+    expect(afterMove(order, move, undefined, NOW).ended).toBeUndefined();
   });
 
   test.each<[TransactionStatus, TransactionStatus]>([
@@ -160,7 +162,7 @@ describe('an authorization (rules 8.1)', () => {
 test('afterMove counts only what changed the order', () => {
   const order = anOrder(['error', 'new'], { status: 'processing', moves: 1 });
   const move = planMove(order, { transaction_id: 't2', to: 'error' })!;
-  expect(afterMove(order, move, undefined)).toMatchObject({ status: 'processing', version: 4, moves: 1 });
+  expect(afterMove(order, move, undefined, NOW)).toMatchObject({ status: 'processing', version: 4, moves: 1 });
 });
 
 describe('rules 10.11: what a move ends unpaid is polled 15 minutes later, where it may have been approved', () => {

@@ -1,0 +1,33 @@
+import { findTimeline } from '../../src/db/timeline';
+import { decimalAmount } from '../../src/domain/currency';
+import { timelineEntries } from '../../src/domain/timeline';
+import { byInstant, deliveryWait, waitsOf, watchWait } from '../../src/domain/waits';
+import { clockOf } from '../clock';
+import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
+import { timestamp } from '../present';
+
+/** What happened to the order and what it waits for, computed from the record (rules 23.1). */
+export const getTimeline =
+  (services: Services): MerchantOperation<'getTimeline'> =>
+  async (context, { params }) => {
+    const order = await orderOfPath(services, context, params.order_id);
+    const { follow_ups, attempts, orders, deliveries, watches } = await findTimeline(services.db, order);
+    const now = clockOf(order).now();
+    const waits = [
+      ...orders.flatMap((one) => waitsOf(one, amountInWords)),
+      ...deliveries.flatMap((delivery) => deliveryWait(delivery) ?? []),
+      ...watches.map(watchWait),
+    ];
+    return {
+      entries: timelineEntries({ order, follow_ups, attempts }, amountInWords).map((entry) => ({
+        ...entry,
+        at: instant(entry.at),
+      })),
+      // What is due is being done now.
+      next: waits.toSorted(byInstant).map(({ at, event, text }) => ({ at: instant(Math.max(at, now)), event, text })),
+    };
+  };
+
+const amountInWords = (amount: number, currency: string) => `${decimalAmount(amount, currency)} ${currency}`;
+
+const instant = (epoch_ms: number) => timestamp(new Date(epoch_ms).toISOString());

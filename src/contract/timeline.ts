@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { EVENT_SOURCES } from '../domain/transaction';
+import { timestamp, uuid } from './scalars';
+
+/** What happened to an order, and what it waits for (rules 23.1). */
+export const timelineSchema = z.strictObject({
+  entries: z
+    .array(
+      z.strictObject({
+        at: timestamp(),
+        event: z
+          .string()
+          .describe('`order.<status>`, `transaction.<status>`, `webhook.attempt` or `processor.asked`.')
+          .meta({ examples: ['order.completed'] }),
+        text: z.string().describe('What happened, in words.'),
+        by: z.enum(EVENT_SOURCES).describe('Who caused it.'),
+        order_id: uuid().optional().describe('The follow-up order that it happened to.'),
+        transaction_id: uuid().optional(),
+        delivery: z.int().optional().describe('Number of the webhook.'),
+      }),
+    )
+    .describe('Oldest first.'),
+  next: z
+    .array(z.strictObject({ at: timestamp(), event: z.string(), text: z.string() }))
+    .describe('What is awaited and until when, the next first; empty when nothing is.'),
+});
+export type Timeline = z.infer<typeof timelineSchema>;

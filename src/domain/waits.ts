@@ -1,0 +1,84 @@
+import { closingOf, openAuthorization } from './authorization';
+import { WEBHOOK_ATTEMPTS_MAX, type DeliveryProgress } from './delivery';
+import { awaitsOutcome, isAtIssuer, lastTransaction, paymentExpiresAt, type OrderRecord } from './order-record';
+import type { PaymentLinkRecord } from './payment-link';
+import { ORDER_MOVES, isFinal } from './transitions';
+
+/** What an object waits for: shown by the timeline and in the Web UI (rules 23.3). */
+export interface Wait {
+  /** Epoch milliseconds; what is being done already has an instant that has passed. */
+  at: number;
+  event: string;
+  text: string;
+  /** A question to the processor, whose pauses keep real time. */
+  is_poll?: true;
+}
+
+/** Writes an amount of minor units, for example `12.50 EUR`. */
+export type AmountInWords = (amount: number, currency: string) => string;
+
+/** Minor units with their currency, where ISO 4217's list of digits is not at hand. */
+export const minorUnitsInWords: AmountInWords = (amount, currency) => `${amount} ${currency} (minor units)`;
+
+/** What an order waits for, the next first. Its webhooks and follow-up orders wait for themselves. */
+export function waitsOf(order: OrderRecord, inWords: AmountInWords): Wait[] {
+  const authorization = openAuthorization(order);
+  if (authorization !== undefined) {
+    const at = authorization.capture_ends_at;
+    const closing = closingOf(authorization, at);
+    if (closing === undefined) return [];
+    const amount = inWords(closing.amount, order.currency);
+    const text =
+      closing.kind === 'capture' ? `Captures ${amount} automatically` : `Releases ${amount} unless it is captured`;
+    return [{ at, event: 'order.new', text }];
+  }
+  if (isFinal(ORDER_MOVES, order.status)) return [];
+  const last = lastTransaction(order);
+  const { poll_at } = last ?? {};
+  const poll: Wait[] =
+    poll_at === undefined
+      ? []
+      : [{ at: poll_at, event: 'processor.asked', text: 'Asks the processor again', is_poll: true }];
+  if (order.charged_by === null || awaitsOutcome(order)) {
+    // A request that has not been sent yet, or whose worker has died.
+    return last?.status === 'new'
+      ? [{ at: 0, event: 'processor.asked', text: 'Sends the request to the processor' }]
+      : poll;
+  }
+  const text = isAtIssuer(order)
+    ? 'Expires, unless the customer finishes 3-D Secure'
+    : last?.status === 'error'
+      ? 'Expires, unless the customer tries again and pays'
+      : 'Expires, unless the customer pays';
+  return [...poll, { at: paymentExpiresAt(order), event: 'order.expired', text }].toSorted(byInstant);
+}
+
+/** What a webhook waits for; `undefined` once it is final. */
+export function deliveryWait({ status, attempts, next_attempt_at = 0 }: DeliveryProgress): Wait | undefined {
+  if (status !== 'new') return undefined;
+  const text = `Webhook attempt ${attempts + 1} of ${WEBHOOK_ATTEMPTS_MAX}`;
+  return { at: next_attempt_at, event: 'webhook.attempt', text };
+}
+
+/** A payment that ended and may have been approved late, until it is asked about for the last time (rules 10.12). */
+export interface LateApprovalWatch {
+  transaction_id: string;
+  /** Epoch milliseconds. */
+  poll_at: number;
+}
+
+export function watchWait({ poll_at }: LateApprovalWatch): Wait {
+  return {
+    at: poll_at,
+    event: 'processor.asked',
+    text: 'Asks the processor whether it approved the payment after all',
+  };
+}
+
+/** What a payment link waits for; `undefined` while a payment is in progress and once its status is final. */
+export function linkWait({ status, expires_at }: Pick<PaymentLinkRecord, 'status' | 'expires_at'>): Wait | undefined {
+  if (status !== 'new' && status !== 'all_unsuccessful') return undefined;
+  return { at: expires_at, event: 'payment_link.expired', text: 'Expires, unless it is paid' };
+}
+
+export const byInstant = (a: { at: number }, b: { at: number }) => a.at - b.at;

@@ -1,0 +1,85 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Timeline } from '../../../src/contract/timeline';
+import { Merchant, type Refusal } from '../../support/client';
+import { startReceiver } from '../../support/receiver';
+import { stack } from '../../support/stack';
+import { until } from '../../support/until';
+
+const merchant = new Merchant();
+const get = (who: Merchant, id: string) => who.send<Timeline & { error: Refusal }>('GET', `/v1/orders/${id}/timeline/`);
+const read = ({ entries }: Timeline) => entries.map(({ event, by, text }) => `${event} ${by}: ${text}`);
+
+test('an order that waits to be paid: it was created, and expires unless it is paid', async () => {
+  const order = await merchant.createOrder();
+  const { status, body } = await get(merchant, order.id);
+  expect([status, body]).toEqual([
+    200,
+    {
+      entries: [{ at: order.created, event: 'order.new', text: 'Order of 12.50 EUR created', by: 'merchant' }],
+      next: [{ at: order.expires_at, event: 'order.expired', text: 'Expires, unless the customer pays' }],
+    },
+  ]);
+});
+
+test('a delayed authorization, partly voided, with webhooks: what happened and what is captured when', async () => {
+  const receiver = await startReceiver();
+  const order = await merchant.createOrder({
+    webhook_url: receiver.url,
+    transactions: [{ ...(await merchant.cardTransaction('approved')), capture_mode: 'delayed' }],
+  });
+  const voids = `/v1/orders/${order.id}/transactions/${order.transactions![0]!.id}/voids/amount/`;
+  const { body: voided } = await merchant.send<{ id: string }>('POST', voids, {
+    body: { amount: 250, description: 'One less' },
+  });
+  const timeline = await until('both webhooks were sent', async () => {
+    const { body } = await get(merchant, order.id);
+    return body.entries.filter(({ event }) => event === 'webhook.attempt').length === 2 && body;
+  });
+  await receiver.close();
+  expect(read(timeline).toSorted()).toEqual(
+    [
+      'order.new merchant: Order of 12.50 EUR created',
+      'transaction.new merchant: Attempt 1 of 1',
+      'transaction.accepted processor: Authorization approved with 411111******1111: 00 Approved',
+      'order.completed processor: Order completed',
+      'webhook.attempt service: Webhook attempt 1 of 10: received, answered 200',
+      'order.new merchant: Void of 2.50 EUR requested',
+      'transaction.new merchant: Transaction created',
+      'transaction.accepted processor: Approved: 00 Approved',
+      'order.completed processor: Void completed',
+      'webhook.attempt service: Webhook attempt 1 of 10: received, answered 200',
+    ].toSorted(),
+  );
+  expect(new Set(timeline.entries.map(({ order_id }) => order_id))).toEqual(new Set([undefined, voided.id]));
+  expect(timeline.next).toEqual([
+    { at: expect.any(String), event: 'order.new', text: 'Captures 10.00 EUR automatically' },
+  ]);
+  // A follow-up order has a timeline of its own.
+  const { body: own } = await get(merchant, voided.id);
+  expect([own.next, own.entries.length, own.entries.some((entry) => 'order_id' in entry)]).toEqual([[], 5, false]);
+});
+
+test('rules 23.2: while the outcome is unknown it says when the processor was asked, and when it is asked next', async () => {
+  const order = await merchant.paidOrder('processing_approved');
+  const { entries, next } = await until('it was asked', async () => {
+    const { body } = await get(merchant, order.id);
+    return body.entries.some(({ event }) => event === 'processor.asked') && body;
+  });
+  const asked = entries.find(({ event }) => event === 'processor.asked');
+  expect(asked?.text).toMatch(/^The processor was asked for the outcome.*: not known yet$/);
+  expect(next).toEqual([{ at: expect.any(String), event: 'processor.asked', text: 'Asks the processor again' }]);
+  expect(Date.parse(next[0]!.at)).toBeGreaterThan(Date.parse(asked!.at));
+});
+
+test('nothing of the customer; 401 for another project, 404 for an unknown id', async () => {
+  const order = await merchant.paidOrder('approved', {
+    customer: { first_name: 'Grace', email_address: 'grace@example.com' },
+    description: 'For Grace',
+  });
+  expect(JSON.stringify((await get(merchant, order.id)).body)).not.toMatch(/Grace|Ada|example\.com|vt_/i);
+  const refused = [await get(new Merchant(stack(), stack().live_api_key), order.id), await get(merchant, uuidv7())];
+  expect(refused.map(({ status, body }) => [status, body.error.type])).toEqual([
+    [401, 'Unauthorized'],
+    [404, 'NotFound'],
+  ]);
+});
