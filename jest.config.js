@@ -24,7 +24,7 @@ module.exports = {
   setupFiles: ['<rootDir>/test/support/resend-unavailable.ts'],
   setupFilesAfterEnv: [],
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
-  maxWorkers: 2,
+  maxWorkers: 3,
   testTimeout: 180_000,
   maxConcurrency: 12,
   forceExit: false,
