@@ -33,6 +33,13 @@ async function expectError(
   return body.error;
 }
 
+/** A request that the operation accepts. */
+function bodyOf(operation: string, optional: boolean): string {
+  if (optional) return '{}';
+  if (operation === 'searchOrders') return '{"query":"*"}';
+  return '{"currency":"EUR","amount":1,"description":"x","merchant_order_id":"x"}';
+}
+
 describe.each(Object.entries(MERCHANT_API.routes))('%s', (operation, route) => {
   const path = route.path
     .replace('{order_id}', ORDER_ID)
@@ -42,7 +49,7 @@ describe.each(Object.entries(MERCHANT_API.routes))('%s', (operation, route) => {
     method: route.method.toUpperCase(),
     ...('body' in route && {
       headers: { 'content-type': 'application/json' },
-      body: 'body_optional' in route ? '{}' : '{"currency":"EUR","amount":1,"description":"x","merchant_order_id":"x"}',
+      body: bodyOf(operation, 'body_optional' in route),
     }),
   };
 

@@ -35,7 +35,7 @@ const request = (payment: OrderRecord, what: Request) => insertFollowUp(database
 const settled = (payment: OrderRecord, what: Request, answer?: ProcessorAnswer) =>
   aSettledFollowUp(database.db, payment, what, answer);
 
-/** What is not 0, by the names of the columns without `_amount`. */
+/** What is neither 0 nor absent, by the names of the columns without `_amount`. */
 function moved(transaction: TransactionView): Record<string, number> {
   const entries = Object.entries(transaction).filter(
     ([column, value]) => /._amount$/.test(column) && value !== 0 && value !== null,
