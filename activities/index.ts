@@ -4,6 +4,7 @@ import { orderActivities } from './order';
 import { paymentLinkActivities, thenSignalPaymentLink } from './payment-link';
 import { searchIndexActivities } from './search-index';
 import { settleByHandActivities } from './settle-by-hand';
+import { settlementActivities } from './settlements';
 import { webhookDeliveryActivities } from './webhook-delivery';
 
 /** All activities, grouped by the workflow that uses them. Every one is safe to repeat. */
@@ -18,6 +19,7 @@ export function createActivities(services: Services) {
     ...followUpActivities(services),
     ...paymentLinkActivities(services),
     ...searchIndexActivities(services),
+    ...settlementActivities(services),
     ...by_hand,
     settleCharge: thenSignalPaymentLink(services.workflows, by_hand.settleCharge.bind(by_hand)),
   };

@@ -135,9 +135,9 @@ function presentTransaction(transaction: TransactionView, order: OrderView, publ
       captured_amount: nullIfZero(transaction.captured_amount),
       voided_amount: nullIfZero(transaction.voided_amount),
       settlement_currency: transaction.settlement_currency,
-      settlement_amount: transaction.settlement_amount,
+      settlement_amount: nullIfZero(transaction.settlement_amount),
       fee_currency: transaction.fee_currency,
-      fee_amount: transaction.fee_amount,
+      fee_amount: nullIfZero(transaction.fee_amount),
       events: transaction.events.map(presentEvent),
       received_3ds_authentication:
         transaction.received_3ds_result === null ? null : { result: transaction.received_3ds_result },
@@ -151,7 +151,7 @@ function presentTransaction(transaction: TransactionView, order: OrderView, publ
 }
 
 /** An amount of 0 is left out (rules 1.3). */
-const nullIfZero = (amount: number) => (amount === 0 ? null : amount);
+const nullIfZero = (amount: number | null) => (amount === 0 ? null : amount);
 
 function detailsOf({ payment_method_details: details, liability_shift }: TransactionView) {
   return liability_shift === null ? details : { ...details, liability_shift };

@@ -12,7 +12,7 @@ const DEADLINE_MS = 4_000;
 
 /** What checks notifications and acts on them. */
 export interface NotificationServices {
-  processor_notifications: Pick<ProcessorNotifications, 'handle'>;
+  processor_notifications: Pick<ProcessorNotifications, 'handle' | 'settlementsCreated'>;
   /** `whsec_…`, shared with the processor. */
   secret: string;
   log: Logger;
@@ -26,9 +26,16 @@ export function processorNotifications({ processor_notifications, secret, log }:
   const webhook = new Webhook(secret);
   const router = Router();
   const handleNotification: RequestHandler = async (request, response) => {
-    const operation = read(webhook, request.body as Buffer, request.headers as Record<string, string>);
-    log.info({ order_id: operation.order_id, operation: operation.operation }, 'processor notification received');
-    await processor_notifications.handle(operation, Date.now() + DEADLINE_MS);
+    const notification = read(webhook, request.body as Buffer, request.headers as Record<string, string>);
+    const deadline_at = Date.now() + DEADLINE_MS;
+    if (notification.type === 'settlements.created') {
+      log.info('the processor has settled');
+      await processor_notifications.settlementsCreated(deadline_at);
+    } else {
+      const { operation } = notification;
+      log.info({ order_id: operation.order_id, operation: operation.operation }, 'processor notification received');
+      await processor_notifications.handle(operation, deadline_at);
+    }
     answer(response, 200, { received: true });
   };
   router
@@ -47,5 +54,5 @@ function read(webhook: Webhook, body: Buffer, headers: Record<string, string>) {
   }
   const notification = notificationSchema.safeParse(content);
   if (!notification.success) throw new ServiceError('ValidationError', 'The notification is not of the expected form.');
-  return notification.data.operation;
+  return notification.data;
 }

@@ -15,6 +15,7 @@ export const local = proxyLocalActivities<
     | keyof typeof delivering
     | keyof typeof deliveringLocally
     | keyof typeof checking
+    | keyof typeof fetching
   >
 >({
   startToCloseTimeout: '9 seconds',
@@ -63,4 +64,11 @@ export const checking = proxyActivities<Pick<Activities, 'checkIndex'>>({
   scheduleToCloseTimeout: '20 hours',
   heartbeatTimeout: '1 minute',
   retry: { initialInterval: '10 seconds', maximumInterval: '10 minutes' },
+});
+
+/** Fetches what the processor has settled, until it answers. */
+export const fetching = proxyActivities<Pick<Activities, 'fetchSettlements'>>({
+  startToCloseTimeout: '1 hour',
+  heartbeatTimeout: '1 minute',
+  retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
 });

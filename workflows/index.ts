@@ -3,4 +3,5 @@ export { followUp } from './follow-up';
 export { order } from './order';
 export { paymentLink } from './payment-link';
 export { searchIndexCheck } from './search-index-check';
+export { settlements } from './settlements';
 export { webhookDelivery } from './webhook-delivery';

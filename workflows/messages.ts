@@ -34,8 +34,9 @@ export const PAYMENT_LINK_WORKFLOW = 'paymentLink';
 export type PaymentLinkWorkflow = (input: PaymentLinkInput) => Promise<string>;
 export const DELIVERY_WORKFLOW = 'webhookDelivery';
 export type DeliveryWorkflow = (id: DeliveryId) => Promise<DeliveryStatus>;
-/** Started by a schedule alone. */
+/** Started by schedules. */
 export const SEARCH_INDEX_CHECK_WORKFLOW = 'searchIndexCheck';
+export const SETTLEMENTS_WORKFLOW = 'settlements';
 
 /** Input of a follow-up order's workflow. Absent fields are taken from the payment order. */
 export interface FollowUpInput extends Omit<NewFollowUp, 'transaction_id' | 'now'> {

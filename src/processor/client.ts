@@ -5,11 +5,13 @@ import type { Logger } from '../log';
 import {
   operationResultSchema,
   problemSchema,
+  settlementSchema,
   testCardSchema,
   vaultedAccountSchema,
   vaultedCardSchema,
   type Operation,
   type OperationResult,
+  type Settlement,
   type TestCard,
   type VaultAccount,
   type VaultCard,
@@ -49,6 +51,8 @@ export interface Processor {
   execute(operation: Operation, idempotency_key: string): Promise<OperationOutcome | 'key_used_for_other_request'>;
   /** The state of an operation. `not_found`: the processor does not know the key, so nothing happened. */
   findOperation(idempotency_key: string): Promise<OperationOutcome | 'not_found'>;
+  /** Settlements after a number, oldest first, in pages; an empty one when there are no more yet. */
+  settlements(after: number): Promise<Settlement[]>;
   /** The processor's published test cards. */
   testCards(): Promise<TestCard[]>;
   close(): Promise<void>;
@@ -193,6 +197,10 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
       if (isOperationResult(result) || result === 'unknown') return result;
       // A 404 that is not the processor's own (a proxy's page) must not count as "nothing happened".
       return namesField('idempotency_key', result) ? 'not_found' : 'unknown';
+    },
+    async settlements(after) {
+      const { body } = await callLookUp('settlements', call('GET', `/v1/settlements/?after=${after}`), [200]);
+      return parsed(z.array(settlementSchema), body);
     },
     async testCards() {
       const { body } = await callLookUp('test cards', call('GET', '/cards.json'), [200]);

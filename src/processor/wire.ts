@@ -12,6 +12,7 @@ import { z } from 'zod';
  * first result   (409 with field Idempotency-Key: the key came with another request before)
  * - `GET  /v1/operations/{key}/`       → OperationResult (404 with field idempotency_key: the processor does not know
  * the key)
+ * - `GET  /v1/settlements/`            ?after=&limit= → Settlement[]: those after a number, at most `limit`, by number
  *
  * Every request carries `Authorization: Bearer <processor key>`. No answer in time means that the outcome is unknown.
  */
@@ -108,18 +109,32 @@ export const operationResultSchema = z.object({
   three_ds: z
     .object({ result: z.enum(['authenticated', 'attempted', 'failed']), liability_shift: z.boolean() })
     .optional(),
-  settlement: z
-    .object({
-      settlement_currency: z.string(),
-      settlement_amount: z.int(),
-      fee_currency: z.string(),
-      fee_amount: z.int(),
-    })
-    .optional(),
   /** When it happened at the processor, ISO 8601. */
   occurred: z.iso.datetime({ offset: true }),
 });
 export type OperationResult = z.infer<typeof operationResultSchema>;
+
+/**
+ * What the processor paid out for an operation, or took back for a refund, reversal or chargeback, and what it kept as
+ * its fee. Each operation that moved money is settled once.
+ */
+export const settlementSchema = operationResultSchema
+  .pick({ operation: true, idempotency_key: true, order_id: true, transaction_id: true, follow_up_order_id: true })
+  .extend({
+    /** Counts the settlements of the processor in the order in which they can be fetched, with gaps. */
+    number: z.int().min(1),
+    settlement_currency: z.string().regex(/^[A-Z]{3}$/),
+    settlement_amount: z.int().min(0),
+    /** Absent when there was no fee. */
+    fee_currency: z
+      .string()
+      .regex(/^[A-Z]{3}$/)
+      .optional(),
+    fee_amount: z.int().min(1).optional(),
+  });
+export type Settlement = z.infer<typeof settlementSchema>;
+/** Most settlements that one answer has. */
+export const SETTLEMENTS_LIMIT = 1_000;
 
 /** Body of every answer that is not a success. */
 export const problemSchema = z.object({ error: z.string(), field: z.string().optional() });
@@ -127,10 +142,13 @@ export type Problem = z.infer<typeof problemSchema>;
 
 /**
  * Body of a notification to the service (signed as Standard Webhooks, headers webhook-id, webhook-timestamp,
- * webhook-signature): an outcome that came late, a chargeback, a chargeback won back. Carries the operation as it is
- * now.
+ * webhook-signature). `operation.updated`: an outcome that came late, a chargeback, a chargeback won back; carries the
+ * operation as it is now. `settlements.created`: there are settlements to fetch.
  */
-export const notificationSchema = z.object({ type: z.literal('operation.updated'), operation: operationResultSchema });
+export const notificationSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('operation.updated'), operation: operationResultSchema }),
+  z.object({ type: z.literal('settlements.created') }),
+]);
 export type Notification = z.infer<typeof notificationSchema>;
 
 /**

@@ -20,13 +20,10 @@ export function availableAmount(operation: 'capture' | 'void' | 'refund' | 'reve
   return Math.max(0, available[operation]);
 }
 
-/** What is paid out to the merchant and kept as a fee, in minor units of the payment's currency: 1.4 % and 20, refunds are free. */
-export function settlementOf(
-  operation: string,
-  amount: number,
-): { settlement_amount: number; fee_amount: number } | undefined {
-  if (operation === 'refund') return { settlement_amount: amount, fee_amount: 0 };
-  if (operation !== 'sale' && operation !== 'capture') return undefined;
-  const fee_amount = Math.min(amount, Math.round(amount * 0.014) + 20);
+/** What the merchant is paid, or pays back, and what the processor keeps as its fee; minor units of the payment's currency. */
+export function settlementOf(operation: string, amount: number): { settlement_amount: number; fee_amount: number } {
+  if (operation !== 'sale' && operation !== 'capture') return { settlement_amount: amount, fee_amount: 0 };
+  // 1.4 % and 20 minor units, at most half of a small amount.
+  const fee_amount = Math.min(Math.floor(amount / 2), Math.round(amount * 0.014) + 20);
   return { settlement_amount: amount - fee_amount, fee_amount };
 }

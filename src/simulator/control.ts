@@ -12,6 +12,7 @@ const chargebackSchema = z.object({
   amount: z.int().min(1).optional(),
 });
 const dueSchema = z.object({ transaction_id: z.uuid().optional() });
+const settlementsSchema = z.object({ order_id: z.uuid().optional() });
 const notificationSchema = z.object({ idempotency_key: z.string().min(1) });
 
 /**
@@ -20,6 +21,7 @@ const notificationSchema = z.object({ idempotency_key: z.string().min(1) });
  * - `POST/GET/DELETE /control/faults/` faults on purpose (Fault); DELETE ends those about the facts of its query, or all
  * - `POST /control/due/`              what waits for its time happens now: late outcomes, chargebacks
  * - `POST /control/chargebacks/`      a chargeback, or its reversal, of any charge
+ * - `POST /control/settlements/`      settles now, not at the end of the day: one order, or all
  * - `POST /control/notifications/`    tells again how an operation stands
  */
 export function control({ store, faults, doDue, wake }: Context): Router {
@@ -47,6 +49,13 @@ export function control({ store, faults, doDue, wake }: Context): Router {
     if (!row) throw new Refusal(404, 'No approved charge of this transaction.', 'transaction_id');
     wake();
     res.status(201).json(presentLedgerEntry(row));
+  });
+  router.post('/settlements/', async (req, res) => {
+    const { order_id } = parse(settlementsSchema, req.body ?? {});
+    const now = new Date();
+    const settled = await store.settle({ before: new Date(now.getTime() + 1), order_id }, now);
+    wake();
+    res.status(201).json({ settled });
   });
   router.post('/notifications/', async (req, res) => {
     const { idempotency_key } = parse(notificationSchema, req.body);

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { z } from 'zod';
-import type { LedgerEntry, OperationResult } from '../processor/wire';
+import type { LedgerEntry, OperationResult, Settlement } from '../processor/wire';
 import { settlementOf } from './amounts';
 import { parse } from './refusal';
 import { RESPONSE_CODES, type ResponseCode } from './scenarios';
@@ -45,13 +45,29 @@ export function presentOperation(row: OperationRow, public_url: string): Operati
     ...(row.result === 'challenge' &&
       row.challenge_id !== null && { challenge_url: `${public_url}/challenge/${row.challenge_id}/` }),
     ...(row.three_ds && { three_ds: row.three_ds }),
-    ...settlement(row),
   };
 }
 
 /** An operation as the ledger shows it. */
 export function presentLedgerEntry(row: OperationRow): LedgerEntry {
   return { ...presentEntry(row), requests: row.requests };
+}
+
+/** A settled operation as the wire shows its settlement. */
+export function presentSettlement(row: OperationRow): Settlement {
+  const { operation, idempotency_key, order_id, transaction_id, follow_up_order_id } = presentEntry(row);
+  const { settlement_amount, fee_amount } = settlementOf(operation, Number(row.amount));
+  return {
+    number: Number(row.settlement),
+    operation,
+    idempotency_key,
+    order_id,
+    transaction_id,
+    ...(follow_up_order_id !== undefined && { follow_up_order_id }),
+    settlement_currency: row.currency,
+    settlement_amount,
+    ...(fee_amount > 0 && { fee_currency: row.currency, fee_amount }),
+  };
 }
 
 function presentEntry(row: OperationRow) {
@@ -67,9 +83,4 @@ function presentEntry(row: OperationRow) {
     ...(row.response_code !== null && { response_code: row.response_code }),
     occurred: row.occurred.toISOString(),
   };
-}
-
-function settlement(row: OperationRow): Pick<OperationResult, 'settlement'> {
-  const settled = row.result === 'approved' ? settlementOf(row.operation, Number(row.amount)) : undefined;
-  return settled ? { settlement: { settlement_currency: row.currency, fee_currency: row.currency, ...settled } } : {};
 }

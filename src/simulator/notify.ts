@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import type { Logger } from '../log';
 import type { Notification } from '../processor/wire';
 import { presentOperation } from './ledger';
-import type { Store } from './store';
+import type { ClaimedNotification, Store } from './store';
 
 /** Attempts of one notification: 1, 2, 4, … up to 300 seconds apart, about three days. */
 const ATTEMPTS_MAX = 900;
@@ -29,19 +29,19 @@ export function createNotifier(options: {
   const webhook = new Webhook(options.secret);
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS } });
 
-  async function attempt(
-    { id, idempotency_key, attempts }: { id: string; idempotency_key: string; attempts: number },
-    now: Date,
-  ): Promise<void> {
-    const row = await store.operation(idempotency_key);
-    if (!row) return;
-    const notification: Notification = { type: 'operation.updated', operation: presentOperation(row, public_url) };
-    const body = JSON.stringify(notification);
+  async function attempt({ id, idempotency_key, attempts }: ClaimedNotification, now: Date): Promise<void> {
+    const body = JSON.stringify(await contentOf(idempotency_key));
     const status = await post(id, body, now).catch((error: unknown) =>
       error instanceof Error ? error.message : 'no answer',
     );
     if (typeof status === 'number' && status >= 200 && status <= 299) await store.notificationSent(id, now);
     else log.warn({ id, idempotency_key, attempts, status }, 'notification was not received');
+  }
+
+  async function contentOf(idempotency_key: string | null): Promise<Notification> {
+    const row = idempotency_key === null ? undefined : await store.operation(idempotency_key);
+    if (row === undefined) return { type: 'settlements.created' };
+    return { type: 'operation.updated', operation: presentOperation(row, public_url) };
   }
 
   async function post(id: string, body: string, now: Date): Promise<number> {

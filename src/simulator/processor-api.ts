@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { z } from 'zod';
 import {
+  SETTLEMENTS_LIMIT,
   operationSchema,
   vaultAccountSchema,
   vaultCardSchema,
@@ -12,13 +13,17 @@ import {
 import { brandOf, testCard, deviceCard } from './cards';
 import type { Context } from './context';
 import type { Facts, FaultTarget } from './faults';
-import { presentOperation } from './ledger';
+import { presentOperation, presentSettlement } from './ledger';
 import { operate } from './operate';
 import { parse, Refusal } from './refusal';
 import type { CardRow } from './store';
 
 /** Longest silence, in milliseconds, before a call that gets no answer is cut. */
 const SILENCE_MS = 60_000;
+const settlementsQuerySchema = z.object({
+  after: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(SETTLEMENTS_LIMIT).default(SETTLEMENTS_LIMIT),
+});
 const keySchema = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
 /** The API of the wire format: vault and operations. Every call needs the processor key. */
@@ -115,6 +120,13 @@ export function processorApi(context: Context): Router {
       return presentOperation(row, context.public_url);
     });
   });
+
+  router.get('/settlements/', (req, res) =>
+    withFaults(context, 'settlements', {}, res, async () => {
+      const { after, limit } = parse(settlementsQuerySchema, req.query);
+      return (await context.store.settlements(after, limit)).map(presentSettlement);
+    }),
+  );
 
   return router;
 }

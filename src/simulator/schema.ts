@@ -49,21 +49,26 @@ create table if not exists operations (
   next_operation text,
   next_due timestamptz,
   occurred timestamptz not null,
-  requests int not null default 1
+  requests int not null default 1,
+  -- Its number among the settlements; null until it is settled.
+  settlement bigint unique
 );
+create sequence if not exists settlements;
 create index if not exists operations_transaction on operations (transaction_id);
 create index if not exists operations_order on operations (order_id);
 create index if not exists operations_due on operations (due) where due is not null;
+create index if not exists operations_unsettled on operations (occurred)
+  where settlement is null and result = 'approved' and operation not in ('authorize', 'void');
 create index if not exists operations_next_due on operations (next_due) where next_due is not null;
 -- Keys that arrived and were turned away without a trace in operations (cards that fail at first).
 create table if not exists arrivals (
   idempotency_key text primary key,
   arrivals int not null default 1
 );
--- Notifications to send; the body is the operation as it is when it is sent.
+-- Notifications to send; the body is the operation as it is when it is sent. Without operation: there are settlements to fetch.
 create table if not exists notifications (
   id text primary key,
-  idempotency_key text not null references operations,
+  idempotency_key text references operations,
   attempts int not null default 0,
   due timestamptz not null,
   sent timestamptz

@@ -20,6 +20,7 @@ import { Store } from './store';
 
 /** Milliseconds between two checks for due work. */
 const ROUND_MS = 500;
+const DAY_MS = 86_400_000;
 
 export interface SimulatorOptions {
   host: string;
@@ -79,9 +80,11 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     await store.resolveDue(now);
     await store.doDue(now, (origin) => afterChargeback(origin, now));
   };
+  const settleDay = settleDaily(store);
   const loop = startLoop(
     async () => {
       await doDue();
+      await settleDay(new Date());
       await notifier?.send(new Date());
     },
     ROUND_MS,
@@ -102,6 +105,17 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       await notifier?.close();
       await store.close();
     },
+  };
+}
+
+/** Settles each day in UTC what moved money before it: with the first round of the day, or of this process. */
+function settleDaily(store: Store): (now: Date) => Promise<void> {
+  let settled_until = 0;
+  return async (now) => {
+    const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
+    if (today === settled_until) return;
+    await store.settle({ before: new Date(today) }, now);
+    settled_until = today;
   };
 }
 

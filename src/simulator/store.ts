@@ -35,6 +35,8 @@ export interface OperationRow {
   next_operation: 'chargeback' | 'chargeback_reversal' | null;
   occurred: Date;
   requests: number;
+  /** bigint: pg gives text. */
+  settlement: string | null;
 }
 
 /** What the processor does by itself later. */
@@ -53,6 +55,14 @@ export interface Recording {
   /** Earlier arrivals of the key that left no row. */
   earlier_requests: number;
   now: Date;
+}
+
+/** A notification to send now. */
+export interface ClaimedNotification {
+  id: string;
+  /** Of the operation it is about; null: there are settlements to fetch. */
+  idempotency_key: string | null;
+  attempts: number;
 }
 
 type Queryable = Pick<PoolClient, 'query'>;
@@ -77,6 +87,20 @@ with moved as (
   where due <= $1 returning idempotency_key)
 insert into notifications (id, idempotency_key, due)
 select 'msg_' || gen_random_uuid(), idempotency_key, $1 from moved`;
+
+/** Settles what moved money before an instant. The reversal of an authorization moves none. */
+const SETTLE = `
+with settled as (
+  update operations set settlement = nextval('settlements')
+  where settlement is null and result = 'approved' and operation not in ('authorize', 'void') and amount > 0
+    and occurred < $1 and ($3::uuid is null or order_id = $3)
+    and (operation <> 'reversal' or exists (
+      select 1 from operations sale
+      where sale.transaction_id = operations.transaction_id and sale.operation = 'sale' and sale.result = 'approved'))
+  returning 1),
+told as (
+  insert into notifications (id, due) select 'msg_' || gen_random_uuid(), $2::timestamptz where exists (select 1 from settled))
+select count(*)::int as settled from settled`;
 
 /** Sets a challenge's end once; a second call finds no row. */
 const FINISH_CHALLENGE = `
@@ -346,6 +370,25 @@ export class Store {
     );
   }
 
+  /** Settles what moved money before an instant, of one order or of all, with one notification. Returns how many operations it settled. */
+  async settle({ before, order_id }: { before: Date; order_id?: string | undefined }, now: Date): Promise<number> {
+    return this.transaction(async (client) => {
+      // One at a time: whoever has fetched a number must never miss a smaller one that is committed later.
+      await client.query('select pg_advisory_xact_lock(7111)');
+      const counted = await client.query<{ settled: number }>(SETTLE, [before, now, order_id ?? null]);
+      return counted.rows[0]?.settled ?? 0;
+    });
+  }
+
+  /** Settled operations after a number, by number. */
+  async settlements(after: number, limit: number): Promise<OperationRow[]> {
+    const found = await this.pool.query<OperationRow>(
+      'select * from operations where settlement > $1 order by settlement limit $2',
+      [after, limit],
+    );
+    return found.rows;
+  }
+
   /** Queues a notification about an operation as it is; false when there is none of that key. */
   async notifyAgain(idempotency_key: string, now: Date): Promise<boolean> {
     const queued = await this.pool.query(
@@ -357,16 +400,8 @@ export class Store {
   }
 
   /** Notifications to send now. Each is hidden until its next attempt is due, so a process that dies meanwhile only delays it. */
-  async claimNotifications(
-    now: Date,
-    attempts_max: number,
-  ): Promise<{ id: string; idempotency_key: string; attempts: number }[]> {
-    return (
-      await this.pool.query<{ id: string; idempotency_key: string; attempts: number }>(CLAIM_NOTIFICATIONS, [
-        now,
-        attempts_max,
-      ])
-    ).rows;
+  async claimNotifications(now: Date, attempts_max: number): Promise<ClaimedNotification[]> {
+    return (await this.pool.query<ClaimedNotification>(CLAIM_NOTIFICATIONS, [now, attempts_max])).rows;
   }
 
   async notificationSent(id: string, now: Date): Promise<void> {

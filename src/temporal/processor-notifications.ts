@@ -4,6 +4,7 @@ import { processorOrderId } from '../ids';
 import { callOnce, type TemporalAccess } from './call';
 import type { FollowUps } from './follow-ups';
 import type { Orders } from './orders';
+import { fetchSettlementsNow } from './schedules';
 
 /** What a notification of the processor tells; it is not trusted, so the workflow asks the processor by key. */
 interface Notification {
@@ -40,6 +41,12 @@ export class ProcessorNotifications {
         await this.pollPayment(notification);
       }
     });
+  }
+
+  /** Has what the processor has settled fetched. */
+  async settlementsCreated(deadline_at: number): Promise<void> {
+    const { client } = this.temporal;
+    await callOnce(client, deadline_at, () => fetchSettlementsNow(client));
   }
 
   /** A customer has come back from the issuer, where the payment may have been approved or declined. */

@@ -1,5 +1,8 @@
-import { ScheduleAlreadyRunning, type Client, type ScheduleOptions } from '@temporalio/client';
-import { SEARCH_INDEX_CHECK_WORKFLOW, TASK_QUEUE } from '../../workflows/messages';
+import { ScheduleAlreadyRunning, ScheduleNotFoundError, type Client, type ScheduleOptions } from '@temporalio/client';
+import { SEARCH_INDEX_CHECK_WORKFLOW, SETTLEMENTS_WORKFLOW, TASK_QUEUE } from '../../workflows/messages';
+import { unavailable } from './call';
+
+const SETTLEMENTS = 'settlements';
 
 /** What Temporal starts by the clock, in UTC. A run that an outage of Temporal delayed is made up for within a day. */
 const SCHEDULES = [
@@ -12,6 +15,18 @@ const SCHEDULES = [
       workflowId: 'search-index-check',
       taskQueue: TASK_QUEUE,
       staticSummary: 'Compares the search index with the record',
+    },
+    policies: { overlap: 'SKIP', catchupWindow: '1 day' },
+  },
+  {
+    scheduleId: SETTLEMENTS,
+    spec: { intervals: [{ every: '1 hour' }] },
+    action: {
+      type: 'startWorkflow',
+      workflowType: SETTLEMENTS_WORKFLOW,
+      workflowId: 'settlements',
+      taskQueue: TASK_QUEUE,
+      staticSummary: 'Fetches what the processor has settled',
     },
     policies: { overlap: 'SKIP', catchupWindow: '1 day' },
   },
@@ -36,4 +51,16 @@ export async function makeSchedules(client: Client): Promise<void> {
       }
     }
   });
+}
+
+/**
+ * Has settlements fetched now; after the fetch that runs, which may have asked too early. Throws ServiceUnavailable while no worker has
+ * made the schedule.
+ */
+export async function fetchSettlementsNow(client: Client): Promise<void> {
+  try {
+    await client.schedule.getHandle(SETTLEMENTS).trigger('BUFFER_ONE');
+  } catch (error) {
+    throw error instanceof ScheduleNotFoundError ? unavailable() : error;
+  }
 }

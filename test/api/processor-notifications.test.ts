@@ -24,12 +24,18 @@ const notification = {
 
 let plumbing: TestApi;
 let told: OperationResult[] = [];
+let fetches = 0;
 let away = false;
 beforeAll(async () => {
   const processor_notifications = {
     handle: (operation: OperationResult) => {
       if (away) return Promise.reject(new ServiceError('ServiceUnavailable', 'nobody answers'));
       told.push(operation);
+      return Promise.resolve();
+    },
+    settlementsCreated: () => {
+      if (away) return Promise.reject(new ServiceError('ServiceUnavailable', 'nobody answers'));
+      fetches += 1;
       return Promise.resolve();
     },
   };
@@ -76,6 +82,11 @@ test.each(['capture', 'void', 'refund', 'reversal', 'chargeback', 'chargeback_re
     expect(told).toMatchObject([{ operation, follow_up_order_id: ORDER }]);
   },
 );
+
+test('that there are settlements has them fetched', async () => {
+  expect((await tell({ type: 'settlements.created' })).status).toBe(200);
+  expect([fetches, told]).toEqual([1, []]);
+});
 
 test('twice is fine: asking again does no harm', async () => {
   await tell(notification);

@@ -60,7 +60,7 @@ const answered = (text: string | undefined) => JSON.parse(text ?? '') as { id: s
 const APPROVED = { status: 'accepted', outcomes: { processing: { response_code: '00' } } };
 
 test('README makes a payment, charges the card again, gives money back and sends a payment link', async () => {
-  const { create, read, charge, refund, link, linkStatus } = await typeIn(folder, callsOf('README.md'));
+  const { create, read, charge, refund, link, linkStatus, search } = await typeIn(folder, callsOf('README.md'));
   const order = answered(create);
   expect(order).toMatchObject({ status: 'new', merchant_order_id: 'M-1001' });
   expect(answered(read)).toMatchObject({ id: order.id, status: 'completed', transactions: [APPROVED] });
@@ -69,6 +69,10 @@ test('README makes a payment, charges the card again, gives money back and sends
   expect(answered(link)).toMatchObject({ status: 'new', orders: {}, payment_url: expect.stringMatching(/^http/) });
   expect(answered(linkStatus)).toEqual(answered(link));
   expect(readFileSync(path.join(folder, 'link.svg'), 'utf8')).toContain('<svg');
+  expect(answered(search)).toMatchObject({ hits: expect.any(Number), orders: expect.any(Array) });
+  expect(readFileSync(path.join(folder, 'report.csv'), 'utf8')).toMatch(
+    new RegExp(`^id,merchant_order_id,[^]*^${order.id},`, 'm'),
+  );
 });
 
 test('the sandbox gives a first card token, and the walkthroughs use it', async () => {
@@ -77,6 +81,8 @@ test('the sandbox gives a first card token, and the walkthroughs use it', async 
   const answers = await typeIn(folder, [...sandbox, ...walkthroughs]);
   expect(answers['create']).toMatch(/^http.*\/pay\/[\w-]+\/$/);
   expect(answered(answers['charge'])).toMatchObject({ status: 'completed', transactions: [APPROVED] });
+  expect(answers['settle']).toBe('{"settled":1}');
+  expect(answers['settled']).toBe('"settlement_amount":1212');
   expect(answered(answers['walk refund'])).toMatchObject({ status: 'completed', amount: 1000 });
   expect(answers['walk left']).toBe('1500');
   expect(answered(answers['walk authorize'])).toMatchObject({ amount: 2500, flags: ['is-test', 'is-capture'] });
@@ -93,6 +99,15 @@ test('search finds the order of the page, and all pages of a query', async () =>
   expect(JSON.parse(find ?? '')).toMatchObject({ hits: 1, orders: [{ merchant_order_id: 'S-1001' }] });
   expect(pages).toBe('1');
   expect(report).toBe('id,merchant_order_id,created,completed,currency,amount,status');
+
+  const program = path.join(folder, 'search.mjs');
+  const [, code = ''] = /<!-- typescript:client -->\n```ts\n([^]*?)```/.exec(page('docs/search.md'))!;
+  const client = path.join(repositoryRoot(), 'dist/src/client/index.js');
+  const options = { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' } } as const;
+  writeFileSync(program, transformSync(code.replace('./client', client), options).code);
+  const { api_url: API, test_api_key: KEY } = stack();
+  const { stdout } = spawnSync(process.execPath, [program], { env: { ...process.env, API, KEY }, encoding: 'utf8' });
+  expect(stdout).toMatch(/^S-1001\nid,merchant_order_id,[^]*,S-1001,/);
 });
 
 describe('the code that verifies a webhook', () => {

@@ -3,6 +3,8 @@ import { insertOrder } from '../../src/db/insert-order';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
 import {
   ORDER_WORKFLOW,
+  SEARCH_INDEX_CHECK_WORKFLOW,
+  SETTLEMENTS_WORKFLOW,
   TASK_QUEUE,
   deliveryWorkflowId,
   endPaymentLink,
@@ -57,6 +59,12 @@ export const FLOWS: Record<string, (world: WorkflowEnvironment, receiver: Receiv
     const link = await createALink(world);
     for (let attempt = 1; attempt <= 11; attempt += 1) await link.pay(CARDS.do_not_honor.number);
     return await untilClosed(world, paymentLinkWorkflowId(link.id));
+  },
+  async 'search-index-check'(world) {
+    return await untilClosed(world, await startScheduled(world, SEARCH_INDEX_CHECK_WORKFLOW));
+  },
+  async settlements(world) {
+    return await untilClosed(world, await startScheduled(world, SETTLEMENTS_WORKFLOW));
   },
   async 'order-paid-by-token'(world) {
     const order = await createAnOrder(world, { card_number: CARDS.approved.number });
@@ -383,6 +391,11 @@ async function ofTheProcessor(
     requested_by: 'processor',
     processor_key,
   });
+}
+
+/** Starts a workflow as a schedule does; answers its id. */
+async function startScheduled({ env }: WorkflowEnvironment, workflow: string): Promise<string> {
+  return (await env.client.workflow.start(workflow, { workflowId: workflow, taskQueue: TASK_QUEUE })).workflowId;
 }
 
 /** Starts a follow-up order's workflow, which may refuse it, and waits until it is over. */

@@ -193,7 +193,7 @@ export async function up(knex: Knex): Promise<void> {
       polls integer not null default 0,
       polled_at timestamptz,
       poll_at timestamptz,
-      -- What the processor paid out and what it kept as a fee, in minor units. Null until the transaction is settled.
+      -- What the processor paid out, or took back, and what it kept as a fee, in minor units. Null until the transaction is settled.
       settlement_currency text,
       settlement_amount bigint,
       fee_currency text,
@@ -294,6 +294,25 @@ export async function up(knex: Knex): Promise<void> {
       is_only boolean primary key default true check (is_only),
       requested timestamptz not null,
       orders bigint
+    );
+
+    -- The number of the last settlement that was fetched from the processor.
+    create table settlement_progress (
+      is_only boolean primary key default true check (is_only),
+      last_number bigint not null
+    );
+    insert into settlement_progress (last_number) values (0);
+
+    -- Settlements that are not written to their transaction yet. They stay here while there is no such transaction, or when it
+    -- has been settled already; an operator looks at those that stay.
+    create table open_settlements (
+      number bigint primary key,
+      transaction_id uuid not null,
+      settlement_currency text not null,
+      settlement_amount bigint not null,
+      fee_currency text,
+      fee_amount bigint,
+      fetched timestamptz not null
     );
 
     -- Work that one process at a time does. The row is the lease: no session holds it.

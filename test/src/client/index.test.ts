@@ -96,3 +96,42 @@ describe('on the running service', () => {
     expect(refused).toMatchObject({ status: 401, data: { error: { type: 'Unauthorized' } } });
   });
 });
+
+describe('search', () => {
+  const answers = [
+    { hits: 3, orders: [{ id: 'a' }, { id: 'b' }], sort: 'next' },
+    { hits: 3, orders: [{ id: 'c' }] },
+  ];
+  /** What was asked, and the answers in turn. */
+  const asked: { body: unknown }[] = [];
+  const shop: Parameters<typeof client.findOrders>[1] = {
+    ...client.project({ url: 'https://payments.example', api_key: API_KEY }),
+    fetch: async (_url, init) => {
+      asked.push({ body: JSON.parse(init?.body as string) as unknown });
+      return Response.json(answers[asked.length - 1]);
+    },
+  };
+
+  test('all pages come as one sequence, each asked for when it is needed', async () => {
+    const ids: string[] = [];
+    for await (const { id } of client.findOrders({ query: '*', size: 2 }, shop)) {
+      expect(asked).toHaveLength(ids.length < 2 ? 1 : 2);
+      ids.push(id);
+    }
+    expect(ids).toEqual(['a', 'b', 'c']);
+    expect(asked.map(({ body }) => body)).toEqual([
+      { query: '*', size: 2, search_after: '-1' },
+      { query: '*', size: 2, search_after: 'next' },
+    ]);
+  });
+
+  test('on the running service the report is a stream, and a refusal is an HttpError', async () => {
+    const { api_url: url, test_api_key: api_key } = stack();
+    const merchant = client.project({ url, api_key });
+    const report = await client.downloadReport({ query: 'created:2020-01-01' }, merchant);
+    expect(await new Response(report).text()).toMatch(/^id,merchant_order_id,.*\r\n$/);
+    const refused = { status: 400, data: { error: { type: 'ValidationError', property_path: 'query' } } };
+    await expect(client.downloadReport({ query: 'stauts:new' }, merchant)).rejects.toMatchObject(refused);
+    await expect(client.findOrders({ query: 'stauts:new' }, merchant).next()).rejects.toMatchObject(refused);
+  });
+});

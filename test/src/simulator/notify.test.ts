@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { notificationSchema, type Notification } from '../../../src/processor/wire';
+import { notificationSchema, type OperationResult } from '../../../src/processor/wire';
 import { eventually, followUp, SECRET, startBench, type Bench } from './support';
 
 let bench: Bench;
@@ -32,10 +32,12 @@ afterAll(async () => {
   await new Promise((resolve) => receiver.close(resolve));
 });
 
-const about = (transaction_id: string): Notification['operation'][] =>
-  received
-    .map(({ body }) => notificationSchema.parse(JSON.parse(body)).operation)
-    .filter((operation) => operation.transaction_id === transaction_id);
+const about = (transaction_id: string): OperationResult[] =>
+  received.flatMap(({ body }) => {
+    const notification = notificationSchema.parse(JSON.parse(body));
+    if (notification.type !== 'operation.updated') return [];
+    return notification.operation.transaction_id === transaction_id ? [notification.operation] : [];
+  });
 
 test('a late outcome is told, signed as Standard Webhooks, again until it is received', async () => {
   failures = 1;

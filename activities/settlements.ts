@@ -1,0 +1,37 @@
+import { Context } from '@temporalio/activity';
+import { lastSettlement, openSettlements, recordSettlements, type OpenSettlements } from '../src/db/settlements';
+import { processorOrderId, transactionId } from '../src/ids';
+import type { Settlement } from '../src/processor/wire';
+import type { AtTime, Services } from './services';
+
+/** What a fetch of settlements did. */
+export interface SettlementFetch extends OpenSettlements {
+  /** Transactions that were settled. */
+  settled: number;
+}
+
+/** Activities about what the processor pays out. */
+export const settlementActivities = ({ db, processor }: Pick<Services, 'db' | 'processor'>) => ({
+  /**
+   * Fetches what the processor has settled since the last fetch, page by page, and records it. Repeat-safe: a page whose answer or
+   * record was lost is fetched again. Throws when the processor does not answer.
+   */
+  async fetchSettlements({ now }: AtTime): Promise<SettlementFetch> {
+    let settled = 0;
+    for (;;) {
+      const after = await lastSettlement(db);
+      const settlements = await processor.settlements(after);
+      settled += await recordSettlements(db, { after, settlements: settlements.map(ofTransaction), now });
+      Context.current().heartbeat({ settled });
+      if (settlements.length === 0) break;
+    }
+    return { settled, ...(await openSettlements(db)) };
+  },
+});
+
+/** The transaction that the operation belongs to: of the payment, or of the follow-up order. */
+function ofTransaction({ operation, idempotency_key, transaction_id, follow_up_order_id, ...settlement }: Settlement) {
+  const is_by_processor = operation === 'chargeback' || operation === 'chargeback_reversal';
+  const order_id = is_by_processor ? processorOrderId(transaction_id, idempotency_key) : follow_up_order_id;
+  return { ...settlement, transaction_id: order_id === undefined ? transaction_id : transactionId(order_id, 1) };
+}

@@ -1,0 +1,36 @@
+import { HttpError, ok, type RequestOpts } from '@oazapfts/runtime';
+import { searchOrders, type Order, type SearchRequest, type SearchResult } from './api';
+
+/**
+ * Every order that meets a query, page by page, however many there are; `size` is that of a page. Sorted by `created` or `amount`, each
+ * order that could be found at the beginning comes once. Throws HttpError.
+ */
+export async function* findOrders(
+  request: Omit<SearchRequest, 'start' | 'search_after'>,
+  project: RequestOpts,
+): AsyncGenerator<Order, void, undefined> {
+  let search_after: string | undefined = '-1';
+  while (search_after !== undefined) {
+    const page: SearchResult = await ok(searchOrders({ searchRequest: { ...request, search_after } }, project));
+    yield* page.orders;
+    search_after = page.sort;
+  }
+}
+
+/**
+ * The transaction report of the orders that meet a query: a CSV file as a stream of bytes, as fast as it is read. Throws HttpError; the
+ * stream fails when the file could not be sent to its end.
+ */
+export async function downloadReport(
+  request: Pick<SearchRequest, 'query' | 'sort'>,
+  { baseUrl = '', headers, fetch: send = fetch, ...options }: RequestOpts,
+): Promise<ReadableStream<Uint8Array>> {
+  const response = await send(`${baseUrl}/v1/search/orders/?format=csv`, {
+    ...options,
+    method: 'POST',
+    headers: { ...(headers as Record<string, string>), 'Content-Type': 'application/json' },
+    body: JSON.stringify(request),
+  });
+  if (response.ok && response.body !== null) return response.body;
+  throw new HttpError(response.status, await response.json(), response.headers);
+}

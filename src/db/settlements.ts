@@ -1,0 +1,88 @@
+import { iso, rows, type Database } from './connection';
+
+/** What the processor paid out for a transaction, or took back, and its fee; minor units. */
+export interface SettledTransaction {
+  /** Counts the processor's settlements. */
+  number: number;
+  transaction_id: string;
+  settlement_currency: string;
+  settlement_amount: number;
+  fee_currency?: string | undefined;
+  fee_amount?: number | undefined;
+}
+
+/** The number of the last settlement that was fetched. */
+export async function lastSettlement(db: Database): Promise<number> {
+  const [progress] = await rows<{ last_number: number }>(db, 'select last_number from settlement_progress', {});
+  return progress?.last_number ?? 0;
+}
+
+/**
+ * Records what was fetched after the number `after`, in one SQL transaction: how far fetching came, the settlements, and the new
+ * version of each order. It changes no amount and no status. Does nothing when another fetch was quicker, so the same page twice is
+ * recorded once. Returns how many transactions were settled, those included that waited. `now` in epoch milliseconds.
+ */
+export async function recordSettlements(
+  db: Database,
+  { after, settlements, now }: { after: number; settlements: readonly SettledTransaction[]; now: number },
+): Promise<number> {
+  return await db.transaction(async (trx) => {
+    const progress = await rows(
+      trx,
+      'update settlement_progress set last_number = :last where last_number = :after returning last_number',
+      { after, last: settlements.at(-1)?.number ?? after },
+    );
+    if (progress.length === 0) return 0;
+    await rows(
+      trx,
+      `insert into open_settlements
+         (number, transaction_id, settlement_currency, settlement_amount, fee_currency, fee_amount, fetched)
+       select number, transaction_id, settlement_currency, settlement_amount, fee_currency, fee_amount, :now
+       from json_populate_recordset(null::open_settlements, :settlements::json)`,
+      { settlements: JSON.stringify(settlements), now: iso(now) },
+    );
+    // An order that is being changed is left for the next fetch: this one must not make a payment wait, or block one for ever.
+    const settled = await rows(
+      trx,
+      `with locked as materialized (
+         select s.number, t.id as transaction_id, o.id as order_id
+         from open_settlements s join transactions t on t.id = s.transaction_id join orders o on o.id = t.order_id
+         where t.settlement_currency is null
+         for no key update of o, t skip locked
+       ), t as (
+         update transactions set
+           settlement_currency = s.settlement_currency,
+           settlement_amount = s.settlement_amount,
+           fee_currency = s.fee_currency,
+           fee_amount = s.fee_amount,
+           modified = greatest(transactions.modified, :now)
+         from locked join open_settlements s on s.number = locked.number
+         where transactions.id = locked.transaction_id
+       ), o as (
+         update orders set version = version + 1, modified = greatest(modified, :now)
+         where id in (select order_id from locked)
+       )
+       delete from open_settlements where number in (select number from locked) returning number`,
+      { now: iso(now) },
+    );
+    return settled.length;
+  });
+}
+
+/** Settlements that wait for their transaction. */
+export interface OpenSettlements {
+  waiting: number;
+  /** When the oldest was fetched, epoch milliseconds. */
+  waiting_since?: number;
+}
+
+/** How many settlements wait for their transaction, and since when. */
+export async function openSettlements(db: Database): Promise<OpenSettlements> {
+  const [open] = await rows<{ waiting: number; oldest: string | null }>(
+    db,
+    'select count(*) as waiting, min(fetched) as oldest from open_settlements',
+    {},
+  );
+  const { waiting = 0, oldest = null } = open ?? {};
+  return { waiting, ...(oldest !== null && { waiting_since: Date.parse(oldest) }) };
+}

@@ -1,0 +1,95 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { v7 as uuidv7 } from 'uuid';
+import { settlementActivities, type SettlementFetch } from '../../activities/settlements';
+import { rows } from '../../src/db/connection';
+import { processorOrderId } from '../../src/ids';
+import type { Processor } from '../../src/processor/client';
+import type { Settlement } from '../../src/processor/wire';
+import { NOW } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { transactionIdOf } from '../support/orders';
+import { writeOrders } from '../support/search-orders';
+import { errorsOnly } from '../support/temporal';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+/** What the processor has settled; its pages have two. `failures`: how many of its next answers are lost. */
+const settled: Settlement[] = [];
+let failures = 0;
+const processor: Pick<Processor, 'settlements'> = {
+  async settlements(after) {
+    if (failures-- > 0) throw new Error('no answer');
+    return settled.filter(({ number }) => number > after).slice(0, 2);
+  },
+};
+
+const fetchSettlements = (): Promise<SettlementFetch> =>
+  new MockActivityEnvironment({}, { logger: errorsOnly }).run(
+    settlementActivities({ db: database.db, processor: processor as Processor }).fetchSettlements,
+    { now: NOW },
+  );
+
+/** A payment that the processor settles, and what follows it. */
+function settle(
+  order_id: string,
+  of: Pick<Settlement, 'operation' | 'settlement_amount'> & Partial<Settlement> = {
+    operation: 'sale',
+    settlement_amount: 1_213,
+    fee_currency: 'EUR',
+    fee_amount: 37,
+  },
+): void {
+  const transaction_id = transactionIdOf(order_id, 1);
+  const number = (settled.at(-1)?.number ?? 0) + 10;
+  settled.push({ number, idempotency_key: `k${number}`, order_id, transaction_id, settlement_currency: 'EUR', ...of });
+}
+
+const settlementOf = async (order_id: string) =>
+  (
+    await rows<{ settlement_amount: number | null; fee_amount: number | null }>(
+      database.db,
+      'select settlement_amount, fee_amount from transactions where order_id = :order_id',
+      { order_id },
+    )
+  )[0];
+
+it('each settlement is of the order that moved the money: the payment, a refund, a chargeback', async () => {
+  const [id, refund] = [uuidv7(), uuidv7()];
+  const chargeback = processorOrderId(transactionIdOf(id, 1), 'by the issuer');
+  await writeOrders(database.db, [{ id }, { id: refund, kind: 'refund', related_order_id: id }]);
+  settle(id);
+  settle(id, { operation: 'refund', settlement_amount: 1_000, follow_up_order_id: refund });
+  settle(id, { operation: 'chargeback', settlement_amount: 500, idempotency_key: 'by the issuer' });
+  // The chargeback is not recorded yet.
+  expect(await fetchSettlements()).toEqual({ settled: 2, waiting: 1, waiting_since: NOW });
+  await writeOrders(database.db, [{ id: chargeback, kind: 'chargeback', related_order_id: id }]);
+  expect(await fetchSettlements()).toEqual({ settled: 1, waiting: 0 });
+  expect(await fetchSettlements()).toEqual({ settled: 0, waiting: 0 });
+  expect(await Promise.all([id, refund, chargeback].map(settlementOf))).toEqual([
+    { settlement_amount: 1_213, fee_amount: 37 },
+    { settlement_amount: 1_000, fee_amount: null },
+    { settlement_amount: 500, fee_amount: null },
+  ]);
+});
+
+it('nothing is lost or recorded twice when answers are lost, or two fetch at once', async () => {
+  const ids = await writeOrders(
+    database.db,
+    Array.from({ length: 5 }, () => ({})),
+  );
+  for (const id of ids) settle(id);
+  failures = 2;
+  await expect(fetchSettlements()).rejects.toThrow('no answer');
+  const fetched = await Promise.all([
+    fetchSettlements().catch(() => ({ settled: 0 })),
+    fetchSettlements().catch(() => ({ settled: 0 })),
+  ]);
+  const rest = await fetchSettlements();
+  expect(fetched[0].settled + fetched[1].settled + rest.settled).toBe(5);
+  expect(rest.waiting).toBe(0);
+  for (const id of ids) expect(await settlementOf(id)).toEqual({ settlement_amount: 1_213, fee_amount: 37 });
+});

@@ -1,0 +1,90 @@
+import { rows } from '../../../src/db/connection';
+import { findOrderView } from '../../../src/db/order-view';
+import {
+  lastSettlement,
+  openSettlements,
+  recordSettlements,
+  type SettledTransaction,
+} from '../../../src/db/settlements';
+import { NOW } from '../../support/builders';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { transactionIdOf } from '../../support/orders';
+import { writeOrders } from '../../support/search-orders';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+let number = 0;
+const aSettlement = (order_id: string): SettledTransaction => ({
+  number: (number += 7),
+  transaction_id: transactionIdOf(order_id, 1),
+  settlement_currency: 'EUR',
+  settlement_amount: 1_213,
+  fee_currency: 'EUR',
+  fee_amount: 37,
+});
+const view = async (id: string) => (await findOrderView(database.db, id))!;
+const record = async (settlements: SettledTransaction[], after?: number) =>
+  await recordSettlements(database.db, { after: after ?? (await lastSettlement(database.db)), settlements, now: NOW });
+const anOrder = async () => (await writeOrders(database.db, [{}]))[0]!;
+
+it('settles a transaction: a new version of the order, its amounts, statuses and events as they were', async () => {
+  const id = await anOrder();
+  const before = await view(id);
+  await rows(database.db, 'delete from search_outbox', {});
+  const settlement = aSettlement(id);
+  expect(await record([settlement])).toBe(1);
+  const { number: _number, transaction_id: _id, ...shown } = settlement;
+  const modified = expect.stringMatching(/^2030-01-15/) as string;
+  expect(await view(id)).toEqual({
+    ...before,
+    version: before.version + 1,
+    modified,
+    transactions: [{ ...before.transactions[0]!, ...shown, modified }],
+  });
+  expect(await rows(database.db, 'select order_id from search_outbox', {})).toEqual([{ order_id: id }]);
+  expect(await lastSettlement(database.db)).toBe(settlement.number);
+});
+
+it('a page that comes twice is recorded once', async () => {
+  const [one, two] = [await anOrder(), await anOrder()];
+  const after = await lastSettlement(database.db);
+  const page = [aSettlement(one), aSettlement(two)];
+  const recorded = await Promise.all([record(page, after), record(page, after)]);
+  expect(Math.min(...recorded)).toBe(0);
+  expect(Math.max(...recorded)).toBe(2);
+  expect(await record(page, after)).toBe(0);
+  expect([(await view(one)).version, (await openSettlements(database.db)).waiting]).toEqual([1, 0]);
+});
+
+it('one whose order comes later waits for it', async () => {
+  const id = '0190c000-0000-7000-8000-0000000000f1';
+  expect(await record([aSettlement(id)])).toBe(0);
+  expect(await openSettlements(database.db)).toEqual({ waiting: 1, waiting_since: NOW });
+  await writeOrders(database.db, [{ id }]);
+  expect(await record([])).toBe(1);
+  expect((await view(id)).transactions[0]).toMatchObject({ settlement_amount: 1_213 });
+  expect(await openSettlements(database.db)).toEqual({ waiting: 0 });
+});
+
+it('an order that is being changed does not make the others wait, and is settled by the next fetch', async () => {
+  const [busy, free] = [await anOrder(), await anOrder()];
+  await database.db.transaction(async (trx) => {
+    await rows(trx, 'select 1 from orders where id = :busy for update', { busy });
+    expect(await record([aSettlement(busy), aSettlement(free)])).toBe(1);
+  });
+  expect((await view(busy)).transactions[0]!.settlement_amount).toBeNull();
+  expect(await record([])).toBe(1);
+  expect((await view(busy)).transactions[0]!.settlement_amount).toBe(1_213);
+});
+
+it('a second settlement of a transaction overwrites nothing, and stays for an operator', async () => {
+  const id = await anOrder();
+  await record([aSettlement(id)]);
+  expect(await record([{ ...aSettlement(id), settlement_amount: 1 }])).toBe(0);
+  expect((await view(id)).transactions[0]!.settlement_amount).toBe(1_213);
+  expect((await openSettlements(database.db)).waiting).toBe(1);
+});

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client } from 'pg';
+import type { Operation } from '../../../src/processor/wire';
+import { eventually, followUp, startBench, type Bench } from './support';
+
+let bench: Bench;
+let receiver: Server;
+/** Types of the notifications that arrived. */
+let notified: string[] = [];
+
+beforeAll(async () => {
+  receiver = createServer((req, res) => {
+    let body = '';
+    req.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    req.on('end', () => {
+      notified.push((JSON.parse(body) as { type: string }).type);
+      res.writeHead(204).end();
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  bench = await startBench({ notification_url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/` });
+});
+beforeEach(() => void (notified = []));
+afterAll(async () => {
+  await bench.close();
+  await new Promise((resolve) => receiver.close(resolve));
+});
+
+const execute = (operation: Operation, key: string = randomUUID()) => bench.processor.execute(operation, key);
+const last = async () => (await all()).at(-1)?.number ?? 0;
+async function all(after = 0) {
+  const settlements = [];
+  for (;;) {
+    const page = await bench.processor.settlements(settlements.at(-1)?.number ?? after);
+    if (page.length === 0) return settlements;
+    settlements.push(...page);
+  }
+}
+
+test('what moved money is settled once, by operation: the amount less a fee, and what is given back without one', async () => {
+  const sale = await bench.charge('approved', { amount: 10_000 });
+  const held = await bench.charge('approved', { operation: 'authorize', amount: Number.MAX_SAFE_INTEGER });
+  const reversed = await bench.charge('approved', { operation: 'authorize' });
+  const small = await bench.charge('approved', { amount: 1 });
+  const operations = [
+    sale,
+    held,
+    followUp(held, 'capture', Number.MAX_SAFE_INTEGER - 7),
+    followUp(held, 'void', 7),
+    followUp(sale, 'refund', 4_000),
+    followUp(sale, 'reversal', 6_000),
+    reversed,
+    followUp(reversed, 'reversal', 1_000),
+    await bench.charge('do_not_honor'),
+    await bench.charge('processing_approved'),
+    small,
+  ];
+  for (const operation of operations) await execute(operation);
+  await bench.control('settlements', {});
+  const settlements = await all();
+  expect(
+    settlements.map(({ operation, settlement_amount, fee_amount }) => [operation, settlement_amount, fee_amount]),
+  ).toEqual(
+    expect.arrayContaining([
+      ['sale', 9_840, 160],
+      ['capture', expect.any(Number), expect.any(Number)],
+      ['refund', 4_000, undefined],
+      ['reversal', 6_000, undefined],
+      ['sale', 1, undefined],
+    ]),
+  );
+  expect(settlements).toHaveLength(5);
+  const captured = settlements.find(({ operation }) => operation === 'capture')!;
+  expect(BigInt(captured.settlement_amount) + BigInt(captured.fee_amount!)).toBe(BigInt(Number.MAX_SAFE_INTEGER - 7));
+  expect(captured).toMatchObject({
+    transaction_id: held.transaction_id,
+    follow_up_order_id: operations[2]!.follow_up_order_id,
+  });
+  await eventually(() => notified.includes('settlements.created') || undefined);
+
+  notified = [];
+  await bench.control('settlements', {});
+  expect(await all()).toEqual(settlements);
+  expect(notified).toEqual([]);
+});
+
+test('of one order, and in pages that never go back', async () => {
+  const before = await last();
+  const [one, other] = [await bench.charge('approved'), await bench.charge('approved')];
+  await execute(one);
+  await execute(other);
+  await bench.control('settlements', { order_id: other.order_id });
+  const [first] = await all(before);
+  expect(first).toMatchObject({ order_id: other.order_id });
+  await bench.control('settlements', {});
+  expect(await all(first!.number)).toMatchObject([{ order_id: one.order_id }]);
+});
+
+test('each day settles what moved money before it', async () => {
+  const before = await last();
+  const [yesterday, today] = [await bench.charge('approved'), await bench.charge('approved')];
+  await execute(yesterday, 'of-yesterday');
+  await execute(today);
+  const db = new Client({ connectionString: bench.postgres_url });
+  await db.connect();
+  await db.query("update operations set occurred = occurred - interval '1 day' where idempotency_key = 'of-yesterday'");
+  await db.end();
+  // A process settles with its first round.
+  const next = await startBench({ postgres_url: bench.postgres_url });
+  await eventually(async () => ((await all(before)).length > 0 ? true : undefined));
+  expect(await all(before)).toMatchObject([{ order_id: yesterday.order_id }]);
+  await next.simulator.close();
+  await next.processor.close();
+});
+
+test('only the service may fetch them', async () => {
+  expect((await fetch(`${bench.simulator.url}/v1/settlements/`)).status).toBe(401);
+});

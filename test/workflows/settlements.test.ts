@@ -1,0 +1,65 @@
+import type { Settlement } from '../../src/processor/wire';
+import type { Services } from '../../activities/services';
+import { SETTLEMENTS_WORKFLOW, TASK_QUEUE } from '../../workflows/messages';
+import { describeFetch } from '../../workflows/settlements';
+import { transactionIdOf } from '../support/orders';
+import { writeOrders } from '../support/search-orders';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+
+const WAITING = Date.UTC(2026, 0, 15, 12);
+
+test.each([
+  [{ settled: 12, waiting: 0 }, 'Settled 12 transactions.'],
+  [
+    { settled: 0, waiting: 2, waiting_since: WAITING },
+    'Settled 0 transactions. 2 settlements wait for their transaction, the oldest since 2026-01-15T12:00:00.000Z: see the table open_settlements.',
+  ],
+])('an operator reads what was fetched: %j', (fetched, words) => {
+  expect(describeFetch(fetched)).toBe(words);
+});
+
+describe('the workflow', () => {
+  let world: WorkflowEnvironment;
+  let settled: Settlement[] = [];
+  let failures = 1;
+  beforeAll(async () => {
+    const processor = {
+      async settlements(after: number) {
+        if (failures-- > 0) throw new Error('away');
+        return settled.filter((one) => one.number > after);
+      },
+    } as Services['processor'];
+    world = await createWorkflowEnvironment({ services: { processor } });
+  });
+  afterAll(() => world.close());
+
+  const run = async (workflowId: string) => {
+    const handle = await world.env.client.workflow.start(SETTLEMENTS_WORKFLOW, { workflowId, taskQueue: TASK_QUEUE });
+    const result: unknown = await handle.result();
+    const { searchAttributes } = await handle.describe();
+    return { result, attention: searchAttributes['Attention'] };
+  };
+
+  it('asks until the processor answers, and carries Attention once a settlement has waited for a day', async () => {
+    const [order_id] = await writeOrders(world.database.db, [{}]);
+    const of = (number: number, id: string): Settlement => ({
+      number,
+      operation: 'sale',
+      idempotency_key: `k${number}`,
+      order_id: id,
+      transaction_id: transactionIdOf(id, 1),
+      settlement_currency: 'EUR',
+      settlement_amount: 100,
+    });
+    settled = [of(1, order_id!), of(2, '0190c000-0000-7000-8000-0000000000f2')];
+    expect(await run('first')).toEqual({
+      result: { settled: 1, waiting: 1, waiting_since: expect.any(Number) },
+      attention: undefined,
+    });
+    await world.env.sleep('25 hours');
+    expect(await run('second')).toMatchObject({
+      result: { settled: 0, waiting: 1 },
+      attention: ['1 settlements have no transaction'],
+    });
+  });
+});

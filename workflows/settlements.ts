@@ -1,0 +1,30 @@
+import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import type { SettlementFetch } from '../activities/settlements';
+import { fetching } from './activities';
+import { temporalClock as clock } from './clock';
+import { ATTENTION } from './search-attributes';
+
+/** After so long a settlement without its transaction is a mistake, of ours or of the processor. Milliseconds. */
+const OVERDUE_MS = 24 * 3_600_000;
+
+/**
+ * Fetches what the processor has settled (rules 20.19). Started by a schedule, and when the processor notifies. Returns how many
+ * transactions were settled, and how many settlements wait for theirs.
+ */
+export async function settlements(): Promise<SettlementFetch> {
+  setCurrentDetails('Fetches settlements from the processor.');
+  const fetch = await fetching.fetchSettlements({ now: clock.now() });
+  setCurrentDetails(describeFetch(fetch));
+  if (fetch.waiting_since !== undefined && clock.now() - fetch.waiting_since > OVERDUE_MS) {
+    upsertSearchAttributes([{ key: ATTENTION, value: `${fetch.waiting} settlements have no transaction` }]);
+  }
+  return fetch;
+}
+
+/** What an operator reads in the Web UI. */
+export function describeFetch({ settled, waiting, waiting_since }: SettlementFetch): string {
+  const recorded = `Settled ${settled} transactions.`;
+  if (waiting_since === undefined) return recorded;
+  const since = new Date(waiting_since).toISOString();
+  return `${recorded} ${waiting} settlements wait for their transaction, the oldest since ${since}: see the table open_settlements.`;
+}
