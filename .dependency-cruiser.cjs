@@ -20,7 +20,7 @@ const ALSO = {
 /** What everybody may use. */
 const BASE = ['src/domain', 'src/errors'];
 /** What an adapter may use beside its own folder. */
-const BELOW_ADAPTERS = [...BASE, 'src/contract', 'src/config', 'src/ids', 'src/log'];
+const BELOW_ADAPTERS = [...BASE, 'src/contract', 'src/config', 'src/ids', 'src/log', 'src/secrets'];
 
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
@@ -38,7 +38,7 @@ module.exports = {
     }),
 
     rule('errors-import-nothing', 'The error table stands alone.', { path: folders('src/errors') }, { path: '.' }),
-    rule('ids-import-nothing', 'Names of things know none of the things.', { path: folders('src/ids') }, { path: OURS }),
+    rule('ids-import-nothing', 'Names and hashes of things know none of the things.', { path: folders('src/ids', 'src/secrets') }, { path: OURS }),
     rule('config-stands-alone', 'Configuration and log know nothing of what they configure.', { path: folders('src/config', 'src/log') }, {
       path: OURS,
       pathNot: folders(...BASE, 'src/config', 'src/log'),

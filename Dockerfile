@@ -1,4 +1,4 @@
-# One image for every process, `node dist/src/main/{api,worker,simulator,codec,migrate}.js` (docker-compose.yml names which), and
+# One image for every process, `node dist/src/main/{api,manage,worker,simulator,codec,migrate}.js` (docker-compose.yml names which), and
 # for two commands: bundle.js builds the workflows' code, replay.js refuses it when recorded workflows could not go on with it.
 
 FROM node:20.20.2-bookworm-slim AS build
@@ -31,5 +31,5 @@ COPY --from=build /app/dist dist
 # The lock file is part of the workflow bundle's name: a worker without it would not find the one built above.
 COPY package.json package-lock.json LICENSE ./
 USER node
-EXPOSE 3000 3001
+EXPOSE 3000 3001 3002
 CMD ["node", "dist/src/main/api.js"]

@@ -17,7 +17,7 @@ module.exports = {
     ],
   },
   transformIgnorePatterns: [
-    'node_modules/(?!(uuid|meilisearch|iso-3166|preact|preact-render-to-string|temporal-polyfill|temporal-spec|temporal-utils)/)',
+    'node_modules/(?!(uuid|jose|meilisearch|iso-3166|preact|preact-render-to-string|temporal-polyfill|temporal-spec|temporal-utils)/)',
   ],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',

@@ -16,6 +16,7 @@ import type { Caller, Context, Operation, Operations } from './operation';
 /** A merchant's system, by the API key of a project. */
 export interface ProjectCaller extends Caller {
   readonly project: Project;
+  readonly api_key_id: string;
 }
 
 export type MerchantContext = Context<ProjectCaller>;

@@ -1,7 +1,15 @@
 import type { Project } from '../src/db/projects';
-import { refuseFields } from '../src/errors';
+import { ServiceError, refuseFields } from '../src/errors';
 import { namesPrivateAddress } from '../src/webhook/address';
 import type { Services } from './merchant';
+
+export const projectSuspended = () =>
+  new ServiceError('Forbidden', 'The project is suspended: it takes no new orders, payment links or payments.');
+
+/** Throws Forbidden for a suspended project (rules 21.10). */
+export function requireActive({ status }: Pick<Project, 'status'>): void {
+  if (status === 'suspended') throw projectSuspended();
+}
 
 /** The fields of a request that depend on the project. */
 interface Asked {

@@ -13,7 +13,6 @@ const flag = (standard: boolean) =>
     .transform((value) => value === 'true');
 const url = () => z.url({ protocol: /^https?$/ });
 const rate = (standard: number) => z.coerce.number().int().min(1).max(1_000_000).default(standard);
-const milliseconds = (standard: number) => z.coerce.number().int().positive().default(standard);
 
 const REQUEST_MS = 12_000;
 const LISTENER_MS = REQUEST_MS + 1_000;
@@ -68,7 +67,15 @@ export const configSchema = z.object({
       'PEM file with the certificate chain of the API; with TLS_KEY_FILE it answers https (TLS 1.2 or newer) only.',
     ),
   TLS_KEY_FILE: z.string().optional().describe('PEM file with the private key of TLS_CERT_FILE.'),
-  API_KEY_CACHE_MS: milliseconds(5_000).describe('Milliseconds for which a looked-up API key is remembered.'),
+  API_KEY_CACHE_MS: z.coerce
+    .number()
+    .int()
+    .positive()
+    .max(2_000)
+    .default(1_000)
+    .describe(
+      'Milliseconds for which a looked-up API key is remembered, at most 2000: a revoked key works that much longer.',
+    ),
   RATE_LIMIT_PER_SECOND: z.coerce
     .number()
     .int()
@@ -92,6 +99,18 @@ export const configSchema = z.object({
   LINK_FORM_RATE_LIMIT_BURST: rate(100).describe(
     'Forms that may be sent to the hosted page of one payment link at once.',
   ),
+
+  MANAGE_HOST: z.string().default('127.0.0.1').describe('Address the bearer-token host listens on.'),
+  MANAGE_PORT: port(3002).describe('Port of the bearer-token host; 0 picks a free one.'),
+  MANAGE_PUBLIC_URL: url()
+    .optional()
+    .describe('Address clients reach the bearer-token host at, the issuer of its tokens; default: its host and port.'),
+  SECRET_KEYS: z
+    .string()
+    .optional()
+    .describe(
+      'Keys that protect secrets in the database: id:base64 of 32 bytes, with commas; the first protects new ones. npm start makes one.',
+    ),
 
   SIMULATOR_HOST: z.string().default('127.0.0.1').describe('Address the processor simulator listens on.'),
   SIMULATOR_PORT: port(3001).describe('Port of the processor simulator; 0 picks a free one.'),

@@ -5,7 +5,7 @@ export type { Logger };
 
 /** What stands where a line of JSON had a number, so without quotation marks. */
 const REPLACED_NUMBER = /(?<=[^\\]":)\[card number\]/g;
-const KEY = /\b((?:test|live|sk|mk|whsec)_)[A-Za-z0-9_+/=-]{16,}/g;
+const KEY = /\b((?:test|live|sk|mk|cs|whsec)_)[A-Za-z0-9_+/=-]{16,}/g;
 const AUTHORIZATION = /\b(Basic|Bearer) [A-Za-z0-9+/=._-]{8,}/g;
 
 /** The text without card numbers, API keys and credentials. Works on whole log lines, so nothing slips through a field. */

@@ -64,6 +64,13 @@ export function notModified(response: Response): void {
   response.end();
 }
 
+/** Answers 204: done, and there is nothing to show. */
+export function noContent(response: Response): void {
+  response.statusCode = 204;
+  protect(response);
+  response.end();
+}
+
 function protect(response: Response): void {
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Project } from '../../src/db/projects';
+import type { KeyOwner } from '../../src/db/api-keys';
 import { ServiceError } from '../../src/errors';
 import type { ProjectCaller } from '../merchant';
 
-/** Looks an API key up; `undefined`: it is wrong or revoked. Rejects when it cannot tell. */
-export type FindProject = (api_key: string) => Promise<Project | undefined>;
+/** Looks an API key up; `undefined`: it is wrong, revoked or run out. Rejects when it cannot tell. */
+export type FindOwner = (api_key: string) => Promise<KeyOwner | undefined>;
 
 /** Keys remembered at once; beyond that the least recently used is looked up again. */
 const REMEMBERED_MAX = 10_000;
@@ -14,31 +14,33 @@ const HEADER_LENGTH_MAX = 512;
 
 /**
  * Checks the header Authorization: Basic with the API key as username and an empty password (rules 2.1). Valid
- * keys are remembered for `remember_ms`, so a revoked key works that much longer; wrong keys are not remembered. Memory holds
- * digests only. Rejects with Unauthorized.
+ * keys are remembered for `remember_ms`, so a revoked key works that much longer, one that runs out does not; wrong keys are not
+ * remembered. Memory holds digests only. Rejects with Unauthorized.
  */
 export function authenticateByApiKey(
-  findProject: FindProject,
+  findOwner: FindOwner,
   remember_ms: number,
 ): (header: string | undefined) => Promise<ProjectCaller> {
-  const remembered = new LRUCache<string, { project: Project; until: number }>({ max: REMEMBERED_MAX });
+  const remembered = new LRUCache<string, { owner: KeyOwner; until: number }>({ max: REMEMBERED_MAX });
 
   return async (header) => {
     const api_key = apiKeyOf(header);
     const digest = createHash('sha256').update(api_key).digest('base64');
     const known = remembered.get(digest);
-    if (known && known.until > Date.now()) return callerOf(known.project, digest);
+    if (known && known.until > Date.now()) return callerOf(known.owner, digest);
     remembered.delete(digest);
 
-    const project = await findProject(api_key);
-    if (!project) throw new ServiceError('Unauthorized', 'The API key is wrong.');
-    remembered.set(digest, { project, until: Date.now() + remember_ms });
-    return callerOf(project, digest);
+    // From before the look-up: what it found may have changed since.
+    const until = Date.now() + remember_ms;
+    const owner = await findOwner(api_key);
+    if (!owner) throw new ServiceError('Unauthorized', 'The API key is wrong.');
+    remembered.set(digest, { owner, until: Math.min(until, owner.expires_at ?? until) });
+    return callerOf(owner, digest);
   };
 }
 
-function callerOf(project: Project, digest: string): ProjectCaller {
-  return { project, id: digest, log: { project_id: project.id } };
+function callerOf({ project, api_key_id }: KeyOwner, digest: string): ProjectCaller {
+  return { project, api_key_id, id: digest, log: { project_id: project.id, api_key_id } };
 }
 
 function apiKeyOf(header: string | undefined): string {

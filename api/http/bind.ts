@@ -15,9 +15,9 @@ import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import { notAfter } from '../../src/temporal/call';
 import { Stream, type Caller, type Context, type Versioned, type Work } from '../operation';
-import { answer, answerStream, notModified } from './answer';
+import { answer, answerStream, noContent, notModified } from './answer';
 import { etagOf, isKnown, versionsOf } from './etag';
-import { answerOnce, refuseTaken, requestHash, type KeyStore } from './idempotency';
+import { answerOnce, refuseTaken, requestHash, secretShown, type KeyStore, type Reply } from './idempotency';
 import type { RateLimit } from './rate-limit';
 
 /** Bytes of a body (rules 18.2). */
@@ -114,13 +114,22 @@ function contextOf<C extends Caller>(
 
 /** The answer as it is sent and, under an Idempotency-Key, kept. */
 function replyOf(route: Route, result: unknown): KeptAnswer {
+  if (route.success === 204) return { status: 204, body: null };
   if (!route.etag) return { status: route.success, body: result };
   return { status: route.success, ...(result as Versioned<unknown>) };
 }
 
-function replying(route: Route, work: Work<unknown>): Work<KeptAnswer> {
-  if (typeof work === 'function') return async () => replyOf(route, await work());
-  return { db: work.db, write: async (trx) => replyOf(route, await work.write(trx)) };
+/** An answer that shows a secret is sent, and a refusal kept in its place. */
+function replyToWrite(route: Route, result: unknown): Reply {
+  const reply = replyOf(route, result);
+  const { shows_secret_of: field } = route;
+  if (field === undefined) return reply;
+  return { ...reply, kept: secretShown(String((result as Record<string, unknown>)[field])) };
+}
+
+function replying(route: Route, work: Work<unknown>): Work<Reply> {
+  if (typeof work === 'function') return async () => replyToWrite(route, await work());
+  return { db: work.db, write: async (trx) => replyToWrite(route, await work.write(trx)) };
 }
 
 async function carryOut<A>(work: Work<A>): Promise<A> {
@@ -132,7 +141,8 @@ function send(request: Request, response: Response, route: Route, { status, body
     response.setHeader('ETag', etagOf(version));
     if (route.method === 'get' && isKnown(request.headers['if-none-match'], version)) return notModified(response);
   }
-  answer(response, status, body);
+  if (status === 204) noContent(response);
+  else answer(response, status, body);
 }
 
 /** OPTIONS lists the methods, the others are refused with the same list (rules 3.5). */

@@ -13,6 +13,17 @@ export interface KeyedRequest {
   readonly request_hash: Buffer;
 }
 
+/** An answer as it is sent. `kept`: what a repeat is answered with, where it is something else (rules 11.10). */
+export interface Reply extends KeptAnswer {
+  readonly kept?: KeptAnswer;
+}
+
+/** Kept in place of an answer that showed a secret about the object `id`. */
+export function secretShown(id: string): KeptAnswer {
+  const error = new ServiceError('Conflict', `The request was carried out for ${id}; its secret is shown only once.`);
+  return { status: ERRORS.Conflict.status, body: errorBody(error) };
+}
+
 /** Where the keys of one caller and their first answers are kept. `db`: the SQL transaction to do it in. */
 export interface KeyStore {
   find(key: string): Promise<KeyRecord | undefined>;
@@ -22,12 +33,12 @@ export interface KeyStore {
   keep(key: string, answer: KeptAnswer, db?: Database): Promise<KeptAnswer>;
 }
 
-/** The keys of a project. */
-export function keyStore(db: Database, project_id: string): KeyStore {
+/** The keys of a project or a client. */
+export function keyStore(db: Database, owner_id: string): KeyStore {
   return {
-    find: (key) => findKey(db, { project_id, key }),
-    claim: (request, trx = db) => claimKey(trx, { project_id, ...request }, Date.now()),
-    keep: (key, answer, trx = db) => keepAnswer(trx, { project_id, key }, answer),
+    find: (key) => findKey(db, { owner_id, key }),
+    claim: (request, trx = db) => claimKey(trx, { owner_id, ...request }, Date.now()),
+    keep: (key, answer, trx = db) => keepAnswer(trx, { owner_id, key }, answer),
   };
 }
 
@@ -63,7 +74,7 @@ function sorted(key: string, value: unknown): unknown {
 export async function answerOnce(
   keys: KeyStore,
   request: KeyedRequest,
-  prepare: (is_repeat: boolean) => Promise<Work<KeptAnswer>>,
+  prepare: (is_repeat: boolean) => Promise<Work<Reply>>,
 ): Promise<KeptAnswer> {
   for (;;) {
     const known = await keys.find(request.key);
@@ -84,7 +95,7 @@ class ClaimLost extends Error {}
 async function run(
   keys: KeyStore,
   request: KeyedRequest,
-  prepare: (is_repeat: boolean) => Promise<Work<KeptAnswer>>,
+  prepare: (is_repeat: boolean) => Promise<Work<Reply>>,
   is_repeat: boolean,
 ): Promise<KeptAnswer> {
   const claim = async (trx?: Database) => {
@@ -100,7 +111,7 @@ async function run(
     const written = await work.db
       .transaction(async (trx) => {
         await claim(trx);
-        return await keys.keep(request.key, await work.write(trx), trx);
+        return await keepReply(await work.write(trx), (answer) => keys.keep(request.key, answer, trx));
       })
       .catch((error: unknown) => ({ refusal: refusalToKeep(error) }));
     if (!('refusal' in written)) return written;
@@ -109,7 +120,16 @@ async function run(
     return await keys.keep(request.key, written.refusal);
   }
   await claim();
-  return await keys.keep(request.key, await work().catch(refusalToKeep));
+  return await keepReply(await work().catch(refusalToKeep), (answer) => keys.keep(request.key, answer));
+}
+
+async function keepReply(
+  { kept, ...sent }: Reply,
+  keep: (answer: KeptAnswer) => Promise<KeptAnswer>,
+): Promise<KeptAnswer> {
+  if (kept === undefined) return await keep(sent);
+  await keep(kept);
+  return sent;
 }
 
 /** Throws IdempotencyKeyReused when the key is taken: a request that could not be read cannot be a repeat. */

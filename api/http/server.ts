@@ -25,6 +25,13 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+interface ListenOptions {
+  request_ms: number;
+  check_ms: number;
+  /** How the variables of the host and its port begin, for messages. */
+  variables: 'API' | 'MANAGE';
+}
+
 type ListenConfig = Pick<Config, 'API_HOST' | 'API_PORT' | 'TLS_CERT_FILE' | 'TLS_KEY_FILE' | 'TRUSTED_PROXY'>;
 
 /**
@@ -34,17 +41,18 @@ type ListenConfig = Pick<Config, 'API_HOST' | 'API_PORT' | 'TLS_CERT_FILE' | 'TL
 export async function listen(
   app: Express,
   config: ListenConfig,
-  { request_ms, check_ms } = REQUEST_LIMITS,
+  options: Partial<ListenOptions> = {},
 ): Promise<Listening> {
+  const { request_ms, check_ms, variables }: ListenOptions = { ...REQUEST_LIMITS, variables: 'API', ...options };
   const tls = readCertificate(config);
   if (!tls && !isLoopback(config.API_HOST) && config.TRUSTED_PROXY === '') {
     throw new Error(
-      `The API does not listen in plain http on ${config.API_HOST}: set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXY to the address of the proxy that ends TLS, or API_HOST to 127.0.0.1.`,
+      `The ${variables === 'API' ? 'API' : 'bearer-token host'} does not listen in plain http on ${config.API_HOST}: set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXY to the address of the proxy that ends TLS, or ${variables}_HOST to 127.0.0.1.`,
     );
   }
   // Node would answer a missing Host and an unknown Expect itself, with an empty body. The app refuses the first and may ignore the
   // second (RFC 9110, Expect).
-  const options = {
+  const server_options = {
     requireHostHeader: false,
     // Of the two the shorter one counts, and a time for headers beyond that for the request disables both checks.
     headersTimeout: request_ms,
@@ -53,11 +61,11 @@ export async function listen(
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
   };
   const server = tls
-    ? https.createServer({ ...options, ...tls, minVersion: 'TLSv1.2' }, app)
-    : http.createServer(options, app);
+    ? https.createServer({ ...server_options, ...tls, minVersion: 'TLSv1.2' }, app)
+    : http.createServer(server_options, app);
   server.on('checkExpectation', app);
   answerRefused(server);
-  await start(server, config);
+  await start(server, config, variables);
   const { port } = server.address() as AddressInfo;
   const host = config.API_HOST.includes(':') ? `[${config.API_HOST}]` : config.API_HOST;
   return { url: `${tls ? 'https' : 'http'}://${host}:${port}`, port, close: () => stop(server) };
@@ -90,12 +98,16 @@ function readPem(variable: string, file: string): Buffer {
   }
 }
 
-async function start(server: http.Server, { API_HOST, API_PORT }: ListenConfig): Promise<void> {
+async function start(
+  server: http.Server,
+  { API_HOST, API_PORT }: ListenConfig,
+  variables: ListenOptions['variables'],
+): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       reject(
         cause.code === 'EADDRINUSE'
-          ? new Error(`Port ${API_PORT} is taken: set API_PORT to a free one.`, { cause })
+          ? new Error(`Port ${API_PORT} is taken: set ${variables}_PORT to a free one.`, { cause })
           : cause,
       );
     });

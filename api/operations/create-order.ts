@@ -10,7 +10,7 @@ import { orderId, transactionId } from '../../src/ids';
 import type { CreateOrderInput, TransactionInput } from '../../workflows/messages';
 import type { MerchantOperation, Services } from '../merchant';
 import { presentOrder } from '../present';
-import { requireProjectAccepts } from '../project-rules';
+import { requireActive, requireProjectAccepts } from '../project-rules';
 
 /**
  * Creates an order (rules 5.1). With a card token it is charged at once and the answer holds the outcome; a
@@ -30,6 +30,7 @@ export const createOrder =
       const order = await services.orders.findCreated(order_id, deadline_at);
       if (order !== undefined) return () => Promise.resolve(presentOrder(order, services.public_url));
     }
+    requireActive(project);
     requireProjectAccepts(services, project, body);
     requireFunding(project, body);
     const { transactions, ...fields } = body;

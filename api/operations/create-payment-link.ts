@@ -1,8 +1,9 @@
+import { findPaymentLinkView } from '../../src/db/payment-links';
 import { parseDuration } from '../../src/domain/duration';
 import { orderId } from '../../src/ids';
 import type { MerchantOperation, Services } from '../merchant';
 import { presentPaymentLink } from '../present-payment-link';
-import { requireProjectAccepts } from '../project-rules';
+import { requireActive, requireProjectAccepts } from '../project-rules';
 
 /** How long a link can be paid that names no period (rules 19.2). */
 const DEFAULT_PERIOD = 'P30D';
@@ -13,15 +14,15 @@ const DEFAULT_PERIOD = 'P30D';
  */
 export const createPaymentLink =
   (services: Services): MerchantOperation<'createPaymentLink'> =>
-  (context, { body }) => {
+  async (context, { body }) => {
     const { idempotency_key, deadline_at, not_after } = context;
     const { project } = context.caller;
     const id = orderId('paymentlink', { idempotency_key, id_namespace: project.id_namespace });
+    const isMade = context.is_repeat && (await findPaymentLinkView(services.db, id)) !== undefined;
+    if (!isMade) requireActive(project);
     requireProjectAccepts(services, project, body);
     const expiration_period = body.expiration_period ?? DEFAULT_PERIOD;
     const payment_link = { ...body, id, project_id: project.id, expiration_period };
     const input = { payment_link, period: parseDuration(expiration_period), not_after };
-    return Promise.resolve(async () =>
-      presentPaymentLink(await services.payment_links.create(input, deadline_at), services.public_url),
-    );
+    return async () => presentPaymentLink(await services.payment_links.create(input, deadline_at), services.public_url);
   };

@@ -6,7 +6,7 @@ export const getProject: MerchantOperation<'getProject'> = ({ caller: { project 
     id: project.id,
     merchant_id: project.merchant_id,
     name: project.name,
-    status: project.is_test ? 'active-testing' : 'active',
+    status: project.status === 'suspended' ? 'suspended' : project.is_test ? 'active-testing' : 'active',
     is_test: project.is_test,
     ...(project.webhook_url === null ? {} : { webhook_url: project.webhook_url }),
     payment_methods: project.payment_methods,

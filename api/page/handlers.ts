@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ERRORS, ServiceError, invalid } from '../../src/errors';
 import type { Processor } from '../../src/processor/client';
 import { WALLETS, type TestCard, type VaultedCard } from '../../src/processor/wire';
+import { projectSuspended } from '../project-rules';
 import { CARD_FIELDS, readAttempt, readCard, readName, refusalOf } from './card-form';
 import type { CsrfProtection } from './csrf';
 import { localize } from './languages';
@@ -185,6 +186,7 @@ function readPayment<Method extends PageMethod>(
   payment_method: Method | undefined,
 ): { attempt: number; payment_method: Method } | ServiceError {
   if (attempt === undefined) return invalid('attempt', 'Not the number that a form of the page holds.');
+  if (state.kind === 'ended' && state.outcome === 'suspended') return projectSuspended();
   if (state.kind !== 'payable' || attempt < state.attempt) return alreadyStarted();
   if (attempt > state.attempt) return invalid('attempt', `The present attempt is ${state.attempt}.`);
   if (payment_method === undefined || !methods.includes(payment_method)) {

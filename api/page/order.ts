@@ -11,6 +11,7 @@ import type { ProcessorNotifications } from '../../src/temporal/processor-notifi
 import type { SubmitPaymentInput } from '../../workflows/messages';
 import { clockOf } from '../clock';
 import {
+  SUSPENDED,
   pageMethods,
   type AttemptFailure,
   type CardPayment,
@@ -147,6 +148,7 @@ function stateOf(order: OrderView, now: number): PaymentState {
     };
   }
   if (order.charged_by !== 'customer') return awaitsOutcome;
+  if (order.project_status === 'suspended') return SUSPENDED;
   const attempt = last?.status === 'new' ? last.attempt : order.transactions.length + 1;
   const attempts_left = order.attempts_max - attempt + 1;
   return { kind: 'payable', attempt, attempts_left, last_failure, cancellable: true, expires_at };

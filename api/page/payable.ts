@@ -29,7 +29,9 @@ export type Outcome =
   | 'already_paid'
   | 'link_expired'
   | 'no_attempts_left'
-  | 'ended_by_merchant';
+  | 'ended_by_merchant'
+  /** The project is suspended: nothing can be paid until it is active again. */
+  | 'suspended';
 
 /**
  * Why the last attempt failed: declined by the issuer, cancelled by the customer, or anything else (3-D Secure, the
@@ -70,6 +72,14 @@ export type PaymentState =
       /** Path of the page on which the customer can try again, below the public address. */
       payment_page?: string | undefined;
     };
+
+/** What could be paid if its project took payments (rules 21.10). */
+export const SUSPENDED: PaymentState = {
+  kind: 'ended',
+  outcome: 'suspended',
+  last_failure: undefined,
+  return_address: undefined,
+};
 
 /** Something that a customer pays on a hosted page: what, to whom, by which methods, until when, and what happened. */
 export interface Payable {

@@ -13,6 +13,7 @@ import type { PayThroughLinkInput } from '../../workflows/messages';
 import { clockOf } from '../clock';
 import { failureOf, toPayable as orderToPayable } from './order';
 import {
+  SUSPENDED,
   pageMethods,
   type AttemptFailure,
   type CardPayment,
@@ -141,6 +142,7 @@ function stateOf(link: PaymentLinkView, own: OrderView | undefined, attempt: num
     const outcome = link.ended_by === 'merchant' ? 'ended_by_merchant' : ENDED[obstacle];
     return { kind: 'ended', outcome, last_failure, return_address: undefined };
   }
+  if (link.project_status === 'suspended') return SUSPENDED;
   const attempts_left = PAYMENT_LINK_ATTEMPTS_MAX - link.attempts;
   // Nothing is begun that could be cancelled: the link stays for the next customer.
   return { kind: 'payable', attempt, attempts_left, last_failure, cancellable: false, expires_at };

@@ -6,7 +6,8 @@ import { connect, type Database } from '../db/connection';
 import { recordAttempt } from '../db/deliveries';
 import { insertOrder } from '../db/insert-order';
 import { moveOrder } from '../db/move-order';
-import { insertMerchant, upsertProject } from '../db/projects';
+import { insertMerchant } from '../db/merchants';
+import { upsertProject } from '../db/projects';
 import type { NewOrder } from '../domain/new-order';
 import { Deliveries } from '../temporal/deliveries';
 import { quantile } from './figures';
@@ -100,7 +101,7 @@ async function startAll(workflows: Deliveries, deliveries: readonly NewDelivery[
 async function insertDeliveries(db: Database, count: number, webhook_url: string): Promise<NewDelivery[]> {
   const [merchant_id, project_id, now] = [uuidv7(), uuidv7(), Date.now()];
   const project = { id: project_id, name: 'Silent', is_test: true, payment_methods: [], currencies: ['EUR'] };
-  await insertMerchant(db, { id: merchant_id, name: 'Silent', now: new Date(now) });
+  await insertMerchant(db, { id: merchant_id, name: 'Silent', country: 'NL', default_currency: 'EUR' }, new Date(now));
   await upsertProject(db, merchant_id, project, new Date(now));
   const deliveries: NewDelivery[] = [];
   for (let i = 0; i < count; i += 1) {

@@ -384,7 +384,8 @@ export type Project = {
     id: string;
     merchant_id: string;
     name: string;
-    status: "active" | "active-testing";
+    /** A suspended project takes no new orders, payment links or payments. */
+    status: "active" | "active-testing" | "suspended";
     /** True: orders carry the flag is-test and no money moves. */
     is_test: boolean;
     webhook_url?: string;
@@ -979,6 +980,9 @@ export function createPaymentLink({ idempotencyKey, paymentLinkRequest }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 413;

@@ -97,17 +97,19 @@ export function openApi({
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    security: [{ [security.name]: [] }],
+    security: [{ [security.name]: security.token ? [security.token.scope] : [] }],
     tags: tags.map(({ name, description }) => ({ name, description })),
     paths,
     webhooks,
     components: {
       schemas: componentSchemas(named),
       securitySchemes: {
-        [security.name]: { type: 'http', scheme: security.scheme, description: security.description },
+        [security.name]: securityScheme(security),
       },
       headers: {
-        ETag: { description: 'Version of the order, for If-Match and If-None-Match.', schema: { type: 'string' } },
+        ...(Object.values(routes).some((route) => route.etag) && {
+          ETag: { description: 'Version of the order, for If-Match and If-None-Match.', schema: { type: 'string' } },
+        }),
         RateLimit: {
           description:
             'What the API key has left of its quota (`r`), and the seconds until all of it is there again (`t`).',
@@ -129,6 +131,15 @@ export function openApi({
       },
     },
   };
+}
+
+function securityScheme({ scheme, description, token }: RouteSet['security']): object {
+  if (token === undefined) return { type: 'http', scheme, description };
+  const flow = {
+    tokenUrl: token.path,
+    scopes: { [token.scope]: 'Every operation that the role of the client may call.' },
+  };
+  return { type: 'oauth2', description, flows: { clientCredentials: flow } };
 }
 
 /** zod marks each schema as a document of its own, and repeats in a pattern what the format says. */
@@ -195,10 +206,12 @@ function operation(
       [route.success]: {
         description: 'Done.',
         headers: { ...HEADERS, ...(route.etag && { ETag: ETAG }) },
-        content: {
-          'application/json': { schema: schemaOf(route.output), example: example?.answer },
-          ...(route.file && { [route.file]: { schema: { type: 'string' } } }),
-        },
+        ...(route.success !== 204 && {
+          content: {
+            'application/json': { schema: schemaOf(route.output), example: example?.answer },
+            ...(route.file && { [route.file]: { schema: { type: 'string' } } }),
+          },
+        }),
       },
       ...(isConditional(route) && {
         '304': {

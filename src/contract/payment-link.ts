@@ -82,7 +82,7 @@ export const PAYMENT_LINK_ROUTES = {
     body: paymentLinkRequestSchema,
     output: paymentLinkSchema,
     success: 201,
-    errors: [],
+    errors: ['Forbidden'],
   },
   listPaymentLinks: {
     method: 'get',

@@ -8,7 +8,9 @@ export const projectSchema = z.strictObject({
   id: uuid(),
   merchant_id: uuid(),
   name: z.string(),
-  status: z.enum(['active', 'active-testing']),
+  status: z
+    .enum(['active', 'active-testing', 'suspended'])
+    .describe('A suspended project takes no new orders, payment links or payments.'),
   is_test: z.boolean().describe('True: orders carry the flag is-test and no money moves.'),
   webhook_url: uri().optional(),
   payment_methods: z.array(paymentMethod()),

@@ -26,7 +26,14 @@ export interface Route {
   readonly file?: 'text/csv';
   /** The answer may be sent while it is made. */
   readonly stream?: true;
-  readonly success: 200 | 201;
+  /** The object of the path has no versions: If-Match does not count. */
+  readonly versioned?: false;
+  /** Clients of a merchant may not call it. */
+  readonly operators_only?: true;
+  /** The answer shows a secret once, about the object whose id is in this field: a repeat is refused (rules 11.10). */
+  readonly shows_secret_of?: string;
+  /** 204: without a body. */
+  readonly success: 200 | 201 | 204;
   /** Errors of the operation itself; errorsOf adds those of every operation. */
   readonly errors: readonly ErrorName[];
 }
@@ -43,8 +50,8 @@ const EVERYWHERE = [
 const WITH_BODY = ['PayloadTooLarge', 'UnsupportedMediaType'] as const satisfies readonly ErrorName[];
 
 /** Whether the operation changes the object of its path, and so heeds If-Match. */
-export function changesObject({ method, path }: Pick<Route, 'method' | 'path'>): boolean {
-  return method !== 'get' && path.includes('{');
+export function changesObject({ method, path, versioned }: Pick<Route, 'method' | 'path' | 'versioned'>): boolean {
+  return method !== 'get' && path.includes('{') && versioned !== false;
 }
 
 /** Whether a request may carry an Idempotency-Key (rules 11.1). */
@@ -62,6 +69,8 @@ export function errorsOf(route: Route): ErrorName[] {
   const byHeader: ErrorName[] = [
     ...(changesObject(route) ? ['PreconditionFailed' as const] : []),
     ...(takesIdempotencyKey(route) ? ['IdempotencyKeyReused' as const] : []),
+    ...(route.operators_only ? ['Forbidden' as const] : []),
+    ...(route.shows_secret_of === undefined ? [] : ['Conflict' as const]),
   ];
   return [...new Set<ErrorName>([...route.errors, ...byHeader, ...(route.body ? WITH_BODY : []), ...EVERYWHERE])];
 }
@@ -100,6 +109,8 @@ export interface Security {
   /** The header WWW-Authenticate of a 401. */
   readonly challenge: string;
   readonly description: string;
+  /** Where a bearer token comes from. */
+  readonly token?: { readonly path: string; readonly scope: string };
 }
 
 /** A heading of the documentation. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isCountry } from '../domain/country';
 import { isCurrency } from '../domain/currency';
-import { durationProblem } from '../domain/duration';
+import { LONGEST, durationProblem } from '../domain/duration';
 
 /** Types that several fields share, and the limits on what a request may hold (rules 18). */
 
@@ -35,7 +35,7 @@ export const timestamp = () =>
     .meta({ format: 'date-time', examples: ['2026-01-15T12:00:05.433502+00:00'] });
 
 /** An instant in a query: ISO 8601 with Z or an offset, whose `+` may have arrived as a space because the client did not encode it. */
-const instantParam = () =>
+export const instantParam = () =>
   z
     .string()
     .overwrite((text) => text.replace(' ', '+'))
@@ -71,6 +71,16 @@ export const duration = (longest: string) =>
       if (problem !== undefined) context.addIssue({ code: 'custom', message: problem, input: text });
     })
     .meta({ format: 'duration', examples: ['PT30M'] });
+
+/** How long something that is replaced goes on working: as duration, and PT0S for not at all. */
+export const overlap = () =>
+  z
+    .string()
+    .superRefine((text, context) => {
+      const problem = text === 'PT0S' ? undefined : durationProblem(text, LONGEST.overlap);
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem, input: text });
+    })
+    .meta({ format: 'duration', examples: ['PT24H'] });
 
 /** A duration in an answer. */
 export const durationText = () => z.string().meta({ format: 'duration', examples: ['PT30M'] });

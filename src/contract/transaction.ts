@@ -9,7 +9,7 @@ import { amount, currency, duration, durationText, reference, timestamp, uri, uu
 /** One payment attempt (rules 6). */
 
 /** What a customer can pay by. */
-const PAYMENT_METHODS = ['credit-card', 'apple-pay', 'google-pay'] as const;
+export const PAYMENT_METHODS = ['credit-card', 'apple-pay', 'google-pay'] as const;
 
 /** A payment method in a request. Which of them a project has active is for the operation to say. */
 export const paymentMethod = () => reference().meta({ enum: PAYMENT_METHODS });

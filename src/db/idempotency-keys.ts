@@ -16,16 +16,17 @@ export interface KeyRecord {
 }
 
 interface KeyName {
-  project_id: string;
+  /** The project or client that sent it. */
+  owner_id: string;
   key: string;
 }
 
-/** What is known of a key of this project; `undefined` when no request has claimed it. */
-export async function findKey(db: Database, { project_id, key }: KeyName): Promise<KeyRecord | undefined> {
+/** What is known of a key of this owner; `undefined` when no request has claimed it. */
+export async function findKey(db: Database, { owner_id, key }: KeyName): Promise<KeyRecord | undefined> {
   const [row] = await rows<{ request_hash: Buffer; status: number | null; body: unknown; version: number | null }>(
     db,
-    'select request_hash, status, body, version from idempotency_keys where project_id = :project_id and key = :key',
-    { project_id, key },
+    'select request_hash, status, body, version from idempotency_keys where owner_id = :owner_id and key = :key',
+    { owner_id, key },
   );
   if (row === undefined) return undefined;
   return {
@@ -37,14 +38,14 @@ export async function findKey(db: Database, { project_id, key }: KeyName): Promi
 /** Claims the key for this request; `false` when it was claimed before. */
 export async function claimKey(
   db: Database,
-  { project_id, key, request_hash }: KeyName & { request_hash: Buffer },
+  { owner_id, key, request_hash }: KeyName & { request_hash: Buffer },
   now: number,
 ): Promise<boolean> {
   const claimed = await rows(
     db,
-    `insert into idempotency_keys (project_id, key, request_hash, created) values (:project_id, :key, :request_hash, :created)
+    `insert into idempotency_keys (owner_id, key, request_hash, created) values (:owner_id, :key, :request_hash, :created)
      on conflict do nothing returning key`,
-    { project_id, key, request_hash, created: iso(now) },
+    { owner_id, key, request_hash, created: iso(now) },
   );
   return claimed.length === 1;
 }
@@ -52,15 +53,15 @@ export async function claimKey(
 /** Keeps the answer under a claimed key unless there is one; returns the answer that is kept. Throws when the key was not claimed. */
 export async function keepAnswer(
   db: Database,
-  { project_id, key }: KeyName,
+  { owner_id, key }: KeyName,
   { status, body, version }: KeptAnswer,
 ): Promise<KeptAnswer> {
   const [kept] = await rows<{ status: number; body: unknown; version: number | null }>(
     db,
     `update idempotency_keys set status = coalesce(status, :status), body = coalesce(body, :body::json),
        version = case when status is null then :version else version end
-     where project_id = :project_id and key = :key returning status, body, version`,
-    { project_id, key, status, body: JSON.stringify(body), version: version ?? null },
+     where owner_id = :owner_id and key = :key returning status, body, version`,
+    { owner_id, key, status, body: JSON.stringify(body), version: version ?? null },
   );
   if (kept === undefined) throw new Error('an answer is kept only for a key that was claimed');
   return answerOf(kept);

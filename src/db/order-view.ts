@@ -1,6 +1,6 @@
 import type { TransactionMoney } from '../domain/amounts';
 import type { ChargedBy } from '../domain/order';
-import type { OrderStatus, TransactionStatus } from '../domain/transitions';
+import type { OrderStatus, ProjectStatus, TransactionStatus } from '../domain/transitions';
 import type { FollowUpKind, OrderKind, RequestedBy } from '../domain/follow-up';
 import type { PaymentMethodDetails } from '../domain/new-order';
 import type { EventResult, EventSource } from '../domain/transaction';
@@ -43,6 +43,8 @@ export interface OrderView {
   payment_methods: string[] | null;
   /** Methods active in the project: what the hosted page offers when the order names none. */
   project_payment_methods: string[];
+  /** A suspended project takes no new payments (rules 21.10). */
+  project_status: ProjectStatus;
   /** The project's default for a transaction that names none. */
   transaction_expiration_period: string;
   return_url: string | null;
@@ -121,7 +123,7 @@ export function moneyOf(transaction: TransactionView): TransactionMoney {
 
 const ORDER_VIEW = `
      select o.*, p.merchant_id, m.name as merchant_name, p.is_test, p.payment_methods as project_payment_methods,
-       p.transaction_expiration_period,
+       p.status as project_status, p.transaction_expiration_period,
        coalesce((
          select json_agg(to_jsonb(t) || jsonb_build_object('events', (
            select coalesce(json_agg(e order by e.n), '[]'::json) from transaction_events e where e.transaction_id = t.id

@@ -1,5 +1,11 @@
 import type { LinkEndedBy, NewPaymentLink, PaymentLinkRecord } from '../domain/payment-link';
-import { PAYMENT_LINK_MOVES, sourcesOf, type OrderStatus, type PaymentLinkStatus } from '../domain/transitions';
+import {
+  PAYMENT_LINK_MOVES,
+  sourcesOf,
+  type OrderStatus,
+  type PaymentLinkStatus,
+  type ProjectStatus,
+} from '../domain/transitions';
 import { tooLate } from '../errors';
 import { iso, rows, type Database } from './connection';
 import { IN_TIME } from './in-time';
@@ -18,6 +24,8 @@ export interface PaymentLinkView {
   payment_methods: string[] | null;
   /** Methods active in the project. */
   project_payment_methods: string[];
+  /** A suspended project takes no new payments (rules 21.10). */
+  project_status: ProjectStatus;
   /** The project's default time for paying. */
   transaction_expiration_period: string;
   expiration_period: string;
@@ -38,7 +46,7 @@ export interface PaymentLinkView {
 
 const PAYMENT_LINK_VIEW = `
   select l.*, p.merchant_id, m.name as merchant_name, p.is_test, p.payment_methods as project_payment_methods,
-         p.transaction_expiration_period,
+         p.status as project_status, p.transaction_expiration_period,
          coalesce((
            select json_agg(json_build_object('id', o.id, 'status', o.status) order by o.created, o.id)
            from orders o where o.related_payment_link_id = l.id

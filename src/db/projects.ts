@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { ProjectStatus } from '../domain/transitions';
 import { rows, type Database } from './connection';
+import { pageOf, type Page, type PageRequest } from './pages';
 
 /** A merchant's project, with the defaults of its orders. */
 export interface Project {
@@ -8,6 +10,8 @@ export interface Project {
   merchant_name: string;
   name: string;
   is_test: boolean;
+  /** A suspended project takes no new orders, links or payments (rules 21.10). */
+  status: ProjectStatus;
   payment_methods: string[];
   currencies: string[];
   /** Validity of an order that names none; ISO 8601. */
@@ -23,20 +27,30 @@ export interface Project {
   id_namespace: string;
 }
 
-/** A new project; its periods are the database's defaults. */
+/** A project as the bearer-token host shows and changes it. Instants are ISO 8601 texts in UTC. */
+export interface ProjectRecord extends Project {
+  suspended_by: 'operator' | 'merchant' | null;
+  created: string;
+  modified: string;
+}
+
+/** A new project; periods that are absent are the database's defaults. */
 export interface NewProject {
   id: string;
   name: string;
   is_test: boolean;
   payment_methods: string[];
   currencies: string[];
-  webhook_url?: string | undefined;
+  webhook_url?: string | null | undefined;
   account_funding?: boolean | undefined;
+  expiration_period?: string | undefined;
+  transaction_expiration_period?: string | undefined;
+  capture_expiration_period?: string | undefined;
 }
 
 /** Selects Project; queries add a `where` or use it as a table. */
 export const PROJECT = `
-  select p.id, p.merchant_id, m.name as merchant_name, p.name, p.is_test, p.payment_methods, p.currencies,
+  select p.id, p.merchant_id, m.name as merchant_name, p.name, p.is_test, p.status, p.payment_methods, p.currencies,
          p.expiration_period, p.transaction_expiration_period, p.capture_expiration_period, p.webhook_url, p.account_funding, p.id_namespace
   from projects p join merchants m on m.id = p.merchant_id`;
 
@@ -46,12 +60,58 @@ export async function getProject(db: Database, project_id: string): Promise<Proj
   return project;
 }
 
-/** Repeat-safe: an existing merchant stays as it is. */
-export async function insertMerchant(db: Database, merchant: { id: string; name: string; now: Date }): Promise<void> {
-  await db('merchants')
-    .insert({ id: merchant.id, name: merchant.name, created: merchant.now })
-    .onConflict('id')
-    .ignore();
+const RECORD = PROJECT.replace('p.id_namespace', 'p.id_namespace, p.suspended_by, p.created, p.modified');
+
+/** The project; `undefined` when there is none. `lock`: until the end of the SQL transaction. */
+export async function findProjectRecord(db: Database, id: string, lock?: 'lock'): Promise<ProjectRecord | undefined> {
+  const sql = `${RECORD} where p.id = :id ${lock ? 'for update of p' : ''}`;
+  const [project] = await rows<ProjectRecord>(db, sql, { id });
+  return project;
+}
+
+/** The projects of a merchant, newest first. */
+export async function listProjects(db: Database, merchant_id: string, page: PageRequest): Promise<Page<ProjectRecord>> {
+  return await pageOf(
+    db,
+    {
+      select: RECORD,
+      where: ['merchant_id = :merchant_id'],
+      bindings: { merchant_id },
+      order: [
+        ['created', 'timestamptz'],
+        ['id', 'uuid'],
+      ],
+    },
+    page,
+  );
+}
+
+export async function insertProject(db: Database, merchant_id: string, project: NewProject, now: Date): Promise<void> {
+  await db('projects').insert(newRow(merchant_id, project, now));
+}
+
+/** What signs the project's webhooks. Throws when there is no such project. */
+export async function webhookSecretOf(db: Database, project_id: string): Promise<string> {
+  const [row] = await rows<{ webhook_secret: string }>(
+    db,
+    'select webhook_secret from projects where id = :project_id',
+    {
+      project_id,
+    },
+  );
+  if (row === undefined) throw new Error(`project ${project_id} is not there`);
+  return row.webhook_secret;
+}
+
+/** The fields of a project that can change. */
+export type ProjectChange = Partial<
+  Omit<ProjectRecord, 'id' | 'merchant_id' | 'merchant_name' | 'is_test' | 'id_namespace' | 'created' | 'modified'>
+>;
+
+export async function updateProject(db: Database, id: string, change: ProjectChange, now: Date): Promise<void> {
+  await db('projects')
+    .where({ id })
+    .update({ ...change, modified: now });
 }
 
 /**
@@ -65,17 +125,21 @@ export async function upsertProject(
   now: Date,
 ): Promise<{ webhook_secret: string }> {
   const [stored] = await db('projects')
-    .insert({
-      ...project,
-      merchant_id,
-      webhook_url: project.webhook_url ?? null,
-      account_funding: project.account_funding ?? false,
-      // Standard Webhooks: whsec_ and the base64 of 24 to 64 random bytes.
-      webhook_secret: `whsec_${randomBytes(32).toString('base64')}`,
-      created: now,
-    })
+    .insert(newRow(merchant_id, project, now))
     .onConflict('id')
     .merge(['webhook_url', 'payment_methods', 'account_funding'])
     .returning<{ webhook_secret: string }[]>('webhook_secret');
   return stored!;
+}
+
+function newRow(merchant_id: string, project: NewProject, now: Date) {
+  const given = Object.fromEntries(Object.entries(project).filter(([, value]) => value !== undefined));
+  return {
+    ...given,
+    merchant_id,
+    // Standard Webhooks: whsec_ and the base64 of 24 to 64 random bytes.
+    webhook_secret: `whsec_${randomBytes(32).toString('base64')}`,
+    created: now,
+    modified: now,
+  };
 }

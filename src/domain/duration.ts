@@ -7,6 +7,8 @@ export const LONGEST = {
   /** From acceptance to capture; after that the issuer may cancel the reservation (rules 7.4). */
   capture: 'P5D',
   link: 'P365D',
+  /** How long a rolled key or secret goes on working (rules 21.12). */
+  overlap: 'P30D',
 } as const;
 
 const SHORTEST_MS = 1000;
@@ -38,6 +40,11 @@ function millisecondsOf(text: string): number {
   // Duration.total needs a calendar as soon as there are weeks.
   const { weeks, days, hours, minutes, seconds } = duration;
   return ((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
+}
+
+/** Milliseconds for which a rolled key or secret goes on working: a duration, or PT0S for not at all. */
+export function overlapMs(text: string): number {
+  return text === 'PT0S' ? 0 : parseDuration(text);
 }
 
 /** What is wrong with a duration, in words for the merchant; `undefined` when it may be used. */

@@ -49,17 +49,25 @@ export const DELIVERY_MOVES = defineMoves({
   failed: [],
 });
 
+/** A project: a suspended one takes no new payments (rules 21.10). */
+export const PROJECT_MOVES = defineMoves({
+  active: ['suspended'],
+  suspended: ['active'],
+});
+
 /** Statuses by table; the lists below are in the tables' order. */
 export type TransactionStatus = keyof typeof TRANSACTION_MOVES;
 export type OrderStatus = keyof typeof ORDER_MOVES;
 export type PaymentLinkStatus = keyof typeof PAYMENT_LINK_MOVES;
 export type DeliveryStatus = keyof typeof DELIVERY_MOVES;
+export type ProjectStatus = keyof typeof PROJECT_MOVES;
 
 const statusesOf = <S extends string>(moves: Moves<S>) => Object.keys(moves) as [S, ...S[]];
 export const TRANSACTION_STATUSES = statusesOf(TRANSACTION_MOVES);
 export const ORDER_STATUSES = statusesOf(ORDER_MOVES);
 export const PAYMENT_LINK_STATUSES = statusesOf(PAYMENT_LINK_MOVES);
 export const DELIVERY_STATUSES = statusesOf(DELIVERY_MOVES);
+export const PROJECT_STATUSES = statusesOf(PROJECT_MOVES);
 
 /** Whether the table allows the move. Staying in a status is not a move. */
 export function mayMove<S extends string>(moves: Moves<S>, from: S, to: S): boolean {

@@ -1,12 +1,22 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { newClientSecret } from '../../api/manage/operations/clients';
 import { insertApiKey, newApiKey } from '../db/api-keys';
 import { connect } from '../db/connection';
-import { insertMerchant, upsertProject, type NewProject } from '../db/projects';
+import { insertMerchant } from '../db/merchants';
+import { insertOAuthClient } from '../db/oauth-clients';
+import { upsertProject, type NewProject } from '../db/projects';
+import { SecretKeys } from '../secrets';
 
-const MERCHANT = { id: '0190c000-0000-7000-8000-000000000001', name: 'Demo Books' };
+const MERCHANT = {
+  id: '0190c000-0000-7000-8000-000000000001',
+  name: 'Demo Books',
+  country: 'NL',
+  default_currency: 'EUR',
+};
 const TEST_PROJECT = '0190c000-0000-7000-8000-000000000002';
 const LIVE_PROJECT = '0190c000-0000-7000-8000-000000000003';
+const OPERATOR = '0190c000-0000-7000-8000-000000000004';
 
 /** What both projects accept: every method, and currencies with two, no and three decimals. */
 const PAYMENT_METHODS = ['credit-card', 'apple-pay', 'google-pay'];
@@ -15,29 +25,36 @@ const CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'SEK', 'NOK', 'DKK', 'PLN', 'CAD
 interface DemoKeys {
   test_api_key: string;
   live_api_key: string;
+  operator_client_secret: string;
 }
 
 export interface Demo extends DemoKeys {
   /** What signs the webhooks of each project. */
   test_webhook_secret: string;
   live_webhook_secret: string;
+  /** The client of an operator. */
+  operator_client_id: string;
 }
 
 /**
- * The demo merchant with a test and a live project; repeat-safe: projects that an earlier version made get the methods of this
+ * The demo merchant with a test and a live project, and a client for its operator; repeat-safe: projects that an earlier version made get the methods of this
  * one. Its keys are made at random at the first call and kept in `data_dir`, as the database has only their hashes: a checkout
  * keeps its keys, also with a new database.
  */
 export async function createDemo(options: {
   postgres_url: string;
+  secret_keys: string;
   demo_webhook_url?: string;
   data_dir: string;
 }): Promise<Demo> {
   const keys = await demoKeys(options.data_dir);
   const db = connect(options.postgres_url, { pool_max: 1 });
+  const secrets = new SecretKeys(options.secret_keys);
   const now = new Date();
   try {
-    await insertMerchant(db, { ...MERCHANT, now });
+    await insertMerchant(db, MERCHANT, now);
+    const operator = { client_id: OPERATOR, name: 'Demo operator', role: 'operator', merchant_id: null } as const;
+    await insertOAuthClient(db, operator, secrets.hash(keys.operator_client_secret), now);
     const make = async (project: Pick<NewProject, 'id' | 'name' | 'is_test' | 'account_funding'>, api_key: string) => {
       const { webhook_secret } = await upsertProject(
         db,
@@ -45,13 +62,14 @@ export async function createDemo(options: {
         { ...project, payment_methods: PAYMENT_METHODS, currencies: CURRENCIES, webhook_url: options.demo_webhook_url },
         now,
       );
-      await insertApiKey(db, project.id, api_key, now);
+      await insertApiKey({ db, secrets }, project.id, api_key, now);
       return webhook_secret;
     };
     const test = { id: TEST_PROJECT, name: `${MERCHANT.name} (test)`, is_test: true, account_funding: true };
     const live = { id: LIVE_PROJECT, name: MERCHANT.name, is_test: false, account_funding: false };
     return {
       ...keys,
+      operator_client_id: OPERATOR,
       test_webhook_secret: await make(test, keys.test_api_key),
       live_webhook_secret: await make(live, keys.live_api_key),
     };
@@ -62,13 +80,22 @@ export async function createDemo(options: {
 
 async function demoKeys(data_dir: string): Promise<DemoKeys> {
   const file = path.join(data_dir, 'demo-keys.json');
-  try {
-    return JSON.parse(await readFile(file, 'utf8')) as DemoKeys;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-  const keys = { test_api_key: newApiKey({ is_test: true }), live_api_key: newApiKey({ is_test: false }) };
+  const kept = await readKept(file);
+  const keys = {
+    test_api_key: kept.test_api_key ?? newApiKey({ is_test: true }),
+    live_api_key: kept.live_api_key ?? newApiKey({ is_test: false }),
+    operator_client_secret: kept.operator_client_secret ?? newClientSecret(),
+  };
   await mkdir(data_dir, { recursive: true });
   await writeFile(file, JSON.stringify(keys, null, 2), { mode: 0o600 });
   return keys;
+}
+
+async function readKept(file: string): Promise<Partial<DemoKeys>> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Partial<DemoKeys>;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw error;
+  }
 }

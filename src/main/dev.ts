@@ -10,7 +10,7 @@ import './start';
 /** What is compiled. */
 const FOLDERS = ['src', 'workflows', 'activities', 'api'];
 /** What runs the compiled code. To end these processes is enough, as the supervisor starts them again; the servers stay. */
-const OURS = ['api', 'worker', 'simulator', 'codec'];
+const OURS = ['api', 'manage', 'worker', 'simulator', 'codec'];
 /** Editors write a file in several steps, and a checkout writes many. Milliseconds. */
 const SETTLE_MS = 150;
 

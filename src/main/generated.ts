@@ -4,9 +4,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 import { configSchema } from '../config';
+import { MANAGE_API } from '../contract/manage/manage-api';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { openApi, type OpenApi } from '../contract/openapi';
-import type { Route } from '../contract/routes';
+import type { Route, RouteSet } from '../contract/routes';
 import { FIELDS, FIELD_NAMES, SORT_FIELDS, type Field } from '../domain/query/fields';
 import { ORDER_MOVES, PAYMENT_LINK_MOVES, TRANSACTION_MOVES, toMermaid } from '../domain/transitions';
 import { ERRORS, typeOf, type ErrorName } from '../errors';
@@ -23,7 +24,8 @@ export interface Generated {
 
 /** The blocks of each page, between `<!-- generated:NAME -->` and `<!-- /generated -->`. */
 const PAGES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  'docs/api.md': { operations },
+  'docs/api.md': { operations: () => operations(MERCHANT_API) },
+  'docs/manage.md': { operations: () => operations(MANAGE_API) },
   'docs/statuses.md': {
     order_moves: () => diagram(toMermaid(ORDER_MOVES)),
     transaction_moves: () => diagram(toMermaid(TRANSACTION_MOVES)),
@@ -40,7 +42,9 @@ const CHAPTERS = ['docs/statuses.md', 'docs/webhooks.md', 'docs/errors.md', 'doc
 /** Everything that only `npm run generate` writes. */
 export const GENERATED: readonly Generated[] = [
   { file: 'api/openapi.json', content: () => `${JSON.stringify(merchantDocument(), null, 2)}\n` },
-  { file: 'src/client/api.ts', content: client },
+  { file: 'api/manage/openapi.json', content: () => `${JSON.stringify(openApi(MANAGE_API), null, 2)}\n` },
+  { file: 'src/client/api.ts', content: () => client(MERCHANT_API) },
+  { file: 'src/client/manage/api.ts', content: () => client(MANAGE_API) },
   { file: '.env.example', content: envExample },
   ...Object.keys(PAGES).map((file) => ({ file, content: (present: string) => withBlocks(file, present) })),
 ];
@@ -75,12 +79,12 @@ function chapter(page: string): string {
     .trim();
 }
 
-/** The TypeScript client of the OpenAPI document, in a process of its own: the generator brings its own compiler. */
-function client(): string {
+/** The TypeScript client of an API's OpenAPI document, in a process of its own: the generator brings its own compiler. */
+function client(api: RouteSet): string {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'client-'));
   try {
     const document = path.join(folder, 'openapi.json');
-    writeFileSync(document, JSON.stringify(openApi(MERCHANT_API)));
+    writeFileSync(document, JSON.stringify(openApi(api)));
     const generator = path.join(repositoryRoot(), 'node_modules/oazapfts/dist/cli.js');
     const source = execFileSync(
       process.execPath,
@@ -104,8 +108,8 @@ function envExample(): string {
   return `# Every variable the processes read, with its default. Generated from src/config.ts by npm run generate.\n\n${variables.join('\n')}`;
 }
 
-function operations(): string {
-  const rows = Object.values(MERCHANT_API.routes).map(
+function operations(api: RouteSet): string {
+  const rows = Object.values(api.routes).map(
     (route: Route) => `| \`${route.method.toUpperCase()} ${route.path}\` | ${route.summary} |`,
   );
   return table(['Request', 'Operation'], rows);

@@ -16,6 +16,7 @@ import { connectTemporal, pingTemporal, type TemporalClient } from '../temporal/
 import { credentialsOf } from '../temporal/credentials';
 import { createWorkflows } from '../temporal/workflows';
 import { SearchReader } from '../search/reader';
+import { SecretKeys } from '../secrets';
 import { openDatabase } from './database';
 import type { Started } from './process';
 import { publicUrl } from './public-url';
@@ -31,6 +32,7 @@ export async function serveApi(
   addTo?: (pages: ReturnType<typeof createPages>, client: TemporalClient) => void,
 ): Promise<Started> {
   const page_secret = required(config, 'PAGE_SECRET');
+  const secrets = new SecretKeys(required(config, 'SECRET_KEYS'));
   const db = await openDatabase(config);
   const processor = createProcessor({
     url: required(config, 'PROCESSOR_URL'),
@@ -75,7 +77,10 @@ export async function serveApi(
         public_url,
         webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       }),
-      authenticate: authenticateByApiKey((api_key) => findProjectByApiKey(db, api_key), config.API_KEY_CACHE_MS),
+      authenticate: authenticateByApiKey(
+        (api_key) => findProjectByApiKey({ db, secrets }, api_key, Date.now()),
+        config.API_KEY_CACHE_MS,
+      ),
       keysOf: ({ project }) => keyStore(db, project.id),
     },
     document,

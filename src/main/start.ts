@@ -16,6 +16,7 @@ import { preparePostgres } from '../stack/servers/postgres';
 import { setUpNamespace, temporalData, temporalProgram, temporalTool } from '../stack/servers/temporal';
 import {
   localApiUrl,
+  localManageUrl,
   resolveStack,
   withPorts,
   type StackConfig,
@@ -35,7 +36,7 @@ const progress = createProgress();
 const { values: instead } = parseArgs({ options: { api: { type: 'string' }, worker: { type: 'string' } } });
 
 /** The order of the stop: no new requests, then no new work, then the simulator and the codec, then the servers they all need. */
-const STOP_ORDER = [['api'], ['worker'], ['simulator', 'codec'], ['postgres', 'temporal', 'meilisearch']];
+const STOP_ORDER = [['api', 'manage'], ['worker'], ['simulator', 'codec'], ['postgres', 'temporal', 'meilisearch']];
 /** Each group gets as long as one of its programs. Milliseconds. */
 const STOP_MS = STOP_ORDER.length * STOP_LIMITS_MS.supervisor;
 
@@ -108,12 +109,14 @@ class Stack {
     await Promise.all([
       this.startOurs('worker', 'Worker', stack),
       this.startOurs('api', 'API', stack),
+      this.startOurs('manage', 'Bearer host', stack),
       // Payloads are encrypted: the embedded Web UI shows them through this.
       ...(this.config.TEMPORAL_ADDRESS === undefined ? [this.startOurs('codec', 'Codec', stack)] : []),
     ]);
 
     this.facts = {
       api_url: localApiUrl(stack),
+      manage_url: localManageUrl(stack),
       temporal_address: stack.TEMPORAL_ADDRESS,
       temporal_namespace: stack.TEMPORAL_NAMESPACE,
       temporal_ui_url: stack.TEMPORAL_UI_URL ?? null,
@@ -155,6 +158,7 @@ class Stack {
       return createDemo({
         postgres_url,
         data_dir,
+        secret_keys: stack.SECRET_KEYS,
         ...(DEMO_WEBHOOK_URL === undefined ? {} : { demo_webhook_url: DEMO_WEBHOOK_URL }),
       });
     });
@@ -204,7 +208,11 @@ class Stack {
   }
 
   /** One of our own processes, with every variable of the configuration set. It tells over IPC when it is ready. */
-  private startOurs(name: 'api' | 'worker' | 'simulator' | 'codec', title: string, stack: StackConfig): Promise<void> {
+  private startOurs(
+    name: 'api' | 'manage' | 'worker' | 'simulator' | 'codec',
+    title: string,
+    stack: StackConfig,
+  ): Promise<void> {
     const program: Program = {
       name,
       command: process.execPath,

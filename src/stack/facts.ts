@@ -7,6 +7,8 @@ import { configVariables, type StackConfig } from './settings';
 export interface StackFacts {
   /** Without `/v1`. */
   api_url: string;
+  /** The bearer-token host, without `/v1`. */
+  manage_url: string;
   temporal_address: string;
   temporal_namespace: string;
   temporal_ui_url: string | null;
@@ -18,6 +20,9 @@ export interface StackFacts {
   /** What signs the webhooks of the demo merchant's projects. */
   test_webhook_secret: string;
   live_webhook_secret: string;
+  /** The demo operator's client of the bearer-token host. */
+  operator_client_id: string;
+  operator_client_secret: string;
   /** By process name, the supervisor (`start`) first. */
   pids: Record<string, number>;
 }
@@ -52,6 +57,8 @@ Temporal Web UI  ${facts.temporal_ui_url === null ? 'not known: set TEMPORAL_UI_
 Simulator        ${facts.simulator_url}/
 Test key         ${facts.test_api_key}
 Live key         ${facts.live_api_key}
+Bearer host      ${facts.manage_url}/v1/
+Operator         client ${facts.operator_client_id}, secret ${facts.operator_client_secret}
 Logs             ${shown(path.join(config.DATA_DIR, 'logs'))}${path.sep}
 
 Create an order, then open its order_url to pay it:

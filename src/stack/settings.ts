@@ -14,6 +14,8 @@ export type StackConfig = Config & {
   PROCESSOR_URL: string;
   PAGE_SECRET: string;
   PAYLOAD_KEYS: string;
+  MANAGE_PUBLIC_URL: string;
+  SECRET_KEYS: string;
 };
 
 const LOOPBACK = '127.0.0.1';
@@ -22,6 +24,7 @@ const LOOPBACK = '127.0.0.1';
 export async function withPorts(config: Config): Promise<Config> {
   const wanted: (WantedPort | undefined)[] = [
     { variable: 'API_PORT', host: config.API_HOST, port: config.API_PORT },
+    { variable: 'MANAGE_PORT', host: config.MANAGE_HOST, port: config.MANAGE_PORT },
     config.PROCESSOR_URL === undefined
       ? { variable: 'SIMULATOR_PORT', host: config.SIMULATOR_HOST, port: config.SIMULATOR_PORT }
       : undefined,
@@ -62,6 +65,8 @@ export function resolveStack(config: Config, secrets: Secrets, env: NodeJS.Proce
     PROCESSOR_URL: config.PROCESSOR_URL ?? `http://${reachable(config.SIMULATOR_HOST)}:${config.SIMULATOR_PORT}`,
     PAGE_SECRET: config.PAGE_SECRET ?? secrets.page_secret,
     PAYLOAD_KEYS: config.PAYLOAD_KEYS ?? secrets.payload_keys,
+    MANAGE_PUBLIC_URL: config.MANAGE_PUBLIC_URL ?? localManageUrl(config),
+    SECRET_KEYS: config.SECRET_KEYS ?? secrets.secret_keys,
     // A merchant who tries things out receives webhooks on the same machine.
     WEBHOOK_PRIVATE_ADDRESSES: env['WEBHOOK_PRIVATE_ADDRESSES'] !== 'false',
   };
@@ -69,7 +74,16 @@ export function resolveStack(config: Config, secrets: Secrets, env: NodeJS.Proce
 
 /** Where this machine reaches the API. */
 export function localApiUrl(config: Config): string {
-  return `${config.TLS_CERT_FILE === undefined ? 'http' : 'https'}://${reachable(config.API_HOST)}:${config.API_PORT}`;
+  return localUrl(config, config.API_HOST, config.API_PORT);
+}
+
+/** Where this machine reaches the bearer-token host. */
+export function localManageUrl(config: Config): string {
+  return localUrl(config, config.MANAGE_HOST, config.MANAGE_PORT);
+}
+
+function localUrl({ TLS_CERT_FILE }: Config, host: string, port: number): string {
+  return `${TLS_CERT_FILE === undefined ? 'http' : 'https'}://${reachable(host)}:${port}`;
 }
 
 function reachable(host: string): string {
@@ -112,6 +126,7 @@ export interface Secrets {
   meilisearch_key: string;
   page_secret: string;
   payload_keys: string;
+  secret_keys: string;
 }
 
 /** The secrets in `data_dir`; missing ones are made and written, readable by the owner alone. */
@@ -123,6 +138,7 @@ export function keepSecrets(data_dir: string): Secrets {
     meilisearch_key: kept.meilisearch_key ?? randomBytes(24).toString('hex'),
     page_secret: kept.page_secret ?? randomBytes(32).toString('hex'),
     payload_keys: kept.payload_keys ?? `1:${randomBytes(32).toString('base64')}`,
+    secret_keys: kept.secret_keys ?? `1:${randomBytes(32).toString('base64')}`,
   };
   writeWhole(file, `${JSON.stringify(secrets, null, 2)}\n`);
   return secrets;

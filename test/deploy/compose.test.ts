@@ -42,6 +42,8 @@ const GIVEN: Record<string, string> = {
   PROCESSOR_KEY: 'sk_processor',
   PROCESSOR_NOTIFICATION_SECRET: `whsec_${Buffer.alloc(24, 2).toString('base64')}`,
   PUBLIC_URL: 'https://pay.example.com',
+  MANAGE_PUBLIC_URL: 'https://manage.example.com',
+  SECRET_KEYS: `k1:${Buffer.alloc(32, 3).toString('base64')}`,
   SIMULATOR_PUBLIC_URL: 'https://issuer.example.com',
   TLS_DIR: '/etc/payments/tls',
 };
@@ -94,16 +96,16 @@ it.each(ours)('%s: the environment is one that our configuration accepts', (_nam
   expect(() => parseConfig(values)).not.toThrow();
 });
 
-it('api and worker agree on where webhooks may go', () => {
+it('api, bearer-token host and worker agree on where webhooks may go', () => {
   for (const [given, expected] of [
     [GIVEN, 'false'],
     [{ ...GIVEN, WEBHOOK_PRIVATE_ADDRESSES: 'true' }, 'true'],
   ] as const) {
     expect(
-      ['api', 'worker'].map((name) =>
+      ['api', 'manage', 'worker'].map((name) =>
         interpolate(compose.services[name]?.environment?.['WEBHOOK_PRIVATE_ADDRESSES'] ?? '', given),
       ),
-    ).toEqual([expected, expected]);
+    ).toEqual([expected, expected, expected]);
   }
 });
 
@@ -113,7 +115,7 @@ it.each(ours)('%s starts a process that exists', (name, { command = [] }) => {
 });
 
 it('runs every process of ours, two workers among them', () => {
-  expect(ours.map(([name]) => name).toSorted()).toEqual(['api', 'codec', 'migrate', 'simulator', 'worker']);
+  expect(ours.map(([name]) => name).toSorted()).toEqual(['api', 'codec', 'manage', 'migrate', 'simulator', 'worker']);
   expect(compose.services['worker']?.deploy?.replicas).toBe(2);
 });
 

@@ -2,6 +2,7 @@ import {
   DELIVERY_STATUSES,
   ORDER_STATUSES,
   PAYMENT_LINK_STATUSES,
+  PROJECT_STATUSES,
   TRANSACTION_STATUSES,
 } from '../../src/domain/transitions';
 import { files, text } from './repository';
@@ -12,6 +13,7 @@ const STATUSES: Record<string, readonly string[]> = {
   transactions: TRANSACTION_STATUSES,
   payment_links: PAYMENT_LINK_STATUSES,
   webhook_deliveries: DELIVERY_STATUSES,
+  projects: PROJECT_STATUSES,
 };
 
 /** The list of statuses each table allows after the newest migration. Migrations freeze theirs, so the last one counts. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type Database } from '../../src/db/connection';
 import { migrate } from '../../src/db/migrate';
-import { insertMerchant, upsertProject } from '../../src/db/projects';
+import { insertMerchant } from '../../src/db/merchants';
+import { upsertProject } from '../../src/db/projects';
 import { stack } from './stack';
 
 export const PROJECT = {
@@ -28,7 +29,8 @@ export async function createTestDatabase(options: { webhook_url?: string } = {})
   await migrate(url.toString());
   const statements: string[] = [];
   const db = connect(url.toString(), { pool_max: 5, onStatement: (sql) => statements.push(sql) });
-  await insertMerchant(db, { id: PROJECT.merchant_id, name: 'Test Books', now: new Date(0) });
+  const merchant = { id: PROJECT.merchant_id, name: 'Test Books', country: 'NL', default_currency: 'EUR' };
+  await insertMerchant(db, merchant, new Date(0));
   await upsertProject(
     db,
     PROJECT.merchant_id,

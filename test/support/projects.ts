@@ -1,7 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import { insertApiKey, newApiKey } from '../../src/db/api-keys';
 import { connect, rows } from '../../src/db/connection';
-import { insertMerchant, upsertProject, type NewProject } from '../../src/db/projects';
+import { insertMerchant } from '../../src/db/merchants';
+import { upsertProject, type NewProject } from '../../src/db/projects';
+import { SecretKeys } from '../../src/secrets';
 import { Merchant } from './client';
 import { stack } from './stack';
 
@@ -18,14 +20,15 @@ export async function createTestProject(fields: Partial<NewProject> = {}): Promi
     const [merchant_id, id, now] = [uuidv7(), fields.id ?? uuidv7(), new Date()];
     const { is_test = true } = fields;
     const api_key = newApiKey({ is_test });
-    await insertMerchant(db, { id: merchant_id, name: 'Another merchant', now });
+    const merchant = { id: merchant_id, name: 'Another merchant', country: 'NL', default_currency: 'EUR' };
+    await insertMerchant(db, merchant, now);
     await upsertProject(
       db,
       merchant_id,
       { name: 'Another project', payment_methods: ['credit-card'], currencies: ['EUR'], ...fields, id, is_test },
       now,
     );
-    await insertApiKey(db, id, api_key, now);
+    await insertApiKey({ db, secrets: new SecretKeys(stack().secret_keys) }, id, api_key, now);
     const [row] = await rows<{ webhook_secret: string }>(db, 'select webhook_secret from projects where id = :id', {
       id,
     });

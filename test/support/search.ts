@@ -96,7 +96,7 @@ export async function aSearchWorld(): Promise<SearchWorld> {
   const project = (await getProject(db, PROJECT.id))!;
   const [reader, writer] = [new SearchReader(server, log), new SearchWriter(server)];
   const api = await serveTestApi({
-    findProject: async () => project,
+    findOwner: async () => ({ project, api_key_id: '0123456789ab' }),
     operations: { searchOrders: searchOrders({ db, search: reader, public_url: 'https://pay.example' }) },
   });
   const indexers: Indexer[] = [];

@@ -9,6 +9,8 @@ export interface RunningStack extends StackFacts {
   processor_key: string;
   /** What reads the payloads of its workflows. */
   payload_keys: string;
+  /** What its API keys and signing keys are protected with. */
+  secret_keys: string;
   /** The master key of its search server. */
   meilisearch_key: string;
 }
@@ -28,6 +30,7 @@ export function stackIn(data_dir: string): RunningStack {
     data_dir,
     processor_key: variables['PROCESSOR_KEY'] ?? '',
     payload_keys: variables['PAYLOAD_KEYS'] ?? '',
+    secret_keys: variables['SECRET_KEYS'] ?? '',
     meilisearch_key: variables['MEILISEARCH_KEY'] ?? '',
   };
 }

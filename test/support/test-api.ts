@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { createApp, type AppDependencies } from '../../api/http/app';
-import { authenticateByApiKey, type FindProject } from '../../api/http/authenticate';
+import { authenticateByApiKey, type FindOwner } from '../../api/http/authenticate';
 import type { KeyStore } from '../../api/http/idempotency';
 import { listen, type Listening } from '../../api/http/server';
 import type { Project } from '../../src/db/projects';
@@ -21,6 +21,7 @@ export const PROJECT = {
   merchant_name: 'Demo',
   name: 'Demo test',
   is_test: true,
+  status: 'active',
   payment_methods: ['credit-card'],
   currencies: ['EUR'],
   expiration_period: 'PT30M',
@@ -30,6 +31,8 @@ export const PROJECT = {
   account_funding: false,
   id_namespace: '4b5a1f0e-6d2c-4c3b-8a7f-1e2d3c4b5a69',
 } satisfies Project;
+
+export const OWNER = { project: PROJECT, api_key_id: '0123456789ab' };
 
 export const API_KEY = 'test_0123456789ab0123456789abcdef0123456789abcdef01234567';
 export const AUTHORIZATION = `Basic ${Buffer.from(`${API_KEY}:`).toString('base64')}`;
@@ -55,7 +58,7 @@ type Dependencies = AppDependencies<ProjectCaller>;
 
 interface Options extends Partial<Pick<Dependencies, 'probes' | 'routers'>> {
   operations?: Partial<MerchantOperations>;
-  findProject?: FindProject;
+  findOwner?: FindOwner;
   keys?: KeyStore;
   config?: Partial<Dependencies['config'] & Pick<Config, 'API_KEY_CACHE_MS'>>;
   listen?: Partial<Parameters<typeof listen>[1]>;
@@ -81,7 +84,7 @@ export async function serveTestApi(options: Options = {}): Promise<TestApi> {
       routes: MERCHANT_API,
       operations: { ...recording(calls), ...options.operations },
       authenticate: authenticateByApiKey(
-        options.findProject ?? (async (api_key) => (api_key === API_KEY ? PROJECT : undefined)),
+        options.findOwner ?? (async (api_key) => (api_key === API_KEY ? OWNER : undefined)),
         config.API_KEY_CACHE_MS,
       ),
       keysOf: () => keys,

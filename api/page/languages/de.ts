@@ -128,6 +128,10 @@ export const DE: Texts = {
       detail: (merchant) =>
         `${merchant} hat ihn geschlossen. Wenn Sie noch bezahlen möchten, bitten Sie ${merchant} um einen neuen Link.`,
     },
+    suspended: {
+      heading: 'Zurzeit keine Zahlungen',
+      detail: (merchant: string) => `Es wurde nichts abgebucht. ${merchant} nimmt zurzeit keine Zahlungen an.`,
+    },
   },
   last_declined: 'Ihre Karte wurde abgelehnt, weitere Versuche sind nicht möglich.',
   back_to: (merchant) => `Zurück zu ${merchant}`,

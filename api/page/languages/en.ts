@@ -120,6 +120,10 @@ export const EN = {
       detail: (merchant: string) =>
         `${merchant} has closed it. If you still want to pay, ask ${merchant} for a new link.`,
     },
+    suspended: {
+      heading: 'No payments at the moment',
+      detail: (merchant: string) => `Nothing was charged. ${merchant} takes no payments at the moment.`,
+    },
   },
   last_declined: 'Your card was declined, and no further try is left.',
   back_to: (merchant: string) => `Back to ${merchant}`,

@@ -116,6 +116,10 @@ export const ES: Texts = {
       heading: 'Este enlace de pago está cerrado',
       detail: (merchant) => `${merchant} lo ha cerrado. Si aún quieres pagar, pide un enlace nuevo a ${merchant}.`,
     },
+    suspended: {
+      heading: 'Ahora no se puede pagar',
+      detail: (merchant: string) => `No se ha cobrado nada. ${merchant} no acepta pagos en este momento.`,
+    },
   },
   last_declined: 'Tu tarjeta ha sido rechazada y no quedan más intentos.',
   back_to: (merchant) => `Volver a ${merchant}`,

@@ -124,6 +124,10 @@ export const FR: Texts = {
       detail: (merchant) =>
         `${merchant} l’a fermé. Si vous souhaitez toujours payer, demandez un nouveau lien à ${merchant}.`,
     },
+    suspended: {
+      heading: 'Aucun paiement pour le moment',
+      detail: (merchant: string) => `Rien n’a été débité. ${merchant} n’accepte aucun paiement pour le moment.`,
+    },
   },
   last_declined: 'Votre carte a été refusée et il ne vous reste plus d’essai.',
   back_to: (merchant) => `Retour à ${merchant}`,

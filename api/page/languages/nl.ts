@@ -125,6 +125,10 @@ export const NL: Texts = {
       detail: (merchant) =>
         `${merchant} heeft hem gesloten. Wil je nog betalen, vraag ${merchant} dan om een nieuwe link.`,
     },
+    suspended: {
+      heading: 'Op dit moment geen betalingen',
+      detail: (merchant: string) => `Er is niets afgeschreven. ${merchant} neemt op dit moment geen betalingen aan.`,
+    },
   },
   last_declined: 'Je kaart is geweigerd en je kunt het niet nog een keer proberen.',
   back_to: (merchant) => `Terug naar ${merchant}`,

@@ -62,6 +62,7 @@ const SIGNS: Record<Outcome, { sign: Sign; tone: string }> = {
   link_expired: { sign: 'clock', tone: 'sign' },
   no_attempts_left: { sign: 'cross', tone: 'sign' },
   ended_by_merchant: { sign: 'cross', tone: 'sign' },
+  suspended: { sign: 'cross', tone: 'sign' },
 };
 
 interface ResultPageProps extends Frame {

@@ -11,7 +11,10 @@ export async function up(knex: Knex): Promise<void> {
     create table merchants (
       id uuid primary key,
       name text not null,
-      created timestamptz not null
+      country text not null check (country ~ '^[A-Z]{2}$'),
+      default_currency text not null check (default_currency ~ '^[A-Z]{3}$'),
+      created timestamptz not null,
+      modified timestamptz not null
     );
 
     create table projects (
@@ -19,6 +22,10 @@ export async function up(knex: Knex): Promise<void> {
       merchant_id uuid not null references merchants,
       name text not null,
       is_test boolean not null,
+      -- A suspended project takes no new orders, links or payments (rules 21.10). What an operator suspends, only an operator
+      -- activates.
+      status text not null default 'active' check (status in ('active', 'suspended')),
+      suspended_by text check (suspended_by in ('operator', 'merchant')),
       payment_methods text[] not null,
       currencies text[] not null,
       -- Whether the acquirer has registered the project for loading other accounts.
@@ -33,22 +40,89 @@ export async function up(knex: Knex): Promise<void> {
       -- Ids of objects that are created with an Idempotency-Key derive from the key and this namespace. It is secret: whoever
       -- knows an order's id can open its hosted page, and keys are often as easy to guess as order numbers.
       id_namespace uuid not null default gen_random_uuid(),
-      created timestamptz not null
+      created timestamptz not null,
+      modified timestamptz not null,
+      check ((status = 'suspended') = (suspended_by is not null))
     );
 
-    -- A key is shown once: its first part names the row, of the rest only the SHA-256 is kept.
+    -- A key is shown once: its first part names the row, of the rest only a keyed hash is kept. secret_key_id: the key of
+    -- SECRET_KEYS that it is hashed with.
     create table api_keys (
       id text primary key,
       project_id uuid not null references projects,
       secret_hash bytea not null,
+      secret_key_id text not null,
       created timestamptz not null,
+      last_used date,
+      -- From when it is refused; null: it works until it is rolled or revoked.
+      expires timestamptz,
       revoked timestamptz
     );
 
-    -- The Idempotency-Keys of merchants (rules 11.2). A row is written before its request does anything that lasts, and is kept
-    -- as long as what was created with it.
+    -- Who may call the bearer-token host (rules 21). After a roll the previous secret works until previous_expires.
+    create table oauth_clients (
+      client_id uuid primary key,
+      name text not null,
+      role text not null check (role in ('operator', 'merchant')),
+      merchant_id uuid references merchants,
+      secret_hash bytea not null,
+      secret_key_id text not null,
+      previous_secret_hash bytea,
+      previous_secret_key_id text,
+      previous_expires timestamptz,
+      created timestamptz not null,
+      last_used date,
+      revoked timestamptz,
+      check ((role = 'merchant') = (merchant_id is not null)),
+      check ((previous_secret_hash is null) = (previous_expires is null)),
+      check ((previous_secret_hash is null) = (previous_secret_key_id is null))
+    );
+
+    -- What signs the tokens of the bearer-token host: one key signs, replaced ones check the tokens they have signed.
+    create table signing_keys (
+      kid uuid primary key,
+      public_key json not null,
+      -- Encrypted with a key of SECRET_KEYS.
+      private_key bytea not null,
+      secret_key_id text not null,
+      created timestamptz not null,
+      replaced timestamptz
+    );
+    create unique index signing_keys_present on signing_keys ((true)) where replaced is null;
+
+    -- Every change of merchants, projects, keys, clients and secrets (rules 21.14). Written in the SQL transaction of the change.
+    create table audit_trail (
+      n bigint generated always as identity primary key,
+      id uuid not null unique,
+      at timestamptz not null,
+      actor_kind text not null check (actor_kind in ('client', 'api_key', 'command_line')),
+      actor_id text not null,
+      action text not null,
+      object_kind text not null,
+      object_id text not null,
+      -- The merchant whose object it is; null: of the installation.
+      merchant_id uuid,
+      before json,
+      after json,
+      request_id uuid
+    );
+    create function audit_trail_is_append_only() returns trigger language plpgsql as $$
+      begin
+        raise exception 'the audit trail is append-only';
+      end
+    $$;
+    create trigger audit_trail_keep before update or delete or truncate on audit_trail
+      for each statement execute function audit_trail_is_append_only();
+    create index audit_trail_merchant on audit_trail (merchant_id, n);
+    create index audit_trail_object on audit_trail (object_id, n);
+    create index audit_trail_actor on audit_trail (actor_id, n);
+    create index projects_merchant on projects (merchant_id, created, id);
+    create index api_keys_project on api_keys (project_id, created, id);
+
+    -- The Idempotency-Keys of projects and clients (rules 11.2). A row is written before its request does anything that lasts, and
+    -- is kept as long as what was created with it. owner_id: the project or client.
     create table idempotency_keys (
-      project_id uuid not null references projects,
+      owner_id uuid not null,
       key text not null check (length(key) between 1 and 255),
       -- SHA-256 of the request's method, path and body.
       request_hash bytea not null,
@@ -58,7 +132,7 @@ export async function up(knex: Knex): Promise<void> {
       -- Version of the object in the answer, where it carries an ETag.
       version int,
       created timestamptz not null,
-      primary key (project_id, key),
+      primary key (owner_id, key),
       check ((status is null) = (body is null))
     );
 

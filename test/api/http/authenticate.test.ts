@@ -1,12 +1,14 @@
-import { authenticateByApiKey } from '../../../api/http/authenticate';
-import { API_KEY, AUTHORIZATION, PROJECT } from '../../support/test-api';
+import { authenticateByApiKey, type FindOwner } from '../../../api/http/authenticate';
+import { API_KEY, AUTHORIZATION, OWNER, PROJECT } from '../../support/test-api';
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
-const findProject = jest.fn(async (api_key: string) => (api_key === API_KEY ? PROJECT : undefined));
-beforeEach(() => findProject.mockClear());
+const findOwner = jest.fn<ReturnType<FindOwner>, [string]>(async (api_key) =>
+  api_key === API_KEY ? OWNER : undefined,
+);
+beforeEach(() => findOwner.mockClear());
 
 test('the API key is the username, the password is empty', async () => {
-  await expect(authenticateByApiKey(findProject, 0)(AUTHORIZATION)).resolves.toMatchObject({ project: PROJECT });
+  await expect(authenticateByApiKey(findOwner, 0)(AUTHORIZATION)).resolves.toMatchObject({ project: PROJECT });
 });
 
 test.each([
@@ -14,7 +16,7 @@ test.each([
   ['more spaces', AUTHORIZATION.replace(' ', '   ')],
   ['base64 without padding', AUTHORIZATION.replace(/=+$/, '')],
 ])('%s is accepted', async (_title, header) => {
-  await expect(authenticateByApiKey(findProject, 0)(header)).resolves.toMatchObject({ project: PROJECT });
+  await expect(authenticateByApiKey(findOwner, 0)(header)).resolves.toMatchObject({ project: PROJECT });
 });
 
 test.each<[string, string | undefined, number]>([
@@ -34,25 +36,25 @@ test.each<[string, string | undefined, number]>([
   ['a wrong key', basic(`${API_KEY.replace('test', 'live')}:`), 1],
   ['a part of the key', basic(`${API_KEY.slice(0, -1)}:`), 1],
 ])('%s: Unauthorized after %#', async (_title, header, lookups) => {
-  const refused = authenticateByApiKey(findProject, 0)(header);
+  const refused = authenticateByApiKey(findOwner, 0)(header);
   await expect(refused).rejects.toMatchObject({ error: 'Unauthorized' });
   await expect(refused).rejects.not.toMatchObject({ value: expect.stringContaining(API_KEY.slice(5, 20)) as string });
-  expect(findProject).toHaveBeenCalledTimes(lookups);
+  expect(findOwner).toHaveBeenCalledTimes(lookups);
 });
 
 test('a key that was found is looked up once while it is remembered', async () => {
-  const authenticate = authenticateByApiKey(findProject, 60_000);
+  const authenticate = authenticateByApiKey(findOwner, 60_000);
   await authenticate(AUTHORIZATION);
   await authenticate(AUTHORIZATION);
-  expect(findProject).toHaveBeenCalledTimes(1);
+  expect(findOwner).toHaveBeenCalledTimes(1);
 });
 
 test('a revoked key ends with the time it is remembered', async () => {
   jest.useFakeTimers();
   try {
-    const authenticate = authenticateByApiKey(findProject, 1_000);
+    const authenticate = authenticateByApiKey(findOwner, 1_000);
     await authenticate(AUTHORIZATION);
-    findProject.mockResolvedValueOnce(undefined);
+    findOwner.mockResolvedValueOnce(undefined);
     jest.advanceTimersByTime(999);
     await expect(authenticate(AUTHORIZATION)).resolves.toMatchObject({ project: PROJECT });
     jest.advanceTimersByTime(1);
@@ -62,15 +64,31 @@ test('a revoked key ends with the time it is remembered', async () => {
   }
 });
 
+test('a key that runs out is not remembered beyond that (rules 21.12)', async () => {
+  jest.useFakeTimers({ now: 0 });
+  try {
+    const authenticate = authenticateByApiKey(findOwner, 1_000);
+    findOwner.mockResolvedValueOnce({ ...OWNER, expires_at: 500 });
+    await authenticate(AUTHORIZATION);
+    findOwner.mockResolvedValueOnce(undefined);
+    jest.advanceTimersByTime(499);
+    await expect(authenticate(AUTHORIZATION)).resolves.toMatchObject({ project: PROJECT });
+    jest.advanceTimersByTime(1);
+    await expect(authenticate(AUTHORIZATION)).rejects.toMatchObject({ error: 'Unauthorized' });
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 test('a wrong key is looked up each time: it may be new', async () => {
-  const authenticate = authenticateByApiKey(findProject, 60_000);
+  const authenticate = authenticateByApiKey(findOwner, 60_000);
   for (let time = 0; time < 2; time++) {
     await expect(authenticate(basic('test_x:'))).rejects.toMatchObject({ error: 'Unauthorized' });
   }
-  expect(findProject).toHaveBeenCalledTimes(2);
+  expect(findOwner).toHaveBeenCalledTimes(2);
 });
 
 test('a look-up that fails is not taken for a wrong key', async () => {
-  findProject.mockRejectedValueOnce(new Error('no database'));
-  await expect(authenticateByApiKey(findProject, 0)(AUTHORIZATION)).rejects.toThrow('no database');
+  findOwner.mockRejectedValueOnce(new Error('no database'));
+  await expect(authenticateByApiKey(findOwner, 0)(AUTHORIZATION)).rejects.toThrow('no database');
 });

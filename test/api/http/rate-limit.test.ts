@@ -1,10 +1,10 @@
 import type express from 'express';
 import { createRateLimit } from '../../../api/http/rate-limit';
-import { API_KEY, AUTHORIZATION, PROJECT, serveTestApi, type TestApi } from '../../support/test-api';
+import { API_KEY, AUTHORIZATION, OWNER, serveTestApi, type TestApi } from '../../support/test-api';
 
 const OTHER_KEY = API_KEY.replace('0123', '3210');
 const basic = (api_key: string) => `Basic ${Buffer.from(`${api_key}:`).toString('base64')}`;
-const findProject = async (api_key: string) => ([API_KEY, OTHER_KEY].includes(api_key) ? PROJECT : undefined);
+const findOwner = async (api_key: string) => ([API_KEY, OTHER_KEY].includes(api_key) ? OWNER : undefined);
 const PATH = '/v1/merchants/self/projects/self/';
 
 let api: TestApi;
@@ -22,7 +22,7 @@ beforeEach(async () => {
       'clearInterval',
     ],
   });
-  api = await serveTestApi({ config: { RATE_LIMIT_PER_SECOND: 5 }, findProject });
+  api = await serveTestApi({ config: { RATE_LIMIT_PER_SECOND: 5 }, findOwner });
 });
 afterEach(async () => {
   jest.useRealTimers();

@@ -6,7 +6,7 @@ import path from 'node:path';
 import tls from 'node:tls';
 import express from 'express';
 import { listen, type Listening } from '../../../api/http/server';
-import { API_KEY, AUTHORIZATION, PROJECT, serveTestApi } from '../../support/test-api';
+import { API_KEY, AUTHORIZATION, OWNER, serveTestApi } from '../../support/test-api';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'tls-'));
 const TLS_CERT_FILE = path.join(folder, 'cert.pem');
@@ -218,9 +218,9 @@ test('close finishes the request that is open', async () => {
         return { payment_methods: {} };
       },
     },
-    findProject: async (key) => {
+    findOwner: async (key) => {
       setImmediate(release);
-      return key === API_KEY ? PROJECT : undefined;
+      return key === API_KEY ? OWNER : undefined;
     },
   });
   const answer = api.send('/v1/merchants/self/projects/self/currencies/', { headers: { connection: 'close' } });

@@ -90,6 +90,12 @@ test.each<[string, OrderView, string]>([
     anOrder('processing', [{ ...declined(1), expires_at: '2026-03-01T11:00:00Z' }]),
     'pay 2, 4 left, declined',
   ],
+  ['a suspended project takes no payment', anOrder('new', [], { project_status: 'suspended' }), 'suspended'],
+  [
+    'what is under way in a suspended project goes on',
+    anOrder('processing', [transaction('pending', 1)], { project_status: 'suspended' }),
+    'wait for issuer, may cancel',
+  ],
   ['completed', anOrder('completed', [transaction('accepted', 1)]), 'completed'],
   ['cancelled', anOrder('cancelled'), 'cancelled'],
   ['expired', anOrder('expired'), 'expired'],

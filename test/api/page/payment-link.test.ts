@@ -112,6 +112,7 @@ describe('a payment link is', () => {
       undefined,
       'wait for other_payment',
     ],
+    ['of a suspended project', aLink('new', 0, { project_status: 'suspended' }), undefined, 'suspended'],
     ['ended by the merchant', aLink('expired', 1, { ended_by: 'merchant' }), declined, 'ended_by_merchant'],
   ])('%s', (_title, link, order, expected) => {
     const payable = toPayable(link, { payer: 'p', own: order, attempt: order ? 2 : 1 }, NOW);

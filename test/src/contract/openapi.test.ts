@@ -1,44 +1,50 @@
 import Ajv from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
-import { EXAMPLES } from '../../../src/contract/examples';
-import { MERCHANT_API, type MerchantRoutes } from '../../../src/contract/merchant-api';
-import { openApi, type JsonSchema, type OpenApiOperation } from '../../../src/contract/openapi';
-import { errorsOf, readsOnly, type Route } from '../../../src/contract/routes';
+import { MANAGE_API } from '../../../src/contract/manage/manage-api';
+import { MERCHANT_API } from '../../../src/contract/merchant-api';
+import { openApi, type JsonSchema } from '../../../src/contract/openapi';
+import { errorsOf, readsOnly, type RouteSet } from '../../../src/contract/routes';
 import { ERRORS, typeOf } from '../../../src/errors';
 
-const document = openApi(MERCHANT_API);
-const { routes } = MERCHANT_API;
-const ids = Object.keys(routes) as (keyof MerchantRoutes)[];
-const operationOf = (id: keyof MerchantRoutes): OpenApiOperation =>
-  document.paths[routes[id].path]![routes[id].method]!;
+const APIS: RouteSet[] = [MERCHANT_API, MANAGE_API];
+const documents = APIS.map((api) => openApi(api));
+const document = documents[0]!;
+const entries = APIS.flatMap(({ routes, examples }, n) =>
+  Object.entries(routes).map(([id, route]) => ({
+    id,
+    route,
+    example: examples[id]!,
+    operation: documents[n]!.paths[route.path]![route.method]!,
+    document: documents[n]!,
+  })),
+);
 
-const validate = (schema: object, value: unknown) => {
+const validate = (schema: object, value: unknown, { components } = document) => {
   const local = JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', '#/$defs/')) as object;
   const check = addFormats(new Ajv({ strict: true, strictTypes: false, allErrors: true })).compile({
     ...local,
-    $defs: JSON.parse(
-      JSON.stringify(document.components.schemas).replaceAll('#/components/schemas/', '#/$defs/'),
-    ) as object,
+    $defs: JSON.parse(JSON.stringify(components.schemas).replaceAll('#/components/schemas/', '#/$defs/')) as object,
   });
   check(value);
   return check.errors ?? [];
 };
 
-describe.each(ids)('%s', (id) => {
-  const route: Route = routes[id];
-  const example: { body?: unknown; answer: unknown } = EXAMPLES[id];
-  const operation = operationOf(id);
-
+describe.each(entries)('$id', ({ id, route, example, operation, document }) => {
   test('is in the document under its own id', () => {
     expect(operation.operationId).toBe(id);
   });
 
   test('has an example of request and answer that the published schemas accept', () => {
-    const answer = operation.responses[route.success]!.content!['application/json'];
-    expect([answer.example, validate(answer.schema, answer.example)]).toEqual([example.answer, []]);
+    const answer = operation.responses[route.success]!.content?.['application/json'];
+    expect(answer === undefined).toBe(route.success === 204);
+    if (answer) {
+      expect([answer.example, validate(answer.schema, answer.example, document)]).toEqual([example.answer, []]);
+    }
     const request = operation.requestBody?.content['application/json'];
     expect(request !== undefined).toBe(route.body !== undefined);
-    if (request) expect([request.example, validate(request.schema, request.example)]).toEqual([example.body, []]);
+    if (request) {
+      expect([request.example, validate(request.schema, request.example, document)]).toEqual([example.body, []]);
+    }
   });
 
   test('names each of its error types once, together with those that share the status', () => {
@@ -47,7 +53,11 @@ describe.each(ids)('%s', (id) => {
       const { description, content } = operation.responses[status]!;
       expect(description.split(`${typeOf(name)}: `)).toHaveLength(2);
       expect(
-        validate(content!['application/json'].schema, content!['application/json'].examples![typeOf(name)]!.value),
+        validate(
+          content!['application/json'].schema,
+          content!['application/json'].examples![typeOf(name)]!.value,
+          document,
+        ),
       ).toEqual([]);
     }
     const statuses = new Set(
@@ -77,22 +87,25 @@ test('the published schemas refuse what the service refuses', () => {
   expect(wrong.filter((body) => validate(schema, body).length === 0)).toEqual([]);
 });
 
-test('every reference leads somewhere, and schemas are no documents of their own', () => {
-  const text = JSON.stringify(document);
-  const references = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!.split('/'));
-  const target = (path: string[]) =>
-    path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document);
-  expect(references.length).toBeGreaterThan(10);
-  expect(references.filter((path) => target(path) === undefined)).toEqual([]);
-  expect(text).not.toMatch(/"\$(id|schema)"/);
-});
+test.each(documents)(
+  'every reference of $info.title leads somewhere, and schemas are no documents of their own',
+  (document) => {
+    const text = JSON.stringify(document);
+    const references = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!.split('/'));
+    const target = (path: string[]) =>
+      path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document);
+    expect(references.length).toBeGreaterThan(10);
+    expect(references.filter((path) => target(path) === undefined)).toEqual([]);
+    expect(text).not.toMatch(/"\$(id|schema)"/);
+  },
+);
 
 test('an answer may grow: no schema forbids a field it does not know', () => {
-  expect(JSON.stringify(document)).not.toMatch('"additionalProperties":false');
+  expect(JSON.stringify(documents)).not.toMatch('"additionalProperties":false');
 });
 
 test('the document is the same every time', () => {
-  expect(openApi(MERCHANT_API)).toEqual(document);
+  expect(APIS.map((api) => openApi(api))).toEqual(documents);
 });
 
 test('error types, flags and payment methods are enumerations', () => {
@@ -109,9 +122,8 @@ test('error types, flags and payment methods are enumerations', () => {
 });
 
 test('every operation has one tag that is described, and declares Retry-After where it is sent', () => {
-  const tags = document.tags.map(({ name }) => name);
-  for (const id of ids) {
-    const operation = operationOf(id);
+  for (const { operation, document } of entries) {
+    const tags = document.tags.map(({ name }) => name);
     expect([operation.tags?.length, tags]).toEqual([1, expect.arrayContaining(operation.tags ?? [])]);
     const declared = Object.keys(operation.responses).filter((status) =>
       Object.hasOwn(operation.responses[status]!.headers, 'Retry-After'),
@@ -128,9 +140,8 @@ test('every text of a request body has a limit', () => {
     ...(schema.items ? unlimited(schema.items, `${path}[]`) : []),
     ...Object.entries(schema.properties ?? {}).flatMap(([name, property]) => unlimited(property, `${path}.${name}`)),
   ];
-  const requests = Object.entries(document.components.schemas).filter(([name]) =>
-    /Request$|Update$|^Customer$/.test(name),
-  );
+  const schemas = documents.flatMap(({ components }) => Object.entries(components.schemas));
+  const requests = schemas.filter(([name]) => /Request$|Update$|^Customer$/.test(name));
   expect(requests.flatMap(([name, schema]) => unlimited(schema, name))).toEqual([]);
   expect(requests.length).toBeGreaterThan(3);
 });

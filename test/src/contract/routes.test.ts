@@ -1,14 +1,15 @@
-import { EXAMPLES } from '../../../src/contract/examples';
+import { MANAGE_API } from '../../../src/contract/manage/manage-api';
+import { MERCHANT_API } from '../../../src/contract/merchant-api';
 import { parseRequest } from '../../../src/contract/request';
-import { MERCHANT_API, type MerchantRoutes } from '../../../src/contract/merchant-api';
-import type { Route } from '../../../src/contract/routes';
+import type { RouteSet } from '../../../src/contract/routes';
 
-const { routes } = MERCHANT_API;
-const ids = Object.keys(routes) as (keyof MerchantRoutes)[];
+const APIS: RouteSet[] = [MERCHANT_API, MANAGE_API];
+const entries = APIS.flatMap(({ routes, examples }) =>
+  Object.entries(routes).map(([id, route]) => ({ id, route, example: examples[id]! })),
+);
 
-describe.each(ids)('%s', (id) => {
-  const route: Route = routes[id];
-  const example: { params?: unknown; body?: unknown; answer: unknown } = EXAMPLES[id];
+describe.each(entries)('$id', ({ route, ...rest }) => {
+  const example: { params?: unknown; body?: unknown; answer: unknown } = rest.example;
 
   test('is under /v1/ and ends with a slash', () => {
     expect(route.path).toMatch(/^\/v1\/(?:[a-z{}_-]+\/)+$/);
@@ -27,14 +28,15 @@ describe.each(ids)('%s', (id) => {
     };
     expect(parseRequest(route, raw)).toEqual({
       ...(route.params && { params: example.params }),
-      ...(route.query && { query: {} }),
+      // Defaults of a page.
+      ...(route.query && { query: route.query.parse({}) }),
       ...(route.body && { body: example.body }),
     });
     expect(route.output.parse(example.answer)).toEqual(example.answer);
   });
 });
 
-test('no two operations share method and path', () => {
-  const addresses = ids.map((id) => `${routes[id].method} ${routes[id].path}`);
+test.each(APIS)('no two operations of the $name share method and path', ({ routes }) => {
+  const addresses = Object.values(routes).map(({ method, path }) => `${method} ${path}`);
   expect(new Set(addresses).size).toBe(addresses.length);
 });

@@ -1,6 +1,7 @@
 import { findProjectByApiKey, insertApiKey, newApiKey } from '../../../src/db/api-keys';
 import { getProject } from '../../../src/db/projects';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
+import { secrets } from '../../support/secrets';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -11,9 +12,13 @@ const NOW = new Date(0);
 
 test('a key finds its project; of the key itself nothing is kept that would give it back', async () => {
   const key = newApiKey({ is_test: true });
-  await insertApiKey(database.db, PROJECT.id, key, NOW);
-  await insertApiKey(database.db, PROJECT.id, key, NOW);
-  expect(await findProjectByApiKey(database.db, key)).toEqual(await getProject(database.db, PROJECT.id));
+  await insertApiKey({ db: database.db, secrets }, PROJECT.id, key, NOW);
+  await insertApiKey({ db: database.db, secrets }, PROJECT.id, key, NOW);
+  expect(await findProjectByApiKey({ db: database.db, secrets }, key, NOW.getTime())).toEqual({
+    project: await getProject(database.db, PROJECT.id),
+    api_key_id: key.slice(5, 17),
+    expires_at: undefined,
+  });
   const rows = (await database.db('api_keys').select()) as { id: string; secret_hash: Buffer }[];
   expect(rows).toHaveLength(1);
   expect(
@@ -23,7 +28,7 @@ test('a key finds its project; of the key itself nothing is kept that would give
 
 test('a key with one character changed, of another mode, half of it, or nothing like it finds nothing', async () => {
   const key = newApiKey({ is_test: true });
-  await insertApiKey(database.db, PROJECT.id, key, NOW);
+  await insertApiKey({ db: database.db, secrets }, PROJECT.id, key, NOW);
   const last = key.endsWith('0') ? '1' : '0';
   for (const wrong of [
     key.slice(0, -1) + last,
@@ -34,18 +39,18 @@ test('a key with one character changed, of another mode, half of it, or nothing 
     '',
     "' or 1=1 --",
   ]) {
-    expect([wrong, await findProjectByApiKey(database.db, wrong)]).toEqual([wrong, undefined]);
+    expect([wrong, await findProjectByApiKey({ db: database.db, secrets }, wrong, 0)]).toEqual([wrong, undefined]);
   }
 });
 
 test('a revoked key finds nothing', async () => {
   const key = newApiKey({ is_test: true });
-  await insertApiKey(database.db, PROJECT.id, key, NOW);
+  await insertApiKey({ db: database.db, secrets }, PROJECT.id, key, NOW);
   await database
     .db('api_keys')
     .where({ id: key.slice(5, 17) })
     .update({ revoked: NOW });
-  expect(await findProjectByApiKey(database.db, key)).toBeUndefined();
+  expect(await findProjectByApiKey({ db: database.db, secrets }, key, 0)).toBeUndefined();
 });
 
 test('keys are made at random, and say what they are for', () => {

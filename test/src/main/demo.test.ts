@@ -4,6 +4,7 @@ import path from 'node:path';
 import { findProjectByApiKey } from '../../../src/db/api-keys';
 import { createDemo } from '../../../src/main/demo';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { SECRET_KEYS, secrets } from '../../support/secrets';
 
 let database: TestDatabase;
 const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-demo-'));
@@ -18,9 +19,11 @@ afterAll(async () => {
 const METHODS = ['credit-card', 'apple-pay', 'google-pay'];
 
 async function demo() {
-  const keys = await createDemo({ postgres_url: database.url, data_dir });
+  const keys = await createDemo({ postgres_url: database.url, data_dir, secret_keys: SECRET_KEYS });
   const projects = await Promise.all(
-    [keys.test_api_key, keys.live_api_key].map((api_key) => findProjectByApiKey(database.db, api_key)),
+    [keys.test_api_key, keys.live_api_key].map(
+      async (api_key) => (await findProjectByApiKey({ db: database.db, secrets }, api_key, 0))?.project,
+    ),
   );
   return { keys, projects };
 }

@@ -9,7 +9,7 @@ import { discardStack, launchStack, readFacts, stack, type LaunchedStack } from 
 // Whole stacks start and stop here.
 jest.setTimeout(180_000);
 
-const NAMES = ['start', 'postgres', 'temporal', 'meilisearch', 'simulator', 'worker', 'api', 'codec'];
+const NAMES = ['start', 'postgres', 'temporal', 'meilisearch', 'simulator', 'worker', 'api', 'manage', 'codec'];
 const SERVERS = ['postgres', 'temporal', 'meilisearch'];
 
 const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-start-'));
@@ -57,6 +57,9 @@ describe('npm start', () => {
     expect(Object.keys(facts).sort()).toEqual(
       [
         'api_url',
+        'manage_url',
+        'operator_client_id',
+        'operator_client_secret',
         'temporal_address',
         'temporal_namespace',
         'temporal_ui_url',

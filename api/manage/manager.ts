@@ -1,0 +1,73 @@
+import type { ManageRoutes } from '../../src/contract/manage/manage-api';
+import { recordChange, type Actor, type Change } from '../../src/db/audit-trail';
+import type { Database, SqlTransaction } from '../../src/db/connection';
+import type { Role } from '../../src/db/oauth-clients';
+import { ServiceError } from '../../src/errors';
+import type { SecretKeys } from '../../src/secrets';
+import type { Caller, Context, Operation, Operations, Write } from '../operation';
+
+/** What the operations of the bearer-token host share; the command line calls them too. */
+
+/** Who manages: a client of the bearer-token host, or somebody at the command line, who is an operator. */
+export interface Manager extends Caller {
+  readonly actor: Actor;
+  readonly role: Role;
+  /** Of a merchant's client: its merchant. */
+  readonly merchant_id?: string | undefined;
+}
+
+export type ManageContext = Context<Manager>;
+export type ManageOperation<K extends keyof ManageRoutes> = Operation<ManageRoutes[K], Manager>;
+export type ManageOperations = Operations<ManageRoutes, Manager>;
+
+/** External services that operations use; made once when the process starts. */
+export interface ManageServices {
+  db: Database;
+  secrets: SecretKeys;
+  /** Whether webhooks of test projects may go to private addresses. */
+  webhook_private_addresses: boolean;
+}
+
+/** What a change answers, and what the audit trail says of it; absent where nothing has changed. */
+interface Changed<A> {
+  answer: A;
+  change?: Change;
+}
+
+/** A change with its entry in the audit trail: both are written, or neither (rules 21.14). */
+export function audited<A>(
+  { db }: Pick<ManageServices, 'db'>,
+  { caller: { actor }, request_id }: Pick<ManageContext, 'caller' | 'request_id'>,
+  work: (trx: SqlTransaction, now: Date) => Promise<Changed<A>>,
+): Write<A> {
+  return {
+    db,
+    async write(trx) {
+      const now = new Date();
+      const { answer, change } = await work(trx, now);
+      if (change) await recordChange(trx, change, { actor, request_id }, now);
+      return answer;
+    },
+  };
+}
+
+/** Throws Forbidden for a client of a merchant. */
+export function requireOperator({ role }: Manager, what: string): void {
+  if (role !== 'operator') throw new ServiceError('Forbidden', `Only an operator may ${what}.`);
+}
+
+/**
+ * The object, when the caller may see it. Throws NotFound when there is none, and when it is of another merchant: whoever asks must not
+ * learn that it exists (rules 21.6).
+ */
+export function requireOwn<T extends object>(
+  { role, merchant_id }: Manager,
+  object: T | undefined,
+  ownerOf: (object: T) => string,
+  what: string,
+): T {
+  if (object === undefined || (role !== 'operator' && ownerOf(object) !== merchant_id)) {
+    throw new ServiceError('NotFound', `The ${what} does not exist.`);
+  }
+  return object;
+}

@@ -1,0 +1,82 @@
+import type { ApiKeyAnswer } from '../../../src/contract/manage/api-key';
+import {
+  apiKeyId,
+  expireApiKey,
+  findApiKey,
+  insertApiKey,
+  listApiKeys,
+  newApiKey,
+  revokeApiKey,
+  type ApiKey,
+} from '../../../src/db/api-keys';
+import type { SqlTransaction } from '../../../src/db/connection';
+import { findProjectRecord } from '../../../src/db/projects';
+import { overlapMs } from '../../../src/domain/duration';
+import { ServiceError } from '../../../src/errors';
+import { audited, requireOwn, type ManageOperation, type ManageServices, type Manager } from '../manager';
+import { presentApiKey, presentPage } from '../present';
+import { ownProject } from './projects';
+
+/** What a project calls the payments API with (rules 21.11, 21.12). */
+export function apiKeyOperations(services: ManageServices) {
+  const { db, secrets } = services;
+
+  /** Makes a key. The answer shows it this once; the audit trail never does. */
+  async function makeKey(trx: SqlTransaction, project: { id: string; is_test: boolean }, now: Date) {
+    const key = newApiKey(project);
+    await insertApiKey({ db: trx, secrets }, project.id, key, now);
+    const made = presentApiKey((await findApiKey(trx, apiKeyId(key), now))!);
+    return { made, answer: { ...made, key } };
+  }
+
+  const operations: {
+    listApiKeys: ManageOperation<'listApiKeys'>;
+    createApiKey: ManageOperation<'createApiKey'>;
+    rollApiKey: ManageOperation<'rollApiKey'>;
+    revokeApiKey: ManageOperation<'revokeApiKey'>;
+  } = {
+    async listApiKeys({ caller }, { params: { project_id }, query }) {
+      ownProject(caller, await findProjectRecord(db, project_id));
+      return presentPage(await listApiKeys(db, project_id, new Date(), query), presentApiKey);
+    },
+
+    createApiKey: async (context, { params: { project_id } }) =>
+      audited(services, context, async (trx, now) => {
+        const project = ownProject(context.caller, await findProjectRecord(trx, project_id));
+        const { made, answer } = await makeKey(trx, project, now);
+        return { answer, change: changeOf('api_key.create', project, { id: made.id, after: made }) };
+      }),
+
+    rollApiKey: async (context, { params: { id }, body: { overlap = 'PT24H' } }) =>
+      audited(services, context, async (trx, now) => {
+        const key = ownKey(context.caller, await findApiKey(trx, id, now, 'lock'));
+        if (key.expires !== null) throw new ServiceError('Conflict', 'The API key was rolled before.');
+        const before = presentApiKey(key);
+        const { made, answer } = await makeKey(trx, { id: key.project_id, is_test: key.is_test }, now);
+        const expires = new Date(now.getTime() + overlapMs(overlap));
+        await expireApiKey(trx, id, expires);
+        const after = { ...presentApiKey({ ...key, expires: expires.toISOString() }), replaced_by: made };
+        return { answer, change: changeOf('api_key.roll', key, { id, before, after }) };
+      }),
+
+    revokeApiKey: async (context, { params: { id } }) =>
+      audited(services, context, async (trx, now) => {
+        const key = ownKey(context.caller, await findApiKey(trx, id, now, 'lock'));
+        await revokeApiKey(trx, id, now);
+        return { answer: null, change: changeOf('api_key.revoke', key, { id, before: presentApiKey(key) }) };
+      }),
+  };
+  return operations;
+}
+
+function changeOf(
+  action: string,
+  { merchant_id }: { merchant_id: string },
+  { id, before, after }: { id: string; before?: ApiKeyAnswer; after?: ApiKeyAnswer },
+) {
+  return { action, object: { kind: 'api_key', id }, merchant_id, before, after };
+}
+
+function ownKey(caller: Manager, key: ApiKey | undefined): ApiKey {
+  return requireOwn(caller, key, ({ merchant_id }) => merchant_id, 'API key');
+}

@@ -1,0 +1,84 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { ClientAnswer } from '../../../src/contract/manage/client';
+import type { SqlTransaction } from '../../../src/db/connection';
+import { findMerchant } from '../../../src/db/merchants';
+import {
+  findOAuthClient,
+  insertOAuthClient,
+  listOAuthClients,
+  revokeOAuthClient,
+  rollClientSecret,
+  type OAuthClient,
+} from '../../../src/db/oauth-clients';
+import { overlapMs } from '../../../src/domain/duration';
+import { ServiceError, invalid } from '../../../src/errors';
+import { audited, type ManageOperation, type ManageServices } from '../manager';
+import { presentClient, presentPage } from '../present';
+
+/** Random, 256 bits: a fast hash of it gives nothing away. */
+export const newClientSecret = () => `cs_${randomBytes(32).toString('base64url')}`;
+
+/** Who may call the bearer-token host (rules 21.13). */
+export function clientOperations(services: ManageServices) {
+  const { db, secrets } = services;
+
+  const operations: {
+    listClients: ManageOperation<'listClients'>;
+    createClient: ManageOperation<'createClient'>;
+    rollClient: ManageOperation<'rollClient'>;
+    revokeClient: ManageOperation<'revokeClient'>;
+  } = {
+    listClients: async (_context, { query }) =>
+      presentPage(await listOAuthClients(db, new Date(), query), presentClient),
+
+    createClient: async (context, { body: { name, role, merchant_id = null } }) => {
+      if (role === 'operator' && merchant_id !== null) throw invalid('merchant_id', 'An operator has no merchant.');
+      if (role === 'merchant' && merchant_id === null) {
+        throw invalid('merchant_id', 'This field is required for the role merchant.');
+      }
+      return audited(services, context, async (trx, now) => {
+        if (merchant_id !== null && !(await findMerchant(trx, merchant_id))) {
+          throw invalid('merchant_id', 'The merchant does not exist.');
+        }
+        const [client_id, client_secret] = [randomUUID(), newClientSecret()];
+        await insertOAuthClient(trx, { client_id, name, role, merchant_id }, secrets.hash(client_secret), now);
+        const client = await existing(trx, client_id, now);
+        const made = presentClient(client);
+        return { answer: { ...made, client_secret }, change: changeOf('client.create', client, { after: made }) };
+      });
+    },
+
+    rollClient: async (context, { params: { client_id }, body: { overlap = 'PT0S' } }) =>
+      audited(services, context, async (trx, now) => {
+        const before = await existing(trx, client_id, now, 'lock');
+        const client_secret = newClientSecret();
+        const expires = new Date(now.getTime() + overlapMs(overlap));
+        await rollClientSecret(trx, client_id, secrets.hash(client_secret), expires);
+        const after = presentClient(await existing(trx, client_id, now));
+        const change = changeOf('client.roll', before, { before: presentClient(before), after });
+        return { answer: { ...after, client_secret }, change };
+      }),
+
+    revokeClient: async (context, { params: { client_id } }) =>
+      audited(services, context, async (trx, now) => {
+        const before = await existing(trx, client_id, now, 'lock');
+        await revokeOAuthClient(trx, client_id, now);
+        return { answer: null, change: changeOf('client.revoke', before, { before: presentClient(before) }) };
+      }),
+  };
+  return operations;
+}
+
+async function existing(trx: SqlTransaction, client_id: string, now: Date, lock?: 'lock'): Promise<OAuthClient> {
+  const client = await findOAuthClient(trx, client_id, now, lock);
+  if (client === undefined) throw new ServiceError('NotFound', 'The client does not exist.');
+  return client;
+}
+
+function changeOf(
+  action: string,
+  { client_id, merchant_id }: OAuthClient,
+  { before, after }: { before?: ClientAnswer; after?: ClientAnswer },
+) {
+  return { action, object: { kind: 'client', id: client_id }, merchant_id, before, after };
+}

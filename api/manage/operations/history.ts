@@ -1,0 +1,22 @@
+import { CHANGELOG } from '../../../src/contract/manage/changelog';
+import { listChanges } from '../../../src/db/audit-trail';
+import type { ManageOperation, ManageServices } from '../manager';
+import { presentChange, presentPage } from '../present';
+
+/** Who changed what, and how the interface has changed (rules 21.14, 21.15). */
+export function historyOperations({ db }: Pick<ManageServices, 'db'>) {
+  const operations: {
+    listAuditTrail: ManageOperation<'listAuditTrail'>;
+    getChangelog: ManageOperation<'getChangelog'>;
+  } = {
+    listAuditTrail: async ({ caller }, { query: { actor, object, since, ...page } }) =>
+      presentPage(
+        await listChanges(db, { merchant_id: caller.merchant_id, actor, object, since }, page),
+        presentChange,
+      ),
+
+    getChangelog: () =>
+      Promise.resolve({ items: CHANGELOG.map(({ version, date, text }) => ({ version, date, text })) }),
+  };
+  return operations;
+}

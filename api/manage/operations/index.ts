@@ -1,0 +1,36 @@
+import { MANAGE_API, type ManageRoutes } from '../../../src/contract/manage/manage-api';
+import type { Route } from '../../../src/contract/routes';
+import { ServiceError } from '../../../src/errors';
+import type { ManageContext, ManageOperations, ManageServices } from '../manager';
+import { apiKeyOperations } from './api-keys';
+import { clientOperations } from './clients';
+import { historyOperations } from './history';
+import { merchantOperations } from './merchants';
+import { projectOperations } from './projects';
+
+/** Every operation of the bearer-token host; those for operators refuse others before anything else (rules 21.6). */
+export function createManageOperations(services: ManageServices): ManageOperations {
+  const operations: ManageOperations = {
+    ...merchantOperations(services),
+    ...projectOperations(services),
+    ...apiKeyOperations(services),
+    ...clientOperations(services),
+    ...historyOperations(services),
+  };
+  const guarded = Object.entries(operations).map(([id, operation]) => {
+    const route: Route = MANAGE_API.routes[id as keyof ManageRoutes];
+    return [id, route.operators_only ? forOperators(operation as AnyOperation) : operation];
+  });
+  return Object.fromEntries(guarded) as ManageOperations;
+}
+
+type AnyOperation = (context: ManageContext, input: unknown) => Promise<unknown>;
+
+function forOperators(operation: AnyOperation): AnyOperation {
+  return async (context, input) => {
+    if (context.caller.role !== 'operator') {
+      throw new ServiceError('Forbidden', 'Only a client with the role operator may do this.');
+    }
+    return await operation(context, input);
+  };
+}

@@ -1,0 +1,106 @@
+import { isDeepStrictEqual } from 'node:util';
+import { v7 as uuidv7 } from 'uuid';
+import type { ManageRoutes } from '../../../src/contract/manage/manage-api';
+import type { Input } from '../../../src/contract/routes';
+import type { SqlTransaction } from '../../../src/db/connection';
+import { findMerchant } from '../../../src/db/merchants';
+import {
+  findProjectRecord,
+  insertProject,
+  listProjects,
+  updateProject,
+  webhookSecretOf,
+  type ProjectChange,
+  type ProjectRecord,
+} from '../../../src/db/projects';
+import { ServiceError } from '../../../src/errors';
+import { requireProjectAccepts } from '../../project-rules';
+import {
+  audited,
+  requireOperator,
+  requireOwn,
+  type ManageOperation,
+  type ManageServices,
+  type Manager,
+} from '../manager';
+import { presentPage, presentProject } from '../present';
+import { ownMerchant } from './merchants';
+
+type Update = Input<ManageRoutes['updateProject']>['body'];
+
+/** The accounts of a merchant (rules 21.9, 21.10). */
+export function projectOperations(services: ManageServices) {
+  const { db } = services;
+  const changeOf = (action: string, after: ProjectRecord, before?: ProjectRecord) => ({
+    action,
+    object: { kind: 'project', id: after.id },
+    merchant_id: after.merchant_id,
+    ...(before && { before: presentProject(before) }),
+    after: presentProject(after),
+  });
+  const stored = async (trx: SqlTransaction, id: string) => (await findProjectRecord(trx, id))!;
+
+  const operations: {
+    listProjects: ManageOperation<'listProjects'>;
+    createProject: ManageOperation<'createProject'>;
+    getManagedProject: ManageOperation<'getManagedProject'>;
+    updateProject: ManageOperation<'updateProject'>;
+    getWebhookSecret: ManageOperation<'getWebhookSecret'>;
+  } = {
+    async listProjects({ caller }, { params: { merchant_id }, query }) {
+      ownMerchant(caller, await findMerchant(db, merchant_id));
+      return presentPage(await listProjects(db, merchant_id, query), presentProject);
+    },
+
+    createProject: async (context, { params: { merchant_id }, body }) =>
+      audited(services, context, async (trx, now) => {
+        const { default_currency } = ownMerchant(context.caller, await findMerchant(trx, merchant_id, 'lock'));
+        if (body.account_funding === true) requireOperator(context.caller, 'enable account funding');
+        const { payment_methods = ['credit-card'], currencies = [default_currency], ...fields } = body;
+        const project = { ...fields, id: uuidv7(), payment_methods, currencies };
+        requireProjectAccepts(services, project, { webhook_url: body.webhook_url });
+        await insertProject(trx, merchant_id, project, now);
+        const after = await stored(trx, project.id);
+        return { answer: presentProject(after), change: changeOf('project.create', after) };
+      }),
+
+    getManagedProject: async ({ caller }, { params: { project_id } }) =>
+      presentProject(ownProject(caller, await findProjectRecord(db, project_id))),
+
+    updateProject: async (context, { params: { project_id }, body }) =>
+      audited(services, context, async (trx, now) => {
+        const before = ownProject(context.caller, await findProjectRecord(trx, project_id, 'lock'));
+        const change = changeWanted(context.caller, before, body);
+        requireProjectAccepts(services, before, { webhook_url: change.webhook_url });
+        if (Object.keys(change).length === 0) return { answer: presentProject(before) };
+        await updateProject(trx, project_id, change, now);
+        const after = await stored(trx, project_id);
+        return { answer: presentProject(after), change: changeOf('project.update', after, before) };
+      }),
+
+    async getWebhookSecret({ caller }, { params: { project_id } }) {
+      ownProject(caller, await findProjectRecord(db, project_id));
+      return { project_id, secret: await webhookSecretOf(db, project_id) };
+    },
+  };
+  return operations;
+}
+
+/** The fields that change. Throws Forbidden for what only an operator may change. */
+function changeWanted(caller: Manager, before: ProjectRecord, body: Update): ProjectChange {
+  const changed = Object.fromEntries(
+    Object.entries(body).filter(([field, value]) => !isDeepStrictEqual(value, before[field as keyof ProjectRecord])),
+  ) as ProjectChange;
+  if (changed.account_funding !== undefined) requireOperator(caller, 'change account_funding');
+  if (changed.status === undefined) return changed;
+  if (changed.status === 'suspended') return { ...changed, suspended_by: caller.role };
+  if (before.suspended_by === 'operator' && caller.role !== 'operator') {
+    throw new ServiceError('Forbidden', 'An operator has suspended the project, and only an operator can activate it.');
+  }
+  return { ...changed, suspended_by: null };
+}
+
+/** The project, when it is of the caller's merchant. Throws NotFound. */
+export function ownProject(caller: Manager, project: ProjectRecord | undefined): ProjectRecord {
+  return requireOwn(caller, project, ({ merchant_id }) => merchant_id, 'project');
+}

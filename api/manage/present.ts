@@ -1,0 +1,74 @@
+import type { ApiKeyAnswer } from '../../src/contract/manage/api-key';
+import type { ClientAnswer } from '../../src/contract/manage/client';
+import type { AuditEntry } from '../../src/contract/manage/history';
+import type { Merchant as MerchantAnswer } from '../../src/contract/manage/merchant';
+import type { ManagedProject } from '../../src/contract/manage/project';
+import type { ApiKey } from '../../src/db/api-keys';
+import type { AuditRow } from '../../src/db/audit-trail';
+import type { Merchant } from '../../src/db/merchants';
+import type { OAuthClient } from '../../src/db/oauth-clients';
+import type { ProjectRecord } from '../../src/db/projects';
+import { timestamp } from '../present';
+
+/** How the bearer-token host and the audit trail show objects: without secrets, and without fields that are absent (rules 1.3). */
+
+export const presentMerchant = ({ created, modified, ...merchant }: Merchant): MerchantAnswer => ({
+  ...merchant,
+  created: timestamp(created),
+  modified: timestamp(modified),
+});
+
+export const presentProject = (project: ProjectRecord): ManagedProject => ({
+  id: project.id,
+  merchant_id: project.merchant_id,
+  name: project.name,
+  is_test: project.is_test,
+  status: project.status,
+  ...(project.webhook_url !== null && { webhook_url: project.webhook_url }),
+  payment_methods: project.payment_methods as ManagedProject['payment_methods'],
+  currencies: project.currencies,
+  expiration_period: project.expiration_period,
+  transaction_expiration_period: project.transaction_expiration_period,
+  capture_expiration_period: project.capture_expiration_period,
+  account_funding: project.account_funding,
+  created: timestamp(project.created),
+  modified: timestamp(project.modified),
+});
+
+export const presentApiKey = ({ id, project_id, is_test, created, last_used, expires }: ApiKey): ApiKeyAnswer => ({
+  id,
+  project_id,
+  prefix: `${is_test ? 'test' : 'live'}_${id}`,
+  created: timestamp(created),
+  ...(last_used !== null && { last_used }),
+  ...(expires !== null && { expires: timestamp(expires) }),
+});
+
+export const presentClient = (client: OAuthClient): ClientAnswer => ({
+  client_id: client.client_id,
+  name: client.name,
+  role: client.role,
+  ...(client.merchant_id !== null && { merchant_id: client.merchant_id }),
+  created: timestamp(client.created),
+  ...(client.last_used !== null && { last_used: client.last_used }),
+  ...(client.expires !== null && { expires: timestamp(client.expires) }),
+});
+
+export const presentChange = (row: AuditRow): AuditEntry => ({
+  id: row.id,
+  at: timestamp(row.at),
+  actor: { kind: row.actor_kind, id: row.actor_id },
+  action: row.action,
+  object: { kind: row.object_kind, id: row.object_id },
+  ...(row.before !== null && { before: row.before }),
+  ...(row.after !== null && { after: row.after }),
+  ...(row.request_id !== null && { request_id: row.request_id }),
+});
+
+/** A page as it is answered. */
+export function presentPage<Row, Item>(
+  { items, next }: { items: Row[]; next?: string },
+  present: (row: Row) => Item,
+): { items: Item[]; next?: string } {
+  return { items: items.map(present), ...(next !== undefined && { next }) };
+}

@@ -1,0 +1,999 @@
+// @ts-nocheck: the types of its runtime do not know exactOptionalPropertyTypes.
+/**
+ * Payments management API
+ * 1
+ * DO NOT MODIFY - This file has been generated using oazapfts.
+ * See https://www.npmjs.com/package/oazapfts
+ */
+import * as Oazapfts from "@oazapfts/runtime";
+import * as QS from "@oazapfts/runtime/query";
+export const defaults: Oazapfts.Defaults<Oazapfts.CustomHeaders> = {
+    headers: {},
+    baseUrl: "/"
+};
+const oazapfts = Oazapfts.runtime(defaults);
+export const servers = {
+    server1: "/"
+};
+export type Merchant = {
+    id: string;
+    /** Shown to customers on the hosted page. */
+    name: string;
+    country: string;
+    /** The currency of a new project that names none. */
+    default_currency: string;
+    created: string;
+    modified: string;
+};
+export type MerchantPage = {
+    /** Newest first. */
+    items: Merchant[];
+    /** The cursor of the next page; absent on the last one. */
+    next?: string;
+};
+export type Error = {
+    error: {
+        /** HTTP status code. */
+        status: number;
+        /** Error type. */
+        "type": "ValidationError" | "IdempotencyKeyReused" | "MissingInformationToCreateTransaction" | "TransactionAlreadyStarted" | "CanNotCancelTransaction" | "RefundError" | "FailedToFetchTransactionInformation" | "ServerError" | "Unauthorized" | "Forbidden" | "NotFound" | "MethodNotAllowed" | "Conflict" | "PreconditionFailed" | "TooManyRequests" | "RequestTimeout" | "RequestHeaderFieldsTooLarge" | "PayloadTooLarge" | "UnsupportedMediaType";
+        /** Short explanation. */
+        value: string;
+        /** The first wrong field, for example `transactions.0.payment_method`. */
+        property_path?: string;
+        /** What is wrong with it. */
+        property_description?: string;
+        /** All wrong fields, the first included. */
+        details?: {
+            path: string;
+            text: string;
+        }[];
+    };
+};
+export type MerchantRequest = {
+    name: string;
+    country: string;
+    default_currency: string;
+};
+export type MerchantUpdate = {
+    name?: string;
+    country?: string;
+    default_currency?: string;
+};
+export type Project = {
+    id: string;
+    merchant_id: string;
+    name: string;
+    /** True: orders carry the flag is-test and no money moves. It never changes. */
+    is_test: boolean;
+    /** A suspended project takes no new orders, payment links or payments. */
+    status: "active" | "suspended";
+    webhook_url?: string;
+    payment_methods: ("credit-card" | "apple-pay" | "google-pay")[];
+    currencies: string[];
+    /** Default of the order field of that name. */
+    expiration_period: string;
+    /** Default for paying a transaction, and for `delayed` captures. */
+    transaction_expiration_period: string;
+    /** Default for capturing `manual` transactions. */
+    capture_expiration_period: string;
+    /** Whether it may load other accounts. Operators change it. */
+    account_funding: boolean;
+    created: string;
+    modified: string;
+};
+export type ProjectPage = {
+    /** Newest first. */
+    items: Project[];
+    /** The cursor of the next page; absent on the last one. */
+    next?: string;
+};
+export type ProjectRequest = {
+    payment_methods?: ("credit-card" | "apple-pay" | "google-pay")[];
+    currencies?: string[];
+    expiration_period?: string;
+    transaction_expiration_period?: string;
+    capture_expiration_period?: string;
+    account_funding?: boolean;
+    name: string;
+    is_test: boolean;
+    webhook_url?: string;
+};
+export type ProjectUpdate = {
+    name?: string;
+    payment_methods?: ("credit-card" | "apple-pay" | "google-pay")[];
+    currencies?: string[];
+    expiration_period?: string;
+    transaction_expiration_period?: string;
+    capture_expiration_period?: string;
+    account_funding?: boolean;
+    status?: "active" | "suspended";
+    webhook_url?: string | null;
+};
+export type WebhookSecret = {
+    project_id: string;
+    /** Signs the webhooks of the project: `whsec_` and base64, as Standard Webhooks has it. */
+    secret: string;
+};
+export type ApiKey = {
+    id: string;
+    project_id: string;
+    /** The part of the key that may be shown. */
+    prefix: string;
+    created: string;
+    /** The day of its last use, in UTC. */
+    last_used?: string;
+    /** When it stops working; absent: it does not. */
+    expires?: string;
+};
+export type ApiKeyPage = {
+    /** Newest first. */
+    items: ApiKey[];
+    /** The cursor of the next page; absent on the last one. */
+    next?: string;
+};
+export type NewApiKey = {
+    id: string;
+    project_id: string;
+    /** The part of the key that may be shown. */
+    prefix: string;
+    created: string;
+    /** The day of its last use, in UTC. */
+    last_used?: string;
+    /** When it stops working; absent: it does not. */
+    expires?: string;
+    /** The whole key. It is shown this once. */
+    key: string;
+};
+export type ApiKeyRollRequest = {
+    /** How long what is replaced goes on working; default PT24H, P30D at most, PT0S not at all. */
+    overlap?: string;
+};
+export type Client = {
+    client_id: string;
+    name: string;
+    /** An operator sees and changes everything; a merchant its own merchant. */
+    role: "operator" | "merchant";
+    /** Whose back office it is; of a client with role merchant. */
+    merchant_id?: string;
+    created: string;
+    /** The day of its last token, in UTC. */
+    last_used?: string;
+    /** When the secret before the present one stops working; absent without one. */
+    expires?: string;
+};
+export type ClientPage = {
+    /** Newest first. */
+    items: Client[];
+    /** The cursor of the next page; absent on the last one. */
+    next?: string;
+};
+export type ClientRequest = {
+    name: string;
+    role: "operator" | "merchant";
+    /** Required with role merchant, and only then. */
+    merchant_id?: string;
+};
+export type NewClient = {
+    client_id: string;
+    name: string;
+    /** An operator sees and changes everything; a merchant its own merchant. */
+    role: "operator" | "merchant";
+    /** Whose back office it is; of a client with role merchant. */
+    merchant_id?: string;
+    created: string;
+    /** The day of its last token, in UTC. */
+    last_used?: string;
+    /** When the secret before the present one stops working; absent without one. */
+    expires?: string;
+    /** The secret. It is shown this once. */
+    client_secret: string;
+};
+export type ClientRollRequest = {
+    /** How long what is replaced goes on working; default PT0S, P30D at most, PT0S not at all. */
+    overlap?: string;
+};
+export type AuditEntry = {
+    id: string;
+    at: string;
+    /** Who did it: the id of the client or API key, or the name of the user at the command line. */
+    actor: {
+        kind: "client" | "api_key" | "command_line";
+        id: string;
+    };
+    /** For example `project.update`. */
+    action: string;
+    "object": {
+        kind: string;
+        id: string;
+    };
+    /** The object before, without secrets; absent when it was created. */
+    before?: {
+        [key: string]: unknown;
+    };
+    /** The object after, without secrets; absent when it is gone. */
+    after?: {
+        [key: string]: unknown;
+    };
+    /** `X-Request-Id` of the request. */
+    request_id?: string;
+};
+export type AuditPage = {
+    /** Newest first. */
+    items: AuditEntry[];
+    /** The cursor of the next page; absent on the last one. */
+    next?: string;
+};
+export type Changelog = {
+    items: {
+        version: string;
+        date: string;
+        text: string;
+    }[];
+};
+/**
+ * List merchants
+ */
+export function listMerchants({ limit, cursor }: {
+    limit?: number;
+    cursor?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: MerchantPage;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/merchants/${QS.query(QS.explode({
+        limit,
+        cursor
+    }))}`, {
+        ...opts
+    });
+}
+/**
+ * Create a merchant
+ */
+export function createMerchant({ idempotencyKey, merchantRequest }: {
+    idempotencyKey?: string;
+    merchantRequest: MerchantRequest;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 201;
+        data: Merchant;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>("/v1/merchants/", oazapfts.json({
+        ...opts,
+        method: "POST",
+        body: merchantRequest,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Get a merchant
+ */
+export function getMerchant({ merchantId }: {
+    merchantId: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Merchant;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/merchants/${encodeURIComponent(merchantId)}/`, {
+        ...opts
+    });
+}
+/**
+ * Change a merchant
+ */
+export function updateMerchant({ merchantId, idempotencyKey, merchantUpdate }: {
+    merchantId: string;
+    idempotencyKey?: string;
+    merchantUpdate: MerchantUpdate;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Merchant;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/merchants/${encodeURIComponent(merchantId)}/`, oazapfts.json({
+        ...opts,
+        method: "PUT",
+        body: merchantUpdate,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * List projects
+ */
+export function listProjects({ merchantId, limit, cursor }: {
+    merchantId: string;
+    limit?: number;
+    cursor?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: ProjectPage;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/merchants/${encodeURIComponent(merchantId)}/projects/${QS.query(QS.explode({
+        limit,
+        cursor
+    }))}`, {
+        ...opts
+    });
+}
+/**
+ * Create a project
+ */
+export function createProject({ merchantId, idempotencyKey, projectRequest }: {
+    merchantId: string;
+    idempotencyKey?: string;
+    projectRequest: ProjectRequest;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 201;
+        data: Project;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/merchants/${encodeURIComponent(merchantId)}/projects/`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body: projectRequest,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Get a project
+ */
+export function getManagedProject({ projectId }: {
+    projectId: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Project;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/projects/${encodeURIComponent(projectId)}/`, {
+        ...opts
+    });
+}
+/**
+ * Change a project
+ */
+export function updateProject({ projectId, idempotencyKey, projectUpdate }: {
+    projectId: string;
+    idempotencyKey?: string;
+    projectUpdate: ProjectUpdate;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Project;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/projects/${encodeURIComponent(projectId)}/`, oazapfts.json({
+        ...opts,
+        method: "PUT",
+        body: projectUpdate,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Get the webhook secret
+ */
+export function getWebhookSecret({ projectId }: {
+    projectId: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: WebhookSecret;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/projects/${encodeURIComponent(projectId)}/webhook-secret/`, {
+        ...opts
+    });
+}
+/**
+ * List API keys
+ */
+export function listApiKeys({ projectId, limit, cursor }: {
+    projectId: string;
+    limit?: number;
+    cursor?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: ApiKeyPage;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/projects/${encodeURIComponent(projectId)}/api-keys/${QS.query(QS.explode({
+        limit,
+        cursor
+    }))}`, {
+        ...opts
+    });
+}
+/**
+ * Create an API key
+ */
+export function createApiKey({ projectId, idempotencyKey }: {
+    projectId: string;
+    idempotencyKey?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 201;
+        data: NewApiKey;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/projects/${encodeURIComponent(projectId)}/api-keys/`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    });
+}
+/**
+ * Roll an API key
+ */
+export function rollApiKey({ id, idempotencyKey, apiKeyRollRequest }: {
+    id: string;
+    idempotencyKey?: string;
+    apiKeyRollRequest?: ApiKeyRollRequest;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 201;
+        data: NewApiKey;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/api-keys/${encodeURIComponent(id)}/roll/`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body: apiKeyRollRequest,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Revoke an API key
+ */
+export function revokeApiKey({ id, idempotencyKey }: {
+    id: string;
+    idempotencyKey?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/api-keys/${encodeURIComponent(id)}/`, {
+        ...opts,
+        method: "DELETE",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    });
+}
+/**
+ * List clients
+ */
+export function listClients({ limit, cursor }: {
+    limit?: number;
+    cursor?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: ClientPage;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/clients/${QS.query(QS.explode({
+        limit,
+        cursor
+    }))}`, {
+        ...opts
+    });
+}
+/**
+ * Create a client
+ */
+export function createClient({ idempotencyKey, clientRequest }: {
+    idempotencyKey?: string;
+    clientRequest: ClientRequest;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 201;
+        data: NewClient;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>("/v1/clients/", oazapfts.json({
+        ...opts,
+        method: "POST",
+        body: clientRequest,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Roll the secret of a client
+ */
+export function rollClient({ clientId, idempotencyKey, clientRollRequest }: {
+    clientId: string;
+    idempotencyKey?: string;
+    clientRollRequest?: ClientRollRequest;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: NewClient;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/clients/${encodeURIComponent(clientId)}/roll/`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body: clientRollRequest,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Revoke a client
+ */
+export function revokeClient({ clientId, idempotencyKey }: {
+    clientId: string;
+    idempotencyKey?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/clients/${encodeURIComponent(clientId)}/`, {
+        ...opts,
+        method: "DELETE",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    });
+}
+/**
+ * List the audit trail
+ */
+export function listAuditTrail({ actor, $object, since, limit, cursor }: {
+    actor?: string;
+    $object?: string;
+    since?: string;
+    limit?: number;
+    cursor?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: AuditPage;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/audit-trail/${QS.query(QS.explode({
+        actor,
+        "object": $object,
+        since,
+        limit,
+        cursor
+    }))}`, {
+        ...opts
+    });
+}
+/**
+ * Get the changelog
+ */
+export function getChangelog(opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Changelog;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>("/v1/changelog/", {
+        ...opts
+    });
+}
+

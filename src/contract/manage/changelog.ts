@@ -1,0 +1,43 @@
+/** A version of the interface of the bearer-token host. */
+interface ChangelogEntry {
+  readonly version: string;
+  /** ISO 8601. */
+  readonly date: string;
+  /** What callers notice. */
+  readonly text: string;
+  /**
+   * The operations that are new or changed in it, each with the digest of its shape, and `null` for one that is gone.
+   * test/guards/changelog.test.ts makes the digests and compares: an operation cannot change without an entry (rules 21.15).
+   */
+  readonly operations: Readonly<Record<string, string | null>>;
+}
+
+/** What `GET /v1/changelog/` answers, newest first. */
+export const CHANGELOG: readonly ChangelogEntry[] = [
+  {
+    version: '1.0.0',
+    date: '2026-11-22',
+    text: 'The first version: merchants, projects, API keys, clients, the audit trail and this changelog.',
+    operations: {
+      createApiKey: '869792c76431',
+      createClient: 'a134183c944a',
+      createMerchant: '13cfc0abd840',
+      createProject: 'ee36a7bcd24a',
+      getChangelog: '97f792c6ad5a',
+      getManagedProject: '9564e6414dff',
+      getMerchant: 'af2bac1689f5',
+      getWebhookSecret: '7076ec60ee41',
+      listApiKeys: 'e75d971ee4c4',
+      listAuditTrail: '43b7bb80c23b',
+      listClients: '4a70cbedfb53',
+      listMerchants: '8b9abcdc59c2',
+      listProjects: '8256b7c66d3b',
+      revokeApiKey: '9f88b356ff56',
+      revokeClient: '6349b029ad89',
+      rollApiKey: 'ca22c5a10513',
+      rollClient: 'f4aadd2976ad',
+      updateMerchant: '5e9262956466',
+      updateProject: '942f68b983ec',
+    },
+  },
+];

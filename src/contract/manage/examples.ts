@@ -1,0 +1,112 @@
+import type { Examples } from '../routes';
+import type { API_KEY_ROUTES, ApiKeyAnswer } from './api-key';
+import type { CLIENT_ROUTES, ClientAnswer } from './client';
+import type { AuditEntry, HISTORY_ROUTES } from './history';
+import type { MERCHANT_ROUTES, Merchant } from './merchant';
+import type { MANAGED_PROJECT_ROUTES, ManagedProject } from './project';
+
+const MERCHANT_ID = '5d3b8f0a-7b7e-4a63-8a8f-2f5b7f1c9d22';
+const PROJECT_ID = '0b1b8c1e-54a4-4b7c-9a8e-0f4f2f7f3c11';
+const CLIENT_ID = '3f0e7b52-1c94-4d0a-8e57-6b2d9a41c7f3';
+const KEY_ID = '5f3a9c0d21b7';
+const CREATED = '2026-01-15T12:00:05.433000+00:00';
+const MODIFIED = '2026-01-16T09:30:00.310000+00:00';
+
+const merchant: Merchant = {
+  id: MERCHANT_ID,
+  name: 'Demo Books',
+  country: 'NL',
+  default_currency: 'EUR',
+  created: CREATED,
+  modified: CREATED,
+};
+
+const project: ManagedProject = {
+  id: PROJECT_ID,
+  merchant_id: MERCHANT_ID,
+  name: 'Web shop, test',
+  is_test: true,
+  status: 'active',
+  webhook_url: 'https://shop.example.com/webhooks',
+  payment_methods: ['credit-card'],
+  currencies: ['EUR'],
+  expiration_period: 'PT30M',
+  transaction_expiration_period: 'PT30M',
+  capture_expiration_period: 'P5D',
+  account_funding: false,
+  created: CREATED,
+  modified: CREATED,
+};
+const suspended: ManagedProject = { ...project, status: 'suspended', modified: MODIFIED };
+
+const apiKey: ApiKeyAnswer = { id: KEY_ID, project_id: PROJECT_ID, prefix: `test_${KEY_ID}`, created: CREATED };
+const client: ClientAnswer = {
+  client_id: CLIENT_ID,
+  name: 'Back office',
+  role: 'merchant',
+  merchant_id: MERCHANT_ID,
+  created: CREATED,
+};
+
+const entry: AuditEntry = {
+  id: '0190c1a2-6f3b-7c4d-8e5f-1a2b3c4d5e6f',
+  at: MODIFIED,
+  actor: { kind: 'client', id: CLIENT_ID },
+  action: 'project.update',
+  object: { kind: 'project', id: PROJECT_ID },
+  before: { status: 'active' },
+  after: { status: 'suspended' },
+  request_id: '6c0f1a52-7d3e-4b8a-9f21-5e4d3c2b1a09',
+};
+
+const ofMerchant = { params: { merchant_id: MERCHANT_ID } };
+const ofProject = { params: { project_id: PROJECT_ID } };
+const ofKey = { params: { id: KEY_ID } };
+const ofClient = { params: { client_id: CLIENT_ID } };
+
+type Routes = typeof MERCHANT_ROUTES &
+  typeof MANAGED_PROJECT_ROUTES &
+  typeof API_KEY_ROUTES &
+  typeof CLIENT_ROUTES &
+  typeof HISTORY_ROUTES;
+
+export const MANAGE_EXAMPLES: Examples<Routes> = {
+  listMerchants: { answer: { items: [merchant] } },
+  createMerchant: {
+    body: { name: 'Demo Books', country: 'NL', default_currency: 'EUR' },
+    answer: merchant,
+  },
+  getMerchant: { ...ofMerchant, answer: merchant },
+  updateMerchant: {
+    ...ofMerchant,
+    body: { name: 'Demo Books and Maps' },
+    answer: { ...merchant, name: 'Demo Books and Maps', modified: MODIFIED },
+  },
+  listProjects: { ...ofMerchant, answer: { items: [project] } },
+  createProject: {
+    ...ofMerchant,
+    body: { name: 'Web shop, test', is_test: true, webhook_url: 'https://shop.example.com/webhooks' },
+    answer: project,
+  },
+  getManagedProject: { ...ofProject, answer: project },
+  updateProject: { ...ofProject, body: { status: 'suspended' }, answer: suspended },
+  getWebhookSecret: {
+    ...ofProject,
+    answer: { project_id: PROJECT_ID, secret: 'whsec_ZXhhbXBsZSBzZWNyZXQgb2YgYSBwcm9qZWN0' },
+  },
+  listApiKeys: { ...ofProject, answer: { items: [{ ...apiKey, last_used: '2026-01-16' }] } },
+  createApiKey: { ...ofProject, answer: { ...apiKey, key: `test_${KEY_ID}…` } },
+  rollApiKey: { ...ofKey, body: { overlap: 'PT24H' }, answer: { ...apiKey, key: `test_${KEY_ID}…` } },
+  revokeApiKey: { ...ofKey, answer: null },
+  listClients: { answer: { items: [client] } },
+  createClient: {
+    body: { name: 'Back office', role: 'merchant', merchant_id: MERCHANT_ID },
+    answer: { ...client, client_secret: 'cs_…' },
+  },
+  rollClient: { ...ofClient, body: { overlap: 'PT0S' }, answer: { ...client, client_secret: 'cs_…' } },
+  revokeClient: { ...ofClient, answer: null },
+  listAuditTrail: { answer: { items: [entry] } },
+  getChangelog: {
+    answer: { items: [{ version: '1.0.0', date: '2026-01-15', text: 'The first version of this interface.' }] },
+  },
+};

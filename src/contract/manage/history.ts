@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import type { Route } from '../routes';
+import { instantParam, timestamp, uuid } from '../scalars';
+import { pageQuery, pageSchema } from './lists';
+
+const snapshot = () => z.custom<object>().optional().meta({ type: 'object', additionalProperties: true });
+
+export const auditEntrySchema = z.strictObject({
+  id: uuid(),
+  at: timestamp(),
+  actor: z
+    .strictObject({ kind: z.enum(['client', 'api_key', 'command_line']), id: z.string() })
+    .describe('Who did it: the id of the client or API key, or the name of the user at the command line.'),
+  action: z.string().describe('For example `project.update`.'),
+  object: z.strictObject({ kind: z.string(), id: z.string() }),
+  before: snapshot().describe('The object before, without secrets; absent when it was created.'),
+  after: snapshot().describe('The object after, without secrets; absent when it is gone.'),
+  request_id: uuid().optional().describe('`X-Request-Id` of the request.'),
+});
+export type AuditEntry = z.infer<typeof auditEntrySchema>;
+export const auditPageSchema = pageSchema(auditEntrySchema);
+
+export const changelogSchema = z.strictObject({
+  items: z.array(
+    z.strictObject({
+      version: z.string(),
+      date: z.string().meta({ format: 'date' }),
+      text: z.string(),
+    }),
+  ),
+});
+
+const name = () => z.string().min(1).max(255).optional();
+
+export const HISTORY_ROUTES = {
+  listAuditTrail: {
+    method: 'get',
+    path: '/v1/audit-trail/',
+    summary: 'List the audit trail',
+    description:
+      'Who changed what: merchants, projects, API keys and clients, from here or from the command line. Entries are never changed or deleted. A merchant sees the entries about its own objects.',
+    query: pageQuery({
+      actor: name().describe('The id of the actor, or its kind.'),
+      object: name().describe('The id of the object, or its kind.'),
+      since: instantParam().optional().describe('Entries from this instant on.'),
+    }),
+    output: auditPageSchema,
+    success: 200,
+    errors: [],
+  },
+  getChangelog: {
+    method: 'get',
+    path: '/v1/changelog/',
+    summary: 'Get the changelog',
+    description: 'What has changed in this interface, newest first.',
+    output: changelogSchema,
+    success: 200,
+    errors: [],
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,93 @@
+import { errorSchema } from '../error';
+import type { RouteSet } from '../routes';
+import { API_KEY_ROUTES, apiKeyPageSchema, apiKeyRollRequestSchema, apiKeySchema, newApiKeySchema } from './api-key';
+import {
+  CLIENT_ROUTES,
+  clientPageSchema,
+  clientRequestSchema,
+  clientRollRequestSchema,
+  clientSchema,
+  newClientSchema,
+} from './client';
+import { MANAGE_EXAMPLES } from './examples';
+import { HISTORY_ROUTES, auditEntrySchema, auditPageSchema, changelogSchema } from './history';
+import {
+  MERCHANT_ROUTES,
+  merchantPageSchema,
+  merchantRequestSchema,
+  merchantSchema,
+  merchantUpdateSchema,
+} from './merchant';
+import {
+  MANAGED_PROJECT_ROUTES,
+  managedProjectPageSchema,
+  managedProjectRequestSchema,
+  managedProjectSchema,
+  managedProjectUpdateSchema,
+  webhookSecretSchema,
+} from './project';
+
+/** Where the bearer-token host gives tokens, and the one scope they have (rules 21.2). */
+export const TOKEN_PATH = '/common/oauth2/v2.0/token';
+export const TOKEN_SCOPE = 'payments/.default';
+
+export type ManageRoutes = typeof MERCHANT_ROUTES &
+  typeof MANAGED_PROJECT_ROUTES &
+  typeof API_KEY_ROUTES &
+  typeof CLIENT_ROUTES &
+  typeof HISTORY_ROUTES;
+
+const ROUTES: ManageRoutes = {
+  ...MERCHANT_ROUTES,
+  ...MANAGED_PROJECT_ROUTES,
+  ...API_KEY_ROUTES,
+  ...CLIENT_ROUTES,
+  ...HISTORY_ROUTES,
+};
+
+/** What operators and the back offices of merchants call with a bearer token. */
+export const MANAGE_API: RouteSet<ManageRoutes> = {
+  name: 'Payments management API',
+  description: `Merchants, projects, API keys and clients of the payment service, for its operators and for merchants' back offices. Get an access token with \`POST ${TOKEN_PATH}\`, a form with \`grant_type=client_credentials\`, \`client_id\`, \`client_secret\` and \`scope=${TOKEN_SCOPE}\`, and send it as \`Authorization: Bearer\`. It is good for an hour. A client with role \`operator\` sees and changes everything; one with role \`merchant\` its own merchant, and objects of others do not exist for it. Payments themselves are made on the other host, with the API key of a project.`,
+  security: {
+    name: 'accessToken',
+    scheme: 'bearer',
+    challenge: 'Bearer realm="payments"',
+    description: 'An access token of the client credentials flow.',
+    token: { path: TOKEN_PATH, scope: TOKEN_SCOPE },
+  },
+  routes: ROUTES,
+  tags: [
+    { name: 'Merchants', description: 'Who collects payments.', routes: MERCHANT_ROUTES },
+    { name: 'Projects', description: 'The accounts of a merchant, for tests or live.', routes: MANAGED_PROJECT_ROUTES },
+    { name: 'API keys', description: 'What a project calls the payments API with.', routes: API_KEY_ROUTES },
+    { name: 'Clients', description: 'Who may call this host.', routes: CLIENT_ROUTES },
+    { name: 'History', description: 'Who changed what, and how this interface has changed.', routes: HISTORY_ROUTES },
+  ],
+  schemas: {
+    Merchant: merchantSchema,
+    MerchantRequest: merchantRequestSchema,
+    MerchantUpdate: merchantUpdateSchema,
+    MerchantPage: merchantPageSchema,
+    Project: managedProjectSchema,
+    ProjectRequest: managedProjectRequestSchema,
+    ProjectUpdate: managedProjectUpdateSchema,
+    ProjectPage: managedProjectPageSchema,
+    WebhookSecret: webhookSecretSchema,
+    ApiKey: apiKeySchema,
+    NewApiKey: newApiKeySchema,
+    ApiKeyPage: apiKeyPageSchema,
+    ApiKeyRollRequest: apiKeyRollRequestSchema,
+    Client: clientSchema,
+    NewClient: newClientSchema,
+    ClientRequest: clientRequestSchema,
+    ClientPage: clientPageSchema,
+    ClientRollRequest: clientRollRequestSchema,
+    AuditEntry: auditEntrySchema,
+    AuditPage: auditPageSchema,
+    Changelog: changelogSchema,
+    Error: errorSchema,
+  },
+  examples: MANAGE_EXAMPLES,
+  webhooks: {},
+};

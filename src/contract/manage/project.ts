@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { LONGEST } from '../../domain/duration';
+import { PROJECT_STATUSES } from '../../domain/transitions';
+import type { Route } from '../routes';
+import { currency, duration, durationText, idParam, timestamp, uri, uuid } from '../scalars';
+import { PAYMENT_METHODS } from '../transaction';
+import { pageQuery, pageSchema } from './lists';
+import { nameText } from './merchant';
+
+const status = () => z.enum(PROJECT_STATUSES);
+
+export const managedProjectSchema = z.strictObject({
+  id: uuid(),
+  merchant_id: uuid(),
+  name: nameText(),
+  is_test: z.boolean().describe('True: orders carry the flag is-test and no money moves. It never changes.'),
+  status: status().describe('A suspended project takes no new orders, payment links or payments.'),
+  webhook_url: uri().optional(),
+  payment_methods: z.array(z.enum(PAYMENT_METHODS)),
+  currencies: z.array(currency()),
+  expiration_period: durationText().describe('Default of the order field of that name.'),
+  transaction_expiration_period: durationText().describe(
+    'Default for paying a transaction, and for `delayed` captures.',
+  ),
+  capture_expiration_period: durationText().describe('Default for capturing `manual` transactions.'),
+  account_funding: z.boolean().describe('Whether it may load other accounts. Operators change it.'),
+  created: timestamp(),
+  modified: timestamp(),
+});
+export type ManagedProject = z.infer<typeof managedProjectSchema>;
+
+const CURRENCIES_MAX = 200;
+/** What may be sent, at creation and later. */
+const FIELDS = {
+  name: nameText(),
+  payment_methods: z.array(z.enum(PAYMENT_METHODS)).min(1).max(10),
+  currencies: z.array(currency()).min(1).max(CURRENCIES_MAX),
+  expiration_period: duration(LONGEST.order),
+  // It is also the window of `delayed` captures.
+  transaction_expiration_period: duration(LONGEST.capture),
+  capture_expiration_period: duration(LONGEST.capture),
+  account_funding: z.boolean(),
+};
+const { name, ...optional } = FIELDS;
+
+export const managedProjectRequestSchema = z
+  .object(optional)
+  .partial()
+  .extend({ name, is_test: z.boolean(), webhook_url: uri().optional() });
+export const managedProjectUpdateSchema = z
+  .object(FIELDS)
+  .partial()
+  .extend({ status: status().optional(), webhook_url: uri().nullable().optional() });
+export const managedProjectPageSchema = pageSchema(managedProjectSchema);
+
+export const webhookSecretSchema = z.strictObject({
+  project_id: uuid(),
+  secret: z.string().describe('Signs the webhooks of the project: `whsec_` and base64, as Standard Webhooks has it.'),
+});
+
+const merchantParams = z.object({ merchant_id: idParam() });
+export const projectParams = z.object({ project_id: idParam() });
+
+export const MANAGED_PROJECT_ROUTES = {
+  listProjects: {
+    method: 'get',
+    path: '/v1/merchants/{merchant_id}/projects/',
+    summary: 'List projects',
+    description: 'The projects of a merchant.',
+    params: merchantParams,
+    query: pageQuery({}),
+    output: managedProjectPageSchema,
+    success: 200,
+    errors: ['NotFound'],
+  },
+  createProject: {
+    method: 'post',
+    path: '/v1/merchants/{merchant_id}/projects/',
+    summary: 'Create a project',
+    description:
+      'A test project or a live project. Without `payment_methods` it takes cards, without `currencies` the default currency of the merchant. `account_funding` is for operators.',
+    params: merchantParams,
+    body: managedProjectRequestSchema,
+    output: managedProjectSchema,
+    versioned: false,
+    success: 201,
+    errors: ['NotFound', 'Forbidden'],
+  },
+  getManagedProject: {
+    method: 'get',
+    path: '/v1/projects/{project_id}/',
+    summary: 'Get a project',
+    description: 'The settings of a project.',
+    params: projectParams,
+    output: managedProjectSchema,
+    success: 200,
+    errors: ['NotFound'],
+  },
+  updateProject: {
+    method: 'put',
+    path: '/v1/projects/{project_id}/',
+    summary: 'Change a project',
+    description:
+      'Changes the fields that are sent; null clears `webhook_url`, and fields that cannot change are ignored. While it is `suspended`, new orders, payment links and payments are refused with Forbidden; reading, refunds, captures, voids and what is under way go on. What an operator has suspended, only an operator makes `active` again. `account_funding` is for operators.',
+    params: projectParams,
+    body: managedProjectUpdateSchema,
+    output: managedProjectSchema,
+    versioned: false,
+    success: 200,
+    errors: ['NotFound', 'Forbidden'],
+  },
+  getWebhookSecret: {
+    method: 'get',
+    path: '/v1/projects/{project_id}/webhook-secret/',
+    summary: 'Get the webhook secret',
+    description: 'What signs the webhooks of the project.',
+    params: projectParams,
+    output: webhookSecretSchema,
+    success: 200,
+    errors: ['NotFound'],
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,83 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Database, SqlTransaction } from './connection';
+import { pageOf, type Page, type PageRequest } from './pages';
+
+/** Who changed something: a client of the bearer-token host, the API key of a project, or somebody at the command line. */
+export interface Actor {
+  kind: 'client' | 'api_key' | 'command_line';
+  /** Of the client or the key; at the command line the user's name on that machine. */
+  id: string;
+}
+
+/** A change, without secrets. */
+export interface Change {
+  /** For example `project.update`. */
+  action: string;
+  object: { kind: string; id: string };
+  /** The merchant whose object it is; absent: of the installation. */
+  merchant_id?: string | null | undefined;
+  /** The object before and after; absent where there was or is none. */
+  before?: object | undefined;
+  after?: object | undefined;
+}
+
+export interface AuditRow {
+  id: string;
+  at: string;
+  actor_kind: Actor['kind'];
+  actor_id: string;
+  action: string;
+  object_kind: string;
+  object_id: string;
+  before: object | null;
+  after: object | null;
+  request_id: string | null;
+}
+
+/** Writes the change into the audit trail, in the SQL transaction of the change itself. */
+export async function recordChange(
+  trx: SqlTransaction,
+  { action, object, merchant_id, before, after }: Change,
+  by: { actor: Actor; request_id?: string | undefined },
+  now: Date,
+): Promise<void> {
+  await trx('audit_trail').insert({
+    id: uuidv7(),
+    at: now,
+    actor_kind: by.actor.kind,
+    actor_id: by.actor.id,
+    action,
+    object_kind: object.kind,
+    object_id: object.id,
+    merchant_id: merchant_id ?? null,
+    before: before === undefined ? null : JSON.stringify(before),
+    after: after === undefined ? null : JSON.stringify(after),
+    request_id: by.request_id ?? null,
+  });
+}
+
+interface AuditFilter {
+  merchant_id?: string | undefined;
+  actor?: string | undefined;
+  object?: string | undefined;
+  since?: string | undefined;
+}
+
+/** The changes, newest first. `actor` and `object` are ids or kinds. */
+export async function listChanges(db: Database, filter: AuditFilter, page: PageRequest): Promise<Page<AuditRow>> {
+  return await pageOf(
+    db,
+    {
+      select: 'select * from audit_trail',
+      where: [
+        filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
+        filter.actor !== undefined && ':actor in (actor_id, actor_kind)',
+        filter.object !== undefined && ':object in (object_id, object_kind)',
+        filter.since !== undefined && 'at >= :since',
+      ],
+      bindings: { ...filter },
+      order: [['n', 'bigint']],
+    },
+    page,
+  );
+}

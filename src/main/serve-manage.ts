@@ -1,0 +1,52 @@
+import { createApp } from '../../api/http/app';
+import { keyStore } from '../../api/http/idempotency';
+import { listen } from '../../api/http/server';
+import { authenticateByToken } from '../../api/manage/authenticate';
+import document from '../../api/manage/openapi.json';
+import { createManageOperations } from '../../api/manage/operations';
+import { tokenEndpoint } from '../../api/manage/token-endpoint';
+import { Tokens } from '../../api/manage/tokens';
+import { required, type Config } from '../config';
+import { MANAGE_API } from '../contract/manage/manage-api';
+import { LIMITS, connect, ping } from '../db/connection';
+import type { Logger } from '../log';
+import { SecretKeys } from '../secrets';
+import type { Started } from './process';
+import { managePublicUrl } from './public-url';
+
+/** Opens what the bearer-token host needs and listens. */
+export async function serveManage(config: Config, log: Logger): Promise<Started> {
+  const secrets = new SecretKeys(required(config, 'SECRET_KEYS'));
+  const db = connect(required(config, 'POSTGRES_URL'), { limits: LIMITS });
+  const issuer = managePublicUrl(config);
+  const tokens = new Tokens({ db, secrets, issuer });
+  const app = createApp({
+    config,
+    log,
+    api: {
+      routes: MANAGE_API,
+      operations: createManageOperations({
+        db,
+        secrets,
+        webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
+      }),
+      authenticate: authenticateByToken({ db, tokens }),
+      keysOf: ({ id }) => keyStore(db, id),
+    },
+    document,
+    probes: [{ name: 'postgres', required: true, check: () => ping(db) }],
+    routers: [tokenEndpoint({ db, secrets, tokens, issuer })],
+  });
+  const server = await listen(
+    app,
+    { ...config, API_HOST: config.MANAGE_HOST, API_PORT: config.MANAGE_PORT },
+    { variables: 'MANAGE' },
+  );
+  log.info({ url: server.url }, 'bearer-token host listens');
+  return {
+    async close() {
+      await server.close();
+      await db.destroy();
+    },
+  };
+}

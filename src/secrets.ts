@@ -1,0 +1,76 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** A secret of which only a keyed hash is kept. */
+export interface HashedSecret {
+  readonly secret_hash: Buffer;
+  /** The key of SECRET_KEYS that it is hashed with. */
+  readonly secret_key_id: string;
+}
+
+/** A text that is kept encrypted. */
+export interface EncryptedText {
+  readonly data: Buffer;
+  /** The key of SECRET_KEYS that it is encrypted with. */
+  readonly secret_key_id: string;
+}
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * What the database keeps of secrets. API keys and client secrets are random and at least 160 bits long, so nobody can guess one from its
+ * hash, however fast the hash is: HMAC-SHA256 costs a microsecond where a slow hash for passwords would let anyone load the processor with
+ * wrong keys. The key of the HMAC is not in the database: who can write there cannot make a key that works.
+ */
+export class SecretKeys {
+  private readonly keys: Map<string, { hashing: Buffer; encrypting: Buffer }>;
+  private readonly first: string;
+
+  /** `text` is SECRET_KEYS. Throws an Error on a bad key. */
+  constructor(text: string) {
+    this.keys = new Map(
+      text.split(',').map((entry) => {
+        const [id = '', secret = ''] = entry.trim().split(':');
+        const key = Buffer.from(secret, 'base64');
+        if (id === '' || key.length !== 32) throw new Error('SECRET_KEYS: each entry is id:base64 of 32 bytes');
+        return [id, { hashing: derived(key, 'hash'), encrypting: derived(key, 'encrypt') }];
+      }),
+    );
+    this.first = [...this.keys.keys()][0]!;
+  }
+
+  /** Whether what was protected with this key can be used. */
+  has(secret_key_id: string): boolean {
+    return this.keys.has(secret_key_id);
+  }
+
+  hash(secret: string): HashedSecret {
+    return { secret_hash: hmac(this.keys.get(this.first)!.hashing, secret), secret_key_id: this.first };
+  }
+
+  /** Compares in constant time. `false` also when the key that it was hashed with is gone. */
+  matches(secret: string, { secret_hash, secret_key_id }: HashedSecret): boolean {
+    const key = this.keys.get(secret_key_id);
+    return key !== undefined && timingSafeEqual(secret_hash, hmac(key.hashing, secret));
+  }
+
+  /** AES-256-GCM. */
+  encrypt(text: string): EncryptedText {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', this.keys.get(this.first)!.encrypting, iv);
+    const data = Buffer.concat([iv, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+    return { data, secret_key_id: this.first };
+  }
+
+  /** Throws an Error when it was changed, or when the key that it was encrypted with is gone. */
+  decrypt({ data, secret_key_id }: EncryptedText): string {
+    const key = this.keys.get(secret_key_id);
+    if (key === undefined) throw new Error(`a secret was encrypted with key ${secret_key_id}, which SECRET_KEYS lacks`);
+    const decipher = createDecipheriv('aes-256-gcm', key.encrypting, data.subarray(0, IV_BYTES));
+    decipher.setAuthTag(data.subarray(-TAG_BYTES));
+    return decipher.update(data.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+  }
+}
+
+const derived = (key: Buffer, purpose: string) => Buffer.from(hkdfSync('sha256', key, '', `payments ${purpose}`, 32));
+const hmac = (key: Buffer, secret: string) => createHmac('sha256', key).update(secret).digest();

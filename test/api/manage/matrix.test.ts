@@ -1,0 +1,102 @@
+import { MANAGE_EXAMPLES } from '../../../src/contract/manage/examples';
+import { MANAGE_API, type ManageRoutes } from '../../../src/contract/manage/manage-api';
+import { errorSchema } from '../../../src/contract/error';
+import type { Route } from '../../../src/contract/routes';
+import { aManageHost, type Answer, type ManageHost } from '../../support/manage';
+
+/** Who may call what (rules 21.6): every operation of the document with every kind of caller. */
+
+let host: ManageHost;
+const tokens: Record<string, string> = {};
+let own: string;
+let other: string;
+
+beforeAll(async () => {
+  host = await aManageHost();
+  tokens['operator'] = await host.aToken('operator');
+  [own, other] = [await aMerchant(), await aMerchant()];
+  tokens['own'] = await host.aToken('merchant', own);
+  tokens['other'] = await host.aToken('merchant', other);
+  tokens['bad'] = `${tokens['operator'].slice(0, -8)}AAAAAAAA`;
+});
+afterAll(() => host.close());
+
+async function make(path: string, body: unknown): Promise<Record<string, string>> {
+  const { status, body: made } = await host.send<Record<string, string>>('POST', path, {
+    token: tokens['operator'],
+    body,
+  });
+  expect([path, status]).toEqual([path, 201]);
+  return made;
+}
+
+async function aMerchant(): Promise<string> {
+  return (await make('/v1/merchants/', { name: 'A merchant', country: 'NL', default_currency: 'EUR' }))['id']!;
+}
+
+/** A new object of the merchant `own` for each parameter of the path. */
+async function pathOf({ path }: Route): Promise<string> {
+  const project = async () => (await make(`/v1/merchants/${own}/projects/`, { name: 'P', is_test: true }))['id']!;
+  const values: Record<string, () => Promise<string>> = {
+    merchant_id: () => Promise.resolve(own),
+    project_id: project,
+    client_id: async () =>
+      (await make('/v1/clients/', { name: 'C', role: 'merchant', merchant_id: own }))['client_id']!,
+    id: async () => (await make(`/v1/projects/${await project()}/api-keys/`, {}))['id']!,
+  };
+  let whole = path;
+  for (const [parameter, name] of path.matchAll(/\{(\w+)\}/g)) {
+    whole = whole.replace(parameter, await values[name!]!());
+  }
+  return whole;
+}
+
+const ids = Object.keys(MANAGE_API.routes) as (keyof ManageRoutes)[];
+const CALLERS = ['none', 'bad', 'own', 'other', 'operator'] as const;
+const cells = ids.flatMap((id) => CALLERS.map((caller) => [id, caller] as const));
+
+/** What the rules say: 401 without a good token, 403 for what is an operator's, 404 for what is of another merchant. */
+function expectedOf(route: Route, caller: (typeof CALLERS)[number]): number {
+  if (caller === 'none' || caller === 'bad') return 401;
+  if (caller === 'operator') return route.success;
+  if (route.operators_only) return 403;
+  return caller === 'other' && route.params !== undefined ? 404 : route.success;
+}
+
+function expectShape({ status, headers, body }: Answer, route: Route) {
+  if (status === 204) return expect(body).toBeUndefined();
+  expect(headers.get('content-type')).toBe('application/json');
+  if (status >= 400) errorSchema.parse(body);
+  else route.output.parse(body);
+}
+
+test.each(cells)('%s with %s', async (id, caller) => {
+  const route: Route = MANAGE_API.routes[id];
+  const example: { body?: unknown; answer: unknown } = MANAGE_EXAMPLES[id];
+  // Its example's merchant is not in this database.
+  const body = id === 'createClient' ? { name: 'C', role: 'merchant', merchant_id: own } : example.body;
+  const path = await pathOf(route);
+  const send = () => host.send(route.method.toUpperCase(), path, { token: tokens[caller], body });
+
+  const answer = await send();
+  expect(answer.status).toBe(expectedOf(route, caller));
+  expectShape(answer, route);
+  const challenge = answer.headers.get('www-authenticate');
+  expect(challenge?.startsWith('Bearer')).toBe(answer.status === 401 ? true : undefined);
+});
+
+test('the matrix has every operation of the document and every caller', () => {
+  expect(cells).toHaveLength(ids.length * CALLERS.length);
+  expect(ids.length).toBeGreaterThanOrEqual(19);
+});
+
+test('lists of a merchant hold what is its own', async () => {
+  await make(`/v1/merchants/${other}/projects/`, { name: 'Of the other', is_test: false });
+  const { body } = await host.send<{ items: { object: { id: string }; after?: { merchant_id?: string } }[] }>(
+    'GET',
+    '/v1/audit-trail/?limit=100',
+    { token: tokens['other'] },
+  );
+  expect(body.items.length).toBeGreaterThan(0);
+  expect(body.items.map(({ object, after }) => after?.merchant_id ?? object.id)).toEqual(body.items.map(() => other));
+});

@@ -1,0 +1,72 @@
+import { CHANGELOG } from '../../../../src/contract/manage/changelog';
+import type { AuditEntry } from '../../../../src/contract/manage/history';
+import { PROJECT } from '../../../support/database';
+import { aManageHost, type ManageHost } from '../../../support/manage';
+
+let host: ManageHost;
+let token: string;
+beforeAll(async () => {
+  host = await aManageHost();
+  token = await host.aToken('operator');
+});
+afterAll(() => host.close());
+
+const entries = async (query: string) =>
+  (await host.send<{ items: AuditEntry[] }>('GET', `/v1/audit-trail/?${query}`, { token })).body.items;
+const project = `/v1/projects/${PROJECT.id}/`;
+
+test('an entry says who changed what and when, before and after, by which request', async () => {
+  const { headers } = await host.send('PUT', project, { token, body: { name: 'Renamed' } });
+  const [entry] = await entries(`object=${PROJECT.id}`);
+  expect(entry).toMatchObject({
+    actor: { kind: 'client', id: expect.any(String) as unknown },
+    action: 'project.update',
+    object: { kind: 'project', id: PROJECT.id },
+    before: { name: 'Test project' },
+    after: { name: 'Renamed' },
+    request_id: headers.get('x-request-id'),
+  });
+});
+
+test('it is found by actor, object, kind and time', async () => {
+  await host.send('PUT', project, { token, body: { status: 'suspended' } });
+  const [entry] = await entries(`object=${PROJECT.id}`);
+  const { actor, at } = entry!;
+  for (const query of [`actor=${actor.id}`, 'actor=client', 'object=project', `since=${encodeURIComponent(at)}`]) {
+    expect([query, (await entries(query)).map(({ id }) => id)]).toEqual([
+      query,
+      expect.arrayContaining([entry!.id]) as unknown,
+    ]);
+  }
+  for (const query of ['actor=command_line', 'object=merchant', 'since=2100-01-01T00:00:00Z']) {
+    expect([query, (await entries(query)).map(({ id }) => id)]).toEqual([query, []]);
+  }
+});
+
+test('what is refused is not in it', async () => {
+  const before = await entries('limit=100');
+  await host.send('PUT', project, { token, body: { name: '' } });
+  await host.send('DELETE', '/v1/api-keys/000000000000/', { token });
+  expect(await entries('limit=100')).toEqual(before);
+});
+
+test('the database refuses to change or delete an entry', async () => {
+  const { db } = host.database;
+  await expect(db('audit_trail').update({ action: 'nothing' })).rejects.toThrow('append-only');
+  await expect(db('audit_trail').delete()).rejects.toThrow('append-only');
+  await expect(db.raw('truncate audit_trail')).rejects.toThrow('append-only');
+});
+
+test('a change whose entry cannot be written is not made', async () => {
+  const { db } = host.database;
+  await db.raw(`alter table audit_trail add constraint refuse check (action <> 'merchant.create') not valid`);
+  const body = { name: 'Unrecorded', country: 'NL', default_currency: 'EUR' };
+  expect((await host.send('POST', '/v1/merchants/', { token, body })).status).toBe(500);
+  expect(await db('merchants').where({ name: 'Unrecorded' })).toEqual([]);
+  await db.raw('alter table audit_trail drop constraint refuse');
+});
+
+test('the changelog answers its entries without what the tests compare', async () => {
+  const { body } = await host.send('GET', '/v1/changelog/', { token });
+  expect(body['items']).toEqual(CHANGELOG.map(({ version, date, text }) => ({ version, date, text })));
+});

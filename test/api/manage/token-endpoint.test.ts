@@ -1,0 +1,134 @@
+import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose';
+import { TOKEN_PATH } from '../../../src/contract/manage/manage-api';
+import { aManageHost, type ManageHost } from '../../support/manage';
+import { NOBODY } from '../../support/shapes';
+
+let host: ManageHost;
+beforeEach(async () => {
+  host = await aManageHost();
+});
+afterEach(() => host.close());
+
+test('a good request gets a token of an hour, which the published keys check', async () => {
+  const merchant_id = (await host.database.db('merchants').first('id')) as { id: string };
+  const client = await host.aClient('merchant', merchant_id.id);
+  const { status, headers, body } = await host.askToken({ ...client });
+  expect([status, body]).toEqual([
+    200,
+    { token_type: 'Bearer', expires_in: 3_600, access_token: expect.any(String) as unknown },
+  ]);
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('content-type')).toBe('application/json');
+  const { body: keys } = await host.send<JSONWebKeySet>('GET', '/.well-known/jwks.json');
+  expect(JSON.stringify(keys)).not.toContain('"d"');
+  const { payload } = await jwtVerify(String(body['access_token']), createLocalJWKSet(keys));
+  expect(payload).toMatchObject({
+    iss: 'https://manage.example.com',
+    sub: client.client_id,
+    aud: 'payments',
+    role: 'merchant',
+    merchant_id: merchant_id.id,
+  });
+  expect(payload.exp! - payload.iat!).toBe(3_600);
+});
+
+test('the metadata names the addresses', async () => {
+  const { body } = await host.send('GET', '/.well-known/oauth-authorization-server');
+  expect(body).toMatchObject({
+    issuer: 'https://manage.example.com',
+    token_endpoint: `https://manage.example.com${TOKEN_PATH}`,
+    jwks_uri: 'https://manage.example.com/.well-known/jwks.json',
+    grant_types_supported: ['client_credentials'],
+  });
+});
+
+test('the credentials may come as Basic, and with capitals in the id', async () => {
+  const { client_id, client_secret } = await host.aClient('operator');
+  const basic = (id: string, secret: string) => ({
+    authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
+  });
+  expect((await host.askToken({}, basic(client_id, client_secret))).status).toBe(200);
+  expect((await host.askToken({ client_id }, basic(client_id, client_secret))).status).toBe(200);
+  expect((await host.askToken({ client_id: client_id.toUpperCase(), client_secret })).status).toBe(200);
+  const twoWays = await host.askToken({ client_id, client_secret }, basic(client_id, client_secret));
+  expect([twoWays.status, twoWays.body['error']]).toEqual([400, 'invalid_request']);
+});
+
+test('errors are those of OAuth, in its shape', async () => {
+  const good = await host.aClient('operator');
+  const cases: [Record<string, string | undefined>, number, string][] = [
+    [{ ...good, grant_type: undefined }, 400, 'invalid_request'],
+    [{ ...good, grant_type: 'password' }, 400, 'unsupported_grant_type'],
+    [{ ...good, client_secret: undefined }, 401, 'invalid_client'],
+    [{ ...good, client_secret: `${good.client_secret}x` }, 401, 'invalid_client'],
+    [{ ...good, client_id: NOBODY }, 401, 'invalid_client'],
+    [{ ...good, client_id: 'nobody' }, 401, 'invalid_client'],
+    [{ ...good, scope: undefined }, 400, 'invalid_scope'],
+    [{ ...good, scope: 'other/.default' }, 400, 'invalid_scope'],
+  ];
+  for (const [form, status, error] of cases) {
+    const answer = await host.askToken(form);
+    expect([form, answer.status, answer.body]).toEqual([
+      form,
+      status,
+      { error, error_description: expect.any(String) as unknown },
+    ]);
+    expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Basic realm="payments"' : null);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+  }
+});
+
+test('what is no form, or names a field twice, is an invalid_request; other methods are refused', async () => {
+  const { client_id, client_secret } = await host.aClient('operator');
+  const form = `grant_type=client_credentials&client_id=${client_id}&client_secret=${client_secret}`;
+  const post = async (body: string, type: string) => {
+    const headers = { 'content-type': type };
+    const response = await fetch(host.url + TOKEN_PATH, { method: 'POST', body, headers });
+    return [response.status, ((await response.json()) as { error: unknown }).error];
+  };
+  const type = 'application/x-www-form-urlencoded';
+  expect(await post(JSON.stringify({ client_id }), 'application/json')).toEqual([400, 'invalid_request']);
+  expect(await post(`${form}&client_id=${client_id}`, type)).toEqual([400, 'invalid_request']);
+  expect(await post('x'.repeat(9_000), type)).toEqual([400, 'invalid_request']);
+  expect(await post(`${form}&scope=payments/.default`, `${type}; charset=utf-8`)).toEqual([200, undefined]);
+  const get = await host.send('GET', TOKEN_PATH);
+  expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+});
+
+test('a client that fails ten times a minute is refused with 429, others are not; many at once are no way around', async () => {
+  const [client, another] = [await host.aClient('operator'), await host.aClient('operator')];
+  const wrong = await Promise.all(
+    Array.from({ length: 15 }, () => host.askToken({ ...client, client_secret: 'cs_wrong' })),
+  );
+  expect(wrong.filter(({ status }) => status === 401)).toHaveLength(10);
+  const late = await host.askToken({ ...client });
+  expect([late.status, late.body['error']]).toEqual([429, 'slow_down']);
+  expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await host.askToken({ ...another })).status).toBe(200);
+});
+
+test('an address that fails thirty times a minute is refused with 429, whoever it asks for', async () => {
+  const good = await host.aClient('operator');
+  for (let n = 0; n < 30; n += 1) await host.askToken({ client_id: `nobody-${n}`, client_secret: 'x' });
+  expect((await host.askToken({ ...good })).status).toBe(429);
+});
+
+test('tokens that are given use up no failures', async () => {
+  const good = await host.aClient('operator');
+  const statuses = new Set<number>();
+  for (let n = 0; n < 40; n += 1) statuses.add((await host.askToken({ ...good })).status);
+  expect([...statuses]).toEqual([200]);
+});
+
+test('secrets stand nowhere: not in the record, not in the log', async () => {
+  const token = await host.aToken('operator');
+  const { body } = await host.send<{ client_secret: string }>('POST', '/v1/clients/', {
+    token,
+    body: { name: 'Another', role: 'operator' },
+  });
+  const { db } = host.database;
+  const stored = JSON.stringify([await db('oauth_clients'), await db('audit_trail'), await db('signing_keys')]);
+  expect(stored).not.toContain(body.client_secret);
+  expect(stored).not.toContain('PRIVATE KEY');
+  expect(host.lines.join('\n')).not.toContain(body.client_secret);
+});

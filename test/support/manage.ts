@@ -1,0 +1,122 @@
+import pino from 'pino';
+import { v7 as uuidv7 } from 'uuid';
+import { createApp } from '../../api/http/app';
+import { keyStore } from '../../api/http/idempotency';
+import { listen } from '../../api/http/server';
+import { authenticateByToken } from '../../api/manage/authenticate';
+import { createManageOperations } from '../../api/manage/operations';
+import { newClientSecret } from '../../api/manage/operations/clients';
+import { tokenEndpoint } from '../../api/manage/token-endpoint';
+import { Tokens } from '../../api/manage/tokens';
+import { MANAGE_API, TOKEN_PATH, TOKEN_SCOPE } from '../../src/contract/manage/manage-api';
+import { openApi } from '../../src/contract/openapi';
+import { insertOAuthClient, type Role } from '../../src/db/oauth-clients';
+import { createTestDatabase, type TestDatabase } from './database';
+import { secrets } from './secrets';
+
+export interface Answer<Body = Record<string, unknown>> {
+  status: number;
+  headers: Headers;
+  body: Body;
+}
+
+export interface Credentials {
+  client_id: string;
+  client_secret: string;
+}
+
+/** The bearer-token host with a database of its own. */
+export interface ManageHost {
+  readonly database: TestDatabase;
+  readonly tokens: Tokens;
+  readonly url: string;
+  /** Every log line. */
+  readonly lines: string[];
+  /** A client that is made in the record. */
+  aClient(role: Role, merchant_id?: string): Promise<Credentials>;
+  /** The answer of the token endpoint to a form; absent fields are those of a good one. */
+  askToken(form: Record<string, string | undefined>, headers?: Record<string, string>): Promise<Answer>;
+  /** A token of a new client. */
+  aToken(role: Role, merchant_id?: string): Promise<string>;
+  send<Body = Record<string, unknown>>(
+    method: string,
+    path: string,
+    options?: { token?: string | undefined; body?: unknown; headers?: Record<string, string> },
+  ): Promise<Answer<Body>>;
+  close(): Promise<void>;
+}
+
+export async function aManageHost(): Promise<ManageHost> {
+  const database = await createTestDatabase();
+  const { db } = database;
+  const lines: string[] = [];
+  const issuer = 'https://manage.example.com';
+  const tokens = new Tokens({ db, secrets, issuer });
+  const app = createApp({
+    config: { API_DEADLINE_MS: 5_000, RATE_LIMIT_PER_SECOND: 0, TRUSTED_PROXY: '' },
+    log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
+    api: {
+      routes: MANAGE_API,
+      operations: createManageOperations({ db, secrets, webhook_private_addresses: true }),
+      authenticate: authenticateByToken({ db, tokens }),
+      keysOf: ({ id }) => keyStore(db, id),
+    },
+    document: openApi(MANAGE_API),
+    probes: [],
+    routers: [tokenEndpoint({ db, secrets, tokens, issuer })],
+  });
+  const server = await listen(app, {
+    API_HOST: '127.0.0.1',
+    API_PORT: 0,
+    TLS_CERT_FILE: undefined,
+    TLS_KEY_FILE: undefined,
+    TRUSTED_PROXY: '',
+  });
+
+  async function answerOf<Body>(response: Response): Promise<Answer<Body>> {
+    const text = await response.text();
+    const body = (text === '' ? undefined : JSON.parse(text)) as Body;
+    return { status: response.status, headers: response.headers, body };
+  }
+
+  const host: ManageHost = {
+    database,
+    tokens,
+    url: server.url,
+    lines,
+    async aClient(role, merchant_id) {
+      const [client_id, client_secret] = [uuidv7(), newClientSecret()];
+      const client = { client_id, name: `A client: ${role}`, role, merchant_id: merchant_id ?? null };
+      await insertOAuthClient(db, client, secrets.hash(client_secret), new Date());
+      return { client_id, client_secret };
+    },
+    async askToken(form, headers = {}) {
+      const whole = { grant_type: 'client_credentials', scope: TOKEN_SCOPE, ...form };
+      const fields = Object.entries(whole).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+      const body = new URLSearchParams(fields as [string, string][]);
+      return await answerOf(await fetch(server.url + TOKEN_PATH, { method: 'POST', body, headers }));
+    },
+    async aToken(role, merchant_id) {
+      const { body } = await host.askToken({ ...(await host.aClient(role, merchant_id)) });
+      return String(body['access_token']);
+    },
+    async send(method, path, { token, body, headers = {} } = {}) {
+      const response = await fetch(server.url + path, {
+        method,
+        redirect: 'manual',
+        headers: {
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      return await answerOf(response);
+    },
+    async close() {
+      await server.close();
+      await database.close();
+    },
+  };
+  return host;
+}
