@@ -1,6 +1,7 @@
-import { deliveryWorkflowId, orderWorkflowId, paymentUpdateId } from '../../workflows/messages';
 import * as workflows from '../../workflows';
-import { DELIVERY_WORKFLOW, FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, PAYMENT_LINK_WORKFLOW } from '../../workflows/messages';
+import * as messages from '../../workflows/messages';
+
+const { deliveryWorkflowId, orderWorkflowId, paymentUpdateId } = messages;
 
 test('ids are derived: the same order, delivery and attempt always have the same', () => {
   expect([orderWorkflowId('o'), deliveryWorkflowId({ order_id: 'o', n: 2 }), paymentUpdateId(3)]).toEqual([
@@ -11,7 +12,7 @@ test('ids are derived: the same order, delivery and attempt always have the same
 });
 
 test('the names that callers start workflows by are those the worker has', () => {
-  expect(Object.keys(workflows).toSorted()).toEqual(
-    [ORDER_WORKFLOW, DELIVERY_WORKFLOW, FOLLOW_UP_WORKFLOW, PAYMENT_LINK_WORKFLOW].toSorted(),
-  );
+  const names = Object.entries(messages).flatMap(([constant, name]) => (constant.endsWith('_WORKFLOW') ? [name] : []));
+  expect(names.length).toBeGreaterThan(3);
+  expect(new Set<unknown>(Object.keys(workflows))).toEqual(new Set<unknown>(names));
 });
