@@ -111,6 +111,14 @@ export const configSchema = z.object({
     .describe(
       'Keys that protect secrets in the database: id:base64 of 32 bytes, with commas; the first protects new ones. npm start makes one.',
     ),
+  WORKER_HEALTH_HOST: z.string().default('127.0.0.1').describe('Address on which a worker answers health checks.'),
+  WORKER_HEALTH_PORT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65_535)
+    .optional()
+    .describe('Port on which a worker answers /health/live and /health/ready; default: it answers none.'),
 
   SIMULATOR_HOST: z.string().default('127.0.0.1').describe('Address the processor simulator listens on.'),
   SIMULATOR_PORT: port(3001).describe('Port of the processor simulator; 0 picks a free one.'),
@@ -220,6 +228,18 @@ export const configSchema = z.object({
     .string()
     .default('127.0.0.1')
     .describe('Address the codec server listens on, which decrypts payloads for the Temporal Web UI.'),
+  CODEC_TOKEN_ISSUER: url()
+    .optional()
+    .describe(
+      'OpenID Connect issuer at which operators sign in to the Web UI; the codec server then asks for its tokens.',
+    ),
+  CODEC_TOKEN_AUDIENCE: z.string().optional().describe('Audience of these tokens; needed with CODEC_TOKEN_ISSUER.'),
+  CODEC_TRUSTED_PROXY: z
+    .string()
+    .optional()
+    .describe(
+      'Addresses or subnets, with commas, of the proxy that signs operators in before the codec server and sends X-Forwarded-User.',
+    ),
   CODEC_PORT: port(8234).describe('Port of the codec server; 0 picks a free one.'),
   CHROMIUM_PATH: z
     .string()

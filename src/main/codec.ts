@@ -1,6 +1,7 @@
 import { parseConfig, required } from '../config';
 import { createLog } from '../log';
 import { startCodecServer } from '../temporal/codec-server';
+import { signInOf } from '../temporal/operator-sign-in';
 import { runProcess } from './process';
 
 const config = parseConfig(process.env);
@@ -13,6 +14,8 @@ runProcess(log, async () => {
     port: config.CODEC_PORT,
     payload_keys: required(config, 'PAYLOAD_KEYS'),
     ui_origin: new URL(required(config, 'TEMPORAL_UI_URL')).origin,
+    signIn: signInOf(config),
+    log,
   });
   log.info({ url: server.url }, 'codec listens');
   return server;

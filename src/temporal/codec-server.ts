@@ -2,6 +2,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Payload } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
+import type { Logger } from '../log';
+import { SignInUnavailable, type SignIn } from './operator-sign-in';
 import { EncryptingCodec } from './payload-codec';
 
 /** The largest page of a history that the Web UI sends at once. */
@@ -13,35 +15,47 @@ export interface CodecServer {
 }
 
 /**
- * Lets an operator's browser read payloads in the Temporal Web UI: `POST /decode` and `/encode` with payloads as Temporal's JSON,
- * answered alike. Only pages of `ui_origin` may read its answers. It belongs on loopback or behind the operators' own sign-in:
- * anyone who reaches it can read histories.
+ * Lets an operator's browser read payloads in the Temporal Web UI, and write the arguments of updates there: `POST /decode` and `/encode`
+ * with payloads as Temporal's JSON, answered alike, for operators who are signed in and pages of `ui_origin` only (rules 24.5). Cookies
+ * are accepted from these pages, for a proxy that signs operators in by them.
  */
 export async function startCodecServer(options: {
   host: string;
   port: number;
   payload_keys: string;
   ui_origin: string;
+  signIn: SignIn;
+  log: Logger;
 }): Promise<CodecServer> {
+  const { ui_origin, signIn, log } = options;
   const codec = new EncryptingCodec(options.payload_keys);
   const work: Record<string, (payloads: Payload[]) => Promise<Payload[]>> = {
     '/decode': (payloads) => codec.decode(payloads),
     '/encode': (payloads) => codec.encode(payloads),
   };
+  /** Answers a POST. An answer gives no reason: it may contain the payload. */
+  const handle = async (request: http.IncomingMessage, response: http.ServerResponse, path: string) => {
+    if (request.headers.origin !== ui_origin) return void response.writeHead(403).end();
+    const operator = await signIn(request);
+    if (operator === undefined) return void response.writeHead(401, { 'WWW-Authenticate': 'Bearer' }).end();
+    const { text, payloads } = await answer(request, work[path]!);
+    log.info({ operator, path, payloads }, 'payloads were read or written');
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(text);
+  };
   const server = http.createServer((request, response) => {
-    response.setHeader('Access-Control-Allow-Origin', options.ui_origin);
+    response.setHeader('Access-Control-Allow-Origin', ui_origin);
+    response.setHeader('Access-Control-Allow-Credentials', 'true');
     response.setHeader('Access-Control-Allow-Methods', 'POST');
     response.setHeader('Access-Control-Allow-Headers', 'Content-Type, X-Namespace, Authorization');
     response.setHeader('Vary', 'Origin');
-    const { pathname } = new URL(request.url ?? '/', 'http://codec');
-    const handle = work[pathname.replace(/\/$/, '')];
+    const path = new URL(request.url ?? '/', 'http://codec').pathname.replace(/\/$/, '');
     if (request.method === 'OPTIONS') return void response.writeHead(204).end();
-    if (request.method !== 'POST' || handle === undefined) return void response.writeHead(404).end();
-    void answer(request, handle).then(
-      (text) => response.writeHead(200, { 'Content-Type': 'application/json' }).end(text),
-      // Gives no reason: it may contain the payload.
-      () => response.writeHead(400).end(),
-    );
+    if (request.method !== 'POST' || !Object.hasOwn(work, path)) return void response.writeHead(404).end();
+    handle(request, response, path).catch((err: unknown) => {
+      const is_ours = err instanceof SignInUnavailable;
+      if (is_ours) log.warn({ err: err.cause }, 'operators cannot sign in');
+      response.writeHead(is_ours ? 503 : 400).end();
+    });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -62,7 +76,7 @@ const { Payloads } = temporal.api.common.v1;
 async function answer(
   request: http.IncomingMessage,
   handle: (payloads: Payload[]) => Promise<Payload[]>,
-): Promise<string> {
+): Promise<{ text: string; payloads: number }> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -71,7 +85,6 @@ async function answer(
     chunks.push(chunk);
   }
   const { payloads } = Payloads.fromObject(JSON.parse(Buffer.concat(chunks).toString()) as object);
-  return JSON.stringify(
-    Payloads.toObject(Payloads.create({ payloads: await handle(payloads ?? []) }), { bytes: String }),
-  );
+  const handled = Payloads.create({ payloads: await handle(payloads ?? []) });
+  return { text: JSON.stringify(Payloads.toObject(handled, { bytes: String })), payloads: handled.payloads.length };
 }

@@ -5,9 +5,15 @@ import type { Credentials } from './credentials';
 import { observedRetries } from './outages';
 import { EncryptingCodec } from './payload-codec';
 
-/** How payloads are written: encrypted where keys are configured. The same for clients and workers. */
+/** Writes failures; workers load it, and workflows have it in their bundle. */
+export const FAILURE_CONVERTER = require.resolve('../../workflows/failure-converter');
+
+/** How payloads and failures are written: encrypted where keys are configured. The same for clients and workers. */
 export function dataConverter(payload_keys: string | undefined): DataConverter {
-  return payload_keys === undefined ? {} : { payloadCodecs: [new EncryptingCodec(payload_keys)] };
+  return {
+    failureConverterPath: FAILURE_CONVERTER,
+    ...(payload_keys !== undefined && { payloadCodecs: [new EncryptingCodec(payload_keys)] }),
+  };
 }
 
 export type TemporalClient = Client;

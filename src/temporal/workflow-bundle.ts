@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
+import { FAILURE_CONVERTER } from './connect';
 
 /** Workflow code as one file for the worker: minified, as each workflow loads the bundle's modules again. */
 export async function buildWorkflowBundle(
@@ -10,6 +11,7 @@ export async function buildWorkflowBundle(
 ): Promise<{ code: string }> {
   return await bundleWorkflowCode({
     workflowsPath,
+    failureConverterPath: FAILURE_CONVERTER,
     workflowInterceptorModules: [require.resolve('../../workflows/interceptors')],
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} },
     webpackConfigHook: (config) => ({ ...config, mode: 'production', devtool: 'inline-nosources-source-map' }),

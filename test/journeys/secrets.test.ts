@@ -5,12 +5,14 @@ import { temporal } from '@temporalio/proto';
 import { connect, rows, type Database } from '../../src/db/connection';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
 import { holdsCardNumber } from '../../src/domain/card';
+import { cancelOrder, orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
-import { payloadsIn } from './payloads';
+import { failuresIn, payloadsIn } from './payloads';
+import { createAuthorization } from './requests';
 
 /**
  * Card numbers stop at the door, keys are kept as hashes: nothing of either is in the record, in the histories of Temporal or
@@ -50,6 +52,12 @@ beforeAll(async () => {
     body: `{"currency": ${REAL_CARD}`,
     headers: { 'idempotency-key': REAL_CARD },
   });
+  // A workflow refuses: its failure is in a history.
+  const authorized = await createAuthorization(merchant);
+  const operator = temporalOf(place);
+  const handle = operator.workflow.getHandle(orderWorkflowId(authorized.id));
+  await handle.executeUpdate(cancelOrder, { args: [{ source: 'merchant' }] }).catch(() => undefined);
+  await operator.connection.close();
   await new Merchant(place, `${place.test_api_key.slice(0, -1)}x`).send('GET', '/v1/orders/');
 }, 90_000);
 
@@ -119,6 +127,7 @@ test('the histories of Temporal, as they are kept and as an operator reads them'
   let workflows = 0;
   let readable = '';
   const leaks: string[] = [];
+  const failures: string[] = [];
   try {
     for await (const { workflowId } of client.workflow.list()) {
       const history = await client.workflow.getHandle(workflowId).fetchHistory().catch(ifForgotten);
@@ -138,6 +147,7 @@ test('the histories of Temporal, as they are kept and as an operator reads them'
       }
       const kept = Buffer.from(History.encode(history).finish()).toString('latin1');
       leaks.push(...found(`${kept}\n${texts.join('\n')}`).map((secret) => `${workflowId}: ${secret}`));
+      failures.push(...failuresIn(history).map(({ message, stackTrace }) => `${message}${stackTrace}`));
       workflows += 1;
       if (workflows >= 400) break;
     }
@@ -146,6 +156,7 @@ test('the histories of Temporal, as they are kept and as an operator reads them'
   }
   expect(workflows).toBeGreaterThanOrEqual(2);
   expect(leaks).toEqual([]);
+  expect([...new Set(failures)]).toEqual(['Encoded failure']);
   expect(readable.split('\n').filter((line) => /order_id|vault_token|amount/.test(line))).toEqual([]);
 }, 120_000);
 

@@ -11,6 +11,7 @@ import { createActivities } from '../../activities';
 import type { Services } from '../../activities/services';
 import { createLog } from '../../src/log';
 import { createProcessor, type Processor } from '../../src/processor/client';
+import { dataConverter } from '../../src/temporal/connect';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle';
 import { createWorkflows } from '../../src/temporal/workflows';
 import { postWebhook } from '../../src/webhook/post';
@@ -78,6 +79,7 @@ export async function createWorkflowEnvironment(
   const shared = {
     connection: env.nativeConnection as NativeConnection,
     workflowBundle: await buildWorkflowBundle(),
+    dataConverter: dataConverter(undefined),
     activities: createActivities({
       db: database.db,
       processor,

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { defaultPayloadConverter } from '@temporalio/common';
+import { pino } from 'pino';
 import { startCodecServer, type CodecServer } from '../../../src/temporal/codec-server';
+import { SignInUnavailable } from '../../../src/temporal/operator-sign-in';
 import { EncryptingCodec } from '../../../src/temporal/payload-codec';
 
 const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
@@ -15,32 +17,103 @@ const wire = (encrypted: Awaited<ReturnType<EncryptingCodec['encode']>>) => ({
   })),
 });
 
+const UI = 'http://ui.test';
+const lines: string[] = [];
+const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+let operator: string | undefined = 'ada';
 let server: CodecServer;
 beforeAll(async () => {
   server = await startCodecServer({
     host: '127.0.0.1',
     port: 0,
     payload_keys: `${second},${first}`,
-    ui_origin: 'http://ui.test',
+    ui_origin: UI,
+    signIn: () => Promise.resolve(operator),
+    log,
   });
+});
+beforeEach(() => {
+  operator = 'ada';
 });
 afterAll(() => server.close());
 
-const decode = (body: unknown) =>
-  fetch(`${server.url}/decode`, {
+const post = (path: string, body: unknown, headers: Record<string, string> = { origin: UI }) =>
+  fetch(`${server.url}${path}`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', ...headers },
     body: JSON.stringify(body),
   });
+const decode = (body: unknown) => post('/decode', body);
 
 test('reads what an earlier key encrypted, for pages of the Web UI alone', async () => {
   const [encrypted] = await new EncryptingCodec(first).encode([payload]);
   expect(Buffer.from(encrypted!.data!).toString()).not.toContain('order_id');
   const response = await decode(wire([encrypted!]));
-  expect(response.headers.get('access-control-allow-origin')).toBe('http://ui.test');
+  expect(response.headers.get('access-control-allow-origin')).toBe(UI);
+  // For a proxy in front that knows operators by a cookie.
+  expect(response.headers.get('access-control-allow-credentials')).toBe('true');
   const { payloads } = (await response.json()) as { payloads: { data: string; metadata: { encoding: string } }[] };
   expect(JSON.parse(Buffer.from(payloads[0]!.data, 'base64').toString())).toEqual({ order_id: 'o', amount: 500 });
   expect(Buffer.from(payloads[0]!.metadata.encoding, 'base64').toString()).toBe('json/plain');
+});
+
+test('writes the arguments of an update as a worker reads them', async () => {
+  const { payloads } = (await (await post('/encode', wire([payload]))).json()) as ReturnType<typeof wire>;
+  const [encrypted] = payloads.map(({ metadata, data }) => ({
+    metadata: Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, Buffer.from(value, 'base64')])),
+    data: Buffer.from(data, 'base64'),
+  }));
+  const [read] = await new EncryptingCodec(second).decode([encrypted!], { workflowId: 'webhook:o:1' });
+  expect(Buffer.from(read!.data!).toString()).toBe('{"order_id":"o","amount":500}');
+});
+
+test.each(['/decode', '/encode'])('rules 24.5: %s asks for an operator who is signed in', async (path) => {
+  operator = undefined;
+  const response = await post(path, wire([payload]));
+  expect([response.status, response.headers.get('www-authenticate'), await response.text()]).toEqual([
+    401,
+    'Bearer',
+    '',
+  ]);
+});
+
+test.each([{}, { origin: 'http://elsewhere.test' }])('another page than the Web UI is refused: %j', async (headers) => {
+  for (const path of ['/decode', '/encode']) {
+    const response = await post(path, wire([payload]), headers);
+    expect([response.status, await response.text()]).toEqual([403, '']);
+  }
+});
+
+test('a browser may ask before it sends: without sign-in', async () => {
+  operator = undefined;
+  const response = await fetch(`${server.url}/decode`, { method: 'OPTIONS', headers: { origin: UI } });
+  expect([response.status, response.headers.get('access-control-allow-headers')]).toEqual([
+    204,
+    'Content-Type, X-Namespace, Authorization',
+  ]);
+});
+
+test('who has read how much is logged, and not what', async () => {
+  lines.length = 0;
+  await decode(wire(await new EncryptingCodec(first).encode([payload, payload])));
+  expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+    expect.objectContaining({ operator: 'ada', path: '/decode', payloads: 2 }),
+  ]);
+  expect(lines.join()).not.toMatch('order_id');
+});
+
+test('when nobody can sign in at present it is 503', async () => {
+  const broken = await startCodecServer({
+    host: '127.0.0.1',
+    port: 0,
+    payload_keys: first,
+    ui_origin: UI,
+    signIn: () => Promise.reject(new SignInUnavailable('the issuer is away')),
+    log,
+  });
+  const response = await fetch(`${broken.url}/decode`, { method: 'POST', headers: { origin: UI }, body: '{}' });
+  expect(response.status).toBe(503);
+  await broken.close();
 });
 
 test('what was never encrypted comes back as it is', async () => {

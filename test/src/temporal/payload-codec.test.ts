@@ -43,6 +43,67 @@ test('one changed bit is noticed', async () => {
   }
 });
 
+describe('the workflow id is authenticated with the payload', () => {
+  const codec = new EncryptingCodec(key('a'));
+  const ofOrder = { workflowId: 'order:1' };
+
+  test('it is read in its workflow, and by an operator who names none', async () => {
+    const [kept] = await codec.encode([PAYLOAD], ofOrder);
+    for (const context of [ofOrder, undefined]) {
+      expect(text((await codec.decode([kept!], context))[0]!.data)).toBe(text(PAYLOAD.data));
+    }
+  });
+
+  test('copied into another workflow it is refused, also when its workflow id is written anew or taken away', async () => {
+    const [kept] = await codec.encode([PAYLOAD], ofOrder);
+    const another = { workflowId: 'order:2' };
+    expect(() => codec.decode([kept!], another)).toThrow('the payload belongs to another workflow');
+    const { 'encryption-workflow-id': _, ...rest } = kept!.metadata!;
+    for (const metadata of [rest, { ...rest, 'encryption-workflow-id': Buffer.from('order:2') }]) {
+      expect(() => codec.decode([{ ...kept!, metadata }], another)).toThrow('unable to authenticate data');
+    }
+  });
+
+  test('a key id that is written anew is refused', async () => {
+    const secret = randomBytes(32).toString('base64');
+    const both = new EncryptingCodec(`a:${secret},b:${secret}`);
+    const [kept] = await both.encode([PAYLOAD]);
+    const metadata = { ...kept!.metadata!, 'encryption-key-id': Buffer.from('b') };
+    expect(() => both.decode([{ ...kept!, metadata }])).toThrow('unable to authenticate data');
+  });
+
+  test.each([
+    ['2026-11-22T03:00:00Z', true],
+    ['2', false],
+  ])('of a schedule’s action, in the workflow search-index-check-%s: %s', async (suffix, is_read) => {
+    const [kept] = await codec.encode([PAYLOAD], { workflowId: 'search-index-check' });
+    const decode = async () => (await codec.decode([kept!], { workflowId: `search-index-check-${suffix}` })).length;
+    expect(await decode().catch(() => 0)).toBe(is_read ? 1 : 0);
+  });
+
+  test('what the Web UI encrypted, which names no workflow, is read in each', async () => {
+    const [kept] = await codec.encode([PAYLOAD]);
+    expect(text((await codec.decode([kept!], ofOrder))[0]!.data)).toBe(text(PAYLOAD.data));
+  });
+});
+
+test('no key encrypts more payloads than it may: the next ones have a key of their own, and all are read', async () => {
+  const keys = key('a');
+  const codec = new EncryptingCodec(keys, 3);
+  const kept = await codec.encode(Array(7).fill(PAYLOAD));
+  const salts = kept.map(({ data }) => Buffer.from(data!.subarray(0, 16)).toString('hex'));
+  expect(salts.map((salt) => salts.indexOf(salt))).toEqual([0, 0, 0, 3, 3, 3, 6]);
+  const read = await new EncryptingCodec(keys).decode(kept);
+  expect(read.map(({ data }) => text(data))).toEqual(Array(7).fill(text(PAYLOAD.data)));
+});
+
+test('two processes never use the same key', async () => {
+  const keys = key('a');
+  const [one, other] = [new EncryptingCodec(keys), new EncryptingCodec(keys)];
+  const [[first], [second]] = [await one.encode([PAYLOAD]), await other.encode([PAYLOAD])];
+  expect(Buffer.compare(first!.data!.subarray(0, 16), second!.data!.subarray(0, 16))).not.toBe(0);
+});
+
 test('what was kept before there were keys is read as it is', async () => {
   expect(await new EncryptingCodec(key('a')).decode([PAYLOAD])).toEqual([PAYLOAD]);
 });
