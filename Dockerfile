@@ -1,7 +1,7 @@
 # One image for every process, `node dist/src/main/{api,manage,worker,simulator,codec,migrate}.js` (docker-compose.yml names which), and
 # for two commands: bundle.js builds the workflows' code, replay.js refuses it when recorded workflows could not go on with it.
 
-FROM node:20.20.2-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -17,13 +17,13 @@ RUN node dist/src/main/bundle.js
 COPY test/histories test/histories
 RUN node dist/src/main/replay.js test/histories
 
-FROM node:20.20.2-bookworm-slim AS packages
+FROM node:24.21.0-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Optional packages are the embedded servers of `npm start`: the deployment has real ones.
 RUN npm ci --omit=dev --omit=optional
 
-FROM node:20.20.2-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules

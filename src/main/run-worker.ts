@@ -8,11 +8,14 @@ import {
   type Logger as SdkLogger,
 } from '@temporalio/worker';
 import { createActivities } from '../../activities';
+import { serveHealth, type HealthServer } from '../../api/http/health-server';
+import type { Probe } from '../../api/http/health';
 import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import { required, type Config } from '../config';
+import { ping } from '../db/connection';
 import type { Logger } from '../log';
 import { createProcessor } from '../processor/client';
-import { connectTemporal, dataConverter } from '../temporal/connect';
+import { connectTemporal, dataConverter, pingTemporal } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 import { makeSchedules } from '../temporal/schedules';
 import { createWorkflows } from '../temporal/workflows';
@@ -105,10 +108,16 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     log.fatal({ err }, 'the worker failed');
     process.exit(1);
   });
+  const health = await serveWorkerHealth(config, log, [
+    { name: 'worker', required: true, check: () => Promise.resolve(expectRunning(workers)) },
+    { name: 'postgres', required: true, check: () => ping(db) },
+    { name: 'temporal', required: true, check: () => pingTemporal(client) },
+  ]);
   log.info({ task_queues: [TASK_QUEUE, WEBHOOK_TASK_QUEUE] }, 'worker runs');
   return {
     async close() {
       closing = true;
+      await health?.close();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       const ended = running.catch((err: unknown) => log.warn({ err }, 'not everything was finished'));
       await Promise.all([recovery.stop(), indexer.stop(), scheduled, ended]);
@@ -118,6 +127,23 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       await db.destroy();
     },
   };
+}
+
+/** Answers health checks where a port is configured (rules 24.6). */
+async function serveWorkerHealth(config: Config, log: Logger, probes: Probe[]): Promise<HealthServer | undefined> {
+  const { WORKER_HEALTH_HOST: host, WORKER_HEALTH_PORT: port } = config;
+  if (port === undefined) return undefined;
+  const server = await serveHealth(probes, log, { host, port });
+  log.info({ health_url: server.url }, 'worker answers health checks');
+  return server;
+}
+
+/** Throws unless each polls its task queue. */
+function expectRunning(workers: readonly Worker[]): void {
+  for (const worker of workers) {
+    const state = worker.getState();
+    if (state !== 'RUNNING') throw new Error(`a worker is ${state}`);
+  }
 }
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;

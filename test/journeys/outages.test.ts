@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOrder, type Order } from '../../src/client';
 import { connect, rows, type Database } from '../../src/db/connection';
@@ -24,7 +26,11 @@ import { controlSimulator, makeDue } from './requests';
 let receiver: Receiver;
 let merchant: Merchant;
 let record: Database;
-const own = new OwnStack('outages', () => ({ DEMO_WEBHOOK_URL: receiver.url, API_DEADLINE_MS: '4000' }));
+const own = new OwnStack('outages', () => ({
+  DEMO_WEBHOOK_URL: receiver.url,
+  API_DEADLINE_MS: '4000',
+  LOG_LEVEL: 'info',
+}));
 
 beforeAll(async () => {
   receiver = await startReceiver();
@@ -108,6 +114,12 @@ const webhooksOf = (order_id: string) => [
       .map(({ headers }) => String(headers['webhook-id'])),
   ),
 ];
+
+/** Where the worker of this stack answers health checks: its log tells. */
+function workerHealthUrl(): string {
+  const log = readFileSync(path.join(own.data_dir, 'logs', 'worker.log'), 'utf8');
+  return [...log.matchAll(/"health_url":"([^"]+)"/g)].at(-1)![1]!;
+}
 
 /** Completed with one charge at the processor; each move of the order was told under an id of its own. */
 async function expectPaidOnce(id: string): Promise<void> {
@@ -199,6 +211,7 @@ test('Temporal is away while the processor charges: reads go on, new orders are 
       200,
       { status: 'degraded', checks: { postgres: 'ok', temporal: 'unavailable' } },
     ]);
+    expect((await fetch(`${workerHealthUrl()}/health/ready`)).status).toBe(503);
     // What the worker was doing is given to another one.
     await sleep(Math.max(0, stopped_at + TASK_LOST_MS - Date.now()));
   });

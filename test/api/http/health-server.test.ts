@@ -1,0 +1,26 @@
+import { pino } from 'pino';
+import { serveHealth, type HealthServer } from '../../../api/http/health-server';
+
+let is_available = true;
+let server: HealthServer;
+beforeAll(async () => {
+  const check = () => (is_available ? Promise.resolve() : Promise.reject(new Error('connection refused')));
+  const probes = [
+    { name: 'worker', required: true, check: () => Promise.resolve() },
+    { name: 'postgres', required: true, check },
+  ];
+  server = await serveHealth(probes, pino({ enabled: false }), { host: '127.0.0.1', port: 0 });
+});
+afterAll(() => server.close());
+
+const statusOf = async (path: string) => (await fetch(`${server.url}${path}`)).status;
+
+test('a process without an API says whether it lives and is ready', async () => {
+  expect([await statusOf('/health/live'), await statusOf('/health/ready')]).toEqual([200, 200]);
+  is_available = false;
+  expect([await statusOf('/health/live'), await statusOf('/health/ready')]).toEqual([200, 503]);
+});
+
+test('it answers nothing else', async () => {
+  expect(await statusOf('/')).toBe(404);
+});
