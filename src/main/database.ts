@@ -3,7 +3,7 @@ import { LIMITS, connect, type Database } from '../db/connection';
 import { checkSession } from '../db/session';
 
 /**
- * The pool of an api or a worker, with its share of the connections. Throws when Postgres is unavailable, or not set up as it has to be
+ * The pool of one process, with its share of the connections. Throws when Postgres is unavailable, or not set up as it has to be
  * (rules 24.1, 24.2).
  */
 export async function openDatabase(config: Config): Promise<Database> {

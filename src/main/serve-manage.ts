@@ -8,16 +8,17 @@ import { tokenEndpoint } from '../../api/manage/token-endpoint';
 import { Tokens } from '../../api/manage/tokens';
 import { required, type Config } from '../config';
 import { MANAGE_API } from '../contract/manage/manage-api';
-import { LIMITS, connect, ping } from '../db/connection';
+import { ping } from '../db/connection';
 import type { Logger } from '../log';
 import { SecretKeys } from '../secrets';
+import { openDatabase } from './database';
 import type { Started } from './process';
 import { managePublicUrl } from './public-url';
 
 /** Opens what the bearer-token host needs and listens. */
 export async function serveManage(config: Config, log: Logger): Promise<Started> {
   const secrets = new SecretKeys(required(config, 'SECRET_KEYS'));
-  const db = connect(required(config, 'POSTGRES_URL'), { limits: LIMITS });
+  const db = await openDatabase(config);
   const issuer = managePublicUrl(config);
   const tokens = new Tokens({ db, secrets, issuer });
   const app = createApp({

@@ -245,9 +245,9 @@ it('the shares of all processes fit into the connections of Postgres, also while
     const share = parseConfig({
       POSTGRES_CONNECTIONS_MAX: interpolate(environment['POSTGRES_CONNECTIONS_MAX'] ?? ''),
     }).POSTGRES_CONNECTIONS_MAX;
-    return [share * 2 * (deploy?.replicas ?? 1)];
+    return [share * (name === 'worker' ? 2 : 1) * (deploy?.replicas ?? 1)];
   });
-  expect(shares).toHaveLength(4);
+  expect(shares).toHaveLength(5);
   // Three are kept for superusers, three are for a backup and an operator.
   expect(shares.reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(most - 3 - 3);
 });
