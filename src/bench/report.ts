@@ -20,7 +20,8 @@ export function report(
   ].join('\n\n');
 }
 
-function machine(): string {
+/** What it runs on. */
+export function machine(): string {
   const gib = Math.round(os.totalmem() / 2 ** 30);
   return `${os.cpus().length} cores, ${gib} GiB of memory, ${os.type()}, Node ${process.versions.node}`;
 }
@@ -97,7 +98,7 @@ function besideSilentReceivers({ deliveries, alone, beside }: SilentReceivers): 
 }
 
 /** Aligned, so that it reads well on a terminal too. */
-function table(head: readonly string[], rows: readonly string[][]): string {
+export function table(head: readonly string[], rows: readonly string[][]): string {
   const widths = head.map((title, column) =>
     Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0), title.length, 3),
   );
@@ -107,13 +108,13 @@ function table(head: readonly string[], rows: readonly string[][]): string {
   return [line(head), rule, ...rows.map(line)].join('\n');
 }
 
-const OPEN = '<!-- generated:bench -->';
 const CLOSE = '<!-- /generated -->';
 
-/** The document with the figures of this run in their place. Throws when it has none. */
-export function withFigures(document: string, figures: string): string {
-  const start = document.indexOf(OPEN);
+/** The document with the figures of this run in their place, which is marked `<!-- generated:NAME -->`. Throws when it has none. */
+export function withFigures(document: string, name: 'bench' | 'bench-search', figures: string): string {
+  const open = `<!-- generated:${name} -->`;
+  const start = document.indexOf(open);
   const end = document.indexOf(CLOSE, start);
-  if (start === -1 || end === -1) throw new Error(`there is no ${OPEN} followed by ${CLOSE}`);
-  return `${document.slice(0, start)}${OPEN}\n${figures}\n${document.slice(end)}`;
+  if (start === -1 || end === -1) throw new Error(`there is no ${open} followed by ${CLOSE}`);
+  return `${document.slice(0, start)}${open}\n${figures}\n${document.slice(end)}`;
 }

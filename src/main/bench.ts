@@ -6,6 +6,8 @@ import { startReceiver } from '../bench/receiver';
 import { report, withFigures } from '../bench/report';
 import { runRounds } from '../bench/rounds';
 import { PAID_ORDER_WITH_WEBHOOK, createRows } from '../bench/rows';
+import { measureSearch, type SearchPlan } from '../bench/search';
+import { searchReport } from '../bench/search-report';
 import { measureBesideSilentReceivers } from '../bench/silent-receivers';
 import { startBenchStack, type BenchStack } from '../bench/stack';
 import { repositoryRoot } from '../stack/files';
@@ -17,26 +19,50 @@ const CONCURRENCIES = [1, 4, 16];
 const FULL = { rounds: 5, window_ms: 1_400, samples: 5, silent: 500 };
 const QUICK = { rounds: 1, window_ms: 600, samples: 1, silent: 60 };
 
+/** With a million orders; with fewer the samples are few too. */
+const FULL_SEARCH = { samples: 200, change_seconds: 60, rounds: 4, paid_seconds: 20 };
+const QUICK_SEARCH = { samples: 20, change_seconds: 5, rounds: 1, paid_seconds: 5 };
+const FULL_SEARCH_ROWS = 1_000_000;
+
 /**
  * `npm run bench`: what an order costs beside the least that Temporal costs, on a stack of its own. Writes the figures to
  * the terminal and into BENCHMARKS.md, in five minutes; `--quick` takes less than a minute and writes no file.
+ * `npm run bench -- search`: how fast orders are found, with `--rows` orders; writes the file with a million of them.
  */
 async function main(): Promise<void> {
-  const { values: options } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
-  const plan = options.quick ? QUICK : FULL;
+  const { values: options, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { quick: { type: 'boolean', default: false }, rows: { type: 'string', default: '20000' } },
+  });
+  const isSearch = positionals[0] === 'search';
+  const search_rows = Number(options.rows);
+  const is_full = isSearch ? search_rows >= FULL_SEARCH_ROWS && !options.quick : !options.quick;
   const began = performance.now();
   say('starting a stack of its own');
   const stack = await startBenchStack();
   stopWhenAsked(stack);
   try {
-    const figures = await figuresOf(stack, plan, began);
+    const figures = isSearch
+      ? await searchFiguresOf(stack, { rows: search_rows, ...(is_full ? FULL_SEARCH : QUICK_SEARCH) }, began)
+      : await figuresOf(stack, is_full ? FULL : QUICK, began);
     process.stdout.write(`\n${figures}\n`);
-    if (!options.quick) {
+    if (is_full) {
       const file = path.join(repositoryRoot(), 'BENCHMARKS.md');
-      writeFileSync(file, withFigures(readFileSync(file, 'utf8'), figures));
+      const place = isSearch ? 'bench-search' : 'bench';
+      writeFileSync(file, withFigures(readFileSync(file, 'utf8'), place, figures));
     }
   } finally {
     await stack.discard();
+  }
+}
+
+async function searchFiguresOf(stack: BenchStack, plan: SearchPlan, began: number): Promise<string> {
+  const receiver = await startReceiver();
+  try {
+    const figures = await measureSearch(stack, receiver, plan, say);
+    return searchReport(figures, (performance.now() - began) / 1_000);
+  } finally {
+    receiver.close();
   }
 }
 

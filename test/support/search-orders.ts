@@ -232,7 +232,7 @@ export function someOrders(count: number, seed: number): WrittenOrder[] {
 }
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-function generator(seed: number): () => number {
+export function generator(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -15,11 +15,13 @@ export function wordsOf(text: string): string[] {
 /** Of some names the one with the fewest edits to a text; `undefined` when none is near. A dotted name is also known by its last part. */
 export function nearest(text: string, names: readonly string[]): string | undefined {
   const wanted = text.toLowerCase();
-  const distances = names.map((name) =>
-    Math.min(edits(wanted, name.toLowerCase()), edits(wanted, name.split('.').at(-1)!.toLowerCase())),
-  );
+  const most = Math.max(1, Math.floor(wanted.length / 3));
+  // A text that is so much longer or shorter needs no look: each character more is an edit.
+  const distance = (name: string) =>
+    Math.abs(name.length - wanted.length) > most ? Infinity : edits(wanted, name.toLowerCase());
+  const distances = names.map((name) => Math.min(distance(name), distance(name.split('.').at(-1)!)));
   const least = Math.min(...distances);
-  return least <= Math.max(1, Math.floor(wanted.length / 3)) ? names[distances.indexOf(least)] : undefined;
+  return least <= most ? names[distances.indexOf(least)] : undefined;
 }
 
 /** Characters to insert, remove, replace or swap with the next until one text is the other. */

@@ -3,7 +3,7 @@ import { aSearchWorld, type SearchAnswer, type SearchWorld } from '../../support
 import { writeOrders, type WrittenOrder } from '../../support/search-orders';
 
 /** More than `start` reaches. */
-const COUNT = 10_500;
+const COUNT = 12_000;
 const DAY = Date.UTC(2026, 0, 1);
 const instant = (ms: number) => new Date(DAY + ms).toISOString();
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   world = await aSearchWorld();
   world.anIndexer();
   first = new Set();
-  for (let n = 0; n < COUNT; n += 2_100) for (const id of await writeOrders(world.db, many(n, 2_100))) first.add(id);
+  for (let n = 0; n < COUNT; n += 3_000) for (const id of await writeOrders(world.db, many(n, 3_000))) first.add(id);
   await world.indexed();
 });
 afterAll(() => world.close());
