@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, type JsonWebKey } from 'node:crypto';
 import { SignJWT, errors, jwtVerify } from 'jose';
-import type { Database } from '../../src/db/connection';
+import type { Database, SqlTransaction } from '../../src/db/connection';
 import { presentSigningKey, publicKeys, replaceSigningKey, type SigningKey } from '../../src/db/signing-keys';
 import type { OAuthClient } from '../../src/db/oauth-clients';
 import { ServiceError } from '../../src/errors';
@@ -25,6 +25,8 @@ interface TokenServices {
   /** Address of the bearer-token host. */
   issuer: string;
 }
+
+type RecordReplacement = (trx: SqlTransaction, keys: { kid: string; instead_of: string | undefined }) => Promise<void>;
 
 /** Access tokens: JWTs that any process of the installation, and whoever fetches the key set, can check (rules 21.4, 21.5). */
 export class Tokens {
@@ -72,10 +74,13 @@ export class Tokens {
     return { keys: found.map(({ kid, public_key }) => ({ ...public_key, kid, alg: ALGORITHM, use: 'sig' })) };
   }
 
-  /** Replaces the key that signs. Tokens that were signed before stay good until they expire. Returns the new key's id. */
-  async rotate(now: number): Promise<string> {
+  /**
+   * Replaces the key that signs. Tokens that were signed before stay good until they expire. Returns the new key's id. `record`: what is
+   * written in the same SQL transaction.
+   */
+  async rotate(now: number, record?: RecordReplacement): Promise<string> {
     for (;;) {
-      const made = await this.replace((await presentSigningKey(this.services.db))?.kid, now);
+      const made = await this.replace((await presentSigningKey(this.services.db))?.kid, now, record);
       if (made !== undefined) return made;
     }
   }
@@ -89,7 +94,11 @@ export class Tokens {
   }
 
   /** `undefined`: another process was first. */
-  private async replace(instead_of: string | undefined, now: number): Promise<string | undefined> {
+  private async replace(
+    instead_of: string | undefined,
+    now: number,
+    record?: RecordReplacement,
+  ): Promise<string | undefined> {
     const { db, secrets } = this.services;
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const kid = randomUUID();
@@ -99,9 +108,11 @@ export class Tokens {
       private_key: secrets.encrypt(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()),
     };
     const forget = new Date(now - CHECKS_FOR_MS);
-    const isReplaced = await db.transaction((trx) =>
-      replaceSigningKey(trx, key, { instead_of, now: new Date(now), forget }),
-    );
+    const isReplaced = await db.transaction(async (trx) => {
+      const replaced = await replaceSigningKey(trx, key, { instead_of, now: new Date(now), forget });
+      if (replaced) await record?.(trx, { kid, instead_of });
+      return replaced;
+    });
     return isReplaced ? kid : undefined;
   }
 

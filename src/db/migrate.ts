@@ -1,6 +1,6 @@
 import knex from 'knex';
 import type { Knex } from 'knex';
-import { connect } from './connection';
+import { connect, rows, type Database } from './connection';
 import * as initial from './migrations/001-initial';
 import { NO_TIME_LIMITS, storeSession } from './session';
 
@@ -36,6 +36,24 @@ export async function migrate(postgres_url: string): Promise<void> {
   } finally {
     await db.destroy();
   }
+}
+
+/** How the schema differs from this version's, in words; `undefined` when it does not. */
+export async function schemaDifference(db: Database): Promise<string | undefined> {
+  const [there] = await rows<{ migrations: string | null }>(
+    db,
+    `select cast(to_regclass('knex_migrations') as text) as migrations`,
+    {},
+  );
+  if (there!.migrations === null) return 'The database has no schema.';
+  const applied = (await rows<{ name: string }>(db, 'select name from knex_migrations', {})).map(({ name }) => name);
+  const known = Object.keys(MIGRATIONS);
+  const [missing, unknown] = [
+    known.filter((name) => !applied.includes(name)),
+    applied.filter((name) => !known.includes(name)),
+  ];
+  if (missing.length > 0) return `The schema lacks ${missing.join(', ')}.`;
+  return unknown.length > 0 ? `The schema is of a newer version: ${unknown.join(', ')}.` : undefined;
 }
 
 /** The advisory lock of the migrations in Postgres. */

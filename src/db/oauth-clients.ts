@@ -107,3 +107,10 @@ export async function listOAuthClients(db: Database, now: Date, page: PageReques
     page,
   );
 }
+
+/** Whether there is a client that may do everything. */
+export async function hasOperator(db: Database): Promise<boolean> {
+  return (
+    (await rows(db, `select 1 from oauth_clients where role = 'operator' and revoked is null limit 1`, {})).length > 0
+  );
+}

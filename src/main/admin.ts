@@ -1,0 +1,15 @@
+import { commandConfig } from './admin/config';
+import { createProgram } from './admin/program';
+
+const program = createProgram({
+  config: () => commandConfig(process.env),
+  print: (text) => void process.stdout.write(text),
+  fail: () => {
+    process.exitCode = 1;
+  },
+});
+
+program.parseAsync().catch((error: unknown) => {
+  process.stderr.write(`admin: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

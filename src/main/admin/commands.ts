@@ -1,0 +1,52 @@
+import type { ManageRoutes } from '../../contract/manage/manage-api';
+
+/** A command that does what an operation of the bearer-token host does. Its arguments are the parameters of the path. */
+interface OperationCommand {
+  readonly verb: string;
+  readonly operation: keyof ManageRoutes;
+}
+
+/** The commands by noun; the options of each follow from the operation. */
+export const COMMANDS: Readonly<Record<string, { description: string; commands: readonly OperationCommand[] }>> = {
+  merchant: {
+    description: 'Who collects payments.',
+    commands: [
+      { verb: 'create', operation: 'createMerchant' },
+      { verb: 'list', operation: 'listMerchants' },
+      { verb: 'show', operation: 'getMerchant' },
+      { verb: 'update', operation: 'updateMerchant' },
+    ],
+  },
+  project: {
+    description: 'The accounts of a merchant, for tests or live.',
+    commands: [
+      { verb: 'create', operation: 'createProject' },
+      { verb: 'list', operation: 'listProjects' },
+      { verb: 'show', operation: 'getManagedProject' },
+      { verb: 'update', operation: 'updateProject' },
+      { verb: 'webhook-secret', operation: 'getWebhookSecret' },
+    ],
+  },
+  key: {
+    description: 'What a project calls the payments API with.',
+    commands: [
+      { verb: 'create', operation: 'createApiKey' },
+      { verb: 'list', operation: 'listApiKeys' },
+      { verb: 'roll', operation: 'rollApiKey' },
+      { verb: 'revoke', operation: 'revokeApiKey' },
+    ],
+  },
+  client: {
+    description: 'Who may call the bearer-token host.',
+    commands: [
+      { verb: 'create', operation: 'createClient' },
+      { verb: 'list', operation: 'listClients' },
+      { verb: 'roll', operation: 'rollClient' },
+      { verb: 'revoke', operation: 'revokeClient' },
+    ],
+  },
+  audit: {
+    description: 'Who changed what.',
+    commands: [{ verb: 'list', operation: 'listAuditTrail' }],
+  },
+};

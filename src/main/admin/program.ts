@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
+import { Command } from 'commander';
+import pino from 'pino';
+import { z } from 'zod';
+import { createManageOperations } from '../../../api/manage/operations';
+import type { ManageContext, ManageServices } from '../../../api/manage/manager';
+import { Tokens } from '../../../api/manage/tokens';
+import { MANAGE_API, type ManageRoutes } from '../../contract/manage/manage-api';
+import { parseRequest } from '../../contract/request';
+import type { Route } from '../../contract/routes';
+import { required, type Config } from '../../config';
+import { recordChange } from '../../db/audit-trail';
+import { connect } from '../../db/connection';
+import { ServiceError } from '../../errors';
+import { SecretKeys } from '../../secrets';
+import type { Write } from '../../../api/operation';
+import { managePublicUrl } from '../public-url';
+import { COMMANDS } from './commands';
+import { diagnose } from './doctor';
+import { reindex } from './reindex';
+import { shownAnswer, shownFindings } from './show';
+
+/** What the program needs of the process it runs in. */
+export interface ProgramEnvironment {
+  /** Read when a command runs, so that help needs none. */
+  readonly config: () => Config;
+  readonly print: (text: string) => void;
+  /** The command did not do what it was asked for. */
+  readonly fail: () => void;
+}
+
+/**
+ * `npm run admin -- <noun> <verb>`: what the bearer-token host does, by the same code, for whoever can read the installation's secrets. Its
+ * changes are in the audit trail under the name of the user (rules 22.1).
+ */
+export function createProgram(environment: ProgramEnvironment): Command {
+  const program = new Command('admin')
+    .description('Manages an installation of the payment service.')
+    .showHelpAfterError()
+    .option('--json', 'print JSON');
+  for (const [noun, { description, commands }] of Object.entries(COMMANDS)) {
+    const group = program.command(noun).description(description);
+    for (const { verb, operation } of commands) addOperation(group, verb, operation, environment, program);
+  }
+  const { config, print, fail } = environment;
+  program
+    .command('signing-key')
+    .description('What signs the tokens of the bearer-token host.')
+    .command('roll')
+    .description('Replaces it. Tokens that were given stay good until they expire.')
+    .action(() => withServices(config(), (services) => rollSigningKey(config(), services, print, program)));
+  program
+    .command('reindex')
+    .description('Builds the search index anew while the present one answers.')
+    .option('--check', 'compares it with the record instead, and has written again what differs', false)
+    .action((options: { check: boolean }) => reindex(config(), options));
+  program
+    .command('doctor')
+    .description('Checks what the installation needs, and says what is wrong and what to do.')
+    .action(async () => {
+      const findings = await diagnose(config(), pino({ level: 'silent' }));
+      print(isJson(program) ? `${JSON.stringify(findings, null, 2)}\n` : shownFindings(findings));
+      if (findings.some(({ result }) => result !== 'ok')) fail();
+    });
+  return program;
+}
+
+const isJson = (program: Command) => program.opts<{ json?: boolean }>().json === true;
+
+function addOperation(
+  group: Command,
+  verb: string,
+  operation: keyof ManageRoutes,
+  { config, print, fail }: ProgramEnvironment,
+  program: Command,
+): void {
+  const route: Route = MANAGE_API.routes[operation];
+  const command = group.command(verb).description(`${route.summary}. ${route.description}`);
+  const params = Object.keys(route.params?.shape ?? {});
+  for (const name of params) command.argument(`<${name}>`);
+  const parts = { query: optionsOf(route.query), body: optionsOf(route.body) };
+  for (const { flag, type, description } of [...parts.query, ...parts.body]) {
+    command.option(`--${flag} <${type}>`, description);
+  }
+  command.action(async (...values: unknown[]) => {
+    const given = command.opts<Record<string, string>>();
+    try {
+      const input = parseRequest(route, {
+        params: Object.fromEntries(params.map((name, n) => [name, values[n]])),
+        query: valuesOf(parts.query, given),
+        body: valuesOf(parts.body, given),
+      });
+      const answer = await withServices(config(), (services) => carryOut(services, operation, input));
+      print(isJson(program) ? `${JSON.stringify(answer, null, 2)}\n` : shownAnswer(answer));
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      print(isJson(program) ? `${JSON.stringify({ error: error.error, value: error.value })}\n` : `${error.value}\n`);
+      fail();
+    }
+  });
+}
+
+/** A field of a request as an option: `webhook_url` is `--webhook-url`. */
+interface FieldOption {
+  readonly field: string;
+  readonly flag: string;
+  readonly type: 'text' | 'true|false' | 'list' | 'number';
+  readonly description: string;
+}
+
+interface FieldSchema {
+  type?: string;
+  description?: string;
+  enum?: string[];
+  anyOf?: FieldSchema[];
+  items?: FieldSchema;
+}
+
+function optionsOf(schema: z.ZodObject | undefined): FieldOption[] {
+  if (schema === undefined) return [];
+  const { properties = {}, required: needed = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return Object.entries(properties as Record<string, FieldSchema>).map(([field, { anyOf, ...own }]) => {
+    const { type, description = '', enum: values, items } = { ...anyOf?.[0], ...own };
+    const words = [
+      description,
+      values && `One of ${values.join(', ')}.`,
+      items && 'With commas.',
+      anyOf && '"null" clears it.',
+      needed.includes(field) && '(required)',
+    ];
+    return {
+      field,
+      flag: field.replaceAll('_', '-'),
+      type: type === 'boolean' ? 'true|false' : type === 'array' ? 'list' : type === 'integer' ? 'number' : 'text',
+      description: words.filter(Boolean).join(' '),
+    };
+  });
+}
+
+/** What was given, as a request would hold it; what is wrong with it the schema says. */
+function valuesOf(options: readonly FieldOption[], given: Record<string, string>): Record<string, unknown> {
+  const entries = options.flatMap(({ field, flag, type }) => {
+    const name = flag.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
+    const text = given[name];
+    return text === undefined ? [] : [[field, valueOf(type, text)] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function valueOf(type: FieldOption['type'], text: string): unknown {
+  if (text === 'null') return null;
+  if (type === 'list') return text.split(',').map((part) => part.trim());
+  if (type === 'true|false' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
+async function withServices<T>(config: Config, work: (services: ManageServices) => Promise<T>): Promise<T> {
+  const secrets = new SecretKeys(required(config, 'SECRET_KEYS'));
+  const db = connect(required(config, 'POSTGRES_URL'), { pool_max: 2 });
+  try {
+    return await work({ db, secrets, webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES });
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Milliseconds a command may take for what waits for others. */
+const DEADLINE_MS = 30_000;
+
+/** Somebody at the command line: an operator. */
+function commandContext(): ManageContext {
+  const { username } = userInfo();
+  return {
+    caller: {
+      id: username,
+      log: { user: username },
+      actor: { kind: 'command_line', id: username },
+      role: 'operator',
+    },
+    request_id: randomUUID(),
+    deadline_at: Date.now() + DEADLINE_MS,
+    not_after: undefined,
+    idempotency_key: undefined,
+    is_repeat: false,
+    versions: undefined,
+    spend: () => Promise.resolve(),
+    log: pino({ level: 'silent' }),
+  };
+}
+
+type AnyOperation = (context: ManageContext, input: unknown) => Promise<unknown>;
+
+async function carryOut(services: ManageServices, operation: keyof ManageRoutes, input: unknown): Promise<unknown> {
+  const run = createManageOperations(services)[operation] as unknown as AnyOperation;
+  const result = await run(commandContext(), input);
+  if (typeof result === 'function') return await (result as () => Promise<unknown>)();
+  const { db, write } = result as Partial<Write<unknown>>;
+  return db !== undefined && write !== undefined ? await db.transaction(write) : result;
+}
+
+async function rollSigningKey(
+  config: Config,
+  services: ManageServices,
+  print: (text: string) => void,
+  program: Command,
+): Promise<void> {
+  const tokens = new Tokens({ ...services, issuer: managePublicUrl(config) });
+  const { caller, request_id } = commandContext();
+  const now = new Date();
+  const kid = await tokens.rotate(now.getTime(), async (trx, { kid: made, instead_of }) => {
+    const change = {
+      action: 'signing_key.roll',
+      object: { kind: 'signing_key', id: made },
+      ...(instead_of !== undefined && { before: { kid: instead_of } }),
+      after: { kid: made },
+    };
+    await recordChange(trx, change, { actor: caller.actor, request_id }, now);
+  });
+  const answer = { kid };
+  print(isJson(program) ? `${JSON.stringify(answer)}\n` : shownAnswer(answer));
+}

@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import { createProgram } from '../../../src/main/admin/program';
+import { COMMANDS } from '../../../src/main/admin/commands';
+import { parseConfig } from '../../../src/config';
+import { MANAGE_API } from '../../../src/contract/manage/manage-api';
+import { connect } from '../../../src/db/connection';
+import { readVariables } from '../../../src/stack/launch';
+import { Merchant } from '../../support/client';
+import { createTestDatabase } from '../../support/database';
+import { Operator } from '../../support/manager';
+import { NOBODY } from '../../support/shapes';
+import { stack } from '../../support/stack';
+
+/** The command line on the stack of the run (rules 22). */
+
+const CLOSED = '127.0.0.1:1';
+
+/** What a command prints, and whether it failed. `env`: variables other than those of the stack. */
+async function run(args: string[], env: Record<string, string> = {}): Promise<{ text: string; failed: boolean }> {
+  let [text, failed] = ['', false];
+  const program = createProgram({
+    config: () => parseConfig({ ...readVariables(stack().data_dir), ...env }),
+    print: (printed) => void (text += printed),
+    fail: () => void (failed = true),
+  });
+  await program.parseAsync(args, { from: 'user' });
+  return { text, failed };
+}
+const json = async <T = Record<string, string>>(...args: string[]) =>
+  JSON.parse((await run(['--json', ...args])).text) as T;
+
+test('from an empty installation to a first order', async () => {
+  const merchant = await json('merchant', 'create', '--name', 'Shop', '--country', 'NL', '--default-currency', 'EUR');
+  const project = await json('project', 'create', merchant['id']!, '--name', 'Test', '--is-test', 'true');
+  const { key } = await json('key', 'create', project['id']!);
+  const client = await json(
+    'client',
+    'create',
+    '--name',
+    'Shop',
+    '--role',
+    'merchant',
+    '--merchant-id',
+    merchant['id']!,
+  );
+  expect(client['client_secret']).toMatch(/^cs_/);
+  const order = await new Merchant(stack(), key).createOrder({ currency: 'EUR' });
+  expect(order).toMatchObject({ status: 'new', project_id: project['id'], merchant_id: merchant['id'] });
+});
+
+test('options are lists, truths and nulls where the field is one', async () => {
+  const { id } = await (await Operator.signIn()).aProject();
+  const update = (...options: string[]) => json<Record<string, unknown>>('project', 'update', id, ...options);
+  const url = 'https://shop.example.com/hooks';
+  const changed = await update(
+    '--webhook-url',
+    url,
+    '--payment-methods',
+    'credit-card, apple-pay',
+    '--account-funding',
+    'true',
+  );
+  expect(changed).toMatchObject({
+    webhook_url: url,
+    payment_methods: ['credit-card', 'apple-pay'],
+    account_funding: true,
+  });
+  expect(await update('--webhook-url', 'null')).not.toHaveProperty('webhook_url');
+});
+
+test('a refusal says why and fails', async () => {
+  expect(await run(['merchant', 'show', NOBODY])).toEqual({ text: 'The merchant does not exist.\n', failed: true });
+  const wrong = await run([
+    '--json',
+    'merchant',
+    'create',
+    '--name',
+    'Shop',
+    '--country',
+    'UK',
+    '--default-currency',
+    'EUR',
+  ]);
+  expect([JSON.parse(wrong.text), wrong.failed]).toEqual([
+    { error: 'ValidationError', value: expect.stringMatching(/^country: /) as unknown },
+    true,
+  ]);
+});
+
+test('without --json a list has a line for each field, and says how to go on', async () => {
+  const { text } = await run(['merchant', 'list', '--limit', '1']);
+  expect(text).toMatch(/^id +[0-9a-f-]{36}\nname +/);
+  expect(text).toMatch(/\nMore: --cursor \S+\n$/);
+});
+
+test('what it changes is in the audit trail under the name of the user', async () => {
+  const { id } = await json('merchant', 'create', '--name', 'Shop', '--country', 'NL', '--default-currency', 'EUR');
+  const { items } = await json<{ items: { action: string; actor: object }[] }>('audit', 'list', '--object', id!);
+  expect(items).toMatchObject([
+    { action: 'merchant.create', actor: { kind: 'command_line', id: expect.any(String) as unknown } },
+  ]);
+  const { kid } = await json('signing-key', 'roll');
+  const rolled = await json<{ items: { action: string }[] }>('audit', 'list', '--object', kid!);
+  expect(rolled.items.map(({ action }) => action)).toEqual(['signing_key.roll']);
+});
+
+test('every operation of the bearer-token host has a command, the changelog excepted, and every command a help', () => {
+  const commands = Object.entries(COMMANDS).flatMap(([noun, { commands: verbs }]) =>
+    verbs.map(({ verb, operation }) => ({ noun, verb, operation })),
+  );
+  expect(commands.map(({ operation }) => operation).toSorted()).toEqual(
+    Object.keys(MANAGE_API.routes)
+      .filter((id) => id !== 'getChangelog')
+      .toSorted(),
+  );
+  const program = createProgram({ config: () => parseConfig({}), print: () => {}, fail: () => {} });
+  for (const { noun, verb, operation } of commands) {
+    const command = program.commands.find((one) => one.name() === noun)?.commands.find((one) => one.name() === verb);
+    expect(command?.helpInformation().replace(/\s+/g, ' ')).toContain(MANAGE_API.routes[operation].summary);
+  }
+});
+
+describe('doctor', () => {
+  interface Finding {
+    check: string;
+    result: string;
+    problem?: string;
+    remedy?: string;
+  }
+  const diagnose = async (env: Record<string, string> = {}) => {
+    const { text, failed } = await run(['--json', 'doctor'], env);
+    const findings = JSON.parse(text) as Finding[];
+    return { failed, found: (check: string) => findings.find((one) => one.check === check)!, findings };
+  };
+
+  test('finds nothing on a healthy installation', async () => {
+    const { failed, findings } = await diagnose();
+    expect(findings.filter(({ result }) => result !== 'ok')).toEqual([]);
+    expect([failed, findings.length]).toEqual([false, 11]);
+  });
+
+  test.each<[title: string, env: Record<string, string>, check: string]>([
+    ['without Postgres', { POSTGRES_URL: `postgres://nobody@${CLOSED}/payments` }, 'postgres'],
+    ['without Temporal', { TEMPORAL_ADDRESS: CLOSED }, 'temporal'],
+    ['without Meilisearch', { MEILISEARCH_URL: `http://${CLOSED}` }, 'search index'],
+    ['without the processor', { PROCESSOR_URL: `http://${CLOSED}` }, 'processor'],
+    ['with other SECRET_KEYS', { SECRET_KEYS: `2:${randomBytes(32).toString('base64')}` }, 'secret keys'],
+    ['with wrong PAYLOAD_KEYS', { PAYLOAD_KEYS: 'short' }, 'payload keys'],
+  ])('%s it names %s', async (_title, env, check) => {
+    const { failed, found, findings } = await diagnose(env);
+    expect([failed, found(check).result]).toEqual([true, 'wrong']);
+    expect(found(check).problem).toMatch(/\w/);
+    expect(found(check).remedy).toMatch(/\w/);
+    expect(findings.filter(({ result }) => result === 'wrong')).toEqual([found(check)]);
+  });
+
+  test('an empty database, and a trail that somebody can change', async () => {
+    const empty = new URL(stack().postgres_url);
+    empty.pathname = '/postgres';
+    expect((await diagnose({ POSTGRES_URL: empty.href })).found('schema')).toMatchObject({
+      result: 'wrong',
+      problem: 'The database has no schema.',
+    });
+    const database = await createTestDatabase();
+    const db = connect(database.url, { pool_max: 1 });
+    await db.raw('alter table audit_trail disable trigger audit_trail_keep');
+    await db.destroy();
+    const { found } = await diagnose({ POSTGRES_URL: database.url });
+    expect([found('audit trail').result, found('operator').result]).toEqual(['wrong', 'wrong']);
+    await database.close();
+  });
+
+  test('for people it prints a line for each check, with the remedy below what is wrong', async () => {
+    const { text } = await run(['doctor'], { PROCESSOR_URL: `http://${CLOSED}` });
+    expect(text).toMatch(/^ok +postgres\n/);
+    expect(text).toMatch(/\nwrong +processor +\S.*\n +Start the processor/);
+  });
+});
