@@ -13,29 +13,33 @@ const PAGE = 1_000;
 type ReportServices = Pick<Services, 'db' | 'search'>;
 
 /**
- * The transaction report (rules 20.14): a CSV file, in pieces, with a row for each transaction that meets the query. One report at a
- * time is made in a process, so that payments do not notice. Throws ServiceUnavailable when the index is needed and does not answer.
+ * The transaction report (rules 20.14): a CSV file, in pieces, with a row for each transaction that meets the query. In a process one
+ * page of all reports is made at a time, so that payments do not notice, and a client that reads slowly keeps nobody waiting. Throws
+ * ServiceUnavailable when the index is needed and does not answer.
  */
 export function reportsInTurn(services: ReportServices): (wanted: Wanted) => AsyncGenerator<string> {
-  let last: Promise<void> = Promise.resolve();
+  const oneAtATime = queue();
   return async function* report(wanted) {
-    const before = last;
-    let end: () => void = () => undefined;
-    last = new Promise((resolve) => (end = resolve));
-    try {
-      await before;
-      // Sent with the first rows: a report that cannot begin is an error, not a file with a header.
-      let header = `${FIELD_NAMES.join(',')}\r\n`;
-      for await (const rows of ahead(pagesOf(services, wanted))) {
-        if (rows.length === 0) continue;
-        yield header + (await csvOf(rows));
-        header = '';
-      }
-      if (header !== '') yield header;
-    } finally {
-      // Also when whoever waited has left: its turn passes on once the one before has ended.
-      void before.then(end);
+    // Sent with the first rows: a report that cannot begin is an error, not a file with a header.
+    let header = `${FIELD_NAMES.join(',')}\r\n`;
+    for await (const rows of ahead(pagesOf(services, wanted), oneAtATime)) {
+      if (rows.length === 0) continue;
+      yield header + (await csvOf(rows));
+      header = '';
     }
+    if (header !== '') yield header;
+  };
+}
+
+type Queue = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Runs what it is given in that order, each when the one before has ended. */
+function queue(): Queue {
+  let last: Promise<unknown> = Promise.resolve();
+  return async (work) => {
+    const mine = last.then(work);
+    last = mine.catch(() => undefined);
+    return await mine;
   };
 }
 
@@ -68,14 +72,14 @@ async function* pagesOf({ db, search }: ReportServices, wanted: Wanted): AsyncGe
   }
 }
 
-/** Reads the next page while this one is written. */
-async function* ahead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
+/** Reads the next page while this one is written; `queued`: when it is its turn. */
+async function* ahead<T>(pages: AsyncGenerator<T>, queued: Queue): AsyncGenerator<T> {
   try {
-    let next = pages.next();
+    let next = queued(() => pages.next());
     for (;;) {
       const { value, done } = await next;
       if (done === true) return;
-      next = pages.next();
+      next = queued(() => pages.next());
       // It is awaited above; a reader who leaves meanwhile must not make its failure an unhandled one.
       next.catch(() => undefined);
       yield value;

@@ -4,12 +4,14 @@ import { rows, type Database } from '../db/connection';
 const CHUNK = 50_000;
 /** Of ten orders so many are of the project that searches; the others are in its way. */
 export const OWN_OF_TEN = 6;
+/** Over which they are spread. */
+const QUARTER_SECONDS = 90 * 86_400;
 
 /** Newest first, a quarter of a year. All figures follow from the number of the order. */
 const FILL = `
 with numbered as (
-  select n, gen_random_uuid() as id, timestamptz '2026-03-31T23:59:59Z' - n % 7776000 * interval '1 second' as created,
-    case when n % 10 < 8 then 'completed' when n % 10 = 8 then 'error' else 'cancelled' end as status,
+  select n, gen_random_uuid() as id, timestamptz '2026-03-31T23:59:59Z' - n * :step * interval '1 second' as created,
+    case when n / 10 % 10 < 8 then 'completed' when n / 10 % 10 = 8 then 'error' else 'cancelled' end as status,
     100 + n * 7919 % 100000 as amount
   from generate_series(:from::bigint, :to::bigint) n
 ), o as (
@@ -47,7 +49,14 @@ export async function writeBenchOrders(
       // Without triggers: a rebuild of the index is quicker than an outbox of all orders.
       await rows(trx, 'set local session_replication_role = replica', {});
       const to = Math.min(from + CHUNK - 1, count);
-      await rows(trx, FILL, { from, to, project: project_id, other: other_project_id, own: OWN_OF_TEN });
+      await rows(trx, FILL, {
+        from,
+        to,
+        step: QUARTER_SECONDS / count,
+        project: project_id,
+        other: other_project_id,
+        own: OWN_OF_TEN,
+      });
     });
   }
   await rows(db, 'analyze', {});

@@ -91,6 +91,9 @@ export class SearchReader {
   /** The rows of a report, page by page. Rows without the sort value come last. */
   async *rows({ project_id, query, sort }: Wanted, size: number): AsyncGenerator<FoundRow[]> {
     const key = sort.field;
+    // A page may take its time, but that nobody answers is told at once.
+    const first = { filter: filterOf(project_id, query), limit: 1, attributesToRetrieve: ['pk'] };
+    await this.ask(() => this.index.search('', first, { signal: AbortSignal.timeout(SEARCH_MS) }));
     // Sorted by a field, what lacks it would be left out: those rows are asked for by themselves.
     for (const field of isAlwaysThere(key) ? [key] : [key, undefined]) {
       const there = `${key} ${field === undefined ? 'NOT EXISTS' : 'EXISTS'}`;
