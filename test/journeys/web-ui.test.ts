@@ -1,0 +1,56 @@
+import type { Browser } from 'playwright-core';
+import { createOrder } from '../../src/client';
+import { readVariables } from '../../src/stack/launch';
+import { orderWorkflowId } from '../../workflows/messages';
+import { launchBrowser } from '../support/browser';
+import { Merchant, answerOf } from '../support/client';
+import { stack } from '../support/stack';
+
+/** An operator's browser on the Temporal Web UI of `npm start`: nothing has to be set up to read and to write payloads. */
+const { CODEC_HOST, CODEC_PORT } = readVariables(stack().data_dir);
+const codec_url = `http://${CODEC_HOST}:${CODEC_PORT}`;
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+/** What a script of the page reads back of the text that it has encrypted, or how it fails. */
+const ENCODE_AND_DECODE = async ({ url, text }: { url: string; text: string }) => {
+  const post = async (path: string, body: unknown) => {
+    const headers = { 'content-type': 'application/json', 'x-namespace': 'payments' };
+    const answer = await fetch(url + path, {
+      method: 'POST',
+      headers,
+      credentials: 'include',
+      body: JSON.stringify(body),
+    });
+    return (await answer.json()) as { payloads: [{ metadata: { encoding: string }; data: string }] };
+  };
+  try {
+    const plain = { metadata: { encoding: btoa('json/plain') }, data: btoa(text) };
+    const encoded = await post('/encode', { payloads: [plain] });
+    const decoded = await post('/decode', encoded);
+    return [atob(encoded.payloads[0].metadata.encoding), atob(decoded.payloads[0].data)];
+  } catch (error) {
+    return String(error);
+  }
+};
+
+test('rules 24.5: the Web UI decrypts what it shows, and its pages may encrypt arguments; other pages may not', async () => {
+  const { body } = await answerOf<{ id: string }>(
+    createOrder({ orderRequest: { currency: 'EUR', amount: 1_250 } }, new Merchant().project),
+  );
+  const page = await browser.newPage();
+  const decoded = page.waitForResponse((response) => response.url().startsWith(`${codec_url}/decode`));
+  const workflow = encodeURIComponent(orderWorkflowId(body.id));
+  await page.goto(`${stack().temporal_ui_url}/namespaces/payments/workflows/${workflow}`);
+  expect((await decoded).status()).toBe(200);
+  const sent = { url: codec_url, text: '{"outcome":"approved","reason":"ticket 1"}' };
+  expect(await page.evaluate(ENCODE_AND_DECODE, sent)).toEqual(['binary/encrypted', sent.text]);
+
+  const another = await browser.newPage();
+  await another.goto(`${stack().simulator_url}/`);
+  expect(await another.evaluate(ENCODE_AND_DECODE, sent)).toBe('TypeError: Failed to fetch');
+});
