@@ -38,7 +38,7 @@ export function webhookDeliveryActivities({
         url: delivery.url,
         webhook_id: deliveryWorkflowId(delivery),
         body: { event: 'status_changed', order_id: delivery.order_id, project_id: delivery.project_id },
-        secret: delivery.webhook_secret,
+        secrets: secretsOf(delivery, Date.now()),
         time_limit_ms,
         private_addresses: delivery.is_test && webhook_private_addresses,
       }),
@@ -84,6 +84,14 @@ export function webhookDeliveryActivities({
       }
     },
   });
+}
+
+/** What signs it at an instant of the receiver's clock, which no workflow moves: the present secret first (rules 13.11). */
+function secretsOf(delivery: Delivery, at: number): string[] {
+  const { webhook_secret, previous_webhook_secret: previous, previous_webhook_secret_expires: expires } = delivery;
+  return previous !== null && expires !== null && Date.parse(expires) > at
+    ? [webhook_secret, previous]
+    : [webhook_secret];
 }
 
 /** What the workflow needs to know of a delivery, without its address and secret. */

@@ -2,12 +2,12 @@ import type { ApiKeyAnswer } from '../../src/contract/manage/api-key';
 import type { ClientAnswer } from '../../src/contract/manage/client';
 import type { AuditEntry } from '../../src/contract/manage/history';
 import type { Merchant as MerchantAnswer } from '../../src/contract/manage/merchant';
-import type { ManagedProject } from '../../src/contract/manage/project';
+import type { ManagedProject, WebhookSecret } from '../../src/contract/manage/project';
 import type { ApiKey } from '../../src/db/api-keys';
 import type { AuditRow } from '../../src/db/audit-trail';
 import type { Merchant } from '../../src/db/merchants';
 import type { OAuthClient } from '../../src/db/oauth-clients';
-import type { ProjectRecord } from '../../src/db/projects';
+import type { ProjectRecord, WebhookSecrets } from '../../src/db/projects';
 import { timestamp } from '../present';
 
 /** How the bearer-token host and the audit trail show objects: without secrets, and without fields that are absent (rules 1.3). */
@@ -33,6 +33,15 @@ export const presentProject = (project: ProjectRecord): ManagedProject => ({
   account_funding: project.account_funding,
   created: timestamp(project.created),
   modified: timestamp(project.modified),
+});
+
+export const presentWebhookSecret = (
+  project_id: string,
+  { secret, previous_expires }: WebhookSecrets,
+): WebhookSecret => ({
+  project_id,
+  secret,
+  ...(previous_expires !== null && { previous_expires: timestamp(previous_expires) }),
 });
 
 export const presentApiKey = ({ id, project_id, is_test, created, last_used, expires }: ApiKey): ApiKeyAnswer => ({

@@ -8,6 +8,9 @@ export interface Delivery extends DeliveryId, DeliveryProgress {
   project_id: string;
   is_test: boolean;
   webhook_secret: string;
+  /** The secret before it, and until when it signs too; null without one. */
+  previous_webhook_secret: string | null;
+  previous_webhook_secret_expires: string | null;
 }
 
 /** How one attempt ended: `status_code` when the receiver answered, `failure` in words when it did not count as received. */
@@ -33,6 +36,7 @@ export async function findDelivery(db: Database, { order_id, n }: DeliveryId): P
   const [row] = await rows<DeliveryRow>(
     db,
     `select d.order_id, d.n, d.url, d.status, d.next_attempt_at, o.project_id, p.is_test, p.webhook_secret,
+       p.previous_webhook_secret, p.previous_webhook_secret_expires,
        coalesce(a.attempt, 0) as attempts, a.failure, a.duration_ms
      from webhook_deliveries d join orders o on o.id = d.order_id join projects p on p.id = o.project_id
        left join lateral (

@@ -90,18 +90,39 @@ export async function insertProject(db: Database, merchant_id: string, project: 
   await db('projects').insert(newRow(merchant_id, project, now));
 }
 
-/** What signs the project's webhooks. Throws when there is no such project. */
-export async function webhookSecretOf(db: Database, project_id: string): Promise<string> {
-  const [row] = await rows<{ webhook_secret: string }>(
+/** What signs the webhooks of a project. */
+export interface WebhookSecrets {
+  secret: string;
+  /** When the secret before stops signing too, ISO 8601; null without one. */
+  previous_expires: string | null;
+}
+
+/** What signs the project's webhooks at an instant. Throws when there is no such project. */
+export async function webhookSecretsOf(db: Database, project_id: string, now: Date): Promise<WebhookSecrets> {
+  const [row] = await rows<WebhookSecrets>(
     db,
-    'select webhook_secret from projects where id = :project_id',
-    {
-      project_id,
-    },
+    `select webhook_secret as secret,
+       case when previous_webhook_secret_expires > :now then previous_webhook_secret_expires end as previous_expires
+     from projects where id = :project_id`,
+    { project_id, now },
   );
   if (row === undefined) throw new Error(`project ${project_id} is not there`);
-  return row.webhook_secret;
+  return row;
 }
+
+/** Replaces the secret; the one before signs too until `expires`, and one that still did from an earlier roll stops at once. */
+export async function rollWebhookSecret(db: Database, project_id: string, expires: Date): Promise<void> {
+  await rows(
+    db,
+    `update projects set webhook_secret = :secret, previous_webhook_secret = webhook_secret,
+       previous_webhook_secret_expires = :expires
+     where id = :project_id`,
+    { project_id, secret: newWebhookSecret(), expires },
+  );
+}
+
+/** Standard Webhooks: whsec_ and the base64 of 24 to 64 random bytes. */
+const newWebhookSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 
 /** The fields of a project that can change. */
 export type ProjectChange = Partial<
@@ -137,8 +158,7 @@ function newRow(merchant_id: string, project: NewProject, now: Date) {
   return {
     ...given,
     merchant_id,
-    // Standard Webhooks: whsec_ and the base64 of 24 to 64 random bytes.
-    webhook_secret: `whsec_${randomBytes(32).toString('base64')}`,
+    webhook_secret: newWebhookSecret(),
     created: now,
     modified: now,
   };

@@ -11,8 +11,8 @@ export interface WebhookRequest {
   /** Named in the header webhook-id: the same for every attempt of one notification. */
   webhook_id: string;
   body: { event: 'status_changed'; order_id: string; project_id: string };
-  /** `whsec_…`, of the project. */
-  secret: string;
+  /** `whsec_…`, of the project; each signs. */
+  secrets: readonly string[];
   /** Milliseconds for connecting (name and TLS included), and again for reading the whole answer. */
   time_limit_ms: number;
   /** Private, loopback and link-local addresses are refused unless this is set. */
@@ -32,7 +32,14 @@ export type PostWebhook = (webhook: WebhookRequest) => Promise<WebhookAnswer>;
  * Sends one webhook: signed as Standard Webhooks, redirects not followed, any 2xx counts as received, its body is ignored. Settles
  * within twice the time limit and never throws: failures are returned (rules 13.4, 13.5).
  */
-export const postWebhook: PostWebhook = async ({ url, webhook_id, body, secret, time_limit_ms, private_addresses }) => {
+export const postWebhook: PostWebhook = async ({
+  url,
+  webhook_id,
+  body,
+  secrets,
+  time_limit_ms,
+  private_addresses,
+}) => {
   const started = performance.now();
   const ended = (answer: Omit<WebhookAnswer, 'duration_ms'>): WebhookAnswer => ({
     ...answer,
@@ -48,7 +55,7 @@ export const postWebhook: PostWebhook = async ({ url, webhook_id, body, secret, 
     'user-agent': 'payments-webhook/1',
     'webhook-id': webhook_id,
     'webhook-timestamp': String(Math.floor(sent.getTime() / 1000)),
-    'webhook-signature': new Webhook(secret).sign(webhook_id, sent, text),
+    'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(webhook_id, sent, text)).join(' '),
   };
   try {
     // Where private addresses are allowed, names of the machine's own hosts file are too.

@@ -8,11 +8,13 @@ import {
   findProjectRecord,
   insertProject,
   listProjects,
+  rollWebhookSecret,
   updateProject,
-  webhookSecretOf,
+  webhookSecretsOf,
   type ProjectChange,
   type ProjectRecord,
 } from '../../../src/db/projects';
+import { overlapMs } from '../../../src/domain/duration';
 import { ServiceError } from '../../../src/errors';
 import { requireProjectAccepts } from '../../project-rules';
 import {
@@ -23,7 +25,7 @@ import {
   type ManageServices,
   type Manager,
 } from '../manager';
-import { presentPage, presentProject } from '../present';
+import { presentPage, presentProject, presentWebhookSecret } from '../present';
 import { ownMerchant } from './merchants';
 
 type Update = Input<ManageRoutes['updateProject']>['body'];
@@ -46,6 +48,7 @@ export function projectOperations(services: ManageServices) {
     getManagedProject: ManageOperation<'getManagedProject'>;
     updateProject: ManageOperation<'updateProject'>;
     getWebhookSecret: ManageOperation<'getWebhookSecret'>;
+    rollWebhookSecret: ManageOperation<'rollWebhookSecret'>;
   } = {
     async listProjects({ caller }, { params: { merchant_id }, query }) {
       ownMerchant(caller, await findMerchant(db, merchant_id));
@@ -80,8 +83,18 @@ export function projectOperations(services: ManageServices) {
 
     async getWebhookSecret({ caller }, { params: { project_id } }) {
       ownProject(caller, await findProjectRecord(db, project_id));
-      return { project_id, secret: await webhookSecretOf(db, project_id) };
+      return presentWebhookSecret(project_id, await webhookSecretsOf(db, project_id, new Date()));
     },
+
+    rollWebhookSecret: async (context, { params: { project_id }, body: { overlap = 'PT24H' } }) =>
+      audited(services, context, async (trx, now) => {
+        const { merchant_id } = ownProject(context.caller, await findProjectRecord(trx, project_id, 'lock'));
+        await rollWebhookSecret(trx, project_id, new Date(now.getTime() + overlapMs(overlap)));
+        const answer = presentWebhookSecret(project_id, await webhookSecretsOf(trx, project_id, now));
+        const { secret: _secret, ...after } = answer;
+        const object = { kind: 'project', id: project_id };
+        return { answer, change: { action: 'webhook_secret.roll', object, merchant_id, after } };
+      }),
   };
   return operations;
 }

@@ -114,6 +114,12 @@ export type WebhookSecret = {
     project_id: string;
     /** Signs the webhooks of the project: `whsec_` and base64, as Standard Webhooks has it. */
     secret: string;
+    /** Until when webhooks carry a signature of the secret before, too; absent without one. */
+    previous_expires?: string;
+};
+export type WebhookSecretRollRequest = {
+    /** How long what is replaced goes on working; default PT24H, P30D at most, PT0S not at all. */
+    overlap?: string;
 };
 export type ApiKey = {
     id: string;
@@ -587,6 +593,56 @@ export function getWebhookSecret({ projectId }: {
     }>(`/v1/projects/${encodeURIComponent(projectId)}/webhook-secret/`, {
         ...opts
     });
+}
+/**
+ * Roll the webhook secret
+ */
+export function rollWebhookSecret({ projectId, idempotencyKey, webhookSecretRollRequest }: {
+    projectId: string;
+    idempotencyKey?: string;
+    webhookSecretRollRequest?: WebhookSecretRollRequest;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: WebhookSecret;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/projects/${encodeURIComponent(projectId)}/webhook-secret/roll/`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body: webhookSecretRollRequest,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
 }
 /**
  * List API keys

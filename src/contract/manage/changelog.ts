@@ -17,7 +17,7 @@ export const CHANGELOG: readonly ChangelogEntry[] = [
   {
     version: '1.0.0',
     date: '2026-11-22',
-    text: 'The first version: merchants, projects, API keys, clients, the audit trail and this changelog.',
+    text: 'The first version: merchants, projects, API keys, webhook secrets, clients, the audit trail and this changelog.',
     operations: {
       createApiKey: '869792c76431',
       createClient: 'a134183c944a',
@@ -26,7 +26,7 @@ export const CHANGELOG: readonly ChangelogEntry[] = [
       getChangelog: '97f792c6ad5a',
       getManagedProject: '9564e6414dff',
       getMerchant: 'af2bac1689f5',
-      getWebhookSecret: '7076ec60ee41',
+      getWebhookSecret: '8ababf69039b',
       listApiKeys: 'e75d971ee4c4',
       listAuditTrail: '43b7bb80c23b',
       listClients: '4a70cbedfb53',
@@ -36,6 +36,7 @@ export const CHANGELOG: readonly ChangelogEntry[] = [
       revokeClient: '6349b029ad89',
       rollApiKey: 'ca22c5a10513',
       rollClient: 'f4aadd2976ad',
+      rollWebhookSecret: 'e59d789247d1',
       updateMerchant: '5e9262956466',
       updateProject: '942f68b983ec',
     },

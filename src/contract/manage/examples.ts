@@ -94,6 +94,15 @@ export const MANAGE_EXAMPLES: Examples<Routes> = {
     ...ofProject,
     answer: { project_id: PROJECT_ID, secret: 'whsec_ZXhhbXBsZSBzZWNyZXQgb2YgYSBwcm9qZWN0' },
   },
+  rollWebhookSecret: {
+    ...ofProject,
+    body: { overlap: 'PT24H' },
+    answer: {
+      project_id: PROJECT_ID,
+      secret: 'whsec_YW5vdGhlciBzZWNyZXQgb2YgYSBwcm9qZWN0',
+      previous_expires: '2026-01-16T12:00:05.433000+00:00',
+    },
+  },
   listApiKeys: { ...ofProject, answer: { items: [{ ...apiKey, last_used: '2026-01-16' }] } },
   createApiKey: { ...ofProject, answer: { ...apiKey, key: `test_${KEY_ID}…` } },
   rollApiKey: { ...ofKey, body: { overlap: 'PT24H' }, answer: { ...apiKey, key: `test_${KEY_ID}…` } },

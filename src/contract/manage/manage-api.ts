@@ -24,6 +24,7 @@ import {
   managedProjectRequestSchema,
   managedProjectSchema,
   managedProjectUpdateSchema,
+  webhookSecretRollRequestSchema,
   webhookSecretSchema,
 } from './project';
 
@@ -74,6 +75,7 @@ export const MANAGE_API: RouteSet<ManageRoutes> = {
     ProjectUpdate: managedProjectUpdateSchema,
     ProjectPage: managedProjectPageSchema,
     WebhookSecret: webhookSecretSchema,
+    WebhookSecretRollRequest: webhookSecretRollRequestSchema,
     ApiKey: apiKeySchema,
     NewApiKey: newApiKeySchema,
     ApiKeyPage: apiKeyPageSchema,

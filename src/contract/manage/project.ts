@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { LONGEST } from '../../domain/duration';
 import { PROJECT_STATUSES } from '../../domain/transitions';
 import type { Route } from '../routes';
-import { currency, duration, durationText, idParam, timestamp, uri, uuid } from '../scalars';
+import { currency, duration, durationText, idParam, overlap, timestamp, uri, uuid } from '../scalars';
 import { PAYMENT_METHODS } from '../transaction';
-import { pageQuery, pageSchema } from './lists';
+import { overlapField, pageQuery, pageSchema } from './lists';
 import { nameText } from './merchant';
 
 const status = () => z.enum(PROJECT_STATUSES);
@@ -56,7 +56,12 @@ export const managedProjectPageSchema = pageSchema(managedProjectSchema);
 export const webhookSecretSchema = z.strictObject({
   project_id: uuid(),
   secret: z.string().describe('Signs the webhooks of the project: `whsec_` and base64, as Standard Webhooks has it.'),
+  previous_expires: timestamp()
+    .optional()
+    .describe('Until when webhooks carry a signature of the secret before, too; absent without one.'),
 });
+export type WebhookSecret = z.infer<typeof webhookSecretSchema>;
+export const webhookSecretRollRequestSchema = overlapField(overlap(), 'PT24H');
 
 const merchantParams = z.object({ merchant_id: idParam() });
 export const projectParams = z.object({ project_id: idParam() });
@@ -116,6 +121,21 @@ export const MANAGED_PROJECT_ROUTES = {
     description: 'What signs the webhooks of the project.',
     params: projectParams,
     output: webhookSecretSchema,
+    success: 200,
+    errors: ['NotFound'],
+  },
+  rollWebhookSecret: {
+    method: 'post',
+    path: '/v1/projects/{project_id}/webhook-secret/roll/',
+    summary: 'Roll the webhook secret',
+    description:
+      'Makes a new secret. For the overlap webhooks carry two signatures, of the new secret and of the one before, separated by a space: a receiver accepts a webhook when one of them fits.',
+    params: projectParams,
+    body: webhookSecretRollRequestSchema,
+    body_optional: true,
+    output: webhookSecretSchema,
+    shows_secret_of: 'project_id',
+    versioned: false,
     success: 200,
     errors: ['NotFound'],
   },

@@ -37,12 +37,16 @@ export async function up(knex: Knex): Promise<void> {
       capture_expiration_period text not null default 'P5D',
       webhook_url text,
       webhook_secret text not null,
+      -- After a roll webhooks carry a signature of the secret before, too, until it expires.
+      previous_webhook_secret text,
+      previous_webhook_secret_expires timestamptz,
       -- Ids of objects that are created with an Idempotency-Key derive from the key and this namespace. It is secret: whoever
       -- knows an order's id can open its hosted page, and keys are often as easy to guess as order numbers.
       id_namespace uuid not null default gen_random_uuid(),
       created timestamptz not null,
       modified timestamptz not null,
-      check ((status = 'suspended') = (suspended_by is not null))
+      check ((status = 'suspended') = (suspended_by is not null)),
+      check ((previous_webhook_secret is null) = (previous_webhook_secret_expires is null))
     );
 
     -- A key is shown once: its first part names the row, of the rest only a keyed hash is kept. secret_key_id: the key of

@@ -25,6 +25,7 @@ export const COMMANDS: Readonly<Record<string, { description: string; commands: 
       { verb: 'show', operation: 'getManagedProject' },
       { verb: 'update', operation: 'updateProject' },
       { verb: 'webhook-secret', operation: 'getWebhookSecret' },
+      { verb: 'roll-webhook-secret', operation: 'rollWebhookSecret' },
     ],
   },
   key: {

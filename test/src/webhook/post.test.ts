@@ -16,7 +16,7 @@ const aWebhook = (fields: Partial<WebhookRequest>): WebhookRequest => ({
   url: 'http://127.0.0.1:1/',
   webhook_id: 'webhook:o:1',
   body: { event: 'status_changed', order_id: 'o', project_id: 'p' },
-  secret,
+  secrets: [secret],
   time_limit_ms: 5_000,
   private_addresses: true,
   ...fields,
