@@ -51,7 +51,7 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
 
   /** Records the outcome and, once it is final, notifies the payment's workflow. */
   async function recordOutcome(input: FollowUpInput, order: OrderRecord, outcome: OperationOutcome, now: number) {
-    const { to, details } = outcomeOf(outcome, now);
+    const { to, details } = outcomeOf(outcome, { now, clock_offset_ms: order.clock_offset_ms });
     const after = await recordFollowUpOutcome(db, order, { ...input, amount: order.amount }, to, details);
     if (isFinal(ORDER_MOVES, after.status)) await notifyPayment(input);
     return after;

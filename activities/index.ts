@@ -3,6 +3,7 @@ import { followUpActivities } from './follow-up';
 import { orderActivities } from './order';
 import { paymentLinkActivities, thenSignalPaymentLink } from './payment-link';
 import { searchIndexActivities } from './search-index';
+import { sandboxClockActivities } from './sandbox-clock';
 import { settleByHandActivities } from './settle-by-hand';
 import { settlementActivities } from './settlements';
 import { webhookDeliveryActivities } from './webhook-delivery';
@@ -20,6 +21,7 @@ export function createActivities(services: Services) {
     ...paymentLinkActivities(services),
     ...searchIndexActivities(services),
     ...settlementActivities(services),
+    ...sandboxClockActivities(services),
     ...by_hand,
     settleCharge: thenSignalPaymentLink(services.workflows, by_hand.settleCharge.bind(by_hand)),
   };

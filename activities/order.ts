@@ -127,7 +127,8 @@ export function orderActivities({
       const { transaction, now, is_test } = input;
       const last = lastTransaction(order);
       // A repeat may come after the transaction has expired; the workflow then asks whether it was charged.
-      if (!transaction || last?.status !== 'new' || isExpired(last.expires_at, Math.max(now, Date.now()))) return order;
+      const isLateFor = (at: number) => isExpired(at, Math.max(now, Date.now() + order.clock_offset_ms));
+      if (!transaction || last?.status !== 'new' || isLateFor(last.expires_at)) return order;
       const { id: transaction_id, payment_method_details = {}, capture_mode = null } = transaction;
       const payment = {
         transaction_id,

@@ -63,7 +63,7 @@ export function paymentLinkActivities({ db, workflows }: Pick<Services, 'db' | '
  * The order's move has moved the link already, so a signal that is lost or repeated does no harm.
  */
 export function thenSignalPaymentLink<Input extends unknown[]>(
-  { payment_links }: Pick<Services['workflows'], 'payment_links'>,
+  { payment_links }: { payment_links: Pick<Services['workflows']['payment_links'], 'recordChanged'> },
   move: (...input: Input) => Promise<OrderRecord>,
 ): (...input: Input) => Promise<OrderRecord> {
   return async (...input) => {

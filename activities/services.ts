@@ -19,10 +19,10 @@ export interface Services {
   processor: Processor;
   /** What activities start and signal. */
   workflows: {
-    orders: Pick<Orders, 'create' | 'recordChanged'>;
-    follow_ups: Pick<FollowUps, 'start' | 'startReversal'>;
-    deliveries: Pick<Deliveries, 'start'>;
-    payment_links: Pick<PaymentLinks, 'recordChanged'>;
+    orders: Pick<Orders, 'create' | 'recordChanged' | 'requestPoll' | 'moveClock'>;
+    follow_ups: Pick<FollowUps, 'start' | 'startReversal' | 'requestPoll' | 'moveClock' | 'moveReversalClock'>;
+    deliveries: Pick<Deliveries, 'start' | 'moveClock'>;
+    payment_links: Pick<PaymentLinks, 'recordChanged' | 'moveClock'>;
   };
   index: Pick<SearchWriter, 'documents' | 'orderIds' | 'count'>;
   postWebhook: PostWebhook;

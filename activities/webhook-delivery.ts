@@ -47,9 +47,12 @@ export function webhookDeliveryActivities({
     const is_slow = isSlowAttempt(duration_ms);
     local.learn(delivery, is_slow);
     const after = afterAttempt({ attempt, failure, ended_at: started + duration_ms });
+    const { clock_offset_ms } = delivery;
     const recorded = await recordAttempt(db, delivery, { attempt, time_limit_ms, started, ...answer }, after);
     // Otherwise an earlier try was recorded, and counts.
-    return recorded ? progressOf({ ...after, attempts: attempt, failure, is_slow }) : progressOf(await load(delivery));
+    return recorded
+      ? progressOf({ ...after, attempts: attempt, failure, clock_offset_ms, is_slow })
+      : progressOf(await load(delivery));
   }
 
   async function load(id: DeliveryId): Promise<Delivery> {
@@ -59,10 +62,18 @@ export function webhookDeliveryActivities({
   }
 
   return withFailures({
-    /** Starts one workflow per webhook, which outlives the order's. Repeat-safe: a delivery goes on from its record. */
-    async startDeliveries(order: { order_id: string; project_id: string; deliveries: number[] }): Promise<void> {
-      const { order_id, project_id } = order;
-      await Promise.all(order.deliveries.map((n) => workflows.deliveries.start({ order_id, n, project_id })));
+    /**
+     * Starts one workflow per webhook, which outlives the order's and lives by its clock. Repeat-safe: a delivery goes on from its
+     * record.
+     */
+    async startDeliveries(order: {
+      order_id: string;
+      project_id: string;
+      clock_offset_ms?: number;
+      deliveries: number[];
+    }): Promise<void> {
+      const { deliveries, ...of } = order;
+      await Promise.all(deliveries.map((n) => workflows.deliveries.start({ ...of, n })));
     },
 
     /** Makes an attempt unless it was made before or is not due, and returns how the delivery stands. Repeat-safe. */
@@ -95,12 +106,14 @@ function secretsOf(delivery: Delivery, at: number): string[] {
 }
 
 /** What the workflow needs to know of a delivery, without its address and secret. */
-function progressOf({ status, attempts, next_attempt_at, failure, is_slow }: DeliveryProgress): DeliveryProgress {
+function progressOf(delivery: DeliveryProgress): DeliveryProgress {
+  const { status, attempts, next_attempt_at, failure, clock_offset_ms, is_slow } = delivery;
   return {
     status,
     attempts,
     ...(next_attempt_at !== undefined && { next_attempt_at }),
     ...(failure !== undefined && { failure }),
+    clock_offset_ms,
     is_slow,
   };
 }

@@ -8,7 +8,7 @@ export interface Clock {
 /** The clock of what belongs to no order. */
 export const clock: Clock = { now: () => Date.now() };
 
-/** The clock that an order or payment link lives by: its windows and timestamps. */
-export function clockOf(_object: Pick<OrderView, 'id'>): Clock {
-  return clock;
+/** The clock that an order or payment link lives by: its windows and timestamps (rules 23.4). */
+export function clockOf({ clock_offset_ms }: Pick<OrderView, 'clock_offset_ms'>): Clock {
+  return { now: () => Date.now() + clock_offset_ms };
 }

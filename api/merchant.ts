@@ -9,6 +9,7 @@ import type { SearchReader } from '../src/search/reader';
 import type { FollowUps } from '../src/temporal/follow-ups';
 import type { Orders } from '../src/temporal/orders';
 import type { PaymentLinks } from '../src/temporal/payment-links';
+import type { SandboxClocks } from '../src/temporal/sandbox-clocks';
 import type { Caller, Context, Operation, Operations } from './operation';
 
 /** What the operations of the merchants' API share. */
@@ -29,6 +30,7 @@ export interface Services {
   orders: Orders;
   follow_ups: FollowUps;
   payment_links: PaymentLinks;
+  sandbox_clocks: SandboxClocks;
   processor: Processor;
   search: SearchReader;
   /** Address at which customers reach the hosted page, without a slash at its end. */

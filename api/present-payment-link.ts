@@ -2,7 +2,7 @@ import type { PaymentLink } from '../src/contract/payment-link';
 import type { PaymentLinkView } from '../src/db/payment-links';
 import { linkReason } from '../src/domain/payment-link';
 import { PAYMENT_LINK_MOVES, isFinal } from '../src/domain/transitions';
-import { timestamp, omitNull } from './present';
+import { omitNull, testClock, timestamp } from './present';
 
 /** The address of a link's page, to send to the customer. */
 function paymentLinkAddress(public_url: string, payment_link_id: string): string {
@@ -39,6 +39,7 @@ export function presentPaymentLink(link: PaymentLinkView, public_url: string): P
       reason,
       completed_order_id,
       expires_at: isFinal(PAYMENT_LINK_MOVES, link.status) ? null : timestamp(link.expires_at),
+      test_clock: testClock(link),
       created: timestamp(link.created),
       modified: timestamp(link.modified),
       completed: link.completed && timestamp(link.completed),

@@ -27,6 +27,11 @@ export function omitNull<T extends object>(value: T): WithoutNull<T> {
   return Object.fromEntries(entries) as WithoutNull<T>;
 }
 
+/** The present time of an object whose clock was moved (rules 23.5); null for any other. */
+export function testClock(object: Pick<OrderView, 'clock_offset_ms'>): string | null {
+  return object.clock_offset_ms === 0 ? null : timestamp(new Date(clockOf(object).now()).toISOString());
+}
+
 /** Where the customer pays the order, or one transaction of it. */
 function paymentPage(public_url: string, order_id: string, transaction_id?: string): string {
   return `${public_url}/pay/${order_id}/${transaction_id === undefined ? '' : `${transaction_id}/`}`;
@@ -59,6 +64,7 @@ export function presentOrder(order: OrderView, public_url: string): Order {
       completed: order.completed && timestamp(order.completed),
       expiration_period: order.expiration_period,
       expires_at: orderCanBePaid(order) && order.expires_at !== null ? timestamp(order.expires_at) : null,
+      test_clock: testClock(order),
       payment_methods: order.payment_methods,
       transactions: order.transactions.map((transaction) => presentTransaction(transaction, order, public_url)),
       refunded_amount: nullIfZero(refunded_amount),

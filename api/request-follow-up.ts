@@ -60,6 +60,7 @@ export function requestFollowUp(
     project_id: project.id,
     requested_by: 'merchant' as const,
     original_order_id: order.id,
+    clock_offset_ms: order.clock_offset_ms,
     original_transaction_id: transaction.id,
     versions,
     not_after,

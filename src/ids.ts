@@ -13,6 +13,11 @@ export function orderId(
   return idempotency_key === undefined ? uuidv7() : uuidv5(`${what}:${idempotency_key}`, id_namespace);
 }
 
+/** A move of a sandbox clock: the same for every repeat of a request with an Idempotency-Key. */
+export function clockMoveId(request: Parameters<typeof orderId>[1]): string {
+  return orderId('clock', request);
+}
+
 /** The order of a payment attempt through a link: one for each view of the link's page. */
 export function linkOrderId(payment_link_id: string, view_id: string): string {
   return uuidv5(`view:${view_id}`, payment_link_id);

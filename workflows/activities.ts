@@ -16,6 +16,7 @@ export const local = proxyLocalActivities<
     | keyof typeof deliveringLocally
     | keyof typeof checking
     | keyof typeof fetching
+    | keyof typeof movingClock
   >
 >({
   startToCloseTimeout: '9 seconds',
@@ -36,6 +37,12 @@ export const polling = proxyActivities<Pick<Activities, 'pollCharge' | 'pollFoll
 export const paying = proxyActivities<Pick<Activities, 'payThroughLink'>>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '100 milliseconds', maximumInterval: '10 seconds' },
+});
+
+/** Moves a sandbox clock; each call lasts a few seconds, and every one is safe to repeat. */
+export const movingClock = proxyActivities<Pick<Activities, 'advanceClock' | 'finishClockMove'>>({
+  startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
 });
 
 /**

@@ -13,11 +13,12 @@ import type { Settlement } from '../src/domain/outcome';
 import { pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { local, polling } from './activities';
-import { temporalClock } from './clock';
-import { firstAnswer, pollNow, processorAnswered, settleByHand, type FollowUpInput } from './messages';
+import { ObjectClock } from './clock';
+import { clockMoved, firstAnswer, pollNow, processorAnswered, settleByHand, type FollowUpInput } from './messages';
 import { oneAtATime } from './one-at-a-time';
 import { SETTLE_BY_HAND, describeFollowUp, inWords, show } from './operator-view';
 import { notAwaited, requireSettlement } from './refusal';
+import { Waits } from './wait';
 
 /**
  * The life of one follow-up order: a capture, void, refund, chargeback or reversal. It is written and executed at once;
@@ -27,7 +28,7 @@ import { notAwaited, requireSettlement } from './refusal';
 export async function followUp(input: FollowUpInput): Promise<string> {
   const state = new FollowUpState(input);
   setFollowUpHandlers(state);
-  if (input.poll_after_ms !== undefined) await state.waitForPoll(input.poll_after_ms, UNTIL_LAST_POLL);
+  if (input.poll_after_ms !== undefined) await state.untilLastPoll();
   await executeOrRefuse(state);
   while (state.record !== undefined) {
     await continueInNewRunWhenLong(state);
@@ -45,7 +46,8 @@ export async function followUp(input: FollowUpInput): Promise<string> {
  * What the workflow of one follow-up order knows: the order as recorded, and the little that the record does not say.
  */
 class FollowUpState {
-  readonly clock = temporalClock;
+  readonly clock: ObjectClock;
+  readonly waits: Waits;
   /** Polls and settlements run in here, one at a time. */
   readonly inTurn = oneAtATime();
   /** The order as last recorded; undefined until it exists. */
@@ -67,13 +69,16 @@ class FollowUpState {
   readonly last_poll_at: number;
 
   constructor(readonly input: FollowUpInput) {
+    this.clock = new ObjectClock(input.clock_offset_ms);
+    this.waits = new Waits(this.clock);
     this.polls = input.polls ?? 0;
     this.last_poll_at = this.clock.now() + (input.poll_after_ms ?? 0);
   }
 
   /** Every change goes through here, so that the operator sees the order as recorded. */
   applyRecord(record: OrderRecord): void {
-    this.record = record;
+    this.clock.moveTo(record.clock_offset_ms);
+    this.record = { ...record, clock_offset_ms: this.clock.offset_ms };
     show(record, this.polls, describeFollowUp(this.input, record, workflowInfo().namespace));
   }
 
@@ -86,15 +91,29 @@ class FollowUpState {
     this.applyRecord(await polling.pollFollowUp({ ...this.input, order, now, poll_at: now + pollAfter(this.polls) }));
   }
 
+  /** The merchant has moved the clock. */
+  moveClock(offset_ms: number): void {
+    this.clock.moveTo(offset_ms);
+    if (this.record !== undefined) this.applyRecord(this.record);
+  }
+
   /**
-   * Waits until a poll is due or requested, or an operator changed the order. Only a poll that is due counts for the
-   * schedule.
+   * Leaves the processor alone until the next poll by schedule, in real time, unless one is requested or an operator
+   * changed the order. Only a poll by schedule counts for it.
    */
-  async waitForPoll(milliseconds: number, summary: string): Promise<void> {
+  async pause(summary: string): Promise<void> {
+    const wait = { milliseconds: pollAfter(this.polls), summary };
+    if (!(await this.waits.pause(wait, this.interruption()))) this.polls += 1;
+  }
+
+  /** Waits until a late approval is asked about for the last time, or that is requested. */
+  async untilLastPoll(): Promise<void> {
+    await this.waits.until({ at: this.last_poll_at, summary: UNTIL_LAST_POLL }, this.interruption());
+  }
+
+  private interruption(): () => boolean {
     const version = this.record?.version;
-    const isInterrupted = () =>
-      this.pollRequested || this.record?.version !== version || workflowInfo().continueAsNewSuggested;
-    if (!(await condition(isInterrupted, milliseconds, { summary }))) this.polls += 1;
+    return () => this.pollRequested || this.record?.version !== version || workflowInfo().continueAsNewSuggested;
   }
 }
 
@@ -121,6 +140,9 @@ function setFollowUpHandlers(state: FollowUpState): void {
     },
     { description: 'The processor may have an outcome: ask it now.' },
   );
+  setHandler(clockMoved, (offset_ms) => state.moveClock(offset_ms), {
+    description: 'The sandbox clock of the payment order was moved.',
+  });
 }
 
 async function poll(state: FollowUpState): Promise<string> {
@@ -164,11 +186,11 @@ async function execute(state: FollowUpState): Promise<void> {
     if (result === 'recorded') return state.applyRecord(order);
     const left_ms = state.last_poll_at - state.clock.now();
     if (result === 'unanswered') {
-      await state.waitForPoll(pollAfter(state.polls), 'until the processor is asked again what it has done');
+      await state.pause('until the processor is asked again what it has done');
     } else if (left_ms > 0) {
       // Polled on request while the customer is still in 3-D Secure: the payment may yet be approved.
       state.firstAnswerKnown = true;
-      await state.waitForPoll(left_ms, UNTIL_LAST_POLL);
+      await state.untilLastPoll();
     } else if (!state.pollRequested) return;
     // Otherwise a poll was requested during this one, whose answer may be out of date.
   }
@@ -176,13 +198,13 @@ async function execute(state: FollowUpState): Promise<void> {
 
 async function startDeliveries(state: FollowUpState): Promise<void> {
   const record = state.record!;
-  const { id: order_id, project_id, deliveries } = record;
-  await local.startDeliveries({ order_id, project_id, deliveries });
+  const { id: order_id, project_id, clock_offset_ms, deliveries } = record;
+  await local.startDeliveries({ order_id, project_id, clock_offset_ms, deliveries });
   state.record = { ...record, deliveries: [] };
 }
 
 async function pollOutcome(state: FollowUpState): Promise<void> {
-  await state.waitForPoll(pollAfter(state.polls), 'until the processor is asked for the outcome again');
+  await state.pause('until the processor is asked for the outcome again');
   await state.inTurn(() => state.poll());
 }
 
@@ -208,6 +230,7 @@ async function continueInNewRunWhenLong(state: FollowUpState): Promise<void> {
   const left_ms = state.last_poll_at - state.clock.now();
   await continueAsNew<typeof followUp>({
     ...state.input,
+    clock_offset_ms: state.clock.offset_ms,
     polls: state.polls,
     poll_after_ms: left_ms > 0 ? left_ms : undefined,
   });

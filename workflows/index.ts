@@ -4,4 +4,5 @@ export { order } from './order';
 export { paymentLink } from './payment-link';
 export { searchIndexCheck } from './search-index-check';
 export { settlements } from './settlements';
+export { sandboxClock } from './sandbox-clock';
 export { webhookDelivery } from './webhook-delivery';

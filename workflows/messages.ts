@@ -5,6 +5,7 @@ import type { DeliveryStatus } from '../src/domain/transitions';
 import type { NewFollowUp } from '../src/domain/follow-up';
 import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../src/domain/new-order';
 import type { NewPaymentLink } from '../src/domain/payment-link';
+import type { ClockMove, StartedClock } from '../src/domain/sandbox-clock';
 import { ATTENTION, ORDER_STATUS, PAYMENT_LINK_STATUS, PROJECT_ID, RELATED_ORDER_ID } from './search-attributes';
 
 /**
@@ -22,6 +23,8 @@ export const WEBHOOK_TASK_QUEUE = 'webhooks';
 export const orderWorkflowId = (order_id: string) => `order:${order_id}`;
 /** Workflow id of a payment link. */
 export const paymentLinkWorkflowId = (payment_link_id: string) => `link:${payment_link_id}`;
+/** Workflow id of a sandbox clock, by the payment order or payment link that it belongs to. */
+export const sandboxClockWorkflowId = (clock_id: string) => `clock:${clock_id}`;
 /** Workflow id of the webhook for an order's n-th status change. */
 export const deliveryWorkflowId = ({ order_id, n }: DeliveryId) => `webhook:${order_id}:${n}`;
 
@@ -33,10 +36,28 @@ export type FollowUpWorkflow = (input: FollowUpInput) => Promise<string>;
 export const PAYMENT_LINK_WORKFLOW = 'paymentLink';
 export type PaymentLinkWorkflow = (input: PaymentLinkInput) => Promise<string>;
 export const DELIVERY_WORKFLOW = 'webhookDelivery';
-export type DeliveryWorkflow = (id: DeliveryId) => Promise<DeliveryStatus>;
+export type DeliveryWorkflow = (input: DeliveryInput) => Promise<DeliveryStatus>;
+export const SANDBOX_CLOCK_WORKFLOW = 'sandboxClock';
+export type SandboxClockWorkflow = (input: SandboxClockInput) => Promise<void>;
 /** Started by schedules. */
 export const SEARCH_INDEX_CHECK_WORKFLOW = 'searchIndexCheck';
 export const SETTLEMENTS_WORKFLOW = 'settlements';
+
+/** Input of a webhook's workflow. */
+export interface DeliveryInput extends DeliveryId {
+  /** How far the clock of its order is ahead of real time; absent: not at all. Milliseconds. */
+  clock_offset_ms?: number | undefined;
+}
+
+/** Input of a sandbox clock's workflow. */
+export type SandboxClockInput = StartedClock;
+
+/** Input of moveClock. */
+export interface MoveClockInput {
+  /** The same for every repeat. */
+  request_id: string;
+  move: ClockMove;
+}
 
 /** Input of a follow-up order's workflow. Absent fields are taken from the payment order. */
 export interface FollowUpInput extends Omit<NewFollowUp, 'transaction_id' | 'now'> {
@@ -47,6 +68,8 @@ export interface FollowUpInput extends Omit<NewFollowUp, 'transaction_id' | 'now
    * Only for a possible late approval: how long to wait before asking the processor, unless signalled. Milliseconds.
    */
   poll_after_ms?: number | undefined;
+  /** How far the clock of its payment order is ahead of real time; absent: not at all. Milliseconds. */
+  clock_offset_ms?: number | undefined;
   /** Only when continued as a new run: how often the processor was asked by schedule. */
   polls?: number | undefined;
 }
@@ -84,8 +107,8 @@ export interface CreateOrderInput {
   period: number;
   is_test: boolean;
   transaction?: TransactionInput | undefined;
-  /** The payment link that the order pays; its expires_at in epoch milliseconds. */
-  payment_link?: { id: string; expires_at: number } | undefined;
+  /** The payment link that the order pays; its expires_at in epoch milliseconds, its clock as in PaymentLinkRecord. */
+  payment_link?: { id: string; expires_at: number; clock_offset_ms: number } | undefined;
   /** Epoch milliseconds after which no new row may be written (rules 10.5). */
   not_after?: number | undefined;
 }
@@ -148,6 +171,13 @@ export const pollNow = defineUpdate<string>('pollNow');
 export const settleByHand = defineUpdate<string, [Settlement]>('settleByHand');
 /** The record is ahead of the workflow: a capture or void has its outcome, or a server lost an update. */
 export const recordChanged = defineSignal<[]>('recordChanged');
+/** The object's clock is ahead of real time by so many milliseconds now (rules 23.4). */
+export const clockMoved = defineSignal<[number]>('clockMoved');
+/**
+ * Moves a sandbox clock, and completes when everything that fell due has happened, or after ten seconds, while the rest goes on. Moves
+ * are carried out one after the other. Refused with ValidationError.
+ */
+export const moveClock = defineUpdate<void, [MoveClockInput]>('moveClock');
 /** The processor has an outcome, or the customer came back from the issuer: ask now instead of later. */
 export const processorAnswered = defineSignal<[]>('processorAnswered');
 

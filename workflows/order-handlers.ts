@@ -15,6 +15,7 @@ import { local } from './activities';
 import {
   cancelOrder,
   captureOrVoid,
+  clockMoved,
   createOrder,
   pollNow,
   processorAnswered,
@@ -64,6 +65,9 @@ export function setOrderHandlers(state: OrderState): void {
     },
     { description: 'The processor may have an outcome: ask it now.' },
   );
+  setHandler(clockMoved, (offset_ms) => state.moveClock(offset_ms), {
+    description: 'The sandbox clock of the order was moved.',
+  });
   setHandler(
     recordChanged,
     () => {
@@ -76,6 +80,7 @@ export function setOrderHandlers(state: OrderState): void {
 async function create(state: OrderState, input: CreateOrderInput): Promise<void> {
   if (state.record !== undefined) return;
   if (state.refused) throw refusal(tooLate());
+  state.moveClock(input.payment_link?.clock_offset_ms ?? 0);
   const request = { ...input, now: state.clock.now() };
   try {
     state.applyRecord(

@@ -3,7 +3,7 @@ import { isEnding } from '../src/domain/order';
 import { POLL_AFTER_END_MS } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { local } from './activities';
-import type { Clock } from './clock';
+import type { ObjectClock } from './clock';
 import type { OrderInput } from './messages';
 
 type Resumed = NonNullable<OrderInput['resumed']>;
@@ -20,7 +20,7 @@ export class LateApproval {
 
   constructor(
     resumed: Resumed | undefined,
-    private readonly clock: Clock,
+    private readonly clock: ObjectClock,
   ) {
     this.unconfirmed = resumed?.unconfirmed_transaction_id;
     this.mayHaveCharged = resumed?.may_have_charged ?? false;

@@ -1,4 +1,4 @@
-import { condition, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import { isEnding, isExpired } from '../src/domain/order';
 import {
   isAtIssuer,
@@ -13,16 +13,18 @@ import { POLL_ISSUER_AFTER_MS, pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError } from '../src/errors';
 import { local, polling } from './activities';
-import { temporalClock } from './clock';
+import { ObjectClock } from './clock';
 import type { OrderInput } from './messages';
 import { oneAtATime } from './one-at-a-time';
 import { describe, show } from './operator-view';
 import { LateApproval } from './order-late-approval';
 import { refusal } from './refusal';
+import { Waits } from './wait';
 
 /** What the workflow of one order knows: the order as recorded, and the little that the record does not say. */
 export class OrderState {
-  readonly clock = temporalClock;
+  readonly clock = new ObjectClock();
+  readonly waits = new Waits(this.clock);
   /** Changes of the order run in here, one at a time. */
   readonly inTurn = oneAtATime();
   /** The order as last recorded; undefined until it exists. */
@@ -37,8 +39,6 @@ export class OrderState {
   pollRequested: boolean;
   /** How often the processor was asked by schedule. */
   polls: number;
-  /** The timer of the capture window is running. */
-  captureTimerRuns = false;
   readonly lateApproval: LateApproval;
 
   constructor(
@@ -58,7 +58,8 @@ export class OrderState {
 
   /** Every change goes through here, so that the operator sees the order as recorded. */
   applyRecord(record: OrderRecord): void {
-    this.record = record;
+    this.clock.moveTo(record.clock_offset_ms);
+    this.record = { ...record, clock_offset_ms: this.clock.offset_ms };
     this.lateApproval.observe(record);
     show(record, this.polls, describe(record, workflowInfo().namespace));
   }
@@ -126,10 +127,20 @@ export class OrderState {
     return this.pollRequested && last?.status === 'accepted' && last.settled_by_hand === true;
   }
 
-  /** Waits until the record changes or a poll is requested. Resolves to `false` when the time passed without. */
-  async waitForChange(milliseconds: number, summary: string): Promise<boolean> {
+  /** The merchant has moved the clock. */
+  moveClock(offset_ms: number): void {
+    this.clock.moveTo(offset_ms);
+    if (this.record !== undefined) this.applyRecord(this.record);
+  }
+
+  /**
+   * Leaves the processor alone for a while, in real time, unless the record changes, a poll is requested or `isOutOfTime`. Resolves to `false`
+   * when the time passed without.
+   */
+  async pauseUnlessChanged(milliseconds: number, summary: string, isOutOfTime = () => false): Promise<boolean> {
     const version = this.record?.version;
-    return await condition(() => this.pollRequested || this.hasChangedSince(version), milliseconds, { summary });
+    const isMet = () => this.pollRequested || this.hasChangedSince(version) || isOutOfTime();
+    return await this.waits.pause({ milliseconds, summary }, isMet);
   }
 
   /** Whether the main loop has to look at the order again. */

@@ -1,6 +1,7 @@
-import { allHandlersFinished, condition, continueAsNew, sleep, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
 import { nextStep, type Step } from '../src/domain/next-step';
+import { isExpired } from '../src/domain/order';
 import { lastTransaction, paymentExpiresAt, shouldExpire } from '../src/domain/order-record';
 import { chargeKey, pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
@@ -51,9 +52,10 @@ const CREATION_LOST_AFTER_MS = 15_000;
 async function waitForCreation(state: OrderState): Promise<void> {
   const isDecided = () => state.record !== undefined || state.refused;
   if (state.creationRequested) return await condition(isDecided);
-  await condition(() => isDecided() || state.recordIsStale || state.pollRequested, CREATION_LOST_AFTER_MS, {
-    summary: 'until its creation counts as lost',
-  });
+  // Its clock is moved only when it exists.
+  const isRecorded = () => state.recordIsStale || state.pollRequested || state.clock.offset_ms > 0;
+  const wait = { milliseconds: CREATION_LOST_AFTER_MS, summary: 'until its creation counts as lost' };
+  await state.waits.pause(wait, () => isDecided() || isRecorded());
   if (!isDecided()) await state.inTurn(() => state.findRecord());
 }
 
@@ -64,8 +66,8 @@ async function continueInNewRun(state: OrderState): Promise<void> {
 }
 
 async function startDeliveries(state: OrderState): Promise<void> {
-  const { project_id, deliveries } = state.requireRecord();
-  await local.startDeliveries({ order_id: state.order_id, project_id, deliveries });
+  const { project_id, clock_offset_ms, deliveries } = state.requireRecord();
+  await local.startDeliveries({ order_id: state.order_id, project_id, clock_offset_ms, deliveries });
   // Another change may have added a delivery meanwhile.
   const record = state.requireRecord();
   state.record = { ...record, deliveries: record.deliveries.filter((n) => !deliveries.includes(n)) };
@@ -75,7 +77,10 @@ async function awaitPayment(state: OrderState): Promise<void> {
   // Nothing was charged, so there is nothing to ask for.
   state.pollRequested = false;
   const record = state.requireRecord();
-  await state.waitForChange(paymentExpiresAt(record) - state.clock.now(), inWords(record));
+  await state.waits.until(
+    { at: paymentExpiresAt(record), summary: inWords(record) },
+    () => state.pollRequested || state.hasChangedSince(record.version),
+  );
 }
 
 /**
@@ -88,7 +93,7 @@ async function expire(state: OrderState): Promise<void> {
   await state.inTurn(() => state.expireIfDue());
   const record = state.requireRecord();
   if (isFinal(ORDER_MOVES, record.status) || !shouldExpire(record, state.clock.now())) return;
-  const changed = await state.waitForChange(
+  const changed = await state.pauseUnlessChanged(
     pollAfter(state.polls),
     'until the processor is asked again whether it has charged',
   );
@@ -100,7 +105,12 @@ async function pollOutcome(state: OrderState): Promise<void> {
   const record = state.requireRecord();
   const { id: transaction_id } = lastTransaction(record)!;
   if (!state.pollRequested) {
-    const changed = await state.waitForChange(state.pause(), 'until the processor is asked for the outcome again');
+    // The order of a customer in 3-D Secure expires meanwhile when its clock is moved.
+    const changed = await state.pauseUnlessChanged(
+      state.pause(),
+      'until the processor is asked for the outcome again',
+      () => shouldExpire(state.requireRecord(), state.clock.now()),
+    );
     // A requested poll does not count, so it does not slow down the schedule.
     if (!changed) state.polls += 1;
   }
@@ -121,22 +131,10 @@ async function holdAuthorization(state: OrderState): Promise<void> {
     });
     return;
   }
-  if (now < authorization.capture_ends_at) startCaptureTimer(state, authorization.capture_ends_at - now);
-  // Captures and voids, their outcomes, the end of the window, or news about a payment that was settled by hand.
-  const ran = state.captureTimerRuns;
-  await condition(
-    () => state.hasChangedSince(record.version) || state.captureTimerRuns !== ran || state.settlementIsInDoubt,
-  );
-}
-
-/** One timer for the whole window: captures and voids in between do not restart it. */
-function startCaptureTimer(state: OrderState, milliseconds: number): void {
-  if (state.captureTimerRuns) return;
-  state.captureTimerRuns = true;
-  const stop = () => {
-    state.captureTimerRuns = false;
-  };
-  sleep(milliseconds, { summary: 'until the capture window ends' }).then(stop, stop);
+  // Captures and voids, their outcomes, or news about a payment that was settled by hand.
+  const hasNews = () => state.hasChangedSince(record.version) || state.settlementIsInDoubt;
+  if (isExpired(authorization.capture_ends_at, now)) return await condition(hasNews);
+  await state.waits.until({ at: authorization.capture_ends_at, summary: 'until the capture window ends' }, hasNews);
 }
 
 /**

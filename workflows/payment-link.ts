@@ -4,17 +4,19 @@ import {
   continueAsNew,
   setCurrentDetails,
   setHandler,
-  sleep,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import { isExpired } from '../src/domain/order';
 import { isLinkDue, linkObstacle, linkRefusal, type PaymentLinkRecord } from '../src/domain/payment-link';
 import { PAYMENT_LINK_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError, tooLate } from '../src/errors';
 import { local, paying } from './activities';
-import { temporalClock as clock } from './clock';
+import { ObjectClock } from './clock';
 import { refusal } from './refusal';
+import { Waits } from './wait';
 import {
+  clockMoved,
   createPaymentLink,
   endPaymentLink,
   payThroughLink,
@@ -43,8 +45,8 @@ export async function paymentLink({ payment_link_id, continued }: PaymentLinkInp
   let recordIsStale = false;
   let attemptIsUnderWay = false;
   let attemptsInRun = 0;
-  /** The timer of the link's end has been started, or has fired. */
-  let timer: 'none' | 'running' | 'fired' = 'none';
+  const clock = new ObjectClock();
+  const waits = new Waits(clock);
 
   /** Every change goes through here, so that the operator sees the recorded status. */
   const applyRecord = (changed: PaymentLinkRecord) => {
@@ -52,6 +54,7 @@ export async function paymentLink({ payment_link_id, continued }: PaymentLinkInp
     const shown = record?.status ?? (continued ? changed.status : 'new');
     if (shown !== changed.status) upsertSearchAttributes([{ key: PAYMENT_LINK_STATUS, value: changed.status }]);
     record = changed;
+    clock.moveTo(changed.clock_offset_ms);
     setCurrentDetails(describePaymentLink(changed, workflowInfo().namespace));
   };
 
@@ -82,9 +85,9 @@ export async function paymentLink({ payment_link_id, continued }: PaymentLinkInp
           throw refusal(linkRefusal(obstacle));
         }
         attemptsInRun += 1;
-        applyRecord(
-          await paying.payThroughLink({ ...input, payment_link: { id: payment_link_id, expires_at: link.expires_at } }),
-        );
+        const { expires_at } = link;
+        const payment_link = { id: payment_link_id, expires_at, clock_offset_ms: clock.offset_ms };
+        applyRecord(await paying.payThroughLink({ ...input, payment_link }));
       } finally {
         attemptIsUnderWay = false;
       }
@@ -100,6 +103,8 @@ export async function paymentLink({ payment_link_id, continued }: PaymentLinkInp
   setHandler(recordChanged, () => {
     recordIsStale = true;
   });
+
+  setHandler(clockMoved, (offset_ms) => clock.moveTo(offset_ms));
 
   await untilCreated();
   while (record !== undefined && !isFinal(PAYMENT_LINK_MOVES, existing().status)) {
@@ -120,9 +125,10 @@ export async function paymentLink({ payment_link_id, continued }: PaymentLinkInp
     const isSettled = () => record !== undefined || isRefused;
     if (continued || !isCreating) {
       if (!continued) {
-        await condition(() => isSettled() || recordIsStale || isCreating, CREATION_LOST_AFTER_MS, {
-          summary: 'until its creation counts as lost',
-        });
+        // Its clock is moved only when it exists.
+        const isDecided = () => isSettled() || recordIsStale || isCreating || clock.offset_ms > 0;
+        const wait = { milliseconds: CREATION_LOST_AFTER_MS, summary: 'until its creation counts as lost' };
+        await waits.pause(wait, isDecided);
       }
       if (!isSettled() && !isCreating) await readRecord();
     }
@@ -131,22 +137,13 @@ export async function paymentLink({ payment_link_id, continued }: PaymentLinkInp
 
   /** Waits for a change of the record or the end of the link; a payment in progress is waited for beyond that end. */
   async function untilChanged({ version, expires_at }: PaymentLinkRecord): Promise<void> {
-    if (timer === 'none' && expires_at > clock.now()) {
-      timer = 'running';
-      const fired = () => {
-        timer = 'fired';
-      };
-      void sleep(expires_at - clock.now(), { summary: 'until the payment link expires' }).then(fired, fired);
-    }
-    const timerBefore = timer;
-    await condition(
-      () =>
-        recordIsStale ||
-        record?.version !== version ||
-        timer !== timerBefore ||
-        attemptsInRun >= ATTEMPTS_PER_RUN ||
-        workflowInfo().continueAsNewSuggested,
-    );
+    const hasChanged = () =>
+      recordIsStale ||
+      record?.version !== version ||
+      attemptsInRun >= ATTEMPTS_PER_RUN ||
+      workflowInfo().continueAsNewSuggested;
+    if (isExpired(expires_at, clock.now())) return await condition(hasChanged);
+    await waits.until({ at: expires_at, summary: 'until the payment link expires' }, hasChanged);
   }
 
   async function readRecord(): Promise<void> {

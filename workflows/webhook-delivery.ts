@@ -1,25 +1,25 @@
-import {
-  ApplicationFailure,
-  condition,
-  setCurrentDetails,
-  setHandler,
-  upsertSearchAttributes,
-} from '@temporalio/workflow';
+import { ApplicationFailure, setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
 import { WEBHOOK_ATTEMPTS_MAX, type DeliveryId, type DeliveryProgress } from '../src/domain/delivery';
 import type { DeliveryStatus } from '../src/domain/transitions';
 import { deliveryWait } from '../src/domain/waits';
 import { delivering, deliveringLocally } from './activities';
-import { temporalClock as clock } from './clock';
-import { deliverNow } from './messages';
+import { ObjectClock } from './clock';
+import { clockMoved, deliverNow, type DeliveryInput } from './messages';
 import { waitInWords } from './operator-view';
 import { ATTENTION } from './search-attributes';
+import { Waits } from './wait';
 
 /**
  * Delivers one webhook: up to ten attempts until the receiver answers 2xx, each two minutes after the end of the last (rules 13.6).
  * It goes on from the record, whatever became of an earlier run. Returns the delivery's final status.
  */
-export async function webhookDelivery(id: DeliveryId): Promise<DeliveryStatus> {
+export async function webhookDelivery({ clock_offset_ms, ...id }: DeliveryInput): Promise<DeliveryStatus> {
+  const clock = new ObjectClock(clock_offset_ms);
+  const waits = new Waits(clock);
   let waiting = false;
+  setHandler(clockMoved, (offset_ms) => clock.moveTo(offset_ms), {
+    description: 'The sandbox clock of the order was moved.',
+  });
   setHandler(
     deliverNow,
     () => {
@@ -33,15 +33,15 @@ export async function webhookDelivery(id: DeliveryId): Promise<DeliveryStatus> {
     },
   );
 
-  let delivery = await attempt(id);
+  let delivery = await attempt(clock, id);
   while (delivery.status === 'new') {
     const next = delivery.attempts + 1;
-    const wait_ms = Math.max(0, (delivery.next_attempt_at ?? 0) - clock.now());
     setCurrentDetails(describeDelivery(delivery));
     waiting = true;
-    await condition(() => !waiting, wait_ms, { summary: `until attempt ${next} of ${WEBHOOK_ATTEMPTS_MAX}` });
+    const summary = `until attempt ${next} of ${WEBHOOK_ATTEMPTS_MAX}`;
+    await waits.until({ at: delivery.next_attempt_at ?? 0, summary }, () => !waiting);
     waiting = false;
-    delivery = await attempt({ ...id, attempt: next }, delivery);
+    delivery = await attempt(clock, { ...id, attempt: next }, delivery);
   }
   if (delivery.status === 'failed') {
     upsertSearchAttributes([{ key: ATTENTION, value: `webhook failed ${WEBHOOK_ATTEMPTS_MAX} times` }]);
@@ -51,10 +51,16 @@ export async function webhookDelivery(id: DeliveryId): Promise<DeliveryStatus> {
 }
 
 /** Makes an attempt: inside this workflow task if the receiver is expected to answer at once, else as a task of its own. */
-async function attempt(named: DeliveryId & { attempt?: number }, last?: DeliveryProgress): Promise<DeliveryProgress> {
+async function attempt(
+  clock: ObjectClock,
+  named: DeliveryId & { attempt?: number },
+  last?: DeliveryProgress,
+): Promise<DeliveryProgress> {
   const input = { ...named, now: clock.now() };
-  const progress = last?.is_slow === true ? null : await deliveringLocally.attemptDeliveryLocally(input);
-  return progress ?? (await delivering.attemptDelivery(input));
+  const made = last?.is_slow === true ? null : await deliveringLocally.attemptDeliveryLocally(input);
+  const progress = made ?? (await delivering.attemptDelivery(input));
+  clock.moveTo(progress.clock_offset_ms);
+  return progress;
 }
 
 /** What an operator reads in the Web UI. */

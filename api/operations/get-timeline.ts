@@ -11,7 +11,7 @@ export const getTimeline =
   (services: Services): MerchantOperation<'getTimeline'> =>
   async (context, { params }) => {
     const order = await orderOfPath(services, context, params.order_id);
-    const { follow_ups, attempts, orders, deliveries, watches } = await findTimeline(services.db, order);
+    const { follow_ups, attempts, clock_moves, orders, deliveries, watches } = await findTimeline(services.db, order);
     const now = clockOf(order).now();
     const waits = [
       ...orders.flatMap((one) => waitsOf(one, amountInWords)),
@@ -19,7 +19,7 @@ export const getTimeline =
       ...watches.map(watchWait),
     ];
     return {
-      entries: timelineEntries({ order, follow_ups, attempts }, amountInWords).map((entry) => ({
+      entries: timelineEntries({ order, follow_ups, attempts, clock_moves }, amountInWords).map((entry) => ({
         ...entry,
         at: instant(entry.at),
       })),

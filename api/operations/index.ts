@@ -12,6 +12,8 @@ import { getTimeline } from './get-timeline';
 import { listCurrencies } from './list-currencies';
 import { listOrders } from './list-orders';
 import { listPaymentLinks } from './list-payment-links';
+import { moveOrderClock } from './move-order-clock';
+import { movePaymentLinkClock } from './move-payment-link-clock';
 import { refundOrder } from './refund-order';
 import { searchOrders } from './search-orders';
 import { updateOrder } from './update-order';
@@ -25,6 +27,7 @@ export function createOperations(services: Services): MerchantOperations {
     listOrders: listOrders(services),
     getOrder: getOrder(services),
     getTimeline: getTimeline(services),
+    moveOrderClock: moveOrderClock(services),
     updateOrder: updateOrder(services),
     cancelOrder: cancelOrder(services),
     refundOrder: refundOrder(services),
@@ -36,6 +39,7 @@ export function createOperations(services: Services): MerchantOperations {
     listPaymentLinks: listPaymentLinks(services),
     getPaymentLink: getPaymentLink(services),
     endPaymentLink: endPaymentLink(services),
+    movePaymentLinkClock: movePaymentLinkClock(services),
     searchOrders: searchOrders(services),
     getProject,
     listCurrencies,

@@ -110,6 +110,7 @@ export function toPayable(order: OrderView, now: number): OrderPayable {
     locales: [order.locale, order.customer?.['locale']].filter((locale) => typeof locale === 'string'),
     methods: methodsOf(order),
     now,
+    clock_was_moved: order.clock_offset_ms > 0,
     state: stateOf(order, now),
     paid_with: paidWith(order),
     return_urls: [order.return_url, order.failure_url].filter((url) => url !== null),

@@ -110,6 +110,7 @@ export function toPayable(
     locales: [],
     methods: pageMethods(payment_methods?.length ? payment_methods : project_payment_methods, project_payment_methods),
     now,
+    clock_was_moved: link.clock_offset_ms > 0,
     state: stateOf(link, own, attempt, now),
     paid_with: paid,
     return_urls: return_url === null ? [] : [return_url],

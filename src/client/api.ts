@@ -185,6 +185,8 @@ export type Order = {
     expiration_period?: string;
     /** When the order expires unless it is paid, or earlier with its transaction. While it can be paid only. */
     expires_at?: string;
+    /** The present time of the order, once it was moved; in test projects only. */
+    test_clock?: string;
     /** Payment methods shown on the hosted payment page. Without it every payment method active in the project is shown. */
     payment_methods?: ("credit-card" | "apple-pay" | "google-pay")[];
     /** Payment attempts, oldest first. */
@@ -286,7 +288,7 @@ export type Timeline = {
     /** Oldest first. */
     entries: {
         at: string;
-        /** `order.<status>`, `transaction.<status>`, `webhook.attempt` or `processor.asked`. */
+        /** `order.<status>`, `transaction.<status>`, `webhook.attempt`, `processor.asked` or `clock.moved`. */
         event: string;
         /** What happened, in words. */
         text: string;
@@ -304,6 +306,12 @@ export type Timeline = {
         event: string;
         text: string;
     }[];
+};
+export type TestClockRequest = {
+    /** By how much: PT1S to P400D; moves add up to P400D at most. */
+    advance?: string;
+    /** To which instant, ahead of the present time of the object. */
+    to?: string;
 };
 export type PaymentLinkRequest = {
     /** Merchant's own reference. Orders of the link carry it too. */
@@ -352,6 +360,8 @@ export type PaymentLink = {
     };
     /** When the link expires; until its status is final. */
     expires_at?: string;
+    /** The present time of the link, once it was moved; in test projects only. */
+    test_clock?: string;
     created: string;
     modified: string;
     /** With status completed only. */
@@ -669,6 +679,64 @@ export function getTimeline({ orderId }: {
     }>(`/v1/orders/${encodeURIComponent(orderId)}/timeline/`, {
         ...opts
     });
+}
+/**
+ * Move the clock of an order
+ */
+export function moveOrderClock({ orderId, idempotencyKey, ifMatch, testClockRequest }: {
+    orderId: string;
+    idempotencyKey?: string;
+    ifMatch?: string;
+    testClockRequest: TestClockRequest;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Order;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 412;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/orders/${encodeURIComponent(orderId)}/test-clock/`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body: testClockRequest,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey,
+            "If-Match": ifMatch
+        })
+    }));
 }
 /**
  * Create a refund
@@ -1126,6 +1194,61 @@ export function endPaymentLink({ paymentLinkId, idempotencyKey, ifMatch }: {
             "If-Match": ifMatch
         })
     });
+}
+/**
+ * Move the clock of a payment link
+ */
+export function movePaymentLinkClock({ paymentLinkId, idempotencyKey, ifMatch, testClockRequest }: {
+    paymentLinkId: string;
+    idempotencyKey?: string;
+    ifMatch?: string;
+    testClockRequest: TestClockRequest;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: PaymentLink;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 412;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/paymentlinks/${encodeURIComponent(paymentLinkId)}/test-clock/`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body: testClockRequest,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey,
+            "If-Match": ifMatch
+        })
+    }));
 }
 /**
  * Search orders

@@ -222,6 +222,16 @@ export const EXAMPLES: Examples<
       next: [{ at: '2026-01-15T12:03:40.190000+00:00', event: 'webhook.attempt', text: 'Webhook attempt 2 of 10' }],
     },
   },
+  moveOrderClock: {
+    params: { order_id: ORDER_ID },
+    body: { advance: 'PT30M' },
+    answer: {
+      ...anOrder,
+      status: 'expired',
+      modified: '2026-01-15T12:30:05.440000+00:00',
+      test_clock: '2026-01-15T12:31:10.020000+00:00',
+    },
+  },
   cancelOrder: {
     params: { order_id: ORDER_ID },
     answer: { ...anOrder, status: 'cancelled', modified: '2026-01-15T12:04:11.250908+00:00' },
@@ -265,6 +275,17 @@ export const EXAMPLES: Examples<
       status: 'expired',
       reason: 'Ended by the merchant.',
       modified: '2026-01-16T09:30:00.310000+00:00',
+    },
+  },
+  movePaymentLinkClock: {
+    params: { payment_link_id: LINK_ID },
+    body: { to: '2026-02-15T00:00:00Z' },
+    answer: {
+      ...linkThatEnded,
+      status: 'expired',
+      reason: 'Expired without a payment.',
+      modified: '2026-02-14T12:00:05.440000+00:00',
+      test_clock: '2026-02-15T00:00:00.020000+00:00',
     },
   },
   searchOrders: {

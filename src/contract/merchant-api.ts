@@ -18,6 +18,7 @@ import {
 } from './payment-link';
 import { SEARCH_ROUTES, searchRequestSchema, searchResultSchema } from './search';
 import type { RouteSet } from './routes';
+import { testClockRequestSchema } from './test-clock';
 import { timelineSchema } from './timeline';
 import { eventSchema, transactionRequestSchema, transactionSchema } from './transaction';
 
@@ -51,6 +52,7 @@ export const MERCHANT_API = {
     Transaction: transactionSchema,
     Event: eventSchema,
     Timeline: timelineSchema,
+    TestClockRequest: testClockRequestSchema,
     PaymentLinkRequest: paymentLinkRequestSchema,
     PaymentLink: paymentLinkSchema,
     PaymentLinkList: paymentLinkListSchema,

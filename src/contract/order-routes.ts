@@ -10,6 +10,7 @@ import {
   fullAmountRequestSchema,
 } from './order';
 import type { Route } from './routes';
+import { testClockRequestSchema } from './test-clock';
 import { timelineSchema } from './timeline';
 import { createdPeriod, idParam, listParam } from './scalars';
 
@@ -74,6 +75,19 @@ export const ORDER_ROUTES = {
     output: timelineSchema,
     success: 200,
     errors: ['NotFound'],
+  },
+  moveOrderClock: {
+    method: 'post',
+    path: '/v1/orders/{order_id}/test-clock/',
+    summary: 'Move the clock of an order',
+    description:
+      'Test projects only. Moves the time of a payment order, its follow-up orders and webhooks ahead. What falls due on the way happens in its order: expiry, captures, webhook attempts. The answer is the order after that, with its present time in `test_clock`; what takes longer than 10 seconds goes on.',
+    params: orderParams,
+    body: testClockRequestSchema,
+    output: orderSchema,
+    etag: true,
+    success: 200,
+    errors: ['NotFound', 'Forbidden', 'Conflict'],
   },
   updateOrder: {
     method: 'put',

@@ -153,6 +153,9 @@ export const orderSchema = z.strictObject({
   expires_at: timestamp()
     .optional()
     .describe('When the order expires unless it is paid, or earlier with its transaction. While it can be paid only.'),
+  test_clock: timestamp()
+    .optional()
+    .describe('The present time of the order, once it was moved; in test projects only.'),
   payment_methods: z.array(paymentMethod()).optional().describe(MEANINGS.payment_methods),
   transactions: z.array(transactionSchema).optional().describe('Payment attempts, oldest first.'),
   order_url: uri().optional().describe('Hosted payment page; the customer is sent here when no transaction was sent.'),

@@ -3,6 +3,7 @@ import { LONGEST } from '../domain/duration';
 import { PAYMENT_LINK_ATTEMPTS_MAX } from '../domain/payment-link';
 import { ORDER_STATUSES, PAYMENT_LINK_STATUSES } from '../domain/transitions';
 import type { Route } from './routes';
+import { testClockRequestSchema } from './test-clock';
 import { paymentMethod } from './transaction';
 import {
   amount,
@@ -62,6 +63,9 @@ export const paymentLinkSchema = z.strictObject({
     .partialRecord(z.enum(ORDER_STATUSES), z.array(uuid()))
     .describe('IDs of the orders of the link by their status; an empty object when there are none.'),
   expires_at: timestamp().optional().describe('When the link expires; until its status is final.'),
+  test_clock: timestamp()
+    .optional()
+    .describe('The present time of the link, once it was moved; in test projects only.'),
   created: timestamp(),
   modified: timestamp(),
   completed: timestamp().optional().describe('With status completed only.'),
@@ -117,5 +121,18 @@ export const PAYMENT_LINK_ROUTES = {
     etag: true,
     success: 200,
     errors: ['NotFound', 'Conflict'],
+  },
+  movePaymentLinkClock: {
+    method: 'post',
+    path: '/v1/paymentlinks/{payment_link_id}/test-clock/',
+    summary: 'Move the clock of a payment link',
+    description:
+      'Test projects only. Moves the time of a payment link, its orders and all that comes from them ahead. What falls due on the way happens in its order. The answer is the link after that, with its present time in `test_clock`; what takes longer than 10 seconds goes on.',
+    params: linkParams,
+    body: testClockRequestSchema,
+    output: paymentLinkSchema,
+    etag: true,
+    success: 200,
+    errors: ['NotFound', 'Forbidden'],
   },
 } as const satisfies Record<string, Route>;

@@ -45,6 +45,15 @@ export const instantParam = () =>
     )
     .meta({ format: 'date-time', examples: ['2026-01-15T12:00:05Z'] });
 
+/** An instant in a body: ISO 8601 with Z or an offset. */
+export const instant = () =>
+  z.iso
+    .datetime({
+      offset: true,
+      error: 'Expected a date and time of ISO 8601 with Z or an offset, for example 2026-01-15T12:00:05Z.',
+    })
+    .meta({ format: 'date-time', examples: ['2026-01-15T12:00:05Z'] });
+
 /** The query of a list. Strict: a misspelt parameter must not list other objects than were meant (rules 1.6). */
 export const createdPeriod = () =>
   z.strictObject({

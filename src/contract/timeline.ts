@@ -10,7 +10,7 @@ export const timelineSchema = z.strictObject({
         at: timestamp(),
         event: z
           .string()
-          .describe('`order.<status>`, `transaction.<status>`, `webhook.attempt` or `processor.asked`.')
+          .describe('`order.<status>`, `transaction.<status>`, `webhook.attempt`, `processor.asked` or `clock.moved`.')
           .meta({ examples: ['order.completed'] }),
         text: z.string().describe('What happened, in words.'),
         by: z.enum(EVENT_SOURCES).describe('Who caused it.'),

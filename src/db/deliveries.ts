@@ -1,6 +1,7 @@
 import { isSlowAttempt, type DeliveryId, type DeliveryProgress } from '../domain/delivery';
 import { DELIVERY_MOVES, isFinal, sourcesOf } from '../domain/transitions';
 import { iso, rows, type Database } from './connection';
+import { CLOCK_OFFSET } from './sandbox-clocks';
 
 /** A webhook, whom it goes to and how far it has come; its body is made when it is sent. */
 export interface Delivery extends DeliveryId, DeliveryProgress {
@@ -37,6 +38,7 @@ export async function findDelivery(db: Database, { order_id, n }: DeliveryId): P
     db,
     `select d.order_id, d.n, d.url, d.status, d.next_attempt_at, o.project_id, p.is_test, p.webhook_secret,
        p.previous_webhook_secret, p.previous_webhook_secret_expires,
+       ${CLOCK_OFFSET} as clock_offset_ms,
        coalesce(a.attempt, 0) as attempts, a.failure, a.duration_ms
      from webhook_deliveries d join orders o on o.id = d.order_id join projects p on p.id = o.project_id
        left join lateral (

@@ -22,6 +22,7 @@ import { iso, rows, type Database, type SqlTransaction } from './connection';
 import { requireInTime } from './in-time';
 import { moveOrder } from './move-order';
 import { findOrder, loadOrder } from './order-record';
+import { clockOffset } from './sandbox-clocks';
 import { setAttention } from './update-order';
 
 /**
@@ -68,9 +69,9 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
     await rows(
       trx,
       `with f as (
-         insert into orders (id, kind, requested_by, related_order_id, project_id, merchant_order_id, description,
+         insert into orders (id, kind, requested_by, related_order_id, clock_id, project_id, merchant_order_id, description,
                              extra, currency, amount, status, attempts_max, webhook_url, created, modified)
-         select :id, :kind, :requested_by, id, project_id, coalesce(:merchant_order_id, merchant_order_id),
+         select :id, :kind, :requested_by, id, clock_id, project_id, coalesce(:merchant_order_id, merchant_order_id),
                 coalesce(:description, description), :extra::json, currency, :amount, 'new', 1, webhook_url, :now, :now
          from orders where id = :original_order_id
          returning id
@@ -199,12 +200,14 @@ async function changeAmounts(
 export interface OpenFollowUp extends FollowUp {
   id: string;
   project_id: string;
+  /** How far its clock is ahead of real time, in milliseconds. */
+  clock_offset_ms: number;
 }
 
 /** Selects OpenFollowUp; queries add their `where`. */
 const FOLLOW_UP = `
      select f.id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id,
-       t.original_transaction_id
+       t.original_transaction_id, ${clockOffset('f.clock_id')} as clock_offset_ms
      from orders f join transactions t on t.order_id = f.id`;
 
 /** A payment's captures and voids that are not final, oldest first. */
@@ -216,6 +219,11 @@ export async function openFollowUps(db: Database, original_order_id: string): Pr
      order by f.created, f.id`,
     { original_order_id, open: OPEN_ORDER_STATUSES },
   );
+}
+
+/** Those follow-up orders. */
+export async function openFollowUpsOf(db: Database, ids: readonly string[]): Promise<OpenFollowUp[]> {
+  return await rows<OpenFollowUp>(db, `${FOLLOW_UP} where f.id = any(:ids::uuid[]) and f.kind <> 'payment'`, { ids });
 }
 
 /** A follow-up order whose outcome an operator settled by hand; `undefined` when it is none. */

@@ -8,8 +8,8 @@ import { IN_TIME } from './in-time';
 import { findOrder, loadOrder } from './order-record';
 import { findPaymentLink } from './payment-links';
 
-/** The payment link that an order pays; its expires_at in epoch milliseconds. */
-type PaymentLink = NonNullable<OrderRecord['payment_link']>;
+/** The payment link that an order pays; its expires_at in epoch milliseconds, its clock as in OrderRecord. */
+type PaymentLink = NonNullable<OrderRecord['payment_link']> & Pick<OrderRecord, 'clock_offset_ms'>;
 
 function orderRow(
   order: NewOrder,
@@ -19,6 +19,7 @@ function orderRow(
   return {
     ...order,
     related_payment_link_id: payment_link?.id,
+    clock_id: payment_link?.id ?? order.id,
     kind: 'payment',
     status: 'new' satisfies OrderStatus,
     expires_at: iso(times.expires_at),
@@ -52,6 +53,7 @@ const ORDER_COLUMNS = columns<ReturnType<typeof orderRow>>({
   extra: true,
   order_lines: true,
   related_payment_link_id: true,
+  clock_id: true,
   kind: true,
   status: true,
   expires_at: true,
@@ -203,8 +205,9 @@ export async function insertOrder(
     currency: order.currency,
     attempts_max: order.attempts_max,
     charged_by: order.charged_by,
-    ...(payment_link && { payment_link }),
+    ...(payment_link && { payment_link: { id: payment_link.id, expires_at: payment_link.expires_at } }),
     expires_at: details.expires_at,
+    clock_offset_ms: payment_link?.clock_offset_ms ?? 0,
     transactions: transaction ? [newTransactionRecord(transaction, details.transaction_expires_at)] : [],
     deliveries: [],
   };

@@ -1,6 +1,7 @@
 import { reservedAmount, type CaptureMode, type Reservation } from '../domain/amounts';
 import type { OrderRecord, TransactionRecord } from '../domain/order-record';
 import { rows, type Database } from './connection';
+import { CLOCK_OFFSET } from './sandbox-clocks';
 
 /** A row as the database returns it: instants as texts, absent values as null. */
 interface OrderRow extends Omit<
@@ -43,7 +44,7 @@ export async function findOrder(db: Database, order_id: string): Promise<OrderRe
   const [row] = await rows<OrderRow>(
     db,
     `select o.id, o.project_id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.charged_by,
-       o.ended, o.expires_at, o.attention,
+       o.ended, o.expires_at, o.attention, ${CLOCK_OFFSET} as clock_offset_ms,
        (select json_build_object('id', l.id, 'expires_at', l.expires_at)
         from payment_links l where l.id = o.related_payment_link_id) as payment_link,
        (select json_agg(json_build_object('id', t.id, 'attempt', t.attempt, 'status', t.status,

@@ -5,6 +5,7 @@ import type { FollowUpKind, OrderKind, RequestedBy } from '../domain/follow-up';
 import type { PaymentMethodDetails } from '../domain/new-order';
 import type { EventResult, EventSource } from '../domain/transaction';
 import { iso, rows, type Database } from './connection';
+import { CLOCK_OFFSET } from './sandbox-clocks';
 
 /**
  * An order with its transactions and their events as the database holds them; absent values are null. Instants are ISO
@@ -56,6 +57,9 @@ export interface OrderView {
   extra: Record<string, unknown> | null;
   order_lines: Record<string, unknown>[] | null;
   version: number;
+  /** The payment link or payment order whose clock it lives by, and how far that is ahead of real time, in milliseconds. */
+  clock_id: string;
+  clock_offset_ms: number;
   created: string;
   modified: string;
   completed: string | null;
@@ -123,7 +127,7 @@ export function moneyOf(transaction: TransactionView): TransactionMoney {
 
 const ORDER_VIEW = `
      select o.*, p.merchant_id, m.name as merchant_name, p.is_test, p.payment_methods as project_payment_methods,
-       p.status as project_status, p.transaction_expiration_period,
+       p.status as project_status, p.transaction_expiration_period, ${CLOCK_OFFSET} as clock_offset_ms,
        coalesce((
          select json_agg(to_jsonb(t) || jsonb_build_object('events', (
            select coalesce(json_agg(e order by e.n), '[]'::json) from transaction_events e where e.transaction_id = t.id

@@ -9,6 +9,7 @@ import {
 import { tooLate } from '../errors';
 import { iso, rows, type Database } from './connection';
 import { IN_TIME } from './in-time';
+import { LINK_CLOCK_OFFSET } from './sandbox-clocks';
 
 /** A payment link with its orders as the database holds it; absent values are null. Instants are ISO 8601 texts in UTC. */
 export interface PaymentLinkView {
@@ -34,6 +35,8 @@ export interface PaymentLinkView {
   webhook_url: string | null;
   status: PaymentLinkStatus;
   ended_by: LinkEndedBy | null;
+  /** How far its clock is ahead of real time, in milliseconds. */
+  clock_offset_ms: number;
   attempts: number;
   completed_order_id: string | null;
   version: number;
@@ -46,7 +49,7 @@ export interface PaymentLinkView {
 
 const PAYMENT_LINK_VIEW = `
   select l.*, p.merchant_id, m.name as merchant_name, p.is_test, p.payment_methods as project_payment_methods,
-         p.status as project_status, p.transaction_expiration_period,
+         p.status as project_status, p.transaction_expiration_period, ${LINK_CLOCK_OFFSET} as clock_offset_ms,
          coalesce((
            select json_agg(json_build_object('id', o.id, 'status', o.status) order by o.created, o.id)
            from orders o where o.related_payment_link_id = l.id
@@ -85,6 +88,7 @@ export async function findPaymentLink(db: Database, id: string): Promise<Payment
   >(
     db,
     `select l.id, l.project_id, l.status, l.ended_by, l.version, l.attempts, l.expires_at, l.completed_order_id,
+            ${LINK_CLOCK_OFFSET} as clock_offset_ms,
             array(select o.id from orders o where o.related_payment_link_id = l.id order by o.created, o.id) as order_ids
      from payment_links l where l.id = :id`,
     { id },

@@ -1,7 +1,9 @@
 import type { DeliveryId } from '../domain/delivery';
 import { OPEN_ORDER_STATUSES, PAYMENT_LINK_MOVES, PAYMENT_LINK_STATUSES, isFinal } from '../domain/transitions';
+import type { StartedClock } from '../domain/sandbox-clock';
 import { iso, rows, type Database } from './connection';
 import type { OpenFollowUp } from './follow-ups';
+import { CLOCK_OFFSET, clockOffset, ordersOfClock } from './sandbox-clocks';
 
 /**
  * What recovery checks: rows of the record that a workflow still has to work on. Each source has an instant (`at`), the last change or a
@@ -44,7 +46,9 @@ export interface SourceRows {
   /** Payment links whose time is over. */
   expired_payment_links: LinkCheck;
   /** Webhooks whose next attempt is due. */
-  deliveries: DeliveryId & { project_id: string };
+  deliveries: DeliveryId & { project_id: string; clock_offset_ms: number };
+  /** Clocks that were moved, of objects that still wait: what is due by such a clock is not due in real time. */
+  sandbox_clocks: StartedClock;
 }
 
 export type SourceName = keyof SourceRows;
@@ -67,6 +71,15 @@ const OPEN_LINK = list(PAYMENT_LINK_STATUSES.filter((status) => !isFinal(PAYMENT
 
 /** The conditions of the index transactions_reserved. */
 const RESERVED = `t.capture_mode is not null and t.status = 'accepted' and t.captured_amount + t.voided_amount < t.amount`;
+
+/** A move under way, or an object of the clock that waits for something. */
+const CLOCK_IS_AWAITED = `(
+  exists (select 1 from sandbox_clock_moves m where m.clock_id = c.id and not m.is_finished)
+  or c.offset_ms > 0 and (exists (select 1 from payment_links l where l.id = c.id and l.status in ${OPEN_LINK}) or exists (
+    select 1 from ${ordersOfClock('c.id')} x join orders o on o.id = x.id left join transactions t on t.order_id = o.id
+    where o.status in ${OPEN} or (${RESERVED})
+      or exists (select 1 from webhook_deliveries d where d.order_id = o.id and d.status = 'new')
+      or exists (select 1 from late_approval_watches w where w.transaction_id = t.id))))`;
 
 const ORDER = {
   columns: `o.id as order_id, o.project_id, coalesce((
@@ -112,7 +125,7 @@ const SOURCES: { [Name in SourceName]: Source } = {
   },
   follow_ups: {
     columns: `f.id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id,
-      t.original_transaction_id`,
+      t.original_transaction_id, ${clockOffset('f.clock_id')} as clock_offset_ms`,
     from: `orders f join transactions t on t.order_id = f.id
       where f.kind <> 'payment' and f.status in ${OPEN} and f.requested_by <> 'processor'`,
     at: 'f.modified',
@@ -139,10 +152,17 @@ const SOURCES: { [Name in SourceName]: Source } = {
     is_repeated: true,
   },
   deliveries: {
-    columns: 'd.order_id, d.n, o.project_id',
+    columns: `d.order_id, d.n, o.project_id, ${CLOCK_OFFSET} as clock_offset_ms`,
     from: `webhook_deliveries d join orders o on o.id = d.order_id where d.status = 'new'`,
     at: 'd.next_attempt_at',
     key: `d.order_id::text || ':' || d.n`,
+    is_repeated: true,
+  },
+  sandbox_clocks: {
+    columns: 'c.id as clock_id, c.project_id',
+    from: `sandbox_clocks c where ${CLOCK_IS_AWAITED}`,
+    at: 'c.moved',
+    key: 'c.id::text',
     is_repeated: true,
   },
 };

@@ -1,10 +1,11 @@
 import type { DeliveryId, DeliveryProgress } from '../domain/delivery';
 import type { OrderRecord } from '../domain/order-record';
-import type { TimelineAttempt } from '../domain/timeline';
+import type { TimelineAttempt, TimelineClockMove } from '../domain/timeline';
 import type { LateApprovalWatch } from '../domain/waits';
 import { rows, type Database } from './connection';
 import { findOrder } from './order-record';
 import { findOrderViews, type OrderView } from './order-view';
+import { clockMoves } from './sandbox-clocks';
 
 /** What the timeline of an order is made from, beside the order itself. */
 export interface TimelineRecord {
@@ -12,6 +13,7 @@ export interface TimelineRecord {
   follow_ups: OrderView[];
   /** Attempts of the webhooks of all of them. */
   attempts: TimelineAttempt[];
+  clock_moves: TimelineClockMove[];
   /** The order and its follow-up orders, webhooks and watches that still wait. */
   orders: OrderRecord[];
   deliveries: (DeliveryId & DeliveryProgress)[];
@@ -20,7 +22,7 @@ export interface TimelineRecord {
 
 export async function findTimeline(db: Database, order: OrderView): Promise<TimelineRecord> {
   const order_ids = [order.id, ...order.follow_ups.map(({ id }) => id)];
-  const [views, attempts, deliveries, watches, orders] = await Promise.all([
+  const [views, attempts, deliveries, watches, orders, clock_moves] = await Promise.all([
     findOrderViews(db, order.project_id, order_ids.slice(1)),
     rows<TimelineAttempt>(
       db,
@@ -42,14 +44,17 @@ export async function findTimeline(db: Database, order: OrderView): Promise<Time
       { order_ids },
     ),
     Promise.all(order_ids.map((id) => findOrder(db, id))),
+    clockMoves(db, order.clock_id),
   ]);
   return {
     follow_ups: order.follow_ups.flatMap(({ id }) => views.filter((view) => view.id === id)),
     attempts,
+    clock_moves,
     orders: orders.filter((one) => one !== undefined),
     deliveries: deliveries.map(({ next_attempt_at, ...delivery }) => ({
       ...delivery,
       next_attempt_at: Date.parse(next_attempt_at),
+      clock_offset_ms: order.clock_offset_ms,
       is_slow: false,
     })),
     watches: watches.map(({ transaction_id, poll_at }) => ({ transaction_id, poll_at: Date.parse(poll_at) })),

@@ -2,6 +2,7 @@ import type { CaptureMode } from '../domain/amounts';
 import type { PaymentId } from '../domain/follow-up';
 import type { PaymentMethodDetails } from '../domain/new-order';
 import { iso, rows, type Database } from './connection';
+import { CLOCK_OFFSET } from './sandbox-clocks';
 
 /** What requests to the processor need: always the ids of the payment order, even for its follow-up orders. */
 export interface Payment {
@@ -42,18 +43,19 @@ export async function recordPoll(
   );
 }
 
+/** A payment that ended; how far its clock is ahead of real time, in milliseconds. */
+type EndedPayment = PaymentId & { project_id: string; clock_offset_ms: number };
+
 /**
  * The order and project of a transaction that ended although the processor never said that it was not paid: it expired,
  * was cancelled, or was given up or settled by hand while its outcome was unknown. An approval of it comes too late.
  * `undefined` for any other transaction.
  */
-export async function endedUnpaid(
-  db: Database,
-  transaction_id: string,
-): Promise<(PaymentId & { project_id: string }) | undefined> {
-  const [found] = await rows<PaymentId & { project_id: string }>(
+export async function endedUnpaid(db: Database, transaction_id: string): Promise<EndedPayment | undefined> {
+  const [found] = await rows<EndedPayment>(
     db,
-    `select t.order_id as original_order_id, t.id as original_transaction_id, o.project_id
+    `select t.order_id as original_order_id, t.id as original_transaction_id, o.project_id,
+       ${CLOCK_OFFSET} as clock_offset_ms
      from transactions t join orders o on o.id = t.order_id
      where t.id = :transaction_id and o.kind = 'payment'
        and not exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted')

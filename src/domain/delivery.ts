@@ -15,6 +15,8 @@ export interface DeliveryProgress {
   next_attempt_at?: number | undefined;
   /** How the last attempt failed, in words; absent before the first and when it was received. */
   failure?: string | undefined;
+  /** How far the clock of its order is ahead of real time, in milliseconds (rules 23.4). */
+  clock_offset_ms: number;
   /** Whether the last attempt took so long that the next may too. */
   is_slow: boolean;
 }

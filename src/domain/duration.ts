@@ -9,6 +9,8 @@ export const LONGEST = {
   link: 'P365D',
   /** How long a rolled key or secret goes on working (rules 21.12). */
   overlap: 'P30D',
+  /** How far the clock of an object can be moved, in one move and in all (rules 23.5). */
+  sandbox_clock: 'P400D',
 } as const;
 
 const SHORTEST_MS = 1000;

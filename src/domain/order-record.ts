@@ -57,6 +57,8 @@ export interface OrderRecord {
   payment_link?: { id: string; expires_at: number };
   /** End of the time for paying, epoch milliseconds; Number.MAX_SAFE_INTEGER for a follow-up order, which has none. */
   expires_at: number;
+  /** How far its clock is ahead of real time, in milliseconds (rules 23.4). */
+  clock_offset_ms: number;
   /** Oldest first. */
   transactions: TransactionRecord[];
   /** Webhooks whose delivery has not started, by number of the status change. */

@@ -49,9 +49,13 @@ const EVENT_RESULT: Partial<Record<ProcessorResult['result'], EventResult>> = {
 };
 
 /**
- * The status that follows from an outcome of the processor, and what is recorded with it. `now` in epoch milliseconds.
+ * The status that follows from an outcome of the processor, and what is recorded with it. `now` in epoch milliseconds by
+ * the order's clock, which is `clock_offset_ms` ahead of the processor's (rules 23.4).
  */
-export function outcomeOf(outcome: ProcessorOutcome, now: number): { to: TransactionStatus; details: MoveDetails } {
+export function outcomeOf(
+  outcome: ProcessorOutcome,
+  { now, clock_offset_ms }: { now: number; clock_offset_ms: number },
+): { to: TransactionStatus; details: MoveDetails } {
   if (outcome === 'unknown') return { to: 'processing', details: { source: 'service', now } };
   const { result, response_code, response_code_description, challenge_url, three_ds, occurred } = outcome;
   return {
@@ -59,7 +63,7 @@ export function outcomeOf(outcome: ProcessorOutcome, now: number): { to: Transac
     details: {
       source: 'processor',
       now,
-      occurred,
+      occurred: clock_offset_ms === 0 ? occurred : new Date(Date.parse(occurred) + clock_offset_ms).toISOString(),
       result: EVENT_RESULT[result],
       ...(result === 'declined' && { authorization_iso_response_code: response_code }),
       transaction: {
@@ -80,7 +84,7 @@ export interface ChargeOutcome {
   outcome: ProcessorOutcome | 'not_found';
   /** Epoch milliseconds by the workflow's clock. */
   now: number;
-  /** Epoch milliseconds by the machine's clock: the task may have waited for a worker. */
+  /** Epoch milliseconds of real time: the task may have waited for a worker. */
   machine_now: number;
   /** What the charge was sent with, where that is not recorded yet. */
   paid_with?: MoveDetails['transaction'];
@@ -106,12 +110,12 @@ export function planOutcome(order: OrderRecord, facts: ChargeOutcome): OutcomePl
 
   if (outcome === 'not_found') {
     if (!isOpen(status)) return { action: 'keep' };
-    if (!isExpired(expires_at, Math.max(now, machine_now))) return { action: 'send' };
+    if (!isExpired(expires_at, Math.max(now, machine_now + order.clock_offset_ms))) return { action: 'send' };
     return { action: 'move', ...settled(order, transaction, 'error', { source: 'service', now, result: 'failed' }) };
   }
   if (isEnding(status) || (outcome === 'unknown' && status !== 'new')) return { action: 'keep' };
 
-  const { to, details } = outcomeOf(outcome, now);
+  const { to, details } = outcomeOf(outcome, { now, clock_offset_ms: order.clock_offset_ms });
   const known = { ...details, transaction: { ...paid_with, ...details.transaction } };
   if (to === 'accepted' || to === 'error') return { action: 'move', ...settled(order, transaction, to, known) };
   if (mayMove(TRANSACTION_MOVES, status, to)) return { action: 'move', change: { transaction_id, to }, details: known };

@@ -36,6 +36,8 @@ export interface PaymentLinkRecord {
   /** Orders made so far. */
   attempts: number;
   expires_at: number;
+  /** How far its clock is ahead of real time, in milliseconds (rules 23.4). */
+  clock_offset_ms: number;
   /** The order that was paid. */
   completed_order_id?: string;
   /** Its orders, oldest first. */

@@ -70,10 +70,23 @@ export interface TimelineAttempt {
   failure: string | null;
 }
 
+/** A move of the sandbox clock that the order lives by (rules 23.5); `started` by that clock, before the move. */
+export interface TimelineClockMove {
+  started: string;
+  from_offset_ms: number;
+  to_offset_ms: number;
+}
+
 /** All that happened to an order, its follow-up orders and their webhooks, oldest first. */
-export function timelineEntries({ order, follow_ups, attempts }: Timeline, inWords: AmountInWords): TimelineEntry[] {
+export function timelineEntries(
+  { order, follow_ups, attempts, clock_moves }: Timeline,
+  inWords: AmountInWords,
+): TimelineEntry[] {
   const named = (order_id: string) => (order_id === order.id ? {} : { order_id });
+  // The clock of a payment link may have been moved before the order was made.
+  const moves = clock_moves.filter(({ started }) => Date.parse(started) >= Date.parse(order.created));
   return [
+    ...moves.map(clockEntry),
     ...[order, ...follow_ups].flatMap((one) =>
       orderEntries(one, inWords).map((entry) => ({ ...entry, ...named(one.id) })),
     ),
@@ -87,6 +100,7 @@ export interface Timeline {
   follow_ups: readonly TimelineOrder[];
   /** Of the order and its follow-up orders. */
   attempts: readonly TimelineAttempt[];
+  clock_moves: readonly TimelineClockMove[];
 }
 
 /** The moves of one order and its transactions. The status of an order follows from its transactions, so its moves do too (rules 4.4). */
@@ -171,6 +185,12 @@ function pollEntry({ id, polls, polled_at }: TimelineTransaction): TimelineEntry
   if (polled_at === null) return [];
   const text = `The processor was asked for the outcome${polls === 1 ? '' : `, ${polls} times so far`}: not known yet`;
   return [{ at: Date.parse(polled_at), event: 'processor.asked', text, by: 'service', transaction_id: id }];
+}
+
+function clockEntry({ started, from_offset_ms, to_offset_ms }: TimelineClockMove): TimelineEntry {
+  const at = Date.parse(started);
+  const to = new Date(at + to_offset_ms - from_offset_ms).toISOString();
+  return { at, event: 'clock.moved', text: `The sandbox clock is moved to ${to}`, by: 'merchant' };
 }
 
 function attemptEntry({ n, attempt, started, status_code, failure }: TimelineAttempt): TimelineEntry {

@@ -32,7 +32,7 @@ const RENEW_LEASE_AFTER_MS = 20_000;
 interface Services {
   db: Database;
   client: TemporalClient;
-  workflows: Pick<Workflows, 'orders' | 'follow_ups' | 'payment_links' | 'deliveries'>;
+  workflows: Pick<Workflows, 'orders' | 'follow_ups' | 'payment_links' | 'deliveries' | 'sandbox_clocks'>;
   log: Logger;
 }
 
@@ -152,7 +152,13 @@ export class Recovery {
 }
 
 /** How the rows of each source are continued. */
-function handlersOf({ orders, follow_ups, payment_links, deliveries }: Services['workflows']): Handlers {
+function handlersOf({
+  orders,
+  follow_ups,
+  payment_links,
+  deliveries,
+  sandbox_clocks,
+}: Services['workflows']): Handlers {
   // At its first check the workflow may be behind the record, later it may only be gone. A signal would disturb a running charge.
   const continueOrder = ({ row, is_first }: { row: OrderCheck; is_first: boolean }) =>
     is_first && !row.is_charging ? orders.resume(row) : orders.start(row);
@@ -163,9 +169,10 @@ function handlersOf({ orders, follow_ups, payment_links, deliveries }: Services[
     authorizations: continueOrder,
     capture_windows: continueOrder,
     follow_ups: ({ row }) => follow_ups.start(row),
-    late_approvals: ({ row }) => follow_ups.startReversal({ ...row, now: Date.now() }),
+    late_approvals: ({ row }) => follow_ups.startReversal(row),
     payment_links: ({ row }) => payment_links.resume(row),
     expired_payment_links: ({ row }) => payment_links.resume(row),
     deliveries: ({ row }) => deliveries.start(row),
+    sandbox_clocks: ({ row }) => sandbox_clocks.resume(row),
   };
 }

@@ -48,7 +48,10 @@ export async function serveApi(
     log,
   });
   const public_url = publicUrl(config);
-  const { orders, follow_ups, payment_links, processor_notifications } = createWorkflows({ client, db });
+  const { orders, follow_ups, payment_links, sandbox_clocks, processor_notifications } = createWorkflows({
+    client,
+    db,
+  });
   const pages = createPages({
     db,
     orders,
@@ -72,6 +75,7 @@ export async function serveApi(
         orders,
         follow_ups,
         payment_links,
+        sandbox_clocks,
         processor,
         search: new SearchReader(searchServer(config), log),
         public_url,

@@ -5,9 +5,10 @@ import {
   RELATED_ORDER_ID,
   WEBHOOK_TASK_QUEUE,
   deliveryWorkflowId,
+  type DeliveryInput,
   type DeliveryWorkflow,
 } from '../../workflows/messages';
-import type { TemporalAccess } from './call';
+import { moveClockOrStart, type TemporalAccess } from './call';
 
 /** Workflows of webhooks. */
 export class Deliveries {
@@ -18,19 +19,36 @@ export class Deliveries {
    * it by its order or project. Its tasks, and those of its attempts, are dispatched fairly among projects: when one has hundreds
    * waiting, the task of another does not wait for all of them.
    */
-  async start({ order_id, n, project_id }: DeliveryId & { project_id: string }): Promise<void> {
+  async start(delivery: StartedDelivery): Promise<void> {
     await this.temporal.client.workflow.start<DeliveryWorkflow>(DELIVERY_WORKFLOW, {
-      workflowId: deliveryWorkflowId({ order_id, n }),
-      taskQueue: WEBHOOK_TASK_QUEUE,
-      args: [{ order_id, n }],
+      ...deliveryStart(delivery),
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      priority: { fairnessKey: project_id },
-      typedSearchAttributes: [
-        { key: PROJECT_ID, value: project_id },
-        { key: RELATED_ORDER_ID, value: order_id },
-      ],
-      staticSummary: `Webhook ${n} of order ${order_id}`,
     });
   }
+
+  /** The clock of its order was moved. A workflow that is closed or lost starts again from the record. */
+  async moveClock(delivery: StartedDelivery, offset_ms: number): Promise<void> {
+    await this.temporal.client.workflow.signalWithStart<DeliveryWorkflow, [number]>(
+      DELIVERY_WORKFLOW,
+      moveClockOrStart(deliveryStart({ ...delivery, clock_offset_ms: offset_ms }), offset_ms),
+    );
+  }
+}
+
+/** A delivery whose workflow is started; how far the clock of its order is ahead of real time, in milliseconds; absent: not at all. */
+type StartedDelivery = DeliveryId & { project_id: string; clock_offset_ms?: number };
+
+function deliveryStart({ order_id, n, project_id, clock_offset_ms = 0 }: StartedDelivery) {
+  return {
+    workflowId: deliveryWorkflowId({ order_id, n }),
+    taskQueue: WEBHOOK_TASK_QUEUE,
+    args: [{ order_id, n, ...(clock_offset_ms > 0 && { clock_offset_ms }) }] as [DeliveryInput],
+    priority: { fairnessKey: project_id },
+    typedSearchAttributes: [
+      { key: PROJECT_ID, value: project_id },
+      { key: RELATED_ORDER_ID, value: order_id },
+    ],
+    staticSummary: `Webhook ${n} of order ${order_id}`,
+  };
 }

@@ -3,6 +3,7 @@ import { findSettledFollowUp } from '../db/follow-ups';
 import { findOrderView, type OrderView } from '../db/order-view';
 import { insertWatch } from '../db/late-approvals';
 import { endedUnpaid } from '../db/transactions';
+import type { LateApprovalWatch } from '../domain/waits';
 import { reversalOrderId } from '../ids';
 import {
   FOLLOW_UP_WORKFLOW,
@@ -23,6 +24,7 @@ import {
 import {
   callThenReadOrder,
   isClosed,
+  moveClockOrStart,
   signalOrStart,
   unlessClosed,
   type OrderRequest,
@@ -120,7 +122,7 @@ export class FollowUps {
   /**
    * Gives a payment back that may have been approved after it had ended; any other is left as it is. The reversal's workflow asks the
    * processor whether it was approved: now, or after `poll_after_ms` (milliseconds) unless it is told to ask before. A stored watch
-   * brings a lost workflow back. `now` in epoch milliseconds.
+   * brings a lost workflow back. `now`: epoch milliseconds by the payment's clock; absent: the present time.
    */
   async startReversal({
     transaction_id,
@@ -129,20 +131,34 @@ export class FollowUps {
   }: {
     transaction_id: string;
     poll_after_ms?: number | undefined;
-    now: number;
+    now?: number | undefined;
   }): Promise<void> {
     const { db } = this.temporal;
     const payment = await endedUnpaid(db, transaction_id);
     if (payment === undefined) return;
-    await insertWatch(db, transaction_id, now + (poll_after_ms ?? 0));
-    const reversal: FollowUpInput = {
-      ...payment,
-      id: reversalOrderId(transaction_id),
-      kind: 'reversal',
-      requested_by: 'service',
-      poll_after_ms,
-    };
+    const time = now ?? Date.now() + payment.clock_offset_ms;
+    await insertWatch(db, transaction_id, time + (poll_after_ms ?? 0));
+    const reversal = reversalOf(transaction_id, payment, poll_after_ms);
     await (poll_after_ms === undefined ? this.startOrPoll(reversal) : this.start(reversal));
+  }
+
+  /** The clock of its payment was moved. A workflow that is closed or lost starts again from the record. */
+  async moveClock(input: FollowUpInput, offset_ms: number): Promise<void> {
+    await this.temporal.client.workflow.signalWithStart<FollowUpWorkflow, [number]>(
+      FOLLOW_UP_WORKFLOW,
+      moveClockOrStart(followUpStart({ ...input, clock_offset_ms: offset_ms }), offset_ms),
+    );
+  }
+
+  /** Like moveClock, for a payment that may have been approved late and is asked about at `poll_at`. Instants by its clock. */
+  async moveReversalClock(
+    watch: LateApprovalWatch,
+    { offset_ms, now }: { offset_ms: number; now: number },
+  ): Promise<void> {
+    const { transaction_id, poll_at } = watch;
+    const payment = await endedUnpaid(this.temporal.db, transaction_id);
+    if (payment === undefined) return;
+    await this.moveClock(reversalOf(transaction_id, payment, Math.max(0, poll_at - now)), offset_ms);
   }
 
   private async startOrJoin(
@@ -156,6 +172,21 @@ export class FollowUps {
     });
     await this.temporal.client.workflow.executeUpdateWithStart(firstAnswer, { startWorkflowOperation });
   }
+}
+
+/** The reversal of a payment that may have been approved after it had ended. */
+function reversalOf(
+  transaction_id: string,
+  payment: Pick<FollowUpInput, 'project_id' | 'original_order_id' | 'original_transaction_id' | 'clock_offset_ms'>,
+  poll_after_ms: number | undefined,
+): FollowUpInput {
+  return {
+    ...payment,
+    id: reversalOrderId(transaction_id),
+    kind: 'reversal',
+    requested_by: 'service',
+    poll_after_ms,
+  };
 }
 
 const requestOf = ({ id, not_after }: FollowUpInput, deadline_at: number): OrderRequest => ({

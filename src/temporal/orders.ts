@@ -28,6 +28,7 @@ import {
   isClosed,
   isOutcomeUnknown,
   isRefusedByTemporal,
+  moveClockOrStart,
   retryUnderNewUpdateId,
   signalOrStart,
   unavailable,
@@ -180,6 +181,14 @@ export class Orders {
     await this.temporal.client.workflow.signalWithStart<OrderWorkflow>(
       ORDER_WORKFLOW,
       signalOrStart(orderStart(order), recordChanged),
+    );
+  }
+
+  /** The order's clock was moved. A workflow that is closed or lost starts again from the record. */
+  async moveClock(order: StartedOrder, offset_ms: number): Promise<void> {
+    await this.temporal.client.workflow.signalWithStart<OrderWorkflow, [number]>(
+      ORDER_WORKFLOW,
+      moveClockOrStart(orderStart(order), offset_ms),
     );
   }
 

@@ -24,6 +24,7 @@ import {
 import {
   callThenRead,
   isClosed,
+  moveClockOrStart,
   retryUnderNewUpdateId,
   signalOrStart,
   unlessClosed,
@@ -127,6 +128,14 @@ export class PaymentLinks {
     await this.temporal.client.workflow.signalWithStart<PaymentLinkWorkflow>(
       PAYMENT_LINK_WORKFLOW,
       signalOrStart(linkStart(link), recordChanged),
+    );
+  }
+
+  /** The link's clock was moved. A workflow that is closed or lost starts again from the record. */
+  async moveClock(link: StartedLink, offset_ms: number): Promise<void> {
+    await this.temporal.client.workflow.signalWithStart<PaymentLinkWorkflow, [number]>(
+      PAYMENT_LINK_WORKFLOW,
+      moveClockOrStart(linkStart(link), offset_ms),
     );
   }
 

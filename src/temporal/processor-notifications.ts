@@ -57,7 +57,7 @@ export class ProcessorNotifications {
   /** The reversal does nothing unless the payment ended unpaid: only then may it have been approved late. */
   private async pollPayment({ order_id, transaction_id }: { order_id: string; transaction_id: string }): Promise<void> {
     await this.orders.requestPoll(order_id);
-    await this.follow_ups.startReversal({ transaction_id, now: Date.now() });
+    await this.follow_ups.startReversal({ transaction_id });
   }
 
   /** A notification about an unknown payment is ignored. */
@@ -68,6 +68,7 @@ export class ProcessorNotifications {
     await this.follow_ups.startOrPoll({
       id: processorOrderId(transaction_id, processor_key),
       project_id: payment.project_id,
+      clock_offset_ms: payment.clock_offset_ms,
       kind,
       requested_by: 'processor',
       processor_key,

@@ -4,6 +4,7 @@ import { FollowUps } from './follow-ups';
 import { Orders } from './orders';
 import { PaymentLinks } from './payment-links';
 import { ProcessorNotifications } from './processor-notifications';
+import { SandboxClocks } from './sandbox-clocks';
 
 /** Every way to a workflow: one member, in a file of its own, for each kind of workflow. */
 export interface Workflows {
@@ -12,6 +13,7 @@ export interface Workflows {
   deliveries: Deliveries;
   payment_links: PaymentLinks;
   processor_notifications: ProcessorNotifications;
+  sandbox_clocks: SandboxClocks;
 }
 
 /** Access to the workflows through one connection to Temporal. */
@@ -23,6 +25,7 @@ export function createWorkflows(temporal: TemporalAccess): Workflows {
     follow_ups,
     deliveries: new Deliveries(temporal),
     payment_links: new PaymentLinks(temporal),
+    sandbox_clocks: new SandboxClocks(temporal),
     processor_notifications: new ProcessorNotifications(temporal, orders, follow_ups),
   };
 }

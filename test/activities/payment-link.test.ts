@@ -30,7 +30,10 @@ const aLink = (expires_at = NOW + DAY) =>
 function anAttempt(link: { id: string; expires_at: number }, created = NOW) {
   const order = anOrder({ attempts_max: 1, charged_by: 'token' });
   const times = { created, expires_at: link.expires_at, transaction_expires_at: link.expires_at };
-  return insertOrder(database.db, order, aTransaction(order.id), { ...times, payment_link: link });
+  return insertOrder(database.db, order, aTransaction(order.id), {
+    ...times,
+    payment_link: { ...link, clock_offset_ms: 0 },
+  });
 }
 
 const end = (order: Awaited<ReturnType<typeof anAttempt>>, to: 'accepted' | 'error', now = NOW) =>

@@ -74,7 +74,7 @@ const attempts = (order_id: string) =>
 describe('attemptDelivery', () => {
   test('is recorded with the instant of the workflow; delivered, it is not sent again', async () => {
     const id = await aDelivery();
-    const delivered = { status: 'delivered', attempts: 1, is_slow: false };
+    const delivered = { status: 'delivered', attempts: 1, clock_offset_ms: 0, is_slow: false };
     expect(await attempt(id, 1)).toEqual(delivered);
     expect(await attempt(id, 1)).toEqual(delivered);
     expect(receiver.received).toHaveLength(1);

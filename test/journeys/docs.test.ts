@@ -83,6 +83,12 @@ test('the sandbox gives a first card token, and the walkthroughs use it', async 
   expect(answered(answers['charge'])).toMatchObject({ status: 'completed', transactions: [APPROVED] });
   expect(answers['settle']).toBe('{"settled":1}');
   expect(answers['settled']).toBe('"settlement_amount":1212');
+  expect(answered(answers['move'])).toMatchObject({ status: 'completed', test_clock: expect.any(String) });
+  const timeline = answers['timeline']!.split('\n');
+  expect(timeline.filter((line) => line.includes('Webhook attempt 10 of 10'))).toHaveLength(2);
+  expect(timeline).toContainEqual(expect.stringContaining('Capture of 25.00 EUR requested'));
+  expect(answered(answers['release'])).toMatchObject({ status: 'completed', transactions: [{ status: 'expired' }] });
+  expect(answered(answers['expire'])).toMatchObject({ status: 'expired' });
   expect(answered(answers['walk refund'])).toMatchObject({ status: 'completed', amount: 1000 });
   expect(answers['walk left']).toBe('1500');
   expect(answered(answers['walk authorize'])).toMatchObject({ amount: 2500, flags: ['is-test', 'is-capture'] });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { captureTransactionAmount, createOrder, refundOrder, type Order } from '../../src/client';
+import type { Timeline } from '../../src/contract/timeline';
 import { connect, rows } from '../../src/db/connection';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
@@ -43,6 +44,8 @@ const SLOW_MS = 2_500;
 /** What was under way waits for Temporal's task time limit, 10 s, for a start and the next attempts. */
 const WITHIN_MS = 90_000;
 const TIME_LIMIT_MS = 180_000;
+
+const timelineOf = async (id: string) => (await merchant.send<Timeline>('GET', `/v1/orders/${id}/timeline/`)).body;
 
 const kill = (name: ProcessName) => own.kill(name);
 const ready = () => own.ready();
@@ -344,6 +347,26 @@ describe('kill -9 in the middle of a payment, a refund, a capture and a windowâ€
       await until('the webhook of the expiry is delivered', () => webhooksOf(waiting.id).length > 0);
       await expectPaidOnce(await findId());
       await expectMovedOnce(moving);
+    },
+    TIME_LIMIT_MS,
+  );
+
+  test(
+    'of the worker, while a sandbox clock moves: everything that falls due happens all the same',
+    async () => {
+      receiver.answer((response) => response.writeHead(503).end());
+      const { id } = await merchant.paidOrder('approved');
+      const path = `/v1/orders/${id}/test-clock/`;
+      const moving = merchant.send('POST', path, { body: { advance: 'P1D' } });
+      await until('some attempts were made', () => webhooksOf(id).length >= 3);
+      await kill('worker');
+      await moving;
+      await until('the move has ended', async () => (await timelineOf(id)).next.length === 0, WITHIN_MS);
+      receiver.answer((response) => response.writeHead(200).end());
+      const { entries } = await timelineOf(id);
+      // An attempt whose worker was killed is made again, and counts once.
+      expect(entries.filter(({ event }) => event === 'webhook.attempt')).toHaveLength(10);
+      expect(entries.filter(({ event }) => event === 'clock.moved')).toHaveLength(1);
     },
     TIME_LIMIT_MS,
   );

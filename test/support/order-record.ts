@@ -16,6 +16,7 @@ export const anOrderRecord = (
   attempts_max: 5,
   charged_by: 'customer',
   expires_at: 1_000,
+  clock_offset_ms: 0,
   transactions: transactions.map((status, i) => ({ id: `t${i + 1}`, attempt: i + 1, status, expires_at: 800 })),
   deliveries: [],
   ...fields,

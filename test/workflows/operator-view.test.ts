@@ -14,6 +14,7 @@ const anOrder = (status: OrderStatus, transactions: TransactionStatus[] = [], at
   attempts_max,
   charged_by: 'customer',
   expires_at: Date.UTC(2026, 0, 15, 12, 30),
+  clock_offset_ms: 0,
   transactions: transactions.map((one, i) => ({
     id: `t${i}`,
     attempt: i + 1,

@@ -7,6 +7,7 @@ const link = {
   version: 2,
   attempts: 1,
   expires_at: Date.UTC(2026, 2, 1),
+  clock_offset_ms: 0,
   order_ids: ['o1'],
 };
 

@@ -9,6 +9,7 @@ export const DE: Texts = {
   secure: 'Sichere Bezahlseite',
   test_banner: 'Testmodus',
   test_banner_detail: 'Hier fließt kein Geld. Echte Karten funktionieren nicht.',
+  sandbox_time: 'Sandbox-Zeit',
   reference: 'Referenz',
   method: 'Bezahlt mit',
   merchant: 'Händler',

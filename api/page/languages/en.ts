@@ -7,6 +7,7 @@ export const EN = {
   secure: 'Secure payment page',
   test_banner: 'Test mode',
   test_banner_detail: 'No money moves here. Real cards do not work.',
+  sandbox_time: 'Sandbox time',
   reference: 'Reference',
   method: 'Paid with',
   merchant: 'Merchant',

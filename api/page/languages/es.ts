@@ -9,6 +9,7 @@ export const ES: Texts = {
   secure: 'Página de pago segura',
   test_banner: 'Modo de prueba',
   test_banner_detail: 'Aquí no se mueve dinero. Las tarjetas reales no funcionan.',
+  sandbox_time: 'Hora de prueba',
   reference: 'Referencia',
   method: 'Pagado con',
   merchant: 'Comercio',

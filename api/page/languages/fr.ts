@@ -9,6 +9,7 @@ export const FR: Texts = {
   secure: 'Page de paiement sécurisée',
   test_banner: 'Mode test',
   test_banner_detail: 'Aucun argent ne circule ici. Les vraies cartes ne fonctionnent pas.',
+  sandbox_time: 'Heure de test',
   reference: 'Référence',
   method: 'Payé avec',
   merchant: 'Commerçant',

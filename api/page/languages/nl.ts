@@ -9,6 +9,7 @@ export const NL: Texts = {
   secure: 'Beveiligde betaalpagina',
   test_banner: 'Testmodus',
   test_banner_detail: 'Hier gaat geen geld om. Echte kaarten werken niet.',
+  sandbox_time: 'Sandboxtijd',
   reference: 'Kenmerk',
   method: 'Betaald met',
   merchant: 'Bedrijf',

@@ -9,6 +9,8 @@ export interface Frame {
   /** Path below which the service is reached, without a slash at its end; empty at the root. */
   base: string;
   is_test: boolean;
+  /** The time that the page lives by, epoch milliseconds; only where it was moved (rules 23.8). */
+  sandbox_time?: number | undefined;
   /** What a reload loads instead of sending the form again; for a page that answers a form. */
   reload_url?: string | undefined;
 }
@@ -21,7 +23,16 @@ interface LayoutProps extends Frame {
 }
 
 /** The whole document around a page's content. */
-export function Layout({ localization, base, is_test, reload_url, title, refresh, children }: LayoutProps) {
+export function Layout({
+  localization,
+  base,
+  is_test,
+  sandbox_time,
+  reload_url,
+  title,
+  refresh,
+  children,
+}: LayoutProps) {
   const { lang, texts } = localization;
   return (
     <html lang={lang} data-reload-url={reload_url}>
@@ -40,6 +51,11 @@ export function Layout({ localization, base, is_test, reload_url, title, refresh
         {is_test && (
           <header class="banner">
             <strong>{texts.test_banner}</strong> · {texts.test_banner_detail}
+            {sandbox_time !== undefined && (
+              <div>
+                {texts.sandbox_time}: {localization.instant(sandbox_time)}
+              </div>
+            )}
           </header>
         )}
         <main>{children}</main>

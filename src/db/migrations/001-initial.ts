@@ -46,7 +46,39 @@ export async function up(knex: Knex): Promise<void> {
       created timestamptz not null,
       modified timestamptz not null,
       check ((status = 'suspended') = (suspended_by is not null)),
-      check ((previous_webhook_secret is null) = (previous_webhook_secret_expires is null))
+      check ((previous_webhook_secret is null) = (previous_webhook_secret_expires is null)),
+      -- For the foreign key of sandbox_clocks.
+      unique (id, is_test)
+    );
+
+    -- Clocks that merchants have moved ahead of real time (rules 23.4). An order or payment link lives by the clock of its clock_id or id;
+    -- without a row that is real time. The foreign key and the CHECK on is_test keep live projects in real time whatever the code does.
+    create table sandbox_clocks (
+      -- The payment order or payment link that it belongs to.
+      id uuid primary key,
+      project_id uuid not null,
+      is_test boolean not null default true check (is_test),
+      -- How far it is ahead. At most 400 days.
+      offset_ms bigint not null default 0 check (offset_ms between 0 and 34560000000),
+      -- Real time of its last change.
+      moved timestamptz not null,
+      foreign key (project_id, is_test) references projects (id, is_test)
+    );
+
+    -- One row for each move. While its end is not reached, what falls due on the way is being done.
+    create table sandbox_clock_moves (
+      clock_id uuid not null references sandbox_clocks,
+      n integer not null,
+      -- Derived from the request: a repeat is the same move.
+      request_id text not null,
+      from_offset_ms bigint not null,
+      to_offset_ms bigint not null,
+      -- By the clock, before the move.
+      started timestamptz not null,
+      is_finished boolean not null default false,
+      primary key (clock_id, n),
+      unique (clock_id, request_id),
+      check (to_offset_ms > from_offset_ms)
     );
 
     -- A key is shown once: its first part names the row, of the rest only a keyed hash is kept. secret_key_id: the key of
@@ -177,6 +209,8 @@ export async function up(knex: Knex): Promise<void> {
       related_order_id uuid references orders,
       -- The payment link whose attempt a payment order is.
       related_payment_link_id uuid references payment_links,
+      -- The clock that it lives by: that of its payment link, else of its payment order.
+      clock_id uuid not null,
       -- Who requested a follow-up order.
       requested_by text check (requested_by in ('merchant', 'processor', 'service')),
       merchant_order_id text,
@@ -434,6 +468,7 @@ export async function up(knex: Knex): Promise<void> {
     create index transactions_capture_windows on transactions (capture_ends_at)
       where capture_mode is not null and status = 'accepted' and captured_amount + voided_amount < amount;
     create index late_approval_watches_poll_at on late_approval_watches (poll_at);
+    create index sandbox_clocks_moved on sandbox_clocks (moved);
     create index webhook_deliveries_open on webhook_deliveries (next_attempt_at) where status = 'new';
   `);
 }

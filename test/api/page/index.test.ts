@@ -958,3 +958,20 @@ describe('when a part of the service is away', () => {
     ).toEqual([]);
   });
 });
+
+test('rules 23.8: the pages of an object whose clock was moved show its time', async () => {
+  const merchant = new Merchant();
+  const [order, link] = [await merchant.createOrder({ expiration_period: 'P2D' }), await merchant.createPaymentLink()];
+  const pageOf = async (url: string) => await (await new Client().send(new URL(url).pathname)).text();
+  for (const [path, url] of [
+    [`orders/${order.id}`, order.order_url!],
+    [`paymentlinks/${link.id}`, link.payment_url],
+  ] as const) {
+    expect(await pageOf(url)).not.toContain('Sandbox time');
+    await merchant.send('POST', `/v1/${path}/test-clock/`, { body: { advance: 'P1D' } });
+    expect(await pageOf(url)).toMatch(/Sandbox time: \d+ \w+ \d{4} at \d\d:\d\d UTC/);
+  }
+  await merchant.send('POST', `/v1/orders/${order.id}/test-clock/`, { body: { advance: 'P2D' } });
+  const ended = await pageOf(order.order_url!);
+  expect(ended).toMatch(/expired[^]*Sandbox time|Sandbox time[^]*expired/);
+});

@@ -321,7 +321,7 @@ test('openFollowUps: the captures and voids of a payment that are not final, old
     { kind: 'void', amount: 30, now: NOW + 1, requested_by: 'service' },
     'processing',
   );
-  const shared = { project_id: PROJECT.id, ...paymentOf(payment) };
+  const shared = { project_id: PROJECT.id, clock_offset_ms: 0, ...paymentOf(payment) };
   expect(await openFollowUps(database.db, payment.id)).toEqual([
     { ...shared, id: release.id, kind: 'void', requested_by: 'service', amount: 30 },
     { ...shared, id: capture.id, kind: 'capture', requested_by: 'merchant', amount: 20 },

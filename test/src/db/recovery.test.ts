@@ -12,6 +12,7 @@ import {
   type Position,
   type SourceName,
 } from '../../../src/db/recovery';
+import { beginMove, finishMove, setClock } from '../../../src/db/sandbox-clocks';
 import type { FollowUpKind } from '../../../src/domain/follow-up';
 import type { OrderRecord } from '../../../src/domain/order-record';
 import type { OrderStatus, PaymentLinkStatus, TransactionStatus } from '../../../src/domain/transitions';
@@ -28,13 +29,13 @@ beforeAll(async () => {
 afterAll(() => database.close());
 /** Each test has the database to itself: a new one for each of them takes ten times as long. */
 beforeEach(async () => {
-  await database.db.raw('truncate orders, payment_links, search_outbox cascade');
+  await database.db.raw('truncate orders, payment_links, sandbox_clocks, search_outbox cascade');
 });
 
 test('nothing of one test is there in the next: no table that orders lead to is forgotten', async () => {
   await anAcceptedPayment(database.db, { mode: 'manual' });
   const kept = ['knex_migrations', 'knex_migrations_lock', 'merchants', 'projects', 'settlement_progress'];
-  await database.db.raw('truncate orders, payment_links, search_outbox cascade');
+  await database.db.raw('truncate orders, payment_links, sandbox_clocks, search_outbox cascade');
   const tables = await rows<{ name: string }>(
     database.db,
     `select tablename as name from pg_tables where schemaname = 'public'`,
@@ -248,6 +249,7 @@ describe('follow_ups', () => {
         amount: 40,
         original_order_id,
         original_transaction_id,
+        clock_offset_ms: 0,
       };
       expect([await followUps(NOW), await followUps()]).toEqual([[], [expected]]);
       const asked = await answerFollowUp(database.db, follow_up, order, 'processing', NOW + SECOND);
@@ -273,7 +275,7 @@ describe('deliveries', () => {
 
   test('those whose next attempt was due, the longest overdue first', async () => {
     const { id: order_id } = await attempted('pending', 'accepted');
-    const [first, second] = [1, 2].map((n) => ({ order_id, n, project_id: PROJECT.id }));
+    const [first, second] = [1, 2].map((n) => ({ order_id, n, project_id: PROJECT.id, clock_offset_ms: 0 }));
     expect([await deliveries(NOW), await deliveries()]).toEqual([[], [first, second]]);
     await database
       .db('webhook_deliveries')
@@ -352,6 +354,7 @@ const INDEXES: Record<SourceName, string> = {
   payment_links: 'payment_links_open',
   expired_payment_links: 'payment_links_open_expires_at',
   deliveries: 'webhook_deliveries_open',
+  sandbox_clocks: 'sandbox_clocks_moved',
 };
 
 test('rows that are not due cost nothing: an index of its own finds the others', async () => {
@@ -359,7 +362,8 @@ test('rows that are not due cost nothing: an index of its own finds the others',
   await manyOrders(3_000, 'processing');
   await database.db.raw(
     `insert into webhook_deliveries (order_id, n, url, status, created) select id, 1, 'https://shop.example/', 'delivered', created from orders;
-     insert into late_approval_watches select id, created from transactions`,
+     insert into late_approval_watches select id, created from transactions;
+     insert into sandbox_clocks (id, project_id, moved) select gen_random_uuid(), project_id, created from orders`,
   );
   await paymentLinks(3_000, 'completed');
   await paymentLinks(3_000, 'processing');
@@ -406,8 +410,8 @@ async function manyOrders(count: number, status: OrderStatus = 'processing'): Pr
   await rows(
     database.db,
     `with o as (
-       insert into orders (id, project_id, currency, amount, status, attempts_max, charged_by, expiration_period, expires_at, created, modified, completed)
-       select gen_random_uuid(), :project_id, 'EUR', 1, :status, 5, 'customer', 'PT30M', :now, :now, :now::timestamptz + n * interval '1 millisecond', case when :status = 'completed' then :now::timestamptz end
+       insert into orders (id, clock_id, project_id, currency, amount, status, attempts_max, charged_by, expiration_period, expires_at, created, modified, completed)
+       select gen_random_uuid(), gen_random_uuid(), :project_id, 'EUR', 1, :status, 5, 'customer', 'PT30M', :now, :now, :now::timestamptz + n * interval '1 millisecond', case when :status = 'completed' then :now::timestamptz end
        from generate_series(1, :count) n returning id
      )
      insert into transactions (id, order_id, attempt, amount, currency, payment_method, method_chosen_by, credit_debit, status, created, modified)
@@ -415,3 +419,24 @@ async function manyOrders(count: number, status: OrderStatus = 'processing'): Pr
     { project_id: PROJECT.id, status, count, now: new Date(NOW).toISOString() },
   );
 }
+
+describe('sandbox_clocks', () => {
+  const clocks = async (until?: number) => (await due('sandbox_clocks', until)).map(({ row }) => row.clock_id);
+  const clockOf = async (clock_id: string) => {
+    const move = { request_id: 'r', move: { advance_ms: MINUTE }, now: NOW };
+    const { n, to_offset_ms } = (await beginMove(database.db, { clock_id, project_id: PROJECT.id }, move))!;
+    return { n, to_offset_ms, clock_id };
+  };
+
+  test('those with a move under way, and those by which something waits', async () => {
+    const open = await aStoredOrder(database.db, { transaction: false });
+    const { n, to_offset_ms } = await clockOf(open.id);
+    expect([await clocks(NOW), await clocks()]).toEqual([[], [open.id]]);
+    await setClock(database.db, { clock_id: open.id, offset_ms: to_offset_ms, now: NOW });
+    await finishMove(database.db, { clock_id: open.id, n });
+    expect(await clocks()).toEqual([open.id]);
+    await moveOrder(database.db, open, { ended: 'expired' }, { source: 'service', now: NOW });
+    await database.db.raw(`update webhook_deliveries set status = 'delivered', next_attempt_at = null`);
+    expect(await clocks()).toEqual([]);
+  });
+});

@@ -19,6 +19,7 @@ describe('the schema holds what must hold whatever the code does', () => {
     ['more captured than charged', "update transactions set status = 'accepted', captured_amount = amount + 1"],
     ['captured and not accepted', "update transactions set status = 'error', captured_amount = 1"],
     ['an attempt twice', 'update transactions set attempt = 1'],
+    ['an order that nobody ended', "update orders set ended = 'cancelled'"],
     ['an eleventh attempt of a webhook', 'update webhook_attempts set attempt = 11'],
   ])('%s', async (_title, sql) => {
     const order = await aStoredOrder(database.db, { amount: 1 });

@@ -37,6 +37,7 @@ const anOrder = (...transactions: TransactionRecord[]): OrderRecord => ({
   attempts_max: 5,
   charged_by: 'customer',
   expires_at: 1_000,
+  clock_offset_ms: 0,
   transactions,
   deliveries: [],
 });

@@ -12,6 +12,7 @@ const delivery = (over: Partial<DeliveryProgress> = {}): DeliveryProgress => ({
   status: 'new',
   attempts: 3,
   next_attempt_at: NOW,
+  clock_offset_ms: 0,
   is_slow: false,
   ...over,
 });

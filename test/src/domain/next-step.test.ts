@@ -34,6 +34,7 @@ const anOrder = (over: Partial<OrderRecord>): OrderRecord => ({
   attempts_max: 5,
   charged_by: 'customer',
   expires_at: END,
+  clock_offset_ms: 0,
   transactions: [],
   deliveries: [],
   ...over,

@@ -28,7 +28,7 @@ describe('what is recorded of an outcome', () => {
     ['challenge', 'pending', undefined, undefined],
     ['processing', 'processing', undefined, undefined],
   ] as const)('%s: %s, by the processor at its instant', (result, status, event_result, iso_code) => {
-    const { to, details } = outcomeOf(answer(result), 1_000);
+    const { to, details } = outcomeOf(answer(result), { now: 1_000, clock_offset_ms: 0 });
     expect([to, details.source, details.now, details.occurred]).toEqual([
       status,
       'processor',
@@ -39,16 +39,26 @@ describe('what is recorded of an outcome', () => {
     expect(details.transaction).toMatchObject({ response_code: '05', response_code_description: 'Do not honor' });
   });
 
+  test("rules 23.4: the processor's instant is shifted like everything else", () => {
+    const { details } = outcomeOf(answer('approved'), { now: 1_000, clock_offset_ms: 24 * 60 * 60_000 });
+    expect(details.occurred).toBe('2030-01-16T11:59:59.000Z');
+  });
+
   test('how 3-D Secure ended, and who bears a fraud then', () => {
     const three_ds = { result: 'authenticated', liability_shift: true };
-    expect(outcomeOf(answer('approved', { three_ds }), 1_000).details.transaction).toMatchObject({
+    expect(
+      outcomeOf(answer('approved', { three_ds }), { now: 1_000, clock_offset_ms: 0 }).details.transaction,
+    ).toMatchObject({
       received_3ds_result: 'authenticated',
       liability_shift: true,
     });
   });
 
   test('rules 10.1: unknown is processing, by the service, and nothing is known of it', () => {
-    expect(outcomeOf('unknown', 1_000)).toEqual({ to: 'processing', details: { source: 'service', now: 1_000 } });
+    expect(outcomeOf('unknown', { now: 1_000, clock_offset_ms: 0 })).toEqual({
+      to: 'processing',
+      details: { source: 'service', now: 1_000 },
+    });
   });
 });
 

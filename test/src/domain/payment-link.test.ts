@@ -15,6 +15,7 @@ const link = (over: Partial<PaymentLinkRecord> = {}): PaymentLinkRecord => ({
   version: 0,
   attempts: 0,
   expires_at: 1_000,
+  clock_offset_ms: 0,
   order_ids: [],
   ...over,
 });

@@ -52,7 +52,7 @@ const order = (
 });
 
 const entriesOf = (one: TimelineOrder, follow_ups: TimelineOrder[] = []) =>
-  timelineEntries({ order: one, follow_ups, attempts: [] }, inWords);
+  timelineEntries({ order: one, follow_ups, attempts: [], clock_moves: [] }, inWords);
 const read = (one: TimelineOrder) =>
   entriesOf(one).map(({ at, event: name, text, by }) => `${at / 1_000} ${name} ${by}: ${text}`);
 
@@ -202,7 +202,10 @@ test('follow-up orders and webhooks stand in between, with their order and numbe
   );
   const webhook = { order_id: 'o', n: 1, attempt: 2, started: iso(6), status_code: 200, failure: null };
   const failed = { order_id: 'f', n: 1, attempt: 1, started: iso(8), status_code: 500, failure: 'answered 500' };
-  const entries = timelineEntries({ order: payment, follow_ups: [refund], attempts: [webhook, failed] }, inWords);
+  const entries = timelineEntries(
+    { order: payment, follow_ups: [refund], attempts: [webhook, failed], clock_moves: [] },
+    inWords,
+  );
   expect(entries.slice(4)).toEqual([
     { at: 5_000, event: 'order.new', text: 'Refund of 500 EUR requested', by: 'merchant', order_id: 'f' },
     {
@@ -246,3 +249,19 @@ test.each(ORDER_STATUSES.filter((status) => status !== 'new'))(
     expect(entriesOf(order(status)).at(-1)?.event).toBe(`order.${status}`);
   },
 );
+
+test('moves of its clock, not those before a payment link made it', () => {
+  const one = order('new', [], { created: iso(100) });
+  const moves = [
+    { started: iso(50), from_offset_ms: 0, to_offset_ms: 60_000 },
+    { started: iso(200), from_offset_ms: 60_000, to_offset_ms: 3_660_000 },
+  ];
+  expect(timelineEntries({ order: one, follow_ups: [], attempts: [], clock_moves: moves }, inWords).slice(1)).toEqual([
+    {
+      at: 200_000,
+      event: 'clock.moved',
+      text: 'The sandbox clock is moved to 1970-01-01T01:03:20.000Z',
+      by: 'merchant',
+    },
+  ]);
+});

@@ -63,7 +63,7 @@ test.each<[string, OrderRecord, string[]]>([
 });
 
 test('a webhook waits for its next attempt until it is final', () => {
-  const delivery = { status: 'new', attempts: 3, next_attempt_at: 700, is_slow: false } as const;
+  const delivery = { status: 'new', attempts: 3, next_attempt_at: 700, clock_offset_ms: 0, is_slow: false } as const;
   expect(deliveryWait(delivery)).toEqual({ at: 700, event: 'webhook.attempt', text: 'Webhook attempt 4 of 10' });
   expect(deliveryWait({ ...delivery, status: 'delivered' })).toBeUndefined();
 });

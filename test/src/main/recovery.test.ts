@@ -548,8 +548,8 @@ describe('what it asks Temporal for', () => {
     await rows(
       database.db,
       `with o as (
-         insert into orders (id, project_id, currency, amount, status, attempts_max, charged_by, expiration_period, expires_at, created, modified)
-         select gen_random_uuid(), :project_id, 'EUR', 1, 'processing', 5, 'customer', 'PT30M', :later, :now, :now::timestamptz + n * interval '1 microsecond'
+         insert into orders (id, clock_id, project_id, currency, amount, status, attempts_max, charged_by, expiration_period, expires_at, created, modified)
+         select gen_random_uuid(), gen_random_uuid(), :project_id, 'EUR', 1, 'processing', 5, 'customer', 'PT30M', :later, :now, :now::timestamptz + n * interval '1 microsecond'
          from generate_series(1, 2500) n returning id
        )
        insert into transactions (id, order_id, attempt, amount, currency, payment_method, method_chosen_by, credit_debit, status, created, modified)

@@ -1,0 +1,23 @@
+import { ServiceError } from '../../src/errors';
+import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
+import { clockMoveOf } from '../move-clock';
+import { presentVersion } from '../present';
+
+/**
+ * Moves the clock of a payment order and all that comes from it, and answers the order (rules 23.5). Throws Forbidden for live projects,
+ * Conflict for an order that lives by the clock of another object, ValidationError.
+ */
+export const moveOrderClock =
+  (services: Services): MerchantOperation<'moveOrderClock'> =>
+  async (context, { params, body }) => {
+    const order = await orderOfPath(services, context, params.order_id);
+    const move = clockMoveOf(context, body);
+    if (order.clock_id !== order.id) {
+      const owner = order.clock_id === order.related_order_id ? 'order' : 'payment link';
+      throw new ServiceError('Conflict', `The order lives by the clock of the ${owner} ${order.clock_id}.`);
+    }
+    return async () => {
+      const moved = await services.sandbox_clocks.moveOrder(order, move, context.deadline_at);
+      return presentVersion(moved, services.public_url);
+    };
+  };

@@ -1,0 +1,18 @@
+import { paymentLinkOfPath, type MerchantOperation, type Services } from '../merchant';
+import { clockMoveOf } from '../move-clock';
+import { presentPaymentLink } from '../present-payment-link';
+
+/**
+ * Moves the clock of a payment link, its orders and all that comes from them, and answers the link (rules 23.5). Throws Forbidden for live
+ * projects, ValidationError.
+ */
+export const movePaymentLinkClock =
+  (services: Services): MerchantOperation<'movePaymentLinkClock'> =>
+  async (context, { params, body }) => {
+    const link = await paymentLinkOfPath(services, context, params.payment_link_id);
+    const move = clockMoveOf(context, body);
+    return async () => {
+      const moved = await services.sandbox_clocks.movePaymentLink(link, move, context.deadline_at);
+      return { body: presentPaymentLink(moved, services.public_url), version: moved.version };
+    };
+  };

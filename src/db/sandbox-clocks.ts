@@ -1,0 +1,106 @@
+import { LONGEST, parseDuration } from '../domain/duration';
+import type { BegunMove, ClockMove, StartedClock } from '../domain/sandbox-clock';
+import type { TimelineClockMove } from '../domain/timeline';
+import { iso, rows, type Database } from './connection';
+
+/** How far a clock is ahead of real time, in milliseconds, as a column; `id` names it in SQL. */
+export const clockOffset = (id: string) => `coalesce((select c.offset_ms from sandbox_clocks c where c.id = ${id}), 0)`;
+/** Of an order `o`, and of a payment link `l`. */
+export const CLOCK_OFFSET = clockOffset('o.clock_id');
+export const LINK_CLOCK_OFFSET = clockOffset('l.id');
+
+/** The ids of the orders that live by a clock, as a query; `id` names the clock in SQL. */
+export const ordersOfClock = (id: string) => `(
+  select p.id from orders p where p.id = ${id}
+  union all select p.id from orders p where p.related_payment_link_id = ${id}
+  union all select f.id from orders f where f.related_order_id = ${id}
+  union all select f.id from orders p join orders f on f.related_order_id = p.id where p.related_payment_link_id = ${id}
+)`;
+
+/** How far a clock can be moved ahead of real time in all (rules 23.5). Milliseconds. */
+const LONGEST_MS = parseDuration(LONGEST.sandbox_clock);
+
+/**
+ * Writes the beginning of a move; `now` is real time. Repeat-safe: the move of a request is begun once. Returns undefined when it would
+ * not move the clock ahead, or more than LONGEST_MS in all.
+ */
+export async function beginMove(
+  db: Database,
+  { clock_id, project_id }: StartedClock,
+  { request_id, move, now }: { request_id: string; move: ClockMove; now: number },
+): Promise<BegunMove | undefined> {
+  return await db.transaction(async (trx) => {
+    await rows(
+      trx,
+      `insert into sandbox_clocks (id, project_id, moved) values (:clock_id, :project_id, :now) on conflict do nothing`,
+      { clock_id, project_id, now: iso(now) },
+    );
+    const [clock] = await rows<{ offset_ms: number }>(
+      trx,
+      'select offset_ms from sandbox_clocks where id = :clock_id for update',
+      { clock_id },
+    );
+    const moves = await rows<BegunMove & { request_id: string }>(
+      trx,
+      'select n, request_id, to_offset_ms from sandbox_clock_moves where clock_id = :clock_id order by n',
+      { clock_id },
+    );
+    const begun = moves.find((one) => one.request_id === request_id);
+    if (begun !== undefined) return { n: begun.n, to_offset_ms: begun.to_offset_ms };
+    const from_offset_ms = clock!.offset_ms;
+    const to_offset_ms = move.to === undefined ? from_offset_ms + move.advance_ms : move.to - now;
+    if (to_offset_ms <= from_offset_ms || to_offset_ms > LONGEST_MS) return undefined;
+    const n = moves.length + 1;
+    await rows(
+      trx,
+      `insert into sandbox_clock_moves (clock_id, n, request_id, from_offset_ms, to_offset_ms, started)
+       values (:clock_id, :n, :request_id, :from_offset_ms, :to_offset_ms, :started)`,
+      { clock_id, n, request_id, from_offset_ms, to_offset_ms, started: iso(now + from_offset_ms) },
+    );
+    return { n, to_offset_ms };
+  });
+}
+
+/** The moves that are not finished, in their order. */
+export async function unfinishedMoves(db: Database, clock_id: string): Promise<BegunMove[]> {
+  return await rows<BegunMove>(
+    db,
+    'select n, to_offset_ms from sandbox_clock_moves where clock_id = :clock_id and not is_finished order by n',
+    { clock_id },
+  );
+}
+
+/** Moves a clock ahead; it never goes back, and one that stays is not touched. `now` is real time. */
+export async function setClock(
+  db: Database,
+  { clock_id, offset_ms, now }: { clock_id: string; offset_ms: number; now: number },
+): Promise<void> {
+  await rows(
+    db,
+    `update sandbox_clocks set offset_ms = :offset_ms, moved = :now where id = :clock_id and offset_ms < :offset_ms::bigint`,
+    { clock_id, offset_ms, now: iso(now) },
+  );
+}
+
+/** The end of a move: everything that fell due has happened. The object shows another time, so it is another version. */
+export async function finishMove(db: Database, { clock_id, n }: { clock_id: string; n: number }): Promise<void> {
+  await rows(
+    db,
+    `with m as (
+       update sandbox_clock_moves set is_finished = true where clock_id = :clock_id and n = :n and not is_finished returning 1
+     ), l as (
+       update payment_links set version = version + 1 where id = :clock_id and exists (select 1 from m)
+     )
+     update orders set version = version + 1 where id = :clock_id and exists (select 1 from m)`,
+    { clock_id, n },
+  );
+}
+
+/** The moves of a clock, in their order. */
+export async function clockMoves(db: Database, clock_id: string): Promise<TimelineClockMove[]> {
+  return await rows<TimelineClockMove>(
+    db,
+    'select from_offset_ms, to_offset_ms, started from sandbox_clock_moves where clock_id = :clock_id order by n',
+    { clock_id },
+  );
+}

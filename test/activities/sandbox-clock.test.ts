@@ -1,0 +1,119 @@
+import { v7 as uuidv7 } from 'uuid';
+import { sandboxClockActivities, type ClockProgress } from '../../activities/sandbox-clock';
+import type { Services } from '../../activities/services';
+import { moveOrder } from '../../src/db/move-order';
+import { findOrder, loadOrder } from '../../src/db/order-record';
+import { recordPoll } from '../../src/db/transactions';
+import { NOW, aStoredOrder } from '../support/builders';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
+import { MINUTE } from '../support/orders';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+beforeEach(() => {
+  called.splice(0);
+});
+
+/** What workflows were signalled, in their order, and what the order's does then. */
+const called: string[] = [];
+type Orders = Services['workflows']['orders'];
+function activities(does: { moveClock?: Orders['moveClock']; requestPoll?: Orders['requestPoll'] } = {}) {
+  const orders = {
+    moveClock: async (...[order, offset_ms]: Parameters<Orders['moveClock']>) => {
+      called.push(`moved ${offset_ms}`);
+      await does.moveClock?.(order, offset_ms);
+    },
+    requestPoll: async (order_id: string) => {
+      called.push('polled');
+      await does.requestPoll?.(order_id);
+    },
+  };
+  return sandboxClockActivities({ db: database.db, workflows: { orders } as unknown as Services['workflows'] });
+}
+
+/** The order's workflow: it expires once its clock says so, a moment after it was told. */
+const expires: Orders['moveClock'] = async ({ order_id }, offset_ms) => {
+  const order = await loadOrder(database.db, order_id);
+  if (NOW + SECOND + offset_ms < order.expires_at) return;
+  await moveOrder(database.db, order, { ended: 'expired' }, { source: 'service', now: order.expires_at });
+};
+
+async function aClock(): Promise<{ clock_id: string; project_id: string }> {
+  const { id: clock_id } = await aStoredOrder(database.db, { transaction: false });
+  await begin(clock_id);
+  return { clock_id, project_id: PROJECT.id };
+}
+
+const SECOND = 1_000;
+const HOUR = 60 * MINUTE;
+const begin = (clock_id: string, advance_ms = HOUR) =>
+  activities().beginClockMove({
+    clock_id,
+    project_id: PROJECT.id,
+    request_id: uuidv7(),
+    move: { advance_ms },
+    now: NOW,
+  });
+const offsetOf = async (clock_id: string) => (await findOrder(database.db, clock_id))!.clock_offset_ms;
+
+test('the clock stops at what falls due, and goes on when that has happened', async () => {
+  const clock = await aClock();
+  const after = await activities({ moveClock: expires }).advanceClock({ ...clock, to_offset_ms: HOUR, now: NOW });
+  expect(after.is_finished).toBe(true);
+  // The order was told of its own end; the final one concerns nobody.
+  expect(called).toEqual([expect.stringMatching(/^moved (1800000|17\d{5})$/)]);
+  expect([(await loadOrder(database.db, clock.clock_id)).status, await offsetOf(clock.clock_id)]).toEqual([
+    'expired',
+    HOUR,
+  ]);
+});
+
+test('nothing falls due: it goes to the end at once, and whoever waits learns of it', async () => {
+  const clock = await aClock();
+  const after = await activities().advanceClock({ ...clock, to_offset_ms: MINUTE, now: NOW });
+  expect([after.is_finished, called, await offsetOf(clock.clock_id)]).toEqual([true, [`moved ${MINUTE}`], MINUTE]);
+});
+
+test('what does not happen is waited for, in the next call too', async () => {
+  const clock = await aClock();
+  const after = await activities().advanceClock({ ...clock, to_offset_ms: HOUR, now: NOW });
+  expect(after).toMatchObject({
+    is_finished: false,
+    given_up: [],
+    awaited: [expect.stringContaining('order.expired')],
+  });
+  expect(after.waited_ms).toBeGreaterThan(1_000);
+  expect(await offsetOf(clock.clock_id)).toBeLessThanOrEqual(30 * MINUTE);
+});
+
+test('what has not happened for thirty seconds is given up, and the clock goes on', async () => {
+  const clock = await aClock();
+  const mover = activities();
+  const waiting = await mover.advanceClock({ ...clock, to_offset_ms: HOUR, now: NOW });
+  const progress: ClockProgress = { ...waiting, waited_ms: 30_000 };
+  const after = await mover.advanceClock({ ...clock, to_offset_ms: HOUR, now: NOW + SECOND, progress });
+  expect(after).toMatchObject({ is_finished: true, given_up: waiting.awaited });
+  expect(await offsetOf(clock.clock_id)).toBe(HOUR);
+});
+
+test('the end of a move asks the processor for an unknown outcome, once', async () => {
+  const order = await aStoredOrder(database.db);
+  const { id: transaction_id } = order.transactions[0]!;
+  await moveOrder(database.db, order, { transaction_id, to: 'processing' }, { source: 'service', now: NOW });
+  const { n } = await begin(order.id);
+  const poll_at = NOW + HOUR;
+  const mover = activities({ requestPoll: () => recordPoll(database.db, { transaction_id, now: NOW, poll_at }) });
+  const finish = { clock_id: order.id, project_id: PROJECT.id, n, now: NOW };
+  expect(await mover.finishClockMove({ ...finish, ask: true })).toBe('asked');
+  expect(await mover.unfinishedClockMoves({ clock_id: order.id })).toHaveLength(1);
+  expect(await mover.finishClockMove({ ...finish, ask: false })).toBe('finished');
+  expect([called, await mover.unfinishedClockMoves({ clock_id: order.id })]).toEqual([['polled'], []]);
+});
+
+test('a move that goes back or too far is a ValidationError', async () => {
+  const { clock_id } = await aClock();
+  await expect(begin(clock_id, 401 * 24 * HOUR)).rejects.toMatchObject({ type: 'ValidationError' });
+});

@@ -1,0 +1,334 @@
+import { connect, rows, type Database } from '../../src/db/connection';
+import type { Order } from '../../src/client';
+import type { PaymentLink } from '../../src/contract/payment-link';
+import type { Timeline } from '../../src/contract/timeline';
+import { deliveryWorkflowId, orderWorkflowId } from '../../workflows/messages';
+import { CARD, Client } from '../api/page/hosted-page';
+import { CARDS } from '../support/cards';
+import { Merchant, statusesOf } from '../support/client';
+import { startReceiver, type Receiver } from '../support/receiver';
+import { stack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
+import { TIMERS, type TimerName } from '../support/timers';
+import { until } from '../support/until';
+
+/** The sandbox clock on the running stack: what falls due happens, in its order, with the timestamps it would have had (rules 23). */
+const merchant = new Merchant();
+jest.setTimeout(180_000);
+
+/** SANDBOX_CLOCKS=200 for the whole crowd. */
+const AT_ONCE = Number(process.env['SANDBOX_CLOCKS'] ?? 8);
+
+let receiver: Receiver;
+let db: Database;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  db = connect(stack().postgres_url);
+});
+afterAll(async () => {
+  await receiver.close();
+  await db.destroy();
+});
+beforeEach(() => {
+  receiver.received.splice(0);
+  receiver.answer((response) => response.writeHead(500).end());
+});
+
+type Move = { advance: string } | { to: string };
+type Moved<View> = View & { test_clock: string };
+
+async function move<View>(path: string, how: Move): Promise<Moved<View>> {
+  const { status, body } = await merchant.send<Moved<View>>('POST', `/v1/${path}/test-clock/`, { body: how });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return body;
+}
+const moveOrder = (id: string, how: Move) => move<Order>(`orders/${id}`, how);
+const moveLink = (id: string, how: Move) => move<PaymentLink>(`paymentlinks/${id}`, how);
+
+const timelineOf = async (id: string) => (await merchant.send<Timeline>('GET', `/v1/orders/${id}/timeline/`)).body;
+const eventsOf = async (id: string, event: string) =>
+  (await timelineOf(id)).entries.filter((entry) => entry.event === event);
+const followUpsOf = async ({ related_orders = [] }: Order) =>
+  await Promise.all(related_orders.map((id) => merchant.getOrder(id)));
+/** What became of an order and of the money it held: `completed: accepted; capture completed`. */
+const summaryOf = async (id: string) => {
+  const order = await merchant.getOrder(id);
+  const made = (await followUpsOf(order)).map((one) => `${one.transactions![0]!.transaction_type} ${one.status}`);
+  return [statusesOf(order), ...made].join('; ');
+};
+
+const authorize = async (capture_mode: 'manual' | 'delayed', expiration_period: string, over: object = {}) =>
+  await merchant.createOrder({
+    ...over,
+    transactions: [{ ...(await merchant.cardTransaction('approved')), capture_mode, expiration_period }],
+  });
+
+/** A customer who sends the card form of an order or link. */
+async function pay(url: string, number: string): Promise<number> {
+  const customer = new Client();
+  const { pathname } = new URL(url);
+  return (await customer.post(pathname, { ...CARD, ...(await customer.open({ id: '' }, pathname)), number })).status;
+}
+
+const nextAt = async (id: string, event: string) => {
+  const { next } = await timelineOf(id);
+  return Date.parse(next.find((one) => one.event === event)!.at);
+};
+const attempts = async (id: string) => (await eventsOf(id, 'webhook.attempt')).length;
+/** Waits until the first attempt of the order's webhook has failed. */
+const oneFailedAttempt = async (id: string) =>
+  await until('the first attempt failed', async () => (await attempts(id)) === 1);
+
+/** How the object of a timer is made and when it ends, and what is seen of it. */
+interface Timer {
+  create: () => Promise<{ id: string; due: number }>;
+  moveTo: (id: string, to: string) => Promise<unknown>;
+  see: (id: string) => Promise<string>;
+}
+const order = (timer: Omit<Timer, 'moveTo'>): Timer => ({ ...timer, moveTo: (id, to) => moveOrder(id, { to }) });
+const OBJECTS: Record<TimerName, Timer> = {
+  'the end of an order': order({
+    create: async () => {
+      const { id, expires_at } = await merchant.createOrder({ expiration_period: 'P30D' });
+      return { id, due: Date.parse(expires_at!) };
+    },
+    see: summaryOf,
+  }),
+  'the end of a transaction, before that of its order': order({
+    create: async () => {
+      const { id, transactions } = await merchant.createOrder({
+        expiration_period: 'P1D',
+        transactions: [{ payment_method: 'credit-card', expiration_period: 'PT1H' }],
+      });
+      return { id, due: Date.parse(transactions![0]!.expires_at!) };
+    },
+    see: summaryOf,
+  }),
+  'a customer who never finishes 3-D Secure': order({
+    create: async () => {
+      const { id, transactions } = await merchant.paidOrder('challenge');
+      return { id, due: Date.parse(transactions![0]!.expires_at!) };
+    },
+    see: summaryOf,
+  }),
+  'the last question about a late approval': order({
+    create: async () => {
+      const { id } = await merchant.paidOrder('challenge');
+      await merchant.cancelOrder(id);
+      return { id, due: await nextAt(id, 'processor.asked') };
+    },
+    see: async (id) => ((await timelineOf(id)).next.length === 1 ? 'watched' : 'not watched'),
+  }),
+  'the capture window of a manual authorization': order({
+    create: async () => {
+      const { id, transactions } = await authorize('manual', 'P5D');
+      return { id, due: Date.parse(transactions![0]!.capture_before!) };
+    },
+    see: summaryOf,
+  }),
+  'a delayed capture': order({
+    create: async () => {
+      const { id } = await authorize('delayed', 'P2D');
+      return { id, due: await nextAt(id, 'order.new') };
+    },
+    see: summaryOf,
+  }),
+  'two minutes after the first webhook attempt': order({
+    create: async () => {
+      const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
+      await oneFailedAttempt(id);
+      return { id, due: await nextAt(id, 'webhook.attempt') };
+    },
+    see: async (id) => ((await attempts(id)) === 1 ? '1 attempt' : `${await attempts(id)} attempts`),
+  }),
+  'the end of a payment link': {
+    create: async () => {
+      const { id, expires_at } = await merchant.createPaymentLink({ expiration_period: 'P365D' });
+      return { id, due: Date.parse(expires_at!) };
+    },
+    moveTo: (id, to) => moveLink(id, { to }),
+    see: async (id) => (await merchant.getPaymentLink(id)).status,
+  },
+  'the end of an order of a payment link': {
+    create: async () => {
+      const { id, payment_url } = await merchant.createPaymentLink();
+      await pay(payment_url, CARDS.challenge.number);
+      const { orders } = await merchant.getPaymentLink(id);
+      const made = await merchant.getOrder(orders['processing']![0]!);
+      return { id, due: Date.parse(made.expires_at!) };
+    },
+    moveTo: (id, to) => moveLink(id, { to }),
+    see: async (id) => (await merchant.getPaymentLink(id)).status,
+  },
+};
+
+describe.each(Object.keys(TIMERS) as TimerName[])('%s', (name) => {
+  const { before, after } = TIMERS[name];
+  const { create, moveTo, see } = OBJECTS[name];
+  test.each([
+    ['ten seconds before', -10_000, before],
+    ['at that instant', 0, after],
+    ['ten seconds after', 10_000, after],
+  ])('%s', async (_title, distance, expected) => {
+    const { id, due } = await create();
+    await moveTo(id, new Date(due + distance).toISOString());
+    expect(await see(id)).toEqual(expected);
+  });
+});
+
+test('P400D with everything on the way: all of it happens, in the order of its due times', async () => {
+  const made = await authorize('manual', 'P5D', { webhook_url: receiver.url });
+  const capture = `/v1/orders/${made.id}/transactions/${made.transactions![0]!.id}/captures/amount/`;
+  await merchant.send('POST', capture, { body: { amount: 250, description: 'A part' } });
+  const { test_clock } = await moveOrder(made.id, { advance: 'P400D' });
+  await until('the move is finished', async () => (await timelineOf(made.id)).next.length === 0, 120_000);
+  expect(Date.parse(test_clock) - Date.now()).toBeLessThanOrEqual(400 * 24 * 60 * 60_000);
+  expect(await summaryOf(made.id)).toBe('completed: accepted; capture completed; void completed');
+  const { entries } = await timelineOf(made.id);
+  expect(entries.map(({ at }) => at)).toEqual(entries.map(({ at }) => at).toSorted());
+  // Three webhooks of ten attempts each, two minutes apart; the last ten begin with the end of the window.
+  const sent = new Map<string, typeof entries>();
+  for (const entry of entries.filter(({ event }) => event === 'webhook.attempt')) {
+    const webhook = `${entry.order_id}:${entry.delivery}`;
+    sent.set(webhook, [...(sent.get(webhook) ?? []), entry]);
+  }
+  expect([...sent.values()].map((one) => one.length)).toEqual([10, 10, 10]);
+  for (const one of sent.values()) {
+    const gaps = one.slice(1).map(({ at }, n) => Date.parse(at) - Date.parse(one[n]!.at));
+    for (const gap of gaps) expect([gap >= 120_000, gap < 150_000]).toEqual([true, true]);
+  }
+  const window_end = Date.parse(made.transactions![0]!.capture_before!);
+  const released = entries.find(({ text }) => text.startsWith('Void of'))!;
+  expect(Date.parse(released.at)).toBeGreaterThanOrEqual(window_end);
+  expect(Date.parse(released.at)).toBeLessThan(window_end + 60_000);
+});
+
+test('a payment link with attempts, for a year over the change to summer time: 365 days are 365 times 24 hours', async () => {
+  const link = await merchant.createPaymentLink({ expiration_period: 'P365D', webhook_url: receiver.url });
+  await pay(link.payment_url, CARDS.do_not_honor.number);
+  const in_march = await moveLink(link.id, { to: '2027-03-28T03:30:00+02:00' });
+  expect([in_march.status, in_march.test_clock]).toEqual([
+    'all_unsuccessful',
+    expect.stringMatching(/^2027-03-28T01:30:0/),
+  ]);
+  // The next attempt begins in March, and so does its order.
+  await pay(link.payment_url, CARDS.challenge.number);
+  const { orders } = await merchant.getPaymentLink(link.id);
+  const attempt = await merchant.getOrder(orders['processing']![0]!);
+  expect(attempt.created).toMatch(/^2027-03-28T01:3/);
+  const after = await moveLink(link.id, { advance: 'P250D' });
+  expect([after.status, after.orders]).toEqual(['expired', { error: orders['error'], expired: [attempt.id] }]);
+  expect(Date.parse(after.modified) - Date.parse(link.created) - 365 * 24 * 60 * 60_000).toBeLessThan(60_000);
+});
+
+test('two moves at once: one waits for the other, and they add up', async () => {
+  const { id } = await merchant.createOrder({ expiration_period: 'P30D' });
+  const before = Date.now();
+  await Promise.all([moveOrder(id, { advance: 'P1D' }), moveOrder(id, { advance: 'P2D' })]);
+  const { test_clock } = await moveOrder(id, { advance: 'PT1S' });
+  const days = (Date.parse(test_clock) - before) / (24 * 60 * 60_000);
+  expect([days > 3, days < 3.01]).toEqual([true, true]);
+  expect(await eventsOf(id, 'clock.moved')).toHaveLength(3);
+});
+
+test('moved while the processor has the charge: the payment counts', async () => {
+  const transaction = await merchant.cardTransaction('approved');
+  const { vault_token } = transaction.payment_method_details;
+  const { hit } = await merchant.addFault({
+    operation: 'sale',
+    vault_token,
+    kind: 'latency',
+    milliseconds: 1_500,
+    times: 1,
+  });
+  const paying = merchant.createOrder({ merchant_order_id: `moved-${vault_token}`, transactions: [transaction] });
+  await hit;
+  const id = await until('the order is written', async () => {
+    const found = await rows<{ id: string }>(db, 'select id from orders where merchant_order_id = :it', {
+      it: `moved-${vault_token}`,
+    });
+    return found[0]?.id;
+  });
+  await moveOrder(id, { advance: 'PT2H' });
+  await paying;
+  expect(statusesOf(await merchant.untilOutcomeKnown(await merchant.getOrder(id)))).toBe('completed: accepted');
+});
+
+test('moved over the end of the window while a capture is not answered: the capture counts, the rest is released', async () => {
+  const made = await authorize('manual', 'P1D');
+  await merchant.addFault({ kind: 'outage', operation: 'capture', order_id: made.id });
+  const path = `/v1/orders/${made.id}/transactions/${made.transactions![0]!.id}/captures/amount/`;
+  await merchant.send('POST', path, { body: { amount: 250, description: 'A part' } });
+  await moveOrder(made.id, { advance: 'P2D' });
+  expect(await summaryOf(made.id)).toBe('completed: accepted; capture processing; void completed');
+  await merchant.removeFaults();
+  await moveOrder(made.id, { advance: 'PT1S' });
+  expect(await summaryOf(made.id)).toBe('completed: accepted; capture completed; void completed');
+});
+
+test('moved while a receiver has a webhook: the next attempt waits two minutes from the end of this one', async () => {
+  const answers: (() => void)[] = [];
+  receiver.answer((response, n) => {
+    if (n === 1) answers.push(() => void response.writeHead(500).end());
+    else response.writeHead(200).end();
+  });
+  const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
+  await receiver.waitFor(1);
+  const moving = moveOrder(id, { advance: 'PT1H' });
+  setTimeout(() => answers[0]!(), 500);
+  await moving;
+  const [first, second] = await eventsOf(id, 'webhook.attempt');
+  expect(second?.text).toContain('attempt 2 of 10: received');
+  expect(Date.parse(second!.at) - Date.parse(first!.at)).toBeGreaterThanOrEqual(120_000);
+});
+
+test('an unknown outcome is asked for once, at the end', async () => {
+  const made = await merchant.createOrder({ transactions: [await merchant.cardTransaction('processing_approved')] });
+  const polls = async () =>
+    (await rows<{ polls: number }>(db, 'select polls from transactions where order_id = :id', { id: made.id }))[0]!
+      .polls;
+  const before = await polls();
+  await moveOrder(made.id, { advance: 'P400D' });
+  const asked = (await polls()) - before;
+  // By its schedule in real time it may be asked once more meanwhile.
+  expect([asked >= 1, asked <= 3]).toEqual([true, true]);
+});
+
+test('what is due happens although its workflows are gone', async () => {
+  const temporal = temporalOf();
+  const made = await merchant.paidOrder('approved', { webhook_url: receiver.url });
+  const held = await authorize('delayed', 'P1D');
+  await oneFailedAttempt(made.id);
+  const handles = [deliveryWorkflowId({ order_id: made.id, n: 1 }), orderWorkflowId(held.id)];
+  for (const id of handles) await temporal.workflow.getHandle(id).terminate('lost');
+  await temporal.connection.close();
+  await moveOrder(made.id, { advance: 'PT1H' });
+  await moveOrder(held.id, { advance: 'P1D' });
+  expect(await attempts(made.id)).toBe(10);
+  expect(await summaryOf(held.id)).toBe('completed: accepted; capture completed');
+});
+
+test('a follow-up order lives by the clock of its payment: a refund after five days', async () => {
+  const { id } = await merchant.paidOrder('approved');
+  const { test_clock } = await moveOrder(id, { advance: 'P5D' });
+  const { body: refund } = await merchant.send<Moved<Order>>('POST', `/v1/orders/${id}/refunds/`, {
+    body: { amount: 100 },
+  });
+  expect([refund.status, refund.created >= test_clock, refund.test_clock >= refund.created]).toEqual([
+    'completed',
+    true,
+    true,
+  ]);
+  const [event] = refund.transactions![0]!.events!.filter((one) => one.event === 'accepted');
+  expect(Math.abs(Date.parse(event!.occurred) - Date.parse(event!.noticed))).toBeLessThan(60_000);
+});
+
+test(`${AT_ONCE} objects at once: each gets where it is moved, and nobody else notices`, async () => {
+  const bystander = await merchant.createOrder();
+  const made = await Promise.all(Array.from({ length: AT_ONCE }, () => authorize('delayed', 'P5D')));
+  await Promise.all(made.map(({ id }) => moveOrder(id, { advance: 'P5D' })));
+  for (const { id } of made) {
+    await until('it is captured', async () => (await summaryOf(id)) === 'completed: accepted; capture completed');
+  }
+  expect(await merchant.getOrder(bystander.id)).toEqual(bystander);
+});

@@ -1,0 +1,128 @@
+import { processorAnswered } from '../../workflows/messages';
+import { CARDS } from '../support/cards';
+import {
+  MINUTE,
+  createAnOrder,
+  inTheLastSecond,
+  moneySummaryOf,
+  sleepUntil,
+  statusesOfOrder,
+  type TestOrder,
+} from '../support/orders';
+import { createALink } from '../support/payment-links';
+import { startReceiver, type Receiver } from '../support/receiver';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+import { TIMERS, type TimerName } from '../support/timers';
+import { until } from '../support/until';
+
+/** Every timer a second before its end, at its end and after it, while Temporal's time passes. */
+let world: WorkflowEnvironment;
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  world = await createWorkflowEnvironment({ webhook_url: receiver.url });
+});
+afterAll(async () => {
+  await world?.close();
+  await receiver?.close();
+});
+jest.setTimeout(180_000);
+beforeEach(() => {
+  receiver.answer((response) => response.writeHead(200).end());
+});
+
+interface Subject {
+  due: number;
+  see: () => Promise<string>;
+}
+
+const summaryOf = async (order: TestOrder) => {
+  const { follow_ups } = await order.view();
+  return [await statusesOfOrder(order), ...follow_ups.map(({ kind, status }) => `${kind} ${status}`)].join('; ');
+};
+const subjectOf = async (order: TestOrder, column: 'expires_at' | 'capture_ends_at'): Promise<Subject> => {
+  const { transactions, expires_at } = await order.view();
+  const due = column === 'expires_at' ? (transactions[0]?.expires_at ?? expires_at) : transactions[0]!.capture_ends_at;
+  return { due: Date.parse(due!), see: () => summaryOf(order) };
+};
+const attemptsOf = async ({ id }: TestOrder) =>
+  (await world.database.db('webhook_attempts').where({ order_id: id })) as unknown[];
+const firstOf = async <Row>(table: string, where: object) =>
+  (await world.database.db(table).where(where).first()) as Row;
+
+const SUBJECTS: Record<TimerName, () => Promise<Subject>> = {
+  'the end of an order': async () => await subjectOf(await createAnOrder(world), 'expires_at'),
+  'the end of a transaction, before that of its order': async () =>
+    await subjectOf(await createAnOrder(world, { transaction_period: 10 * MINUTE }), 'expires_at'),
+  'a customer who never finishes 3-D Secure': async () =>
+    await subjectOf(await createAnOrder(world, { card_number: CARDS.challenge.number }), 'expires_at'),
+  'the last question about a late approval': async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
+    await order.cancel();
+    const transaction_id = (await order.view()).transactions[0]!.id;
+    const watch = () => firstOf<{ poll_at: string } | undefined>('late_approval_watches', { transaction_id });
+    return {
+      due: Date.parse((await watch())!.poll_at),
+      see: async () => ((await watch()) === undefined ? 'not watched' : 'watched'),
+    };
+  },
+  'the capture window of a manual authorization': async () =>
+    await subjectOf(
+      await createAnOrder(world, { card_number: CARDS.approved.number, capture_mode: 'manual' }),
+      'capture_ends_at',
+    ),
+  'a delayed capture': async () =>
+    await subjectOf(
+      await createAnOrder(world, { card_number: CARDS.approved.number, capture_mode: 'delayed' }),
+      'capture_ends_at',
+    ),
+  'two minutes after the first webhook attempt': async () => {
+    receiver.received.splice(0);
+    receiver.answer((response) => response.writeHead(500).end());
+    const order = await createAnOrder(world, { card_number: CARDS.approved.number });
+    await until('the first attempt failed', async () => (await attemptsOf(order)).length === 1);
+    receiver.answer((response) => response.writeHead(200).end());
+    const { next_attempt_at } = await firstOf<{ next_attempt_at: string }>('webhook_deliveries', {
+      order_id: order.id,
+    });
+    return {
+      due: Date.parse(next_attempt_at),
+      see: async () => ((await attemptsOf(order)).length === 1 ? '1 attempt' : '2 attempts'),
+    };
+  },
+  'the end of a payment link': async () => {
+    const link = await createALink(world);
+    return { due: Date.parse((await link.view()).expires_at), see: async () => (await link.view()).status };
+  },
+  'the end of an order of a payment link': async () => {
+    const link = await createALink(world);
+    const { expires_at } = await link.pay(CARDS.challenge.number);
+    return { due: Date.parse(expires_at!), see: async () => (await link.view()).status };
+  },
+};
+
+test.each(Object.keys(TIMERS) as TimerName[])('%s', async (name) => {
+  const { before, after } = TIMERS[name];
+  const { subject, answer } = await inTheLastSecond(world, {
+    create: SUBJECTS[name],
+    end: async ({ due }) => due,
+    act: ({ see }) => see(),
+  });
+  expect(answer).toBe(before);
+  await sleepUntil(world, subject.due);
+  await until(`it is ${after}`, async () => (await subject.see()) === after);
+  await sleepUntil(world, subject.due + 1_000);
+  expect(await subject.see()).toBe(after);
+});
+
+test('a wait that is interrupted keeps its timer: captures do not start the one of the window anew', async () => {
+  const order = await createAnOrder(world, { card_number: CARDS.approved.number, capture_mode: 'manual' });
+  await order.follow('capture', 100);
+  await order.handle.signal(processorAnswered);
+  await order.follow('capture');
+  expect(await order.handle.result()).toBe('completed');
+  const { events } = await order.handle.fetchHistory();
+  expect(events!.filter(({ timerStartedEventAttributes }) => timerStartedEventAttributes)).toHaveLength(1);
+  expect(events!.filter(({ timerCanceledEventAttributes }) => timerCanceledEventAttributes)).toHaveLength(0);
+  expect(await moneySummaryOf(order)).toContain('500 captured');
+});

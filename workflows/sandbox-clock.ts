@@ -1,0 +1,81 @@
+import { allHandlersFinished, condition, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import type { ClockProgress } from '../activities/sandbox-clock';
+import type { BegunMove } from '../src/domain/sandbox-clock';
+import { local, movingClock } from './activities';
+import { ObjectClock, temporalClock } from './clock';
+import { moveClock, type MoveClockInput, type SandboxClockInput } from './messages';
+import { oneAtATime } from './one-at-a-time';
+import { Waits } from './wait';
+
+/** An update is answered by then; what is not done goes on. Milliseconds. */
+const ANSWER_AFTER_MS = 9_500;
+
+/**
+ * Moves the sandbox clock of a payment order or payment link, and of all that comes from it (rules 23.6): from due time to due time, one
+ * move after the other. It ends when no move is left. Started without a move, it carries on what an earlier one has left undone.
+ */
+export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
+  const inTurn = oneAtATime();
+  /** Moves begun and waiting. */
+  let open = 0;
+  let hasLooked = false;
+  const work = async <T>(what: () => Promise<T>): Promise<T> => {
+    open += 1;
+    return await inTurn(what).finally(() => (open -= 1));
+  };
+
+  setHandler(
+    moveClock,
+    async ({ request_id, move }: MoveClockInput) => {
+      let has_ended = false;
+      const moving = work(async () => {
+        await finishEarlierMoves();
+        await carryOut(await local.beginClockMove({ ...clock, request_id, move, now: temporalClock.now() }));
+      });
+      const end = () => {
+        has_ended = true;
+      };
+      moving.then(end, end);
+      const wait = { milliseconds: ANSWER_AFTER_MS, summary: 'until the request is answered' };
+      await new Waits(new ObjectClock()).pause(wait, () => has_ended);
+      if (has_ended) await moving;
+    },
+    {
+      description: 'Moves the clock ahead. Completes when everything that fell due has happened, or after ten seconds.',
+    },
+  );
+
+  // Started without a move: its objects go on where they are.
+  if (open === 0) {
+    await work(async () => {
+      await finishEarlierMoves();
+      await advance(0);
+    });
+  }
+  await condition(() => open === 0 && allHandlersFinished());
+
+  /** Another workflow of this clock may have been lost. */
+  async function finishEarlierMoves(): Promise<void> {
+    if (hasLooked) return;
+    for (const move of await local.unfinishedClockMoves({ clock_id: clock.clock_id })) await carryOut(move);
+    hasLooked = true;
+  }
+
+  async function carryOut({ n, to_offset_ms }: BegunMove): Promise<void> {
+    setCurrentDetails(`Move ${n} goes to ${to_offset_ms / 1_000} s ahead of real time.`);
+    await advance(to_offset_ms);
+    // What the processor answers may have consequences, such as webhooks.
+    const finished = await movingClock.finishClockMove({ ...clock, n, ask: true, now: temporalClock.now() });
+    if (finished === 'asked') {
+      await advance(to_offset_ms);
+      await movingClock.finishClockMove({ ...clock, n, ask: false, now: temporalClock.now() });
+    }
+    setCurrentDetails(`Move ${n} is finished: ${to_offset_ms / 1_000} s ahead of real time.`);
+  }
+
+  async function advance(to_offset_ms: number): Promise<void> {
+    let progress: ClockProgress | undefined;
+    do progress = await movingClock.advanceClock({ ...clock, to_offset_ms, progress, now: temporalClock.now() });
+    while (!progress.is_finished);
+  }
+}

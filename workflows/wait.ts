@@ -1,0 +1,63 @@
+import { CancellationScope, condition, sleep } from '@temporalio/workflow';
+import type { ObjectClock } from './clock';
+
+/** What a wait is for, as the Web UI shows its timer. */
+interface Awaited {
+  summary: string;
+}
+
+interface Timer extends Awaited {
+  at: number;
+  offset_ms: number;
+  has_fired: boolean;
+  scope: CancellationScope;
+}
+
+/**
+ * The one way in which workflows wait for time. Every wait ends at an instant of the object's clock, or before that when what it waits
+ * for has happened. It wakes when the clock is moved (rules 23.4). A workflow has one timer at a time; a wait that is interrupted and
+ * begun again for the same instant and reason keeps it, which costs no event.
+ */
+export class Waits {
+  private timer: Timer | undefined;
+
+  constructor(private readonly clock: ObjectClock) {}
+
+  /** Waits until the clock shows `at` (epoch milliseconds) or `isMet`. Resolves to whether `isMet`. */
+  async until({ at, summary }: Awaited & { at: number }, isMet: () => boolean): Promise<boolean> {
+    while (!isMet()) {
+      const left = at - this.clock.now();
+      if (left <= 0) return false;
+      const timer = this.keepOrStart({ at, summary }, left);
+      await condition(() => isMet() || timer.has_fired || this.clock.offset_ms !== timer.offset_ms);
+      if (timer.has_fired && timer.offset_ms === this.clock.offset_ms) return isMet();
+    }
+    return true;
+  }
+
+  /** Waits in real time: above all, the processor is left alone between two questions. Resolves to whether `isMet` ended it. */
+  async pause({ milliseconds, summary }: Awaited & { milliseconds: number }, isMet: () => boolean): Promise<boolean> {
+    this.stop();
+    return await condition(isMet, milliseconds, { summary });
+  }
+
+  private keepOrStart({ at, summary }: Awaited & { at: number }, left: number): Timer {
+    const { offset_ms } = this.clock;
+    const kept = this.timer;
+    if (kept?.at === at && kept.summary === summary && kept.offset_ms === offset_ms && !kept.has_fired) return kept;
+    this.stop();
+    const timer: Timer = { at, summary, offset_ms, has_fired: false, scope: new CancellationScope() };
+    const fired = () => {
+      timer.has_fired = true;
+    };
+    // Cancelled by `stop`.
+    void timer.scope.run(() => sleep(left, { summary })).then(fired, () => undefined);
+    this.timer = timer;
+    return timer;
+  }
+
+  private stop(): void {
+    if (this.timer?.has_fired === false) this.timer.scope.cancel();
+    this.timer = undefined;
+  }
+}
