@@ -10,7 +10,7 @@ const QUARTER_SECONDS = 90 * 86_400;
 /** Newest first, a quarter of a year. All figures follow from the number of the order. */
 const FILL = `
 with numbered as (
-  select n, gen_random_uuid() as id, timestamptz '2026-03-31T23:59:59Z' - n * :step * interval '1 second' as created,
+  select n, gen_random_uuid() as id, timestamptz '2026-03-31T23:59:59Z' - n * :step::float8 * interval '1 second' as created,
     case when n / 10 % 10 < 8 then 'completed' when n / 10 % 10 = 8 then 'error' else 'cancelled' end as status,
     100 + n * 7919 % 100000 as amount
   from generate_series(:from::bigint, :to::bigint) n
