@@ -21,14 +21,21 @@ export interface TestDatabase {
   close(): Promise<void>;
 }
 
-/** A database of its own on the cluster of the test run, with the schema and one test project. */
-export async function createTestDatabase(options: { webhook_url?: string } = {}): Promise<TestDatabase> {
-  const url = new URL(stack().postgres_url);
+/** A database of its own on the cluster of the test run, or on another, with the schema and one test project. */
+export async function createTestDatabase(
+  options: { webhook_url?: string; postgres_url?: string } = {},
+): Promise<TestDatabase> {
+  const url = new URL(options.postgres_url ?? stack().postgres_url);
   const name = `test_${randomBytes(6).toString('hex')}`;
   url.pathname = `/${name}`;
   await migrate(url.toString());
   const statements: string[] = [];
-  const db = connect(url.toString(), { pool_max: 5, onStatement: (sql) => statements.push(sql) });
+  const db = connect(url.toString(), {
+    pool_max: 5,
+    onStatement: (sql) => statements.push(sql),
+    // A server of a test's own is there to be killed.
+    quiet: options.postgres_url !== undefined,
+  });
   const merchant = { id: PROJECT.merchant_id, name: 'Test Books', country: 'NL', default_currency: 'EUR' };
   await insertMerchant(db, merchant, new Date(0));
   await upsertProject(

@@ -89,8 +89,8 @@ export interface SearchWorld extends TestDatabase {
   search(body: object): Promise<{ status: number; headers: Headers; body: SearchAnswer }>;
 }
 
-export async function aSearchWorld(): Promise<SearchWorld> {
-  const [server, database] = await Promise.all([aSearchServer(), createTestDatabase()]);
+export async function aSearchWorld(options: { postgres_url?: string } = {}): Promise<SearchWorld> {
+  const [server, database] = await Promise.all([aSearchServer(), createTestDatabase(options)]);
   const log = pino({ level: 'silent' });
   const { db } = database;
   const project = (await getProject(db, PROJECT.id))!;

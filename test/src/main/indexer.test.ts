@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { checkSearchIndex } from '../../../activities/search-index';
@@ -7,7 +5,6 @@ import { rows } from '../../../src/db/connection';
 import { requestSearchRebuild, searchRebuild } from '../../../src/db/search';
 import { Indexer } from '../../../src/main/indexer';
 import type { SearchWriter } from '../../../src/search/writer';
-import { repositoryRoot } from '../../../src/stack/files';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
 import { someOrders, writeOrders } from '../../support/search-orders';
 import { until } from '../../support/until';
@@ -24,47 +21,6 @@ const differences = async () => {
   return { orders, missing, different, unknown };
 };
 const count = async (query: string) => (await world.search({ query })).body.hits;
-
-/** As if so much time had passed since whoever has the lease kept it. */
-const endLease = () => rows(world.db, 'update leases set expires_at = clock_timestamp()', {});
-
-it('nothing is missing after kill -9 of Meilisearch, of the indexer and of the connections to Postgres, in mid-index', async () => {
-  let indexer = anIndexerProcess();
-  try {
-    const orders = someOrders(400, 7);
-    for (let begin = 0; begin < orders.length; begin += 20) {
-      await writeOrders(world.db, orders.slice(begin, begin + 20));
-      await rows(world.db, 'update orders set version = version + 1, description = :text where random() < 0.3', {
-        text: `batch ${begin}`,
-      });
-      const victim = (begin / 20) % 4;
-      if (victim === 0) {
-        await world.server.kill();
-        await world.server.start();
-      } else if (victim === 1) {
-        indexer.kill('SIGKILL');
-        await endLease();
-        indexer = anIndexerProcess();
-      } else if (victim === 2) {
-        await rows(
-          world.db,
-          'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-          {},
-        );
-      }
-    }
-    await world.indexed();
-    expect(await differences()).toEqual({ orders: 400, missing: 0, different: 0, unknown: 0 });
-  } finally {
-    indexer.kill('SIGKILL');
-  }
-});
-
-function anIndexerProcess() {
-  const program = path.join(repositoryRoot(), 'test/support/index-changes.cjs');
-  const args = [program, world.url, world.server.url, world.server.master_key ?? ''];
-  return spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-}
 
 it('changes wait while Meilisearch is away, and searches say so', async () => {
   world.anIndexer();
