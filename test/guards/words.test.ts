@@ -49,6 +49,11 @@ it('a workflow asks its clock for the time', () => {
   expect(found(others, /\bDate\.now\(|\bnew Date\(\)/)).toEqual([]);
 });
 
+it('a workflow waits for time through Waits, which wakes when a clock is moved', () => {
+  const others = code('workflows').filter((file) => file !== 'workflows/wait.ts');
+  expect(found(others, /\bsleep\(|\bcondition\(.*(summary|_ms|seconds)/)).toEqual([]);
+});
+
 it('SQL stores the time it is given', () => {
   expect(found(code('src/db'), /(?<![.`])\bnow\(\)(?!`)|\bcurrent_timestamp\b/i)).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { insertOrder } from '../../src/db/insert-order';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
+import { createWorkflows } from '../../src/temporal/workflows';
 import {
   ORDER_WORKFLOW,
   SEARCH_INDEX_CHECK_WORKFLOW,
@@ -9,9 +10,10 @@ import {
   deliveryWorkflowId,
   endPaymentLink,
   orderWorkflowId,
-  paymentLinkWorkflowId,
   pollNow,
+  paymentLinkWorkflowId,
   processorAnswered,
+  sandboxClockWorkflowId,
   settleByHand,
   type FollowUpInput,
 } from '../../workflows/messages';
@@ -326,7 +328,43 @@ export const FLOWS: Record<string, (world: WorkflowEnvironment, receiver: Receiv
   async 'delivery-failed'(world, receiver) {
     return await deliver(world, receiver, () => 500);
   },
+  async 'order-expired-by-sandbox-clock'(world) {
+    return orderWorkflowId(await movedOrder(world, await createAnOrder(world)));
+  },
+  async 'authorization-lapsed-by-sandbox-clock'(world) {
+    return await untilClosed(world, orderWorkflowId(await movedOrder(world, await authorize(world))));
+  },
+  async 'reversal-asked-for-by-sandbox-clock'(world) {
+    const order = await cancelledAtTheIssuer(world, '0101');
+    await movedOrder(world, order);
+    return await untilClosed(world, orderWorkflowId(reversalOf(order).id));
+  },
+  async 'payment-link-expired-by-sandbox-clock'(world) {
+    const { id } = await createALink(world, { period: 30 * MINUTE });
+    const { sandbox_clocks } = createWorkflows({ client: world.env.client, db: world.database.db });
+    await sandbox_clocks.movePaymentLink({ id, project_id: PROJECT.id }, anHour(), Date.now() + 30_000);
+    return await untilClosed(world, paymentLinkWorkflowId(id));
+  },
+  async 'delivery-failed-by-sandbox-clock'(world, receiver) {
+    receiver.answer((response) => response.writeHead(500).end());
+    const order = await createAnOrder(world, { card_number: CARDS.approved.number });
+    await movedOrder(world, order);
+    return await untilClosed(world, deliveryWorkflowId({ order_id: order.id, n: 1 }));
+  },
+  async 'sandbox-clock'(world) {
+    const id = await movedOrder(world, await createAnOrder(world));
+    return await untilClosed(world, sandboxClockWorkflowId(id));
+  },
 };
+
+const anHour = () => ({ request_id: uuidv7(), move: { advance_ms: 60 * MINUTE } });
+
+/** Moves the clock of an order by an hour, which is longer than it lasts. Returns its id. */
+async function movedOrder({ env, database }: WorkflowEnvironment, { id }: TestOrder): Promise<string> {
+  const { sandbox_clocks } = createWorkflows({ client: env.client, db: database.db });
+  await sandbox_clocks.moveOrder({ id, project_id: PROJECT.id }, anHour(), Date.now() + 30_000);
+  return id;
+}
 
 const settle = (world: WorkflowEnvironment, order_id: string, outcome: 'approved' | 'declined') =>
   world.env.client.workflow
