@@ -193,6 +193,8 @@ test('Postgres is restarted while the processor charges: the client gets the ord
 
 test('Temporal is away while the processor charges: reads go on, new orders are 503, and both are paid once when it is back', async () => {
   const [before, during] = [await Sale.prepare(), await Sale.prepare()];
+  const readinessOfWorker = async () => (await fetch(`${workerHealthUrl()}/health/ready`)).status;
+  expect(await readinessOfWorker()).toBe(200);
   const { answer } = await before.startCharge();
   await own.without('temporal', async () => {
     const stopped_at = Date.now();
@@ -211,7 +213,7 @@ test('Temporal is away while the processor charges: reads go on, new orders are 
       200,
       { status: 'degraded', checks: { postgres: 'ok', temporal: 'unavailable' } },
     ]);
-    expect((await fetch(`${workerHealthUrl()}/health/ready`)).status).toBe(503);
+    expect(await readinessOfWorker()).toBe(503);
     // What the worker was doing is given to another one.
     await sleep(Math.max(0, stopped_at + TASK_LOST_MS - Date.now()));
   });
