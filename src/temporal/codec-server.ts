@@ -48,13 +48,13 @@ export async function startCodecServer(options: {
     response.setHeader('Access-Control-Allow-Methods', 'POST');
     response.setHeader('Access-Control-Allow-Headers', 'Content-Type, X-Namespace, Authorization');
     response.setHeader('Vary', 'Origin');
-    const path = new URL(request.url ?? '/', 'http://codec').pathname.replace(/\/$/, '');
+    const path = request.url!.split('?', 1)[0]!.replace(/\/$/, '');
     if (request.method === 'OPTIONS') return void response.writeHead(204).end();
     if (request.method !== 'POST' || !Object.hasOwn(work, path)) return void response.writeHead(404).end();
     handle(request, response, path).catch((err: unknown) => {
-      const is_ours = err instanceof SignInUnavailable;
-      if (is_ours) log.warn({ err: err.cause }, 'operators cannot sign in');
-      response.writeHead(is_ours ? 503 : 400).end();
+      const is_unavailable = err instanceof SignInUnavailable;
+      if (is_unavailable) log.warn({ err: err.cause }, 'operators cannot sign in');
+      response.writeHead(is_unavailable ? 503 : 400).end();
     });
   });
   await new Promise<void>((resolve, reject) => {

@@ -73,14 +73,18 @@ function byProxy(list: string): SignIn {
   };
 }
 
-/** Addresses and subnets, with commas. Throws on what is neither. */
+/** Addresses and subnets, with commas. Throws an Error that names what is neither. */
 function addresses(list: string): BlockList {
   const found = new BlockList();
   for (const entry of list.split(',')) {
     const [address = '', bits] = entry.trim().split('/');
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    if (bits === undefined) found.addAddress(address, family);
-    else found.addSubnet(address, Number(bits), family);
+    try {
+      if (bits === undefined) found.addAddress(address, family);
+      else found.addSubnet(address, Number(bits), family);
+    } catch (cause) {
+      throw new Error(`CODEC_TRUSTED_PROXY: ${entry.trim()} is neither an address nor a subnet`, { cause });
+    }
   }
   return found;
 }

@@ -102,6 +102,10 @@ test('who has read how much is logged, and not what', async () => {
   expect(lines.join()).not.toMatch('order_id');
 });
 
+test.each(['//', '/', '/decode/x', '/constructor'])('there is nothing at %s', async (path) => {
+  expect((await post(path, wire([payload]))).status).toBe(404);
+});
+
 test('when nobody can sign in at present it is 503', async () => {
   const broken = await startCodecServer({
     host: '127.0.0.1',
