@@ -15,9 +15,9 @@ with numbered as (
     100 + n * 7919 % 100000 as amount
   from generate_series(:from::bigint, :to::bigint) n
 ), o as (
-  insert into orders (id, project_id, kind, merchant_order_id, description, currency, amount, status, ended, ended_by, attempts_max, charged_by,
-    expiration_period, expires_at, customer, version, moves, created, modified, completed)
-  select id, case when n % 10 < :own then :project::uuid else :other::uuid end, 'payment', 'B-' || n,
+  insert into orders (id, clock_id, project_id, kind, merchant_order_id, description, currency, amount, status, ended, ended_by,
+    attempts_max, charged_by, expiration_period, expires_at, customer, version, moves, created, modified, completed)
+  select id, id, case when n % 10 < :own then :project::uuid else :other::uuid end, 'payment', 'B-' || n,
     (array['Two blue books', 'A red shirt', 'Tickets for two', 'Blue shoes', 'Books and maps', 'One lamp', 'Garden chairs'])[1 + n % 7],
     'EUR', amount, status, case when status = 'cancelled' then 'cancelled' end,
     case when status = 'cancelled' then 'customer' end, 5, 'customer', 'PT30M', created + interval '30 minutes',

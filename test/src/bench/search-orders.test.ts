@@ -1,0 +1,39 @@
+import { v7 as uuidv7 } from 'uuid';
+import {
+  changeOrders,
+  continueIndexing,
+  isIndexBehind,
+  someOrderIds,
+  stopIndexing,
+  writeBenchOrders,
+} from '../../../src/bench/search-orders';
+import { rows } from '../../../src/db/connection';
+import { PROJECT } from '../../support/database';
+import { plainSearch } from '../../support/plain-search';
+import { aSearchWorld, type SearchWorld } from '../../support/search';
+
+let world: SearchWorld;
+beforeAll(async () => {
+  world = await aSearchWorld();
+});
+afterAll(() => world.close());
+
+it('writes orders that the service reads and finds, and notes only changes made while indexing', async () => {
+  const { db } = world;
+  await writeBenchOrders(db, 200, { project_id: PROJECT.id, other_project_id: uuidv7() });
+  expect(await isIndexBehind(db)).toBe(false);
+  expect(await plainSearch(db, { op: 'equals', field: 'transaction.status', value: 'declined' })).toHaveLength(12);
+
+  const order_ids = await someOrderIds(db, PROJECT.id, 10);
+  const [order_id = ''] = order_ids;
+  await stopIndexing(db);
+  await changeOrders(db, order_ids);
+  expect(await isIndexBehind(db)).toBe(false);
+  await continueIndexing(db);
+  await changeOrders(db, order_ids, { order_id, merchant_order_id: 'found-1' });
+  expect(await rows(db, 'select order_id from search_outbox', {})).toHaveLength(10);
+
+  world.anIndexer();
+  await world.indexed();
+  expect((await world.search({ query: 'merchant_order_id:found-1' })).body.orders).toMatchObject([{ id: order_id }]);
+});
