@@ -97,6 +97,7 @@ test('the sandbox gives a first card token, and the walkthroughs use it', async 
   expect([first, again]).toEqual([expect.stringMatching(/^[\w-]{36}$/), first]);
   expect(answers['walk change']).toBe('Two books\nPreconditionFailed');
   expect(answers['walk cancel']).toBe('cancelled');
+  expect(answers['walk timeline']).toMatch(/^Order cancelled\n\[\]$/);
 });
 
 test('search finds the order of the page, and all pages of a query', async () => {
