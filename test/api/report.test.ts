@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Readable } from 'node:stream';
+import { parseString } from 'fast-csv';
 import { rows } from '../../src/db/connection';
 import { FIELD_NAMES } from '../../src/domain/query/fields';
 import { aSearchWorld, type SearchWorld } from '../support/search';
@@ -54,6 +55,13 @@ it('has a row for each transaction and for each order without one, by the record
   const [by_record, by_index] = [await report({ query: '*' }), await report({ query: '* OR nobody' })];
   expect(by_record).toHaveLength(expected);
   expect(by_index).toEqual(by_record);
+});
+
+it('another parser reads the same cells', async () => {
+  const csv = await (await ask({ query: '*' })).text();
+  const lines: string[][] = [];
+  for await (const line of parseString(csv)) lines.push(line as string[]);
+  expect(lines).toEqual(cellsOf(csv));
 });
 
 test.each([
