@@ -36,7 +36,8 @@ export function webhookDeliveryActivities({
       time_limit_ms,
       postWebhook({
         url: delivery.url,
-        webhook_id: deliveryWorkflowId(delivery),
+        // The same event keeps its id.
+        webhook_id: deliveryWorkflowId({ ...delivery, n: delivery.redelivery_of ?? delivery.n }),
         body: { event: 'status_changed', order_id: delivery.order_id, project_id: delivery.project_id },
         secrets: secretsOf(delivery, Date.now()),
         time_limit_ms,

@@ -6,6 +6,7 @@ import type { Project } from '../src/db/projects';
 import { ServiceError, preconditionFailed } from '../src/errors';
 import type { Processor } from '../src/processor/client';
 import type { SearchReader } from '../src/search/reader';
+import type { Deliveries } from '../src/temporal/deliveries';
 import type { FollowUps } from '../src/temporal/follow-ups';
 import type { Orders } from '../src/temporal/orders';
 import type { PaymentLinks } from '../src/temporal/payment-links';
@@ -31,6 +32,7 @@ export interface Services {
   follow_ups: FollowUps;
   payment_links: PaymentLinks;
   sandbox_clocks: SandboxClocks;
+  deliveries: Pick<Deliveries, 'start'>;
   processor: Processor;
   search: SearchReader;
   /** Address at which customers reach the hosted page, without a slash at its end. */

@@ -83,6 +83,8 @@ export type Work<A> = (() => Promise<A>) | Write<A>;
 export interface Write<A> {
   readonly db: Database;
   readonly write: (trx: SqlTransaction) => Promise<A>;
+  /** Called once the SQL transaction is committed; a process that dies before must lose nothing by it. */
+  readonly afterCommit?: () => Promise<void>;
 }
 
 /**

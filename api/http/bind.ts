@@ -129,11 +129,14 @@ function replyToWrite(route: Route, result: unknown): Reply {
 
 function replying(route: Route, work: Work<unknown>): Work<Reply> {
   if (typeof work === 'function') return async () => replyToWrite(route, await work());
-  return { db: work.db, write: async (trx) => replyToWrite(route, await work.write(trx)) };
+  return { ...work, write: async (trx) => replyToWrite(route, await work.write(trx)) };
 }
 
 async function carryOut<A>(work: Work<A>): Promise<A> {
-  return typeof work === 'function' ? await work() : await work.db.transaction(work.write);
+  if (typeof work === 'function') return await work();
+  const done = await work.db.transaction(work.write);
+  await work.afterCommit?.();
+  return done;
 }
 
 function send(request: Request, response: Response, route: Route, { status, body, version }: KeptAnswer): void {

@@ -114,7 +114,10 @@ async function run(
         return await keepReply(await work.write(trx), (answer) => keys.keep(request.key, answer, trx));
       })
       .catch((error: unknown) => ({ refusal: refusalToKeep(error) }));
-    if (!('refusal' in written)) return written;
+    if (!('refusal' in written)) {
+      await work.afterCommit?.();
+      return written;
+    }
     // The claim was rolled back together with the change.
     await claim();
     return await keys.keep(request.key, written.refusal);

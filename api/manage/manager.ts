@@ -4,6 +4,7 @@ import type { Database, SqlTransaction } from '../../src/db/connection';
 import type { Role } from '../../src/db/oauth-clients';
 import { ServiceError } from '../../src/errors';
 import type { SecretKeys } from '../../src/secrets';
+import type { Deliveries } from '../../src/temporal/deliveries';
 import type { Caller, Context, Operation, Operations, Write } from '../operation';
 
 /** What the operations of the bearer-token host share; the command line calls them too. */
@@ -24,6 +25,7 @@ export type ManageOperations = Operations<ManageRoutes, Manager>;
 export interface ManageServices {
   db: Database;
   secrets: SecretKeys;
+  deliveries: Pick<Deliveries, 'start'>;
   /** Whether webhooks of test projects may go to private addresses. */
   webhook_private_addresses: boolean;
 }

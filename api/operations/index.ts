@@ -10,10 +10,12 @@ import { getPaymentLink } from './get-payment-link';
 import { getProject } from './get-project';
 import { getTimeline } from './get-timeline';
 import { listCurrencies } from './list-currencies';
+import { listOrderWebhooks } from './list-order-webhooks';
 import { listOrders } from './list-orders';
 import { listPaymentLinks } from './list-payment-links';
 import { moveOrderClock } from './move-order-clock';
 import { movePaymentLinkClock } from './move-payment-link-clock';
+import { redeliverOrderWebhook } from './redeliver-order-webhook';
 import { refundOrder } from './refund-order';
 import { searchOrders } from './search-orders';
 import { updateOrder } from './update-order';
@@ -30,6 +32,8 @@ export function createOperations(services: Services): MerchantOperations {
     moveOrderClock: moveOrderClock(services),
     updateOrder: updateOrder(services),
     cancelOrder: cancelOrder(services),
+    listOrderWebhooks: listOrderWebhooks(services),
+    redeliverOrderWebhook: redeliverOrderWebhook(services),
     refundOrder: refundOrder(services),
     captureTransaction: captureTransaction(services),
     captureTransactionAmount: captureTransactionAmount(services),

@@ -313,6 +313,31 @@ export type TestClockRequest = {
     /** To which instant, ahead of the present time of the object. */
     to?: string;
 };
+export type Delivery = {
+    /** The order and the number of the delivery: `{order_id}-{n}`. */
+    id: string;
+    order_id: string;
+    project_id: string;
+    event: "status_changed";
+    url: string;
+    /** `new` until a receiver answered 2xx or ten attempts failed. */
+    status: "new" | "delivered" | "failed";
+    created: string;
+    /** When it is sent, or sent again; absent once it is final. */
+    next_attempt_at?: string;
+    /** The first delivery of the same event; absent on that one. */
+    redelivery_of?: string;
+    attempts: {
+        n: number;
+        started: string;
+        duration_ms: number;
+        /** What the receiver answered; absent when there was no answer. */
+        status_code?: number;
+        /** Why it does not count as received. */
+        error?: string;
+    }[];
+};
+export type DeliveryList = Delivery[];
 export type PaymentLinkRequest = {
     /** Merchant's own reference. Orders of the link carry it too. */
     merchant_order_id: string;
@@ -1032,6 +1057,77 @@ export function voidTransactionAmount({ orderId, transactionId, idempotencyKey, 
             "If-Match": ifMatch
         })
     }));
+}
+/**
+ * List the webhooks of an order
+ */
+export function listOrderWebhooks({ orderId }: {
+    orderId: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: DeliveryList;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/orders/${encodeURIComponent(orderId)}/webhooks/`, {
+        ...opts
+    });
+}
+/**
+ * Send a webhook again
+ */
+export function redeliverOrderWebhook({ orderId, n, idempotencyKey }: {
+    orderId: string;
+    n: string;
+    idempotencyKey?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 201;
+        data: Delivery;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/orders/${encodeURIComponent(orderId)}/webhooks/${encodeURIComponent(n)}/redeliver/`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    });
 }
 /**
  * Create a payment link

@@ -1,5 +1,6 @@
 import type { Order } from './order';
 import type { Transaction } from './transaction';
+import type { DeliveryAnswer, ORDER_WEBHOOK_ROUTES } from './delivery';
 import type { ORDER_ROUTES } from './order-routes';
 import type { PAYMENT_LINK_ROUTES, PaymentLink } from './payment-link';
 import type { PROJECT_ROUTES } from './project';
@@ -29,6 +30,34 @@ const anOrder: Order = {
   return_url: 'https://shop.example.com/thanks',
 };
 const newOrder: Order = { ...anOrder, expires_at: '2026-01-15T12:30:05.433502+00:00' };
+
+export const DELIVERY_EXAMPLE: DeliveryAnswer = {
+  id: `${ORDER_ID}-1`,
+  order_id: ORDER_ID,
+  project_id: PROJECT_ID,
+  event: 'status_changed',
+  url: 'https://shop.example.com/webhooks',
+  status: 'failed',
+  created: '2026-01-15T12:00:06.120000+00:00',
+  attempts: [
+    {
+      n: 1,
+      started: '2026-01-15T12:00:06.130000+00:00',
+      duration_ms: 41,
+      status_code: 500,
+      error: 'answered 500',
+    },
+  ],
+};
+export const REDELIVERY_EXAMPLE: DeliveryAnswer = {
+  ...DELIVERY_EXAMPLE,
+  id: `${ORDER_ID}-2`,
+  status: 'new',
+  created: '2026-01-16T09:30:00.310000+00:00',
+  next_attempt_at: '2026-01-16T09:30:00.310000+00:00',
+  redelivery_of: DELIVERY_EXAMPLE.id,
+  attempts: [],
+};
 
 const LINK_ID = '2b7d4c90-8e1f-4a35-b6c2-9d0e1f2a3b48';
 
@@ -154,8 +183,14 @@ const authorizedOrder: Order = {
 
 /** An example of every operation of the merchants' API. */
 export const EXAMPLES: Examples<
-  typeof ORDER_ROUTES & typeof PAYMENT_LINK_ROUTES & typeof SEARCH_ROUTES & typeof PROJECT_ROUTES
+  typeof ORDER_ROUTES &
+    typeof ORDER_WEBHOOK_ROUTES &
+    typeof PAYMENT_LINK_ROUTES &
+    typeof SEARCH_ROUTES &
+    typeof PROJECT_ROUTES
 > = {
+  listOrderWebhooks: { params: { order_id: ORDER_ID }, answer: [REDELIVERY_EXAMPLE, DELIVERY_EXAMPLE] },
+  redeliverOrderWebhook: { params: { order_id: ORDER_ID, n: '1' }, answer: REDELIVERY_EXAMPLE },
   createOrder: {
     body: {
       currency: 'EUR',

@@ -1,3 +1,4 @@
+import { ORDER_WEBHOOK_ROUTES, deliveryListSchema, deliverySchema } from './delivery';
 import { errorSchema } from './error';
 import { EXAMPLES } from './examples';
 import {
@@ -33,9 +34,10 @@ export const MERCHANT_API = {
     challenge: 'Basic realm="payments", charset="UTF-8"',
     description: 'The API key of the project is the username, the password is empty.',
   },
-  routes: { ...ORDER_ROUTES, ...PAYMENT_LINK_ROUTES, ...SEARCH_ROUTES, ...PROJECT_ROUTES },
+  routes: { ...ORDER_ROUTES, ...ORDER_WEBHOOK_ROUTES, ...PAYMENT_LINK_ROUTES, ...SEARCH_ROUTES, ...PROJECT_ROUTES },
   tags: [
     { name: 'Orders', description: 'Orders, and what is done with their money.', routes: ORDER_ROUTES },
+    { name: 'Webhooks', description: 'Webhooks of an order, and how they arrived.', routes: ORDER_WEBHOOK_ROUTES },
     { name: 'Payment links', description: 'Addresses at which a customer pays.', routes: PAYMENT_LINK_ROUTES },
     { name: 'Search', description: 'Finding orders.', routes: SEARCH_ROUTES },
     { name: 'Project', description: 'The project of the API key.', routes: PROJECT_ROUTES },
@@ -58,6 +60,8 @@ export const MERCHANT_API = {
     PaymentLinkList: paymentLinkListSchema,
     Project: projectSchema,
     Currencies: currenciesSchema,
+    Delivery: deliverySchema,
+    DeliveryList: deliveryListSchema,
     Webhook: webhookSchema,
     Error: errorSchema,
   },

@@ -6,6 +6,8 @@ import { CLOCK_OFFSET } from './sandbox-clocks';
 /** A webhook, whom it goes to and how far it has come; its body is made when it is sent. */
 export interface Delivery extends DeliveryId, DeliveryProgress {
   url: string;
+  /** The first delivery of the same event; null on that one. */
+  redelivery_of: number | null;
   project_id: string;
   is_test: boolean;
   webhook_secret: string;
@@ -36,7 +38,7 @@ interface DeliveryRow extends Omit<Delivery, 'next_attempt_at' | 'failure' | 'is
 export async function findDelivery(db: Database, { order_id, n }: DeliveryId): Promise<Delivery | undefined> {
   const [row] = await rows<DeliveryRow>(
     db,
-    `select d.order_id, d.n, d.url, d.status, d.next_attempt_at, o.project_id, p.is_test, p.webhook_secret,
+    `select d.order_id, d.n, d.url, d.redelivery_of, d.status, d.next_attempt_at, o.project_id, p.is_test, p.webhook_secret,
        p.previous_webhook_secret, p.previous_webhook_secret_expires,
        ${CLOCK_OFFSET} as clock_offset_ms,
        coalesce(a.attempt, 0) as attempts, a.failure, a.duration_ms

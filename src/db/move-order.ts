@@ -116,7 +116,7 @@ export async function moveAsPlanned(
        from t
      ), d as (
        insert into webhook_deliveries (order_id, n, url, next_attempt_at, created)
-       select o.id, o.moves, coalesce(o.webhook_url, p.webhook_url), :now, :now
+       select o.id, (select coalesce(max(n), 0) + 1 from webhook_deliveries where order_id = o.id), coalesce(o.webhook_url, p.webhook_url), :now, :now
        from o join projects p on p.id = o.project_id
        where :status_changed::boolean and coalesce(o.webhook_url, p.webhook_url) is not null
        returning n

@@ -48,7 +48,7 @@ export async function serveApi(
     log,
   });
   const public_url = publicUrl(config);
-  const { orders, follow_ups, payment_links, sandbox_clocks, processor_notifications } = createWorkflows({
+  const { orders, follow_ups, payment_links, deliveries, sandbox_clocks, processor_notifications } = createWorkflows({
     client,
     db,
   });
@@ -76,6 +76,7 @@ export async function serveApi(
         follow_ups,
         payment_links,
         sandbox_clocks,
+        deliveries,
         processor,
         search: new SearchReader(searchServer(config), log),
         public_url,

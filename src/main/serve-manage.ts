@@ -11,6 +11,9 @@ import { MANAGE_API } from '../contract/manage/manage-api';
 import { ping } from '../db/connection';
 import type { Logger } from '../log';
 import { SecretKeys } from '../secrets';
+import { connectTemporal, pingTemporal } from '../temporal/connect';
+import { credentialsOf } from '../temporal/credentials';
+import { createWorkflows } from '../temporal/workflows';
 import { openDatabase } from './database';
 import type { Started } from './process';
 import { managePublicUrl } from './public-url';
@@ -19,6 +22,13 @@ import { managePublicUrl } from './public-url';
 export async function serveManage(config: Config, log: Logger): Promise<Started> {
   const secrets = new SecretKeys(required(config, 'SECRET_KEYS'));
   const db = await openDatabase(config);
+  const client = connectTemporal({
+    address: required(config, 'TEMPORAL_ADDRESS'),
+    namespace: config.TEMPORAL_NAMESPACE,
+    payload_keys: config.PAYLOAD_KEYS,
+    credentials: credentialsOf(config),
+    log,
+  });
   const issuer = managePublicUrl(config);
   const tokens = new Tokens({ db, secrets, issuer });
   const app = createApp({
@@ -29,13 +39,18 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
       operations: createManageOperations({
         db,
         secrets,
+        deliveries: createWorkflows({ client, db }).deliveries,
         webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       }),
       authenticate: authenticateByToken({ db, tokens }),
       keysOf: ({ id }) => keyStore(db, id),
     },
     document,
-    probes: [{ name: 'postgres', required: true, check: () => ping(db) }],
+    probes: [
+      { name: 'postgres', required: true, check: () => ping(db) },
+      // Without it webhooks that are sent again wait.
+      { name: 'temporal', required: false, check: () => pingTemporal(client) },
+    ],
     routers: [tokenEndpoint({ db, secrets, tokens, issuer })],
   });
   const server = await listen(
@@ -47,6 +62,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
   return {
     async close() {
       await server.close();
+      await client.connection.close();
       await db.destroy();
     },
   };

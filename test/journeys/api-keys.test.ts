@@ -47,6 +47,7 @@ const cells = CALLERS.flatMap((caller) => ids.map((id) => [caller, id] as const)
 /** What the shop has to have ready for an operation on an order. */
 const NEEDS: Partial<Record<keyof MerchantRoutes, 'payment' | 'authorization'>> = {
   refundOrder: 'payment',
+  redeliverOrderWebhook: 'payment',
   captureTransaction: 'authorization',
   captureTransactionAmount: 'authorization',
   voidTransaction: 'authorization',
@@ -56,6 +57,8 @@ const BODIES: Partial<Record<keyof MerchantRoutes, object>> = {
   createOrder: { currency: 'EUR', amount: 100 },
   createPaymentLink: { currency: 'EUR', amount: 100, merchant_order_id: 'L-1' },
   updateOrder: { description: 'Two maps' },
+  moveOrderClock: { advance: 'PT1S' },
+  movePaymentLinkClock: { advance: 'PT1S' },
   refundOrder: { amount: 100 },
   captureTransactionAmount: { amount: 100, description: 'A part' },
   voidTransactionAmount: { amount: 100, description: 'A part' },
@@ -75,12 +78,12 @@ function expectedOf(id: keyof MerchantRoutes, caller: Caller): number {
 async function pathOf(id: keyof MerchantRoutes, shop: Merchant | undefined): Promise<string> {
   const { path } = MERCHANT_API.routes[id];
   if (!path.includes('{')) return path;
-  let values: Record<string, string> = { order_id: NOBODY, transaction_id: NOBODY, payment_link_id: NOBODY };
+  let values: Record<string, string> = { order_id: NOBODY, transaction_id: NOBODY, payment_link_id: NOBODY, n: '1' };
   if (shop !== undefined && path.includes('{payment_link_id}')) {
     values = { payment_link_id: (await shop.createPaymentLink()).id };
   } else if (shop !== undefined) {
     const order = await orderFor(id, shop);
-    values = { order_id: order.id!, transaction_id: order.transactions?.[0]?.id ?? NOBODY };
+    values = { order_id: order.id!, transaction_id: order.transactions?.[0]?.id ?? NOBODY, n: '1' };
   }
   return path.replace(/\{(\w+)\}/g, (_whole, name: string) => values[name]!);
 }
@@ -88,7 +91,8 @@ async function pathOf(id: keyof MerchantRoutes, shop: Merchant | undefined): Pro
 async function orderFor(id: keyof MerchantRoutes, shop: Merchant) {
   const need = NEEDS[id];
   if (need === undefined) return await shop.createOrder();
-  if (need === 'payment') return await shop.paidOrder('approved');
+  // Nobody listens there: the webhook is on its way for twenty minutes.
+  if (need === 'payment') return await shop.paidOrder('approved', { webhook_url: 'http://127.0.0.1:1/' });
   const transaction = { ...(await shop.cardTransaction('approved')), capture_mode: 'manual' as const };
   return await shop.untilOutcomeKnown(await shop.createOrder({ transactions: [transaction] }));
 }

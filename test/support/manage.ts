@@ -32,6 +32,8 @@ export interface ManageHost {
   readonly url: string;
   /** Every log line. */
   readonly lines: string[];
+  /** Deliveries whose workflow was started. */
+  readonly started: { order_id: string; n: number }[];
   /** A client that is made in the record. */
   aClient(role: Role, merchant_id?: string): Promise<Credentials>;
   /** The answer of the token endpoint to a form; absent fields are those of a good one. */
@@ -50,6 +52,7 @@ export async function aManageHost(): Promise<ManageHost> {
   const database = await createTestDatabase();
   const { db } = database;
   const lines: string[] = [];
+  const started: ManageHost['started'] = [];
   const issuer = 'https://manage.example.com';
   const tokens = new Tokens({ db, secrets, issuer });
   const app = createApp({
@@ -57,7 +60,12 @@ export async function aManageHost(): Promise<ManageHost> {
     log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
     api: {
       routes: MANAGE_API,
-      operations: createManageOperations({ db, secrets, webhook_private_addresses: true }),
+      operations: createManageOperations({
+        db,
+        secrets,
+        deliveries: { start: (delivery) => Promise.resolve(void started.push(delivery)) },
+        webhook_private_addresses: true,
+      }),
       authenticate: authenticateByToken({ db, tokens }),
       keysOf: ({ id }) => keyStore(db, id),
     },
@@ -84,6 +92,7 @@ export async function aManageHost(): Promise<ManageHost> {
     tokens,
     url: server.url,
     lines,
+    started,
     async aClient(role, merchant_id) {
       const [client_id, client_secret] = [uuidv7(), newClientSecret()];
       const client = { client_id, name: `A client: ${role}`, role, merchant_id: merchant_id ?? null };

@@ -4,6 +4,7 @@ import { ServiceError } from '../../../src/errors';
 import type { ManageContext, ManageOperations, ManageServices } from '../manager';
 import { apiKeyOperations } from './api-keys';
 import { clientOperations } from './clients';
+import { deliveryOperations } from './deliveries';
 import { historyOperations } from './history';
 import { merchantOperations } from './merchants';
 import { projectOperations } from './projects';
@@ -15,6 +16,7 @@ export function createManageOperations(services: ManageServices): ManageOperatio
     ...projectOperations(services),
     ...apiKeyOperations(services),
     ...clientOperations(services),
+    ...deliveryOperations(services),
     ...historyOperations(services),
   };
   const guarded = Object.entries(operations).map(([id, operation]) => {

@@ -199,6 +199,36 @@ export type ClientRollRequest = {
     /** How long what is replaced goes on working; default PT0S, P30D at most, PT0S not at all. */
     overlap?: string;
 };
+export type Delivery = {
+    /** The order and the number of the delivery: `{order_id}-{n}`. */
+    id: string;
+    order_id: string;
+    project_id: string;
+    event: "status_changed";
+    url: string;
+    /** `new` until a receiver answered 2xx or ten attempts failed. */
+    status: "new" | "delivered" | "failed";
+    created: string;
+    /** When it is sent, or sent again; absent once it is final. */
+    next_attempt_at?: string;
+    /** The first delivery of the same event; absent on that one. */
+    redelivery_of?: string;
+    attempts: {
+        n: number;
+        started: string;
+        duration_ms: number;
+        /** What the receiver answered; absent when there was no answer. */
+        status_code?: number;
+        /** Why it does not count as received. */
+        error?: string;
+    }[];
+};
+export type DeliveryPage = {
+    /** Newest first. */
+    items: Delivery[];
+    /** The cursor of the next page; absent on the last one. */
+    next?: string;
+};
 export type AuditEntry = {
     id: string;
     at: string;
@@ -983,6 +1013,116 @@ export function revokeClient({ clientId, idempotencyKey }: {
     }>(`/v1/clients/${encodeURIComponent(clientId)}/`, {
         ...opts,
         method: "DELETE",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    });
+}
+/**
+ * List webhook deliveries
+ */
+export function listDeliveries({ projectId, orderId, status, since, limit, cursor }: {
+    projectId?: string;
+    orderId?: string;
+    status?: "new" | "delivered" | "failed";
+    since?: string;
+    limit?: number;
+    cursor?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: DeliveryPage;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhook-deliveries/${QS.query(QS.explode({
+        project_id: projectId,
+        order_id: orderId,
+        status,
+        since,
+        limit,
+        cursor
+    }))}`, {
+        ...opts
+    });
+}
+/**
+ * Get a webhook delivery
+ */
+export function getDelivery({ id }: {
+    id: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Delivery;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhook-deliveries/${encodeURIComponent(id)}/`, {
+        ...opts
+    });
+}
+/**
+ * Redeliver a webhook
+ */
+export function redeliver({ id, idempotencyKey }: {
+    id: string;
+    idempotencyKey?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 201;
+        data: Delivery;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhook-deliveries/${encodeURIComponent(id)}/redeliver/`, {
+        ...opts,
+        method: "POST",
         headers: oazapfts.mergeHeaders(opts?.headers, {
             "Idempotency-Key": idempotencyKey
         })

@@ -1,6 +1,8 @@
+import { DELIVERY_EXAMPLE, REDELIVERY_EXAMPLE } from '../examples';
 import type { Examples } from '../routes';
 import type { API_KEY_ROUTES, ApiKeyAnswer } from './api-key';
 import type { CLIENT_ROUTES, ClientAnswer } from './client';
+import type { DELIVERY_ROUTES } from './delivery';
 import type { AuditEntry, HISTORY_ROUTES } from './history';
 import type { MERCHANT_ROUTES, Merchant } from './merchant';
 import type { MANAGED_PROJECT_ROUTES, ManagedProject } from './project';
@@ -68,6 +70,7 @@ type Routes = typeof MERCHANT_ROUTES &
   typeof MANAGED_PROJECT_ROUTES &
   typeof API_KEY_ROUTES &
   typeof CLIENT_ROUTES &
+  typeof DELIVERY_ROUTES &
   typeof HISTORY_ROUTES;
 
 export const MANAGE_EXAMPLES: Examples<Routes> = {
@@ -114,6 +117,9 @@ export const MANAGE_EXAMPLES: Examples<Routes> = {
   },
   rollClient: { ...ofClient, body: { overlap: 'PT0S' }, answer: { ...client, client_secret: 'cs_…' } },
   revokeClient: { ...ofClient, answer: null },
+  listDeliveries: { answer: { items: [DELIVERY_EXAMPLE] } },
+  getDelivery: { params: { id: DELIVERY_EXAMPLE.id }, answer: DELIVERY_EXAMPLE },
+  redeliver: { params: { id: DELIVERY_EXAMPLE.id }, answer: REDELIVERY_EXAMPLE },
   listAuditTrail: { answer: { items: [entry] } },
   getChangelog: {
     answer: { items: [{ version: '1.0.0', date: '2026-01-15', text: 'The first version of this interface.' }] },

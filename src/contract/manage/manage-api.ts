@@ -1,3 +1,4 @@
+import { deliverySchema } from '../delivery';
 import { errorSchema } from '../error';
 import type { RouteSet } from '../routes';
 import { API_KEY_ROUTES, apiKeyPageSchema, apiKeyRollRequestSchema, apiKeySchema, newApiKeySchema } from './api-key';
@@ -9,6 +10,7 @@ import {
   clientSchema,
   newClientSchema,
 } from './client';
+import { DELIVERY_ROUTES, deliveryPageSchema } from './delivery';
 import { MANAGE_EXAMPLES } from './examples';
 import { HISTORY_ROUTES, auditEntrySchema, auditPageSchema, changelogSchema } from './history';
 import {
@@ -36,6 +38,7 @@ export type ManageRoutes = typeof MERCHANT_ROUTES &
   typeof MANAGED_PROJECT_ROUTES &
   typeof API_KEY_ROUTES &
   typeof CLIENT_ROUTES &
+  typeof DELIVERY_ROUTES &
   typeof HISTORY_ROUTES;
 
 const ROUTES: ManageRoutes = {
@@ -43,6 +46,7 @@ const ROUTES: ManageRoutes = {
   ...MANAGED_PROJECT_ROUTES,
   ...API_KEY_ROUTES,
   ...CLIENT_ROUTES,
+  ...DELIVERY_ROUTES,
   ...HISTORY_ROUTES,
 };
 
@@ -62,6 +66,7 @@ export const MANAGE_API: RouteSet<ManageRoutes> = {
     { name: 'Merchants', description: 'Who collects payments.', routes: MERCHANT_ROUTES },
     { name: 'Projects', description: 'The accounts of a merchant, for tests or live.', routes: MANAGED_PROJECT_ROUTES },
     { name: 'API keys', description: 'What a project calls the payments API with.', routes: API_KEY_ROUTES },
+    { name: 'Webhooks', description: 'Webhooks on their way to receivers.', routes: DELIVERY_ROUTES },
     { name: 'Clients', description: 'Who may call this host.', routes: CLIENT_ROUTES },
     { name: 'History', description: 'Who changed what, and how this interface has changed.', routes: HISTORY_ROUTES },
   ],
@@ -85,6 +90,8 @@ export const MANAGE_API: RouteSet<ManageRoutes> = {
     ClientRequest: clientRequestSchema,
     ClientPage: clientPageSchema,
     ClientRollRequest: clientRollRequestSchema,
+    Delivery: deliverySchema,
+    DeliveryPage: deliveryPageSchema,
     AuditEntry: auditEntrySchema,
     AuditPage: auditPageSchema,
     Changelog: changelogSchema,

@@ -343,7 +343,8 @@ export async function up(knex: Knex): Promise<void> {
       check ((source = 'operator') = (reason is not null))
     );
 
-    -- Written in the same statement as the move it is about. n is the order's number of moves.
+    -- Written in the same statement as the move it is about, or by request as a further delivery of the same event. n counts the
+    -- deliveries of the order.
     create table webhook_deliveries (
       order_id uuid not null references orders,
       n integer not null,
@@ -351,8 +352,11 @@ export async function up(knex: Knex): Promise<void> {
       status text not null default 'new' check (status in ('new', 'delivered', 'failed')),
       -- When it is sent, or sent again; null once it is final.
       next_attempt_at timestamptz,
+      -- The first delivery of the same event.
+      redelivery_of integer,
       created timestamptz not null,
       primary key (order_id, n),
+      foreign key (order_id, redelivery_of) references webhook_deliveries,
       check ((next_attempt_at is not null) = (status = 'new'))
     );
 
@@ -469,6 +473,7 @@ export async function up(knex: Knex): Promise<void> {
       where capture_mode is not null and status = 'accepted' and captured_amount + voided_amount < amount;
     create index late_approval_watches_poll_at on late_approval_watches (poll_at);
     create index sandbox_clocks_moved on sandbox_clocks (moved);
+    create index webhook_deliveries_created on webhook_deliveries (created, order_id, n);
     create index webhook_deliveries_open on webhook_deliveries (next_attempt_at) where status = 'new';
   `);
 }

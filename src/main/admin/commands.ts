@@ -46,6 +46,14 @@ export const COMMANDS: Readonly<Record<string, { description: string; commands: 
       { verb: 'revoke', operation: 'revokeClient' },
     ],
   },
+  delivery: {
+    description: 'Webhooks on their way to receivers.',
+    commands: [
+      { verb: 'list', operation: 'listDeliveries' },
+      { verb: 'show', operation: 'getDelivery' },
+      { verb: 'redeliver', operation: 'redeliver' },
+    ],
+  },
   audit: {
     description: 'Who changed what.',
     commands: [{ verb: 'list', operation: 'listAuditTrail' }],

@@ -15,6 +15,9 @@ import { connect } from '../../db/connection';
 import { ServiceError } from '../../errors';
 import { SecretKeys } from '../../secrets';
 import type { Write } from '../../../api/operation';
+import { connectTemporal } from '../../temporal/connect';
+import { credentialsOf } from '../../temporal/credentials';
+import { createWorkflows } from '../../temporal/workflows';
 import { managePublicUrl } from '../public-url';
 import { COMMANDS } from './commands';
 import { diagnose } from './doctor';
@@ -158,9 +161,19 @@ function valueOf(type: FieldOption['type'], text: string): unknown {
 async function withServices<T>(config: Config, work: (services: ManageServices) => Promise<T>): Promise<T> {
   const secrets = new SecretKeys(required(config, 'SECRET_KEYS'));
   const db = connect(required(config, 'POSTGRES_URL'), { pool_max: 2 });
+  // Lazy: most commands never call it.
+  const client = connectTemporal({
+    address: required(config, 'TEMPORAL_ADDRESS'),
+    namespace: config.TEMPORAL_NAMESPACE,
+    payload_keys: config.PAYLOAD_KEYS,
+    credentials: credentialsOf(config),
+    log: pino({ level: 'silent' }),
+  });
+  const { deliveries } = createWorkflows({ client, db });
   try {
-    return await work({ db, secrets, webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES });
+    return await work({ db, secrets, deliveries, webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES });
   } finally {
+    await client.connection.close();
     await db.destroy();
   }
 }
@@ -195,8 +208,11 @@ async function carryOut(services: ManageServices, operation: keyof ManageRoutes,
   const run = createManageOperations(services)[operation] as unknown as AnyOperation;
   const result = await run(commandContext(), input);
   if (typeof result === 'function') return await (result as () => Promise<unknown>)();
-  const { db, write } = result as Partial<Write<unknown>>;
-  return db !== undefined && write !== undefined ? await db.transaction(write) : result;
+  const { db, write, afterCommit } = result as Partial<Write<unknown>>;
+  if (db === undefined || write === undefined) return result;
+  const answer = await db.transaction(write);
+  await afterCommit?.();
+  return answer;
 }
 
 async function rollSigningKey(

@@ -2,6 +2,7 @@ import { MANAGE_EXAMPLES } from '../../../src/contract/manage/examples';
 import { MANAGE_API, type ManageRoutes } from '../../../src/contract/manage/manage-api';
 import { errorSchema } from '../../../src/contract/error';
 import type { Route } from '../../../src/contract/routes';
+import { aDelivery } from '../../support/deliveries';
 import { aManageHost, type Answer, type ManageHost } from '../../support/manage';
 
 /** Who may call what (rules 21.6): every operation of the document with every kind of caller. */
@@ -42,11 +43,15 @@ async function pathOf({ path }: Route): Promise<string> {
     project_id: project,
     client_id: async () =>
       (await make('/v1/clients/', { name: 'C', role: 'merchant', merchant_id: own }))['client_id']!,
+    delivery_id: async () => {
+      const { order_id, n } = await aDelivery(host.database.db, await project());
+      return `${order_id}-${n}`;
+    },
     id: async () => (await make(`/v1/projects/${await project()}/api-keys/`, {}))['id']!,
   };
   let whole = path;
   for (const [parameter, name] of path.matchAll(/\{(\w+)\}/g)) {
-    whole = whole.replace(parameter, await values[name!]!());
+    whole = whole.replace(parameter, await values[path.includes('webhook-deliveries') ? 'delivery_id' : name!]!());
   }
   return whole;
 }

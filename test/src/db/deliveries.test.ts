@@ -33,6 +33,8 @@ test('knows where it goes, what signs it, and that it is due at once', async () 
     project_id: PROJECT.id,
     is_test: true,
     webhook_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) as string,
+    redelivery_of: null,
+    clock_offset_ms: 0,
     previous_webhook_secret: null,
     previous_webhook_secret_expires: null,
     attempts: 0,

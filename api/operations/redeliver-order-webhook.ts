@@ -1,0 +1,15 @@
+import { findDeliveryView } from '../../src/db/delivery-views';
+import { ServiceError } from '../../src/errors';
+import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
+import { redeliver } from '../redeliver';
+
+/** Sends a webhook of an order once more (rules 13.13). Throws NotFound, and Unauthorized for an order of another project. */
+export const redeliverOrderWebhook =
+  (services: Services): MerchantOperation<'redeliverOrderWebhook'> =>
+  async (context, { params: { order_id, n } }) => {
+    await orderOfPath(services, context, order_id);
+    const delivery = await findDeliveryView(services.db, { order_id, n: Number(n) });
+    if (delivery === undefined) throw new ServiceError('NotFound', 'The webhook does not exist.');
+    const { caller, request_id, log } = context;
+    return redeliver(services, delivery, { actor: { kind: 'api_key', id: caller.api_key_id }, request_id, log });
+  };

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { DELIVERY_STATUSES } from '../domain/transitions';
+import type { Route } from './routes';
+import { idParam, timestamp, uri, uuid } from './scalars';
+
+/** A webhook on its way to a receiver, with every attempt (rules 13.12). */
+export const deliverySchema = z.strictObject({
+  id: z.string().describe('The order and the number of the delivery: `{order_id}-{n}`.'),
+  order_id: uuid(),
+  project_id: uuid(),
+  event: z.literal('status_changed'),
+  url: uri(),
+  status: z.enum(DELIVERY_STATUSES).describe('`new` until a receiver answered 2xx or ten attempts failed.'),
+  created: timestamp(),
+  next_attempt_at: timestamp().optional().describe('When it is sent, or sent again; absent once it is final.'),
+  redelivery_of: z.string().optional().describe('The first delivery of the same event; absent on that one.'),
+  attempts: z.array(
+    z.strictObject({
+      n: z.int(),
+      started: timestamp(),
+      duration_ms: z.int(),
+      status_code: z.int().optional().describe('What the receiver answered; absent when there was no answer.'),
+      error: z.string().optional().describe('Why it does not count as received.'),
+    }),
+  ),
+});
+export type DeliveryAnswer = z.infer<typeof deliverySchema>;
+export const deliveryListSchema = z.array(deliverySchema);
+
+export const REDELIVER_DESCRIPTION =
+  'Sends the same event to the same address once more, as a delivery of its own with ten attempts. The header `webhook-id` is that of the first delivery, as it is the same event.';
+
+/** The number of a delivery in a path. */
+const deliveryNumber = () => z.string().regex(/^[1-9]\d{0,8}$/, 'Expected the number of a delivery.');
+
+/** The webhooks of an order, for the merchant. */
+export const ORDER_WEBHOOK_ROUTES = {
+  listOrderWebhooks: {
+    method: 'get',
+    path: '/v1/orders/{order_id}/webhooks/',
+    summary: 'List the webhooks of an order',
+    description: 'Every delivery of a webhook about the order, newest first, with its attempts.',
+    params: z.object({ order_id: idParam() }),
+    output: deliveryListSchema,
+    success: 200,
+    errors: ['NotFound'],
+  },
+  redeliverOrderWebhook: {
+    method: 'post',
+    path: '/v1/orders/{order_id}/webhooks/{n}/redeliver/',
+    summary: 'Send a webhook again',
+    description: REDELIVER_DESCRIPTION,
+    params: z.object({ order_id: idParam(), n: deliveryNumber() }),
+    output: deliverySchema,
+    versioned: false,
+    success: 201,
+    errors: ['NotFound'],
+  },
+} as const satisfies Record<string, Route>;
+
+/** The id of a delivery in a path, taken apart. */
+export const deliveryParams = z.object({
+  id: z
+    .string()
+    .toLowerCase()
+    .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-[1-9]\d{0,8}$/, 'Expected the id of a delivery.'),
+});

@@ -1,0 +1,110 @@
+import type { DeliveryAnswer } from '../../../../src/contract/delivery';
+import { recordAttempt } from '../../../../src/db/deliveries';
+import { NOW } from '../../../support/builders';
+import { PROJECT } from '../../../support/database';
+import { aDelivery } from '../../../support/deliveries';
+import { aManageHost, type ManageHost } from '../../../support/manage';
+import { NOBODY } from '../../../support/shapes';
+
+let host: ManageHost;
+let token: string;
+beforeAll(async () => {
+  host = await aManageHost();
+  token = await host.aToken('merchant', PROJECT.merchant_id);
+});
+afterAll(() => host.close());
+
+const idOf = ({ order_id, n }: { order_id: string; n: number }) => `${order_id}-${n}`;
+const get = async (id: string) => await host.send<DeliveryAnswer>('GET', `/v1/webhook-deliveries/${id}/`, { token });
+const redeliver = (id: string, headers: Record<string, string> = {}) =>
+  host.send<DeliveryAnswer>('POST', `/v1/webhook-deliveries/${id}/redeliver/`, { token, headers });
+const list = async (query: string) =>
+  (await host.send<{ items: DeliveryAnswer[]; next?: string }>('GET', `/v1/webhook-deliveries/?${query}`, { token }))
+    .body;
+
+test('a delivery shows every attempt: duration, status code or the kind of failure, and when the next is due', async () => {
+  const delivery = await aDelivery(host.database.db);
+  const attempt = { time_limit_ms: 4_000, started: NOW, duration_ms: 12 };
+  const again = { status: 'new', next_attempt_at: NOW + 120_000 } as const;
+  const { db } = host.database;
+  await recordAttempt(db, delivery, { ...attempt, attempt: 1, status_code: 500, failure: 'answered 500' }, again);
+  await recordAttempt(db, delivery, { ...attempt, attempt: 2, failure: 'connection refused' }, again);
+  const { status, body } = await get(idOf(delivery));
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    id: idOf(delivery),
+    order_id: delivery.order_id,
+    project_id: PROJECT.id,
+    event: 'status_changed',
+    url: 'https://shop.example/hook',
+    status: 'new',
+    next_attempt_at: '2030-01-15T12:02:00.000000+00:00',
+  });
+  const started = '2030-01-15T12:00:00.000000+00:00';
+  expect(body.attempts).toEqual([
+    { n: 1, started, duration_ms: 12, status_code: 500, error: 'answered 500' },
+    { n: 2, started, duration_ms: 12, error: 'connection refused' },
+  ]);
+  expect(body).not.toHaveProperty('redelivery_of');
+});
+
+test('deliveries are found by order, project, status and time, page by page', async () => {
+  const [one, other] = [await aDelivery(host.database.db), await aDelivery(host.database.db)];
+  const ids = async (query: string) => (await list(query)).items.map(({ id }) => id);
+  expect(await ids(`order_id=${one.order_id}`)).toEqual([idOf(one)]);
+  expect(await ids(`project_id=${PROJECT.id}&limit=100`)).toEqual(expect.arrayContaining([idOf(one), idOf(other)]));
+  expect(await ids(`order_id=${one.order_id}&status=delivered`)).toEqual([]);
+  expect(await ids(`order_id=${one.order_id}&since=2030-01-15T12:00:00Z`)).toEqual([idOf(one)]);
+  expect(await ids('since=2100-01-01T00:00:00Z')).toEqual([]);
+  const first = await list('limit=1');
+  const second = await list(`limit=1&cursor=${first.next}`);
+  expect(second.items[0]!.id).not.toBe(first.items[0]!.id);
+});
+
+test.each(['status=sent', 'order_id=x', 'since=yesterday', 'state=new'])('%s is a ValidationError', async (query) => {
+  const { status } = await host.send('GET', `/v1/webhook-deliveries/?${query}`, { token });
+  expect(status).toBe(400);
+});
+
+test('a redelivery is a delivery of its own about the same event, and names the first, also of a redelivery', async () => {
+  const delivery = await aDelivery(host.database.db);
+  const { status, body } = await redeliver(idOf(delivery));
+  expect([status, body]).toMatchObject([
+    201,
+    {
+      id: `${delivery.order_id}-2`,
+      redelivery_of: `${delivery.order_id}-1`,
+      url: 'https://shop.example/hook',
+      status: 'new',
+      attempts: [],
+    },
+  ]);
+  expect((await redeliver(body.id)).body).toMatchObject({
+    id: `${delivery.order_id}-3`,
+    redelivery_of: `${delivery.order_id}-1`,
+  });
+  expect(host.started.slice(-2)).toMatchObject([
+    { order_id: delivery.order_id, n: 2 },
+    { order_id: delivery.order_id, n: 3 },
+  ]);
+  const audit = await host.send<{ items: { action: string }[] }>('GET', `/v1/audit-trail/?object=${body.id}`, {
+    token,
+  });
+  expect(audit.body.items.map(({ action }) => action)).toEqual(['webhook.redeliver']);
+});
+
+test('several at once get numbers of their own; with an Idempotency-Key one is made', async () => {
+  const delivery = await aDelivery(host.database.db);
+  const answers = await Promise.all(Array.from({ length: 4 }, () => redeliver(idOf(delivery))));
+  expect(answers.map(({ body }) => body.id).toSorted()).toEqual([2, 3, 4, 5].map((n) => `${delivery.order_id}-${n}`));
+  const headers = { 'idempotency-key': 'once' };
+  const [first, again] = [await redeliver(idOf(delivery), headers), await redeliver(idOf(delivery), headers)];
+  expect([again.status, again.body]).toEqual([first.status, first.body]);
+  expect((await list(`order_id=${delivery.order_id}`)).items).toHaveLength(6);
+});
+
+test('what is not there is 404, what is no id 400', async () => {
+  expect((await get(`${NOBODY}-1`)).status).toBe(404);
+  expect((await redeliver(`${NOBODY}-1`)).status).toBe(404);
+  expect((await get('x')).status).toBe(400);
+});
