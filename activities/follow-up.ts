@@ -2,10 +2,15 @@ import { insertFollowUp, recordFollowUpOutcome } from '../src/db/follow-ups';
 import { endDueWatch, endWatch } from '../src/db/late-approvals';
 import { findOrder } from '../src/db/order-record';
 import { endedUnpaid, findPayment, recordPoll } from '../src/db/transactions';
-import { OF_THE_PROCESSOR, followUpKey, movesReservedMoney, type FollowUpKind } from '../src/domain/follow-up';
+import {
+  OF_THE_PROCESSOR,
+  followUpIdempotencyKey,
+  movesReservedMoney,
+  type FollowUpKind,
+} from '../src/domain/follow-up';
 import { lastTransaction, withPollAt, type OrderRecord } from '../src/domain/order-record';
 import { isOutcomeMissing, outcomeOf } from '../src/domain/outcome';
-import { chargeKey } from '../src/domain/transaction';
+import { chargeIdempotencyKey } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { transactionId } from '../src/ids';
 import type { OperationOutcome } from '../src/processor/client';
@@ -41,7 +46,7 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
     if (kind === 'chargeback') throw new Error('chargebacks start at the processor: none is ever requested');
     const { order_id, transaction_id, project_id, is_test } = await findPayment(db, original_transaction_id);
     const payment = { order_id, transaction_id, project_id, is_test };
-    const key = followUpKey(original_transaction_id, kind, id);
+    const key = followUpIdempotencyKey(original_transaction_id, kind, id);
     const outcome = await processor.execute(
       { ...payment, operation: kind, follow_up_order_id: id, amount, currency },
       key,
@@ -87,7 +92,7 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
   async function reverseLateApproval(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
     const transaction_id = input.original_transaction_id;
     if ((await endedUnpaid(db, transaction_id)) === undefined) return NOTHING;
-    const found = await processor.findOperation(chargeKey(transaction_id));
+    const found = await processor.findOperation(chargeIdempotencyKey(transaction_id));
     if (isUnanswered(found)) return UNANSWERED;
     if (found === 'not_found' || found.result !== 'approved') {
       await endDueWatch(db, transaction_id, input.now);
@@ -128,7 +133,9 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
       poll_at,
       ...input
     }: FollowUpInput & AtTime & { order: OrderRecord; poll_at: number }): Promise<OrderRecord> {
-      const found = await processor.findOperation(followUpKey(input.original_transaction_id, input.kind, input.id));
+      const found = await processor.findOperation(
+        followUpIdempotencyKey(input.original_transaction_id, input.kind, input.id),
+      );
       const outcome = found === 'not_found' ? await send(input, order) : found;
       if (!isOutcomeMissing(outcome)) return await recordOutcome(input, order, outcome, now);
       const { id: transaction_id } = lastTransaction(order)!;

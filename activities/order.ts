@@ -15,7 +15,7 @@ import {
   type OrderRecord,
 } from '../src/domain/order-record';
 import { isOutcomeMissing, planOutcome, type ChargeOutcome } from '../src/domain/outcome';
-import { chargeKey, type EventSource } from '../src/domain/transaction';
+import { chargeIdempotencyKey, type EventSource } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { preconditionFailed, tooLate } from '../src/errors';
 import { closingOrderId, transactionId } from '../src/ids';
@@ -79,7 +79,7 @@ export function orderActivities({
   async function charge(request: Charge, now: number): Promise<OrderRecord> {
     const { order, payment, paid_with } = request;
     const { transaction_id } = payment;
-    const outcome = await processor.execute(operationOf(request), chargeKey(transaction_id));
+    const outcome = await processor.execute(operationOf(request), chargeIdempotencyKey(transaction_id));
     // The first of two requests with different cards is the one that is charged: the second is not recorded.
     return outcome === 'key_used_for_other_request'
       ? await recordOutcome(order, { transaction_id, outcome: 'unknown', now })
@@ -102,7 +102,7 @@ export function orderActivities({
    * ServiceUnavailable when it was not.
    */
   async function requireSent(transaction_id: string): Promise<void> {
-    const sent = await processor.findOperation(chargeKey(transaction_id));
+    const sent = await processor.findOperation(chargeIdempotencyKey(transaction_id));
     if (sent === 'not_found') throw tooLate();
     if (sent === 'unknown') throw new Error('the processor does not say whether the attempt was charged');
   }
@@ -182,7 +182,7 @@ export function orderActivities({
       input: { order: OrderRecord; transaction_id: string; poll_at: number } & AtTime,
     ): Promise<OrderRecord> {
       const { transaction_id, now, poll_at } = input;
-      const key = chargeKey(transaction_id);
+      const key = chargeIdempotencyKey(transaction_id);
       const outcome = await processor.findOperation(key);
       if (isOutcomeMissing(outcome)) await recordPoll(db, { transaction_id, now, poll_at });
       if (outcome === 'unknown') return withPollAt(input.order, transaction_id, poll_at);
@@ -216,7 +216,7 @@ export function orderActivities({
       if (versions?.includes(order.version) === false) throw preconditionFailed();
       const last = lastTransaction(order);
       if (last?.status === 'new' || last?.status === 'pending') {
-        const outcome = await processor.findOperation(chargeKey(last.id));
+        const outcome = await processor.findOperation(chargeIdempotencyKey(last.id));
         if (outcome === 'unknown') {
           await recordPoll(db, { transaction_id: last.id, now, poll_at });
           return poll_at === undefined ? order : withPollAt(order, last.id, poll_at);

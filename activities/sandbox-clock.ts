@@ -4,7 +4,7 @@ import { beginMove, finishMove, setClock, unfinishedMoves } from '../src/db/sand
 import { LONGEST } from '../src/domain/duration';
 import type { BegunMove, ClockMove, StartedClock } from '../src/domain/sandbox-clock';
 import { deliveryWait, linkWait, minorUnitsInWords, waitsOf, watchWait, type Wait } from '../src/domain/waits';
-import { invalid } from '../src/errors';
+import { validationError } from '../src/errors';
 import type { FollowUpInput } from '../workflows/messages';
 import { withFailures } from './failure';
 import type { AtTime, Services } from './services';
@@ -86,8 +86,8 @@ export function sandboxClockActivities({ db, workflows }: Pick<Services, 'db' | 
       const begun = await beginMove(db, input, input);
       if (begun !== undefined) return begun;
       throw input.move.to === undefined
-        ? invalid('advance', `The clock can be moved by ${LONGEST.sandbox_clock} in all.`)
-        : invalid('to', `Has to be ahead of the object's time, by ${LONGEST.sandbox_clock} in all at most.`);
+        ? validationError('advance', `The clock can be moved by ${LONGEST.sandbox_clock} in all.`)
+        : validationError('to', `Has to be ahead of the object's time, by ${LONGEST.sandbox_clock} in all at most.`);
     },
 
     /** The moves that were begun and are not finished, in their order. */

@@ -265,7 +265,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
 }
 
 /** A variable that this process needs although others do not. Throws an Error that names it. */
-export function required<K extends keyof Config>(config: Config, name: K): NonNullable<Config[K]> {
+export function requireSetting<K extends keyof Config>(config: Config, name: K): NonNullable<Config[K]> {
   const value = config[name];
   if (value === undefined || value === null || value === '') {
     throw new Error(`${name} is not set: ${configSchema.shape[name].description ?? ''}`);

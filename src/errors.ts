@@ -154,7 +154,7 @@ export function refuseFields(error: ErrorName, fields: readonly WrongField[]): v
 }
 
 /** A ValidationError about one field. */
-export function invalid(path: string, text: string): ServiceError {
+export function validationError(path: string, text: string): ServiceError {
   return new ServiceError('ValidationError', `${path}: ${text}`, [{ path, text }]);
 }
 
@@ -172,7 +172,7 @@ export function preconditionFailed(): ServiceError {
 }
 
 /** The type of an error on the wire. */
-export function typeOf(name: ErrorName): string {
+export function errorTypeOf(name: ErrorName): string {
   const row: ErrorRow = ERRORS[name];
   return row.type ?? name;
 }

@@ -23,7 +23,7 @@ const tellError = (error: unknown) => (error instanceof Error ? pino.stdSerializ
 export const SERIALIZERS = { err: tellError, error: tellError };
 
 /** One JSON line per entry on standard output; card numbers and keys are dropped from every line. */
-export function createLog(options: { process: string; level: string }): Logger {
+export function createLogger(options: { process: string; level: string }): Logger {
   const line = { write: (text: string) => void process.stdout.write(withoutSecrets(text)) };
   return pino(
     {

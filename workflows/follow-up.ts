@@ -7,7 +7,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { followUpKey } from '../src/domain/follow-up';
+import { followUpIdempotencyKey } from '../src/domain/follow-up';
 import { lastTransaction, type OrderRecord } from '../src/domain/order-record';
 import type { Settlement } from '../src/domain/outcome';
 import { pollAfter } from '../src/domain/transaction';
@@ -217,7 +217,7 @@ function settlementIsInDoubt({ record, settlementVerified, pollRequested }: Foll
 /** Asks the processor about what was settled by hand; a contradiction is shown to the operator (rules 10.14). */
 async function verifySettlement(state: FollowUpState): Promise<void> {
   const { id, kind, original_transaction_id } = state.input;
-  const key = followUpKey(original_transaction_id, kind, id);
+  const key = followUpIdempotencyKey(original_transaction_id, kind, id);
   state.settlementVerified = true;
   state.pollRequested = false;
   state.applyRecord(await local.verifySettlement({ order_id: id, key }));

@@ -3,7 +3,7 @@ import { closingOf, openAuthorization } from '../src/domain/authorization';
 import { nextStep, type Step } from '../src/domain/next-step';
 import { isExpired } from '../src/domain/order';
 import { lastTransaction, paymentExpiresAt, shouldExpire } from '../src/domain/order-record';
-import { chargeKey, pollAfter } from '../src/domain/transaction';
+import { chargeIdempotencyKey, pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { local } from './activities';
 import type { OrderInput } from './messages';
@@ -144,7 +144,7 @@ async function holdAuthorization(state: OrderState): Promise<void> {
 async function verifySettlement(state: OrderState): Promise<void> {
   state.pollRequested = false;
   await state.inTurn(async () => {
-    const key = chargeKey(lastTransaction(state.requireRecord())!.id);
+    const key = chargeIdempotencyKey(lastTransaction(state.requireRecord())!.id);
     state.applyRecord(await local.verifySettlement({ order_id: state.order_id, key }));
   });
 }

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { Settlement } from '../src/domain/outcome';
-import { ServiceError, invalid } from '../src/errors';
+import { ServiceError, validationError } from '../src/errors';
 
 /** A refusal as Temporal carries it; src/temporal turns it back into the ServiceError by its type. */
 export function refusal({ error, value }: ServiceError): ApplicationFailure {
@@ -14,10 +14,10 @@ const REASON_LENGTH_MAX = 500;
 export function requireSettlement(input: Settlement): void {
   const { outcome, reason } = (input ?? {}) as Partial<Record<keyof Settlement, unknown>>;
   if (outcome !== 'approved' && outcome !== 'declined') {
-    throw refusal(invalid('outcome', 'Has to be approved or declined.'));
+    throw refusal(validationError('outcome', 'Has to be approved or declined.'));
   }
   if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_LENGTH_MAX) {
-    throw refusal(invalid('reason', `Has to say why, in at most ${REASON_LENGTH_MAX} characters.`));
+    throw refusal(validationError('reason', `Has to say why, in at most ${REASON_LENGTH_MAX} characters.`));
   }
 }
 

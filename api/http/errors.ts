@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { ErrorAnswer } from '../../src/contract/error';
 import { isUnavailable } from '../../src/db/connection';
-import { ERRORS, ServiceError, typeOf, type ErrorName } from '../../src/errors';
+import { ERRORS, ServiceError, errorTypeOf, type ErrorName } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import { answer } from './answer';
 
@@ -23,7 +23,7 @@ export function errorBody(error: ServiceError): ErrorAnswer {
   return {
     error: {
       status: ERRORS[error.error].status,
-      type: typeOf(error.error),
+      type: errorTypeOf(error.error),
       value: error.value,
       ...(first && { property_path: first.path, property_description: first.text, details: [...error.fields] }),
     },

@@ -5,7 +5,7 @@ import { isAccountFunding, requireFundingInformation, type Receiver } from '../.
 import { ATTEMPTS_MAX } from '../../src/domain/order';
 import { parseDuration } from '../../src/domain/duration';
 import { paymentPeriod } from '../../src/domain/payment-period';
-import { ServiceError, invalid } from '../../src/errors';
+import { ServiceError, validationError } from '../../src/errors';
 import { orderId, transactionId } from '../../src/ids';
 import type { CreateOrderInput, TransactionInput } from '../../workflows/messages';
 import type { MerchantOperation, Services } from '../merchant';
@@ -64,7 +64,7 @@ function requireFunding(project: Project, { transactions = [], customer }: Order
       throw new ServiceError('Forbidden', 'The project is not enabled for account funding.');
     }
     if (transaction.payment_method !== 'credit-card') {
-      throw invalid(`transactions.${index}.payment_method`, 'Account funding is paid by credit-card.');
+      throw validationError(`transactions.${index}.payment_method`, 'Account funding is paid by credit-card.');
     }
     requireFundingInformation(`transactions.${index}`, receiver, customer);
   }
@@ -111,10 +111,10 @@ async function cardOf(
 ) {
   const path = 'transactions.0.payment_method_details.vault_token';
   const card = await processor.getVaultedCard(vault_token, project_id);
-  if (card === undefined) throw invalid(path, 'The project has no such token.');
+  if (card === undefined) throw validationError(path, 'The project has no such token.');
   const { brand, wallet, ...payment_method_details } = card;
   const made_by = wallet ?? 'credit-card';
-  if (made_by !== payment_method) throw invalid(path, `This token pays by ${made_by} only.`);
+  if (made_by !== payment_method) throw validationError(path, `This token pays by ${made_by} only.`);
   return { payment_method_brand: brand, payment_method_details };
 }
 
@@ -125,7 +125,9 @@ async function receiverOf(
   { receiver_account_number = '', receiver_account_number_type }: Receiver,
 ) {
   const account = await processor.vaultAccount({ project_id, number: receiver_account_number });
-  if (!account.usable) throw invalid('transactions.0.payment_method_details.receiver_account_number', account.reason);
+  if (!account.usable) {
+    throw validationError('transactions.0.payment_method_details.receiver_account_number', account.reason);
+  }
   return {
     receiver_account_token: account.account_token,
     payment_method_details: { receiver_account_number: account.truncated_number, receiver_account_number_type },

@@ -1,6 +1,6 @@
 import { listOrderViews, type OrderView } from '../../src/db/order-view';
 import { listPeriod } from '../../src/domain/period';
-import { invalid } from '../../src/errors';
+import { validationError } from '../../src/errors';
 import { clock } from '../clock';
 import type { MerchantContext, MerchantOperation, Services } from '../merchant';
 import { jsonArray } from '../operation';
@@ -23,7 +23,7 @@ export const listOrders = ({ db, public_url }: ListServices): MerchantOperation<
   const inTurn = oneAtATime();
   return (context, { query }) => {
     const period = listPeriod({ ...query, now: clock.now() });
-    if ('problem' in period) throw invalid(period.parameter, period.problem);
+    if ('problem' in period) throw validationError(period.parameter, period.problem);
     const { id } = context.caller.project;
     const read = (page: Page) => inTurn(() => listOrderViews(db, id, { ...period, ...page }));
     return Promise.resolve(jsonArray(pagesOf(read, context, public_url)));

@@ -1,6 +1,6 @@
 import { listPaymentLinkViews } from '../../src/db/payment-links';
 import { listPeriod } from '../../src/domain/period';
-import { invalid } from '../../src/errors';
+import { validationError } from '../../src/errors';
 import { clock } from '../clock';
 import type { MerchantOperation, Services } from '../merchant';
 import { presentPaymentLink } from '../present-payment-link';
@@ -11,7 +11,7 @@ export const listPaymentLinks =
   ({ db, public_url }: Pick<Services, 'db' | 'public_url'>): MerchantOperation<'listPaymentLinks'> =>
   async ({ caller: { project } }, { query }) => {
     const period = listPeriod({ ...query, now: clock.now() });
-    if ('problem' in period) throw invalid(period.parameter, period.problem);
+    if ('problem' in period) throw validationError(period.parameter, period.problem);
     const links = await listPaymentLinkViews(db, project.id, period, LIST_ORDERS_MAX);
     return links.map((link) => presentPaymentLink(link, public_url));
   };

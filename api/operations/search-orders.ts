@@ -5,7 +5,7 @@ import { SORT_FIELDS, parseSort } from '../../src/domain/query/fields';
 import { parseQuery } from '../../src/domain/query/parse';
 import { conditionsOf, matches } from '../../src/domain/query/query';
 import { rowOf } from '../../src/domain/query/report';
-import { invalid } from '../../src/errors';
+import { validationError } from '../../src/errors';
 import { cursorOf, placeOf, type Place } from '../../src/search/cursor';
 import type { Wanted } from '../../src/search/reader';
 import { clock } from '../clock';
@@ -54,7 +54,7 @@ export const searchOrders = ({
 /** A report has all rows. */
 function refusePaging(body: SearchRequest): void {
   const sent = (['size', 'start', 'search_after'] as const).find((name) => body[name] !== undefined);
-  if (sent !== undefined) throw invalid(sent, 'The report has every row: it is not sent with format=csv.');
+  if (sent !== undefined) throw validationError(sent, 'The report has every row: it is not sent with format=csv.');
 }
 
 /** The project and the day of the report, without what a file system does not take. */
@@ -65,9 +65,9 @@ function fileName(project: string, now: number): string {
 /** What a request looks for. */
 function wantedBy(project_id: string, { query: text, sort: sort_text = 'created desc' }: SearchRequest): Wanted {
   const parsed = parseQuery(text);
-  if ('problem' in parsed) throw invalid('query', parsed.problem);
+  if ('problem' in parsed) throw validationError('query', parsed.problem);
   const sort = parseSort(sort_text);
-  if (sort === undefined) throw invalid('sort', `Expected one of ${SORT_FIELDS.join(', ')}, with asc or desc.`);
+  if (sort === undefined) throw validationError('sort', `Expected one of ${SORT_FIELDS.join(', ')}, with asc or desc.`);
   return { project_id, query: parsed.query, sort };
 }
 
@@ -79,17 +79,17 @@ function pageOf(
   if (search_after === undefined) {
     const position = start ?? 0;
     if (position + size <= SEARCH_REACH) return { size, start: position };
-    throw invalid(
+    throw validationError(
       'start',
       `Expected start and size of ${SEARCH_REACH} at most together: beyond that use search_after.`,
     );
   }
-  if (start !== undefined) throw invalid('search_after', 'Expected start or search_after, not both.');
+  if (start !== undefined) throw validationError('search_after', 'Expected start or search_after, not both.');
   if (String(search_after) === FIRST) return { size, start: 0 };
   const after = read(String(search_after));
-  if (after === undefined) throw invalid('search_after', 'Expected -1, or the sort of the answer before.');
+  if (after === undefined) throw validationError('search_after', 'Expected -1, or the sort of the answer before.');
   if (after === 'other') {
-    throw invalid('search_after', 'It belongs to another sequence: query, sort and size stay the same in one.');
+    throw validationError('search_after', 'It belongs to another sequence: query, sort and size stay the same in one.');
   }
   return { size, after };
 }

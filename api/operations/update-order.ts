@@ -4,7 +4,7 @@ import { findOrderView, type OrderView } from '../../src/db/order-view';
 import { updateOrder as writeChanges } from '../../src/db/update-order';
 import { requireFundingInformation } from '../../src/domain/account-funding';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
-import { ServiceError, invalid, preconditionFailed } from '../../src/errors';
+import { ServiceError, validationError, preconditionFailed } from '../../src/errors';
 import { clockOf } from '../clock';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
 import { presentVersion } from '../present';
@@ -57,8 +57,10 @@ function requireFundingCustomer({ transactions }: OrderView, customer: Changes['
 
 /** Clients send the whole order back, so an unchanged amount or currency is accepted. */
 function refuseOther(order: OrderView, { amount, currency }: Pick<Changes, 'amount' | 'currency'>): void {
-  if (amount !== undefined && amount !== order.amount) throw invalid('amount', 'The amount of an order cannot change.');
+  if (amount !== undefined && amount !== order.amount) {
+    throw validationError('amount', 'The amount of an order cannot change.');
+  }
   if (currency !== undefined && currency !== order.currency) {
-    throw invalid('currency', 'The currency of an order cannot change.');
+    throw validationError('currency', 'The currency of an order cannot change.');
   }
 }

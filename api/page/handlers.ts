@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
-import { ERRORS, ServiceError, invalid } from '../../src/errors';
+import { ERRORS, ServiceError, validationError } from '../../src/errors';
 import type { Processor } from '../../src/processor/client';
 import { WALLETS, type TestCard, type VaultedCard } from '../../src/processor/wire';
 import { projectSuspended } from '../project-rules';
@@ -185,12 +185,12 @@ function readPayment<Method extends PageMethod>(
   attempt: number | undefined,
   payment_method: Method | undefined,
 ): { attempt: number; payment_method: Method } | ServiceError {
-  if (attempt === undefined) return invalid('attempt', 'Not the number that a form of the page holds.');
+  if (attempt === undefined) return validationError('attempt', 'Not the number that a form of the page holds.');
   if (state.kind === 'ended' && state.outcome === 'suspended') return projectSuspended();
   if (state.kind !== 'payable' || attempt < state.attempt) return alreadyStarted();
-  if (attempt > state.attempt) return invalid('attempt', `The present attempt is ${state.attempt}.`);
+  if (attempt > state.attempt) return validationError('attempt', `The present attempt is ${state.attempt}.`);
   if (payment_method === undefined || !methods.includes(payment_method)) {
-    return invalid('payment_method', 'The order does not offer this method.');
+    return validationError('payment_method', 'The order does not offer this method.');
   }
   return { attempt, payment_method };
 }
@@ -202,7 +202,7 @@ function isPresentAttempt({ state }: Payable, attempt: number): boolean {
 
 function firstOf(errors: Required<FormResult>['field_errors']): ServiceError | undefined {
   const name = CARD_FIELDS.find((one) => errors[one] !== undefined);
-  return name && invalid(name, errors[name] ?? '');
+  return name && validationError(name, errors[name] ?? '');
 }
 
 /** The attempt was made before, by this form or another, or the payable has ended. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { connect } from '../db/connection';
+import { connectDatabase } from '../db/connection';
 import { median } from './figures';
 import { eventNamesOf, workflowTasksIn } from './history';
 import type { Row } from './rows';
@@ -68,7 +68,7 @@ async function historyOf(client: Client, workflow_ids: readonly string[]): Promi
 
 /** From now on the server writes every statement that it carries out, with the database's name before it. */
 async function logStatements(postgres_url: string): Promise<void> {
-  const db = connect(postgres_url, { pool_max: 1 });
+  const db = connectDatabase(postgres_url, { pool_max: 1 });
   try {
     await db.raw(`alter system set log_line_prefix = '%d| '`);
     await db.raw(`alter system set log_parameter_max_length = 0`);

@@ -1,4 +1,4 @@
-import { rows, type Database, type SqlTransaction } from '../db/connection';
+import { queryRows, type Database, type SqlTransaction } from '../db/connection';
 
 /** Orders written at a time. */
 const CHUNK = 50_000;
@@ -47,9 +47,9 @@ export async function writeBenchOrders(
   for (let from = 1; from <= count; from += CHUNK) {
     await withoutTimeLimit(db, async (trx) => {
       // Without triggers: a rebuild of the index is quicker than an outbox of all orders.
-      await rows(trx, 'set local session_replication_role = replica', {});
+      await queryRows(trx, 'set local session_replication_role = replica', {});
       const to = Math.min(from + CHUNK - 1, count);
-      await rows(trx, FILL, {
+      await queryRows(trx, FILL, {
         from,
         to,
         step: QUARTER_SECONDS / count,
@@ -59,20 +59,20 @@ export async function writeBenchOrders(
       });
     });
   }
-  await withoutTimeLimit(db, (trx) => rows(trx, 'analyze', {}));
+  await withoutTimeLimit(db, (trx) => queryRows(trx, 'analyze', {}));
 }
 
 /** So many rows take longer than a statement of the service may (rules 24.2). */
 async function withoutTimeLimit(db: Database, write: (trx: SqlTransaction) => Promise<unknown>): Promise<void> {
   await db.transaction(async (trx) => {
-    await rows(trx, 'set local statement_timeout = 0', {});
+    await queryRows(trx, 'set local statement_timeout = 0', {});
     await write(trx);
   });
 }
 
 /** Ids of some orders of the project. */
 export async function someOrderIds(db: Database, project_id: string, count: number): Promise<string[]> {
-  const found = await rows<{ id: string }>(
+  const found = await queryRows<{ id: string }>(
     db,
     'select id from orders where project_id = :project_id order by id limit :count',
     { project_id, count },
@@ -86,7 +86,7 @@ export async function changeOrders(
   order_ids: readonly string[],
   reference?: { order_id: string; merchant_order_id: string },
 ): Promise<void> {
-  await rows(
+  await queryRows(
     db,
     `update orders set version = version + 1, modified = now(),
        merchant_order_id = case when id = :order_id::uuid then :merchant_order_id else merchant_order_id end
@@ -97,7 +97,7 @@ export async function changeOrders(
 
 /** Changes that wait for the index, and whether a rebuild is under way. */
 export async function isIndexBehind(db: Database): Promise<boolean> {
-  const waiting = await rows(
+  const waiting = await queryRows(
     db,
     'select 1 from (select 1 from search_outbox union all select 1 from search_rebuild) waiting limit 1',
     {},
@@ -107,8 +107,8 @@ export async function isIndexBehind(db: Database): Promise<boolean> {
 
 /** As if there were no search: no change is noted, and the worker's indexer is not given the lease. */
 export async function stopIndexing(db: Database): Promise<void> {
-  await rows(db, 'alter table orders disable trigger user', {});
-  await rows(
+  await queryRows(db, 'alter table orders disable trigger user', {});
+  await queryRows(
     db,
     `insert into leases (name, holder, expires_at) values ('search indexer', 'bench', clock_timestamp() + interval '1 hour')
      on conflict (name) do update set holder = excluded.holder, expires_at = excluded.expires_at`,
@@ -118,6 +118,6 @@ export async function stopIndexing(db: Database): Promise<void> {
 
 /** The worker's indexer takes the lease within seconds. */
 export async function continueIndexing(db: Database): Promise<void> {
-  await rows(db, 'alter table orders enable trigger user', {});
-  await rows(db, `delete from leases where holder = 'bench'`, {});
+  await queryRows(db, 'alter table orders enable trigger user', {});
+  await queryRows(db, `delete from leases where holder = 'bench'`, {});
 }

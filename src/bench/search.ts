@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import { connect, type Database } from '../db/connection';
+import { connectDatabase, type Database } from '../db/connection';
 import { requestSearchRebuild } from '../db/search';
 import { quantile } from './figures';
 import { PAID_ORDER, createRows, type Row } from './rows';
@@ -87,7 +87,7 @@ export async function measureSearch(
   plan: SearchPlan,
   say: (text: string) => void,
 ): Promise<SearchFigures> {
-  const db = connect(stack.facts.postgres_url);
+  const db = connectDatabase(stack.facts.postgres_url);
   const merchant = searchingMerchant(stack);
   const { rows, close } = await createRows(stack, receiver);
   try {

@@ -2,7 +2,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { connect, type Database } from '../db/connection';
+import { connectDatabase, type Database } from '../db/connection';
 import { recordAttempt } from '../db/deliveries';
 import { insertOrder } from '../db/insert-order';
 import { moveOrder } from '../db/move-order';
@@ -45,7 +45,7 @@ export async function measureBesideSilentReceivers(
   const duration_ms = (deliveries / SILENT_A_SECOND) * 1_000;
   const alone = await latencyOf(row, duration_ms / 2);
   const silent = await startSilentServer();
-  const db = connect(facts.postgres_url);
+  const db = connectDatabase(facts.postgres_url);
   try {
     const waiting = await insertDeliveries(db, deliveries, silent.url);
     const [beside] = await Promise.all([

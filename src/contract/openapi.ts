@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ERRORS, typeOf, type ErrorName } from '../errors';
+import { ERRORS, errorTypeOf, type ErrorName } from '../errors';
 import { changesObject, errorsOf, takesIdempotencyKey, type Route, type RouteSet } from './routes';
 
 /** The parts of JSON Schema that the contract's schemas come out as. */
@@ -289,12 +289,15 @@ function errorResponses(names: readonly ErrorName[]): OpenApiOperation['response
       const here = names.filter((name) => ERRORS[name].status === status);
       const examples = here.map(
         (name) =>
-          [typeOf(name), { value: { error: { status, type: typeOf(name), value: ERRORS[name].meaning } } }] as const,
+          [
+            errorTypeOf(name),
+            { value: { error: { status, type: errorTypeOf(name), value: ERRORS[name].meaning } } },
+          ] as const,
       );
       return [
         status,
         {
-          description: here.map((name) => `${typeOf(name)}: ${ERRORS[name].meaning}`).join(' '),
+          description: here.map((name) => `${errorTypeOf(name)}: ${ERRORS[name].meaning}`).join(' '),
           headers: { ...HEADERS, ...((status === 429 || status === 503) && { 'Retry-After': RETRY_AFTER }) },
           content: { 'application/json': { schema: { $ref: refTo('Error') }, examples: Object.fromEntries(examples) } },
         },

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { holdsCardNumber } from '../domain/card';
-import { ServiceError, invalid, refuseFields, type WrongField } from '../errors';
+import { ServiceError, validationError, refuseFields, type WrongField } from '../errors';
 import { issueText, wrongFieldsOf } from './error';
 import { InexactNumber } from './json';
 import type { Input, Route } from './routes';
@@ -130,7 +130,9 @@ function checkValues(value: unknown, place: Place, found: WrongFields): void {
   } else if (value instanceof InexactNumber) {
     found.add({ path, text: holdsCardNumber(value.source, place) ? CARD_NUMBER : INEXACT_NUMBER });
   } else if (typeof value === 'object' && value !== null) {
-    if (depth >= DEPTH_MAX) throw invalid(path.slice(0, PATH_LENGTH_MAX), `Nested deeper than ${DEPTH_MAX} levels.`);
+    if (depth >= DEPTH_MAX) {
+      throw validationError(path.slice(0, PATH_LENGTH_MAX), `Nested deeper than ${DEPTH_MAX} levels.`);
+    }
     for (const [key, inner] of Object.entries(value)) {
       const text = textProblem(key, place);
       // The name itself must not show up in the path.
@@ -163,8 +165,8 @@ function unstorable(text: string): string | undefined {
 /** The header Idempotency-Key: 1 to 255 visible ASCII characters (rules 11.1). Throws a ValidationError. */
 export function parseIdempotencyKey(header: string): string {
   if (!/^[\x21-\x7e]{1,255}$/.test(header)) {
-    throw invalid('Idempotency-Key', 'Expected 1 to 255 visible ASCII characters.');
+    throw validationError('Idempotency-Key', 'Expected 1 to 255 visible ASCII characters.');
   }
-  if (holdsCardNumber(header)) throw invalid('Idempotency-Key', CARD_NUMBER);
+  if (holdsCardNumber(header)) throw validationError('Idempotency-Key', CARD_NUMBER);
   return header;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { SecretKeys } from '../secrets';
-import { rows, type Database } from './connection';
+import { queryRows, type Database } from './connection';
 import { pageOf, type Page, type PageRequest } from './pages';
 import { PROJECT, type Project } from './projects';
 
@@ -37,7 +37,7 @@ export async function findProjectByApiKey(
 ): Promise<KeyOwner | undefined> {
   const [, mode, id, secret] = API_KEY.exec(api_key) ?? [];
   if (id === undefined || secret === undefined) return undefined;
-  const [row] = await rows<
+  const [row] = await queryRows<
     Project & { secret_hash: Buffer; secret_key_id: string; expires: string | null; last_used: string | null }
   >(
     db,
@@ -52,7 +52,7 @@ export async function findProjectByApiKey(
   if (expires_at !== undefined && expires_at <= now) return undefined;
   const today = new Date(now).toISOString().slice(0, 10);
   if (last_used === null || last_used < today) {
-    await rows(
+    await queryRows(
       db,
       `update api_keys set last_used = cast(:today as date)
        where id = :id and (last_used is null or last_used < cast(:today as date))`,
@@ -97,7 +97,7 @@ const WORKS = 'k.revoked is null and (k.expires is null or k.expires > :now)';
 
 /** A key that works; `undefined` when there is none. `lock`: until the end of the SQL transaction. */
 export async function findApiKey(db: Database, id: string, now: Date, lock?: 'lock'): Promise<ApiKey | undefined> {
-  const [key] = await rows<ApiKey>(db, `${KEY} where k.id = :id and ${WORKS} ${lock ? 'for update of k' : ''}`, {
+  const [key] = await queryRows<ApiKey>(db, `${KEY} where k.id = :id and ${WORKS} ${lock ? 'for update of k' : ''}`, {
     id,
     now,
   });

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { rows, type Database, type SqlTransaction } from './connection';
+import { queryRows, type Database, type SqlTransaction } from './connection';
 import { pageOf, type Page, type PageRequest } from './pages';
 
 /** Who changed something: a client of the bearer-token host, the API key of a project, or somebody at the command line. */
@@ -84,7 +84,7 @@ export async function listChanges(db: Database, filter: AuditFilter, page: PageR
 
 /** Whether the database refuses to change and delete entries: the trigger is there and not disabled. */
 export async function isAuditTrailGuarded(db: Database): Promise<boolean> {
-  const found = await rows(
+  const found = await queryRows(
     db,
     `select 1 from pg_trigger
      where tgname = 'audit_trail_keep' and tgrelid = cast('audit_trail' as regclass) and tgenabled <> 'D'`,

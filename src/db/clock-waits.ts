@@ -2,7 +2,7 @@ import type { DeliveryId, DeliveryProgress } from '../domain/delivery';
 import type { OrderRecord } from '../domain/order-record';
 import type { PaymentLinkRecord } from '../domain/payment-link';
 import type { LateApprovalWatch } from '../domain/waits';
-import { rows, type Database } from './connection';
+import { queryRows, type Database } from './connection';
 import { openFollowUpsOf, type OpenFollowUp } from './follow-ups';
 import { findOrder } from './order-record';
 import { findPaymentLink } from './payment-links';
@@ -31,11 +31,15 @@ export async function findClockWaits(db: Database, clock_id: string): Promise<Cl
 }
 
 async function readClockWaits(db: Database, clock_id: string): Promise<ClockWaits> {
-  const [clock] = await rows<{ offset_ms: number }>(db, 'select offset_ms from sandbox_clocks where id = :clock_id', {
-    clock_id,
-  });
+  const [clock] = await queryRows<{ offset_ms: number }>(
+    db,
+    'select offset_ms from sandbox_clocks where id = :clock_id',
+    {
+      clock_id,
+    },
+  );
   // Orders that are final wait for nothing, except to capture or release money.
-  const open = await rows<{ id: string; kind: string }>(
+  const open = await queryRows<{ id: string; kind: string }>(
     db,
     `select o.id, o.kind from orders o where o.id in ${ordersOfClock(':clock_id')} and (
        o.status in ('new', 'processing', 'see-transactions')
@@ -45,7 +49,7 @@ async function readClockWaits(db: Database, clock_id: string): Promise<ClockWait
      ) order by o.created, o.id`,
     { clock_id },
   );
-  const deliveries = await rows<
+  const deliveries = await queryRows<
     DeliveryId & Pick<DeliveryProgress, 'status' | 'attempts'> & { project_id: string; next_attempt_at: string }
   >(
     db,
@@ -55,7 +59,7 @@ async function readClockWaits(db: Database, clock_id: string): Promise<ClockWait
      where d.order_id in ${ordersOfClock(':clock_id')} and d.status = 'new' order by d.next_attempt_at`,
     { clock_id },
   );
-  const watches = await rows<{ transaction_id: string; poll_at: string }>(
+  const watches = await queryRows<{ transaction_id: string; poll_at: string }>(
     db,
     `select w.transaction_id, w.poll_at from late_approval_watches w join transactions t on t.id = w.transaction_id
      where t.order_id in ${ordersOfClock(':clock_id')}`,

@@ -12,7 +12,7 @@ types.setTypeParser(types.builtins.INT8, Number);
 types.setTypeParser(types.builtins.TIMESTAMPTZ, (text) => text);
 
 /** An instant as statements take it: epoch milliseconds in, ISO 8601 in UTC out. */
-export const iso = (epoch_ms: number): string => new Date(epoch_ms).toISOString();
+export const toIsoTime = (epoch_ms: number): string => new Date(epoch_ms).toISOString();
 
 /** How long a process waits for Postgres, in milliseconds; what Postgres itself ends is in session.ts. */
 export interface Limits {
@@ -40,7 +40,7 @@ interface Options {
  * Opens the pool of one process. Close it with `db.destroy()`. Nothing about the session is sent when a connection is opened: connection
  * poolers refuse or drop such options. Its time zone and time limits are stored with the role (session.ts).
  */
-export function connect(postgres_url: string, options: Options = {}): Database {
+export function connectDatabase(postgres_url: string, options: Options = {}): Database {
   const { limits, session_sql } = options;
   const db = knex({
     client: 'pg',
@@ -97,7 +97,7 @@ export async function ping(db: Database): Promise<void> {
 }
 
 /** The rows of one statement written in SQL. */
-export async function rows<Row>(db: Database, sql: string, bindings: Record<string, unknown>): Promise<Row[]> {
+export async function queryRows<Row>(db: Database, sql: string, bindings: Record<string, unknown>): Promise<Row[]> {
   const result = (await db.raw(sql, bindings as never)) as { rows: Row[] };
   return result.rows;
 }
@@ -106,7 +106,7 @@ export async function rows<Row>(db: Database, sql: string, bindings: Record<stri
  * Like `rows`, for statements of the hot path: each connection parses and plans one once, under its name. Such a statement must
  * list its columns: with `select *`, a migration that adds one would break open connections.
  */
-export async function preparedRows<Row>(
+export async function queryPrepared<Row>(
   db: Database,
   name: string,
   sql: string,

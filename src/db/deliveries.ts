@@ -1,6 +1,6 @@
 import { isSlowAttempt, type DeliveryId, type DeliveryProgress } from '../domain/delivery';
-import { DELIVERY_MOVES, isFinal, sourcesOf } from '../domain/transitions';
-import { iso, rows, type Database } from './connection';
+import { DELIVERY_MOVES, isFinal, statusesBefore } from '../domain/transitions';
+import { toIsoTime, queryRows, type Database } from './connection';
 import { CLOCK_OFFSET } from './sandbox-clocks';
 
 /** A webhook, whom it goes to and how far it has come; its body is made when it is sent. */
@@ -36,7 +36,7 @@ interface DeliveryRow extends Omit<Delivery, 'next_attempt_at' | 'failure' | 'is
 
 /** The webhook; `undefined` when there is none. */
 export async function findDelivery(db: Database, { order_id, n }: DeliveryId): Promise<Delivery | undefined> {
-  const [row] = await rows<DeliveryRow>(
+  const [row] = await queryRows<DeliveryRow>(
     db,
     `select d.order_id, d.n, d.url, d.redelivery_of, d.status, d.next_attempt_at, o.project_id, p.is_test, p.webhook_secret,
        p.previous_webhook_secret, p.previous_webhook_secret_expires,
@@ -70,7 +70,7 @@ export async function recordAttempt(
   attempt: DeliveryAttempt,
   after: Pick<DeliveryProgress, 'status' | 'next_attempt_at'>,
 ): Promise<boolean> {
-  const updated = await rows(
+  const updated = await queryRows(
     db,
     `with a as (
        insert into webhook_attempts (order_id, n, attempt, time_limit_ms, started, duration_ms, status_code, failure)
@@ -85,13 +85,13 @@ export async function recordAttempt(
       order_id,
       n,
       ...attempt,
-      started: iso(attempt.started),
+      started: toIsoTime(attempt.started),
       status_code: attempt.status_code ?? null,
       failure: attempt.failure ?? null,
       to: after.status,
-      next_attempt_at: after.next_attempt_at === undefined ? null : iso(after.next_attempt_at),
+      next_attempt_at: after.next_attempt_at === undefined ? null : toIsoTime(after.next_attempt_at),
       // An attempt that decides nothing leaves the delivery in its status.
-      sources: isFinal(DELIVERY_MOVES, after.status) ? sourcesOf(DELIVERY_MOVES, after.status) : [after.status],
+      sources: isFinal(DELIVERY_MOVES, after.status) ? statusesBefore(DELIVERY_MOVES, after.status) : [after.status],
     },
   );
   return updated.length === 1;

@@ -1,6 +1,6 @@
 import type { DeliveryId } from '../domain/delivery';
 import type { DeliveryStatus } from '../domain/transitions';
-import { rows, type Database, type SqlTransaction } from './connection';
+import { queryRows, type Database, type SqlTransaction } from './connection';
 import { pageOf, type Page, type PageRequest } from './pages';
 import { CLOCK_OFFSET } from './sandbox-clocks';
 
@@ -35,13 +35,16 @@ const VIEW = `
 
 /** The delivery; `undefined` when there is none. */
 export async function findDeliveryView(db: Database, { order_id, n }: DeliveryId): Promise<DeliveryView | undefined> {
-  const [view] = await rows<DeliveryView>(db, `${VIEW} where d.order_id = :order_id and d.n = :n`, { order_id, n });
+  const [view] = await queryRows<DeliveryView>(db, `${VIEW} where d.order_id = :order_id and d.n = :n`, {
+    order_id,
+    n,
+  });
   return view;
 }
 
 /** The deliveries of an order, newest first. */
 export async function deliveryViewsOf(db: Database, order_id: string): Promise<DeliveryView[]> {
-  return await rows<DeliveryView>(db, `${VIEW} where d.order_id = :order_id order by d.n desc`, { order_id });
+  return await queryRows<DeliveryView>(db, `${VIEW} where d.order_id = :order_id order by d.n desc`, { order_id });
 }
 
 interface DeliveryFilter {
@@ -89,8 +92,8 @@ export async function insertRedelivery(
   { order_id, n }: DeliveryId,
   now: Date,
 ): Promise<DeliveryId> {
-  await rows(trx, 'select 1 from orders where id = :order_id for update', { order_id });
-  const [made] = await rows<{ n: number }>(
+  await queryRows(trx, 'select 1 from orders where id = :order_id for update', { order_id });
+  const [made] = await queryRows<{ n: number }>(
     trx,
     `insert into webhook_deliveries (order_id, n, url, next_attempt_at, created, redelivery_of)
      select order_id, (select max(n) + 1 from webhook_deliveries where order_id = :order_id), url, :now, :now,

@@ -18,7 +18,7 @@ import type { MoveDetails } from '../domain/move';
 import { lastTransaction, type OrderRecord } from '../domain/order-record';
 import { OPEN_ORDER_STATUSES, ORDER_MOVES, isFinal, type TransactionStatus } from '../domain/transitions';
 import { ServiceError, preconditionFailed } from '../errors';
-import { iso, rows, type Database, type SqlTransaction } from './connection';
+import { toIsoTime, queryRows, type Database, type SqlTransaction } from './connection';
 import { requireInTime } from './in-time';
 import { moveOrder } from './move-order';
 import { findOrder, loadOrder } from './order-record';
@@ -30,7 +30,7 @@ import { setAttention } from './update-order';
  * last one left. `undefined` when there is no such payment.
  */
 async function lockPayment(trx: SqlTransaction, { original_order_id, original_transaction_id }: PaymentId) {
-  const [order] = await rows<{ version: number }>(
+  const [order] = await queryRows<{ version: number }>(
     trx,
     `select version from orders where id = :original_order_id and kind = 'payment' for update`,
     {
@@ -38,7 +38,7 @@ async function lockPayment(trx: SqlTransaction, { original_order_id, original_tr
     },
   );
   if (order === undefined) return undefined;
-  const [transaction] = await rows<TransactionMoney & { payment_method: string }>(
+  const [transaction] = await queryRows<TransactionMoney & { payment_method: string }>(
     trx,
     `select payment_method, status, amount, capture_mode,
        (extract(epoch from capture_ends_at) * 1000)::bigint as capture_ends_at,
@@ -66,7 +66,7 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
     if (payment === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
     if (versions?.includes(payment.version) === false) throw preconditionFailed();
     const amount = amountToMove(payment.money, follow_up);
-    await rows(
+    await queryRows(
       trx,
       `with f as (
          insert into orders (id, kind, requested_by, related_order_id, clock_id, project_id, merchant_order_id, description,
@@ -105,7 +105,7 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
         extra: follow_up.extra === undefined ? null : JSON.stringify(follow_up.extra),
         payment_method: paymentMethodOf(kind, payment.payment_method),
         credit_debit: creditDebitOf(follow_up),
-        now: iso(now),
+        now: toIsoTime(now),
       },
     );
     const { pending } = FOLLOW_UPS[kind];
@@ -161,7 +161,7 @@ async function endAuthorization(
   now: number,
 ): Promise<void> {
   if (!isGivenUp(money)) return;
-  const released = await rows(
+  const released = await queryRows(
     trx,
     `select 1 from orders
      where related_order_id = :original_order_id and kind = 'void' and requested_by = 'service' limit 1`,
@@ -189,9 +189,9 @@ async function changeAmounts(
   const columns = Object.keys(changes);
   if (columns.length === 0) return;
   const added = columns.map((column) => `${column} = ${column} + :${column}`).join(', ');
-  await rows(trx, `update transactions set modified = :now, ${added} where id = :original_transaction_id`, {
+  await queryRows(trx, `update transactions set modified = :now, ${added} where id = :original_transaction_id`, {
     original_transaction_id,
-    now: iso(now),
+    now: toIsoTime(now),
     ...changes,
   });
 }
@@ -212,7 +212,7 @@ const FOLLOW_UP = `
 
 /** A payment's captures and voids that are not final, oldest first. */
 export async function openFollowUps(db: Database, original_order_id: string): Promise<OpenFollowUp[]> {
-  return await rows<OpenFollowUp>(
+  return await queryRows<OpenFollowUp>(
     db,
     `${FOLLOW_UP}
      where f.related_order_id = :original_order_id and f.kind in ('capture', 'void') and f.status = any(:open::text[])
@@ -223,12 +223,14 @@ export async function openFollowUps(db: Database, original_order_id: string): Pr
 
 /** Those follow-up orders. */
 export async function openFollowUpsOf(db: Database, ids: readonly string[]): Promise<OpenFollowUp[]> {
-  return await rows<OpenFollowUp>(db, `${FOLLOW_UP} where f.id = any(:ids::uuid[]) and f.kind <> 'payment'`, { ids });
+  return await queryRows<OpenFollowUp>(db, `${FOLLOW_UP} where f.id = any(:ids::uuid[]) and f.kind <> 'payment'`, {
+    ids,
+  });
 }
 
 /** A follow-up order whose outcome an operator settled by hand; `undefined` when it is none. */
 export async function findSettledFollowUp(db: Database, id: string): Promise<OpenFollowUp | undefined> {
-  const [found] = await rows<OpenFollowUp>(
+  const [found] = await queryRows<OpenFollowUp>(
     db,
     `${FOLLOW_UP}
      where f.id = :id and f.kind <> 'payment'

@@ -1,4 +1,4 @@
-import { iso, rows, type Database } from './connection';
+import { toIsoTime, queryRows, type Database } from './connection';
 
 /** An answer as it was sent over HTTP. */
 export interface KeptAnswer {
@@ -23,7 +23,7 @@ interface KeyName {
 
 /** What is known of a key of this owner; `undefined` when no request has claimed it. */
 export async function findKey(db: Database, { owner_id, key }: KeyName): Promise<KeyRecord | undefined> {
-  const [row] = await rows<{ request_hash: Buffer; status: number | null; body: unknown; version: number | null }>(
+  const [row] = await queryRows<{ request_hash: Buffer; status: number | null; body: unknown; version: number | null }>(
     db,
     'select request_hash, status, body, version from idempotency_keys where owner_id = :owner_id and key = :key',
     { owner_id, key },
@@ -41,11 +41,11 @@ export async function claimKey(
   { owner_id, key, request_hash }: KeyName & { request_hash: Buffer },
   now: number,
 ): Promise<boolean> {
-  const claimed = await rows(
+  const claimed = await queryRows(
     db,
     `insert into idempotency_keys (owner_id, key, request_hash, created) values (:owner_id, :key, :request_hash, :created)
      on conflict do nothing returning key`,
-    { owner_id, key, request_hash, created: iso(now) },
+    { owner_id, key, request_hash, created: toIsoTime(now) },
   );
   return claimed.length === 1;
 }
@@ -56,7 +56,7 @@ export async function keepAnswer(
   { owner_id, key }: KeyName,
   { status, body, version }: KeptAnswer,
 ): Promise<KeptAnswer> {
-  const [kept] = await rows<{ status: number; body: unknown; version: number | null }>(
+  const [kept] = await queryRows<{ status: number; body: unknown; version: number | null }>(
     db,
     `update idempotency_keys set status = coalesce(status, :status), body = coalesce(body, :body::json),
        version = case when status is null then :version else version end

@@ -1,9 +1,9 @@
 import type { OrderRecord, TransactionRecord } from '../domain/order-record';
 import type { NewOrder, NewTransaction } from '../domain/new-order';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, linkRefusal } from '../domain/payment-link';
-import { PAYMENT_LINK_MOVES, sourcesOf, type OrderStatus } from '../domain/transitions';
+import { PAYMENT_LINK_MOVES, statusesBefore, type OrderStatus } from '../domain/transitions';
 import { tooLate } from '../errors';
-import { iso, preparedRows, type Database } from './connection';
+import { toIsoTime, queryPrepared, type Database } from './connection';
 import { IN_TIME } from './in-time';
 import { findOrder, loadOrder } from './order-record';
 import { findPaymentLink } from './payment-links';
@@ -22,11 +22,11 @@ function orderRow(
     clock_id: payment_link?.id ?? order.id,
     kind: 'payment',
     status: 'new' satisfies OrderStatus,
-    expires_at: iso(times.expires_at),
+    expires_at: toIsoTime(times.expires_at),
     version: 0,
     moves: 0,
-    created: iso(times.created),
-    modified: iso(times.created),
+    created: toIsoTime(times.created),
+    modified: toIsoTime(times.created),
   };
 }
 
@@ -117,9 +117,9 @@ function transactionRow(
     currency: order.currency,
     credit_debit: 'credit',
     status: 'new',
-    expires_at: iso(times.expires_at),
-    created: iso(times.created),
-    modified: iso(times.created),
+    expires_at: toIsoTime(times.expires_at),
+    created: toIsoTime(times.created),
+    modified: toIsoTime(times.created),
   };
 }
 
@@ -156,7 +156,7 @@ export async function insertOrder(
   const { created, payment_link } = details;
   // The customer chooses the method on a link's page, the merchant with an order.
   const source = payment_link === undefined ? 'merchant' : 'customer';
-  const [result] = await preparedRows<{ inserted: number }>(
+  const [result] = await queryPrepared<{ inserted: number }>(
     db,
     payment_link === undefined ? 'insert order' : 'insert order of payment link',
     `with permitted as (${payment_link === undefined ? WHILE_IN_TIME : BEGIN_LINK_ATTEMPT}), o as (
@@ -179,12 +179,12 @@ export async function insertOrder(
           ? transactionRow(transaction, order, source, { created, expires_at: details.transaction_expires_at })
           : {},
       ),
-      created: iso(created),
+      created: toIsoTime(created),
       not_after: details.not_after ?? null,
       ...(payment_link && {
         order_id: order.id,
         payment_link_id: payment_link.id,
-        link_sources: sourcesOf(PAYMENT_LINK_MOVES, 'processing'),
+        link_sources: statusesBefore(PAYMENT_LINK_MOVES, 'processing'),
         attempts_max: PAYMENT_LINK_ATTEMPTS_MAX,
       }),
     },
@@ -231,7 +231,7 @@ export async function insertTransaction(
   transaction: NewTransaction,
   times: { created: number; expires_at: number; not_after?: number | undefined },
 ): Promise<OrderRecord> {
-  const [result] = await preparedRows<{ inserted: number }>(
+  const [result] = await queryPrepared<{ inserted: number }>(
     db,
     'insert transaction',
     `with locked as (
@@ -264,7 +264,7 @@ export async function insertTransaction(
           times,
         ),
       ),
-      created: iso(times.created),
+      created: toIsoTime(times.created),
       not_after: times.not_after ?? null,
     },
   );

@@ -1,4 +1,4 @@
-import { iso, rows, type Database } from './connection';
+import { toIsoTime, queryRows, type Database } from './connection';
 
 /**
  * Transactions that ended unpaid and may have been approved late: the processor is asked about each until `poll_at`. moveOrder writes
@@ -7,22 +7,22 @@ import { iso, rows, type Database } from './connection';
 
 /** Writes a watch unless there is one. `poll_at` in epoch milliseconds. */
 export async function insertWatch(db: Database, transaction_id: string, poll_at: number): Promise<void> {
-  await rows(
+  await queryRows(
     db,
     'insert into late_approval_watches (transaction_id, poll_at) values (:transaction_id, :poll_at) on conflict do nothing',
-    { transaction_id, poll_at: iso(poll_at) },
+    { transaction_id, poll_at: toIsoTime(poll_at) },
   );
 }
 
 /** Ends the watch: the reversal is recorded, and its own order is what is left to do. */
 export async function endWatch(db: Database, transaction_id: string): Promise<void> {
-  await rows(db, 'delete from late_approval_watches where transaction_id = :transaction_id', { transaction_id });
+  await queryRows(db, 'delete from late_approval_watches where transaction_id = :transaction_id', { transaction_id });
 }
 
 /** Ends the watch if it is due: asked at `now` (epoch milliseconds), the processor said that it had not approved. */
 export async function endDueWatch(db: Database, transaction_id: string, now: number): Promise<void> {
-  await rows(db, 'delete from late_approval_watches where transaction_id = :transaction_id and poll_at <= :now', {
+  await queryRows(db, 'delete from late_approval_watches where transaction_id = :transaction_id and poll_at <= :now', {
     transaction_id,
-    now: iso(now),
+    now: toIsoTime(now),
   });
 }

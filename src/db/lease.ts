@@ -1,4 +1,4 @@
-import { rows, type Database } from './connection';
+import { queryRows, type Database } from './connection';
 
 /**
  * Takes a lease, or renews it, by the database's clock, which it returns in epoch milliseconds; `undefined` while somebody else has the
@@ -8,7 +8,7 @@ export async function takeLease(
   db: Database,
   lease: { name: string; holder: string; lasts_ms: number },
 ): Promise<number | undefined> {
-  const [taken] = await rows<{ now: string }>(
+  const [taken] = await queryRows<{ now: string }>(
     db,
     `insert into leases (name, holder, expires_at)
      values (:name, :holder, clock_timestamp() + :lasts_ms * interval '1 millisecond')
@@ -22,5 +22,5 @@ export async function takeLease(
 
 /** Lets somebody else take the lease at once. */
 export async function releaseLease(db: Database, lease: { name: string; holder: string }): Promise<void> {
-  await rows(db, 'delete from leases where name = :name and holder = :holder', lease);
+  await queryRows(db, 'delete from leases where name = :name and holder = :holder', lease);
 }

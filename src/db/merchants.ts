@@ -1,4 +1,4 @@
-import { rows, type Database } from './connection';
+import { queryRows, type Database } from './connection';
 import { pageOf, type Page, type PageRequest } from './pages';
 
 /** A merchant. Instants are ISO 8601 texts in UTC. */
@@ -25,7 +25,7 @@ export async function insertMerchant(db: Database, merchant: NewMerchant, now: D
 
 /** The merchant; `undefined` when there is none. `lock`: until the end of the SQL transaction. */
 export async function findMerchant(db: Database, id: string, lock?: 'lock'): Promise<Merchant | undefined> {
-  const [merchant] = await rows<Merchant>(db, `${MERCHANT} where id = :id ${lock ? 'for update' : ''}`, { id });
+  const [merchant] = await queryRows<Merchant>(db, `${MERCHANT} where id = :id ${lock ? 'for update' : ''}`, { id });
   return merchant;
 }
 

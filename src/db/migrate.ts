@@ -1,6 +1,6 @@
 import knex from 'knex';
 import type { Knex } from 'knex';
-import { connect, rows, type Database } from './connection';
+import { connectDatabase, queryRows, type Database } from './connection';
 import * as initial from './migrations/001-initial';
 import { NO_TIME_LIMITS, storeSession } from './session';
 
@@ -24,7 +24,7 @@ const migrationSource: Knex.MigrationSource<string> = {
  */
 export async function migrate(postgres_url: string): Promise<void> {
   await createDatabase(postgres_url);
-  const db = connect(postgres_url, { pool_max: 2, session_sql: NO_TIME_LIMITS });
+  const db = connectDatabase(postgres_url, { pool_max: 2, session_sql: NO_TIME_LIMITS });
   try {
     await db.transaction(async (waiting) => {
       await waiting.raw('select pg_advisory_xact_lock(?)', [LOCK]);
@@ -40,13 +40,15 @@ export async function migrate(postgres_url: string): Promise<void> {
 
 /** How the schema differs from this version's, in words; `undefined` when it does not. */
 export async function schemaDifference(db: Database): Promise<string | undefined> {
-  const [there] = await rows<{ migrations: string | null }>(
+  const [there] = await queryRows<{ migrations: string | null }>(
     db,
     `select cast(to_regclass('knex_migrations') as text) as migrations`,
     {},
   );
   if (there!.migrations === null) return 'The database has no schema.';
-  const applied = (await rows<{ name: string }>(db, 'select name from knex_migrations', {})).map(({ name }) => name);
+  const applied = (await queryRows<{ name: string }>(db, 'select name from knex_migrations', {})).map(
+    ({ name }) => name,
+  );
   const known = Object.keys(MIGRATIONS);
   const [missing, unknown] = [
     known.filter((name) => !applied.includes(name)),
@@ -66,7 +68,7 @@ const NO_SUCH_DATABASE = '3D000';
 async function createDatabase(postgres_url: string): Promise<void> {
   const target = new URL(postgres_url);
   const name = decodeURIComponent(target.pathname.slice(1));
-  const probe = connect(postgres_url, { pool_max: 1, quiet: true });
+  const probe = connectDatabase(postgres_url, { pool_max: 1, quiet: true });
   try {
     await probe.raw('select 1');
     return;

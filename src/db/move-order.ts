@@ -15,11 +15,11 @@ import {
   PAYMENT_LINK_MOVES,
   TRANSACTION_MOVES,
   isFinal,
-  sourcesOf,
+  statusesBefore,
   type PaymentLinkStatus,
 } from '../domain/transitions';
 import { preconditionFailed } from '../errors';
-import { iso, preparedRows, type Database } from './connection';
+import { toIsoTime, queryPrepared, type Database } from './connection';
 import { loadOrder } from './order-record';
 
 /** The move in one statement. It answers whether it was made, and the number of the webhook that is due. */
@@ -122,7 +122,7 @@ export async function moveAsPlanned(
   const move = planned && planMove(order, planned.change);
   if (planned === undefined || move === undefined) return order;
   const { details } = planned;
-  const [result] = await preparedRows<{ moved: number; delivery: number | null }>(
+  const [result] = await queryPrepared<{ moved: number; delivery: number | null }>(
     db,
     'move order',
     MOVE_ORDER,
@@ -149,7 +149,7 @@ function bindingsOf(order: OrderRecord, move: Move, details: MoveDetails) {
   return {
     order_id: order.id,
     version: order.version,
-    order_sources: move.status_changed ? sourcesOf(ORDER_MOVES, move.order_to) : [move.order_to],
+    order_sources: move.status_changed ? statusesBefore(ORDER_MOVES, move.order_to) : [move.order_to],
     order_to: move.order_to,
     ended: move.ended ?? null,
     ended_by: move.ended === 'cancelled' ? details.source : 'service',
@@ -157,16 +157,17 @@ function bindingsOf(order: OrderRecord, move: Move, details: MoveDetails) {
     completes: move.completes,
     transaction_id: move.transaction?.transaction_id ?? null,
     transaction_to: move.transaction?.to ?? null,
-    transaction_sources: move.transaction ? sourcesOf(TRANSACTION_MOVES, move.transaction.to) : [],
-    capture_ends_at: move.transaction?.capture_ends_at === undefined ? null : iso(move.transaction.capture_ends_at),
+    transaction_sources: move.transaction ? statusesBefore(TRANSACTION_MOVES, move.transaction.to) : [],
+    capture_ends_at:
+      move.transaction?.capture_ends_at === undefined ? null : toIsoTime(move.transaction.capture_ends_at),
     payment_link_id: link_to === undefined ? null : (order.payment_link?.id ?? null),
     link_to: link_to ?? null,
-    link_sources: link_to === undefined ? [] : sourcesOf(PAYMENT_LINK_MOVES, link_to),
+    link_sources: link_to === undefined ? [] : statusesBefore(PAYMENT_LINK_MOVES, link_to),
     source: details.source,
     result: details.result ?? null,
     authorization_iso_response_code: details.authorization_iso_response_code ?? null,
     reason: details.reason ?? null,
-    now: iso(details.now),
+    now: toIsoTime(details.now),
     occurred: details.occurred ?? null,
     payment_method: details.transaction?.payment_method ?? null,
     payment_method_brand: details.transaction?.payment_method_brand ?? null,
@@ -179,8 +180,8 @@ function bindingsOf(order: OrderRecord, move: Move, details: MoveDetails) {
     received_3ds_result: details.transaction?.received_3ds_result ?? null,
     liability_shift: details.transaction?.liability_shift ?? null,
     captured_amount: details.transaction?.captured_amount ?? null,
-    late_approval_poll_at: late_approval_poll_at === undefined ? null : iso(late_approval_poll_at),
-    poll_at: poll_at === undefined ? null : iso(poll_at),
+    late_approval_poll_at: late_approval_poll_at === undefined ? null : toIsoTime(late_approval_poll_at),
+    poll_at: poll_at === undefined ? null : toIsoTime(poll_at),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { HashedSecret } from '../secrets';
-import { rows, type Database } from './connection';
+import { queryRows, type Database } from './connection';
 import { pageOf, type Page, type PageRequest } from './pages';
 
 /** An operator sees and changes everything, a merchant's client what belongs to the merchant (rules 21.6). */
@@ -45,13 +45,13 @@ export async function findOAuthClient(
   lock?: 'lock',
 ): Promise<OAuthClient | undefined> {
   const sql = `${CLIENT} and client_id = :client_id ${lock ? 'for update' : ''}`;
-  const [client] = await rows<OAuthClient>(db, sql, { client_id, now });
+  const [client] = await queryRows<OAuthClient>(db, sql, { client_id, now });
   return client;
 }
 
 /** The hashes of the client's secrets that work; none for a client that does not exist or is revoked. */
 export async function secretsOfClient(db: Database, client_id: string, now: Date): Promise<HashedSecret[]> {
-  return await rows<HashedSecret>(
+  return await queryRows<HashedSecret>(
     db,
     `select secret_hash, secret_key_id from oauth_clients where client_id = :client_id and revoked is null
      union all
@@ -68,7 +68,7 @@ export async function rollClientSecret(
   secret: HashedSecret,
   expires: Date,
 ): Promise<void> {
-  await rows(
+  await queryRows(
     db,
     `update oauth_clients set secret_hash = :secret_hash, secret_key_id = :secret_key_id,
        previous_secret_hash = secret_hash, previous_secret_key_id = secret_key_id, previous_expires = :expires
@@ -83,7 +83,7 @@ export async function revokeOAuthClient(db: Database, client_id: string, now: Da
 
 /** Writes down the day of a client's last token. */
 export async function noteClientUse(db: Database, client_id: string, now: Date): Promise<void> {
-  await rows(
+  await queryRows(
     db,
     `update oauth_clients set last_used = cast(:today as date)
      where client_id = :client_id and (last_used is null or last_used < cast(:today as date))`,
@@ -111,6 +111,7 @@ export async function listOAuthClients(db: Database, now: Date, page: PageReques
 /** Whether there is a client that may do everything. */
 export async function hasOperator(db: Database): Promise<boolean> {
   return (
-    (await rows(db, `select 1 from oauth_clients where role = 'operator' and revoked is null limit 1`, {})).length > 0
+    (await queryRows(db, `select 1 from oauth_clients where role = 'operator' and revoked is null limit 1`, {}))
+      .length > 0
   );
 }

@@ -1,6 +1,6 @@
 import { reservedAmount, type CaptureMode, type Reservation } from '../domain/amounts';
 import type { OrderRecord, TransactionRecord } from '../domain/order-record';
-import { rows, type Database } from './connection';
+import { queryRows, type Database } from './connection';
 import { CLOCK_OFFSET } from './sandbox-clocks';
 
 /** A row as the database returns it: instants as texts, absent values as null. */
@@ -41,7 +41,7 @@ const FREED_AMOUNT = `(
 
 /** The order as decisions need it; `undefined` when there is none. */
 export async function findOrder(db: Database, order_id: string): Promise<OrderRecord | undefined> {
-  const [row] = await rows<OrderRow>(
+  const [row] = await queryRows<OrderRow>(
     db,
     `select o.id, o.project_id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.charged_by,
        o.ended, o.expires_at, o.attention, ${CLOCK_OFFSET} as clock_offset_ms,

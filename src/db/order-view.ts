@@ -4,7 +4,7 @@ import type { OrderStatus, ProjectStatus, TransactionStatus } from '../domain/tr
 import type { FollowUpKind, OrderKind, RequestedBy } from '../domain/follow-up';
 import type { PaymentMethodDetails } from '../domain/new-order';
 import type { EventResult, EventSource } from '../domain/transaction';
-import { iso, rows, type Database } from './connection';
+import { toIsoTime, queryRows, type Database } from './connection';
 import { CLOCK_OFFSET } from './sandbox-clocks';
 
 /**
@@ -141,7 +141,7 @@ const ORDER_VIEW = `
 
 /** Everything a GET or the hosted page shows of one order, in one statement; `undefined` when there is none. */
 export async function findOrderView(db: Database, order_id: string): Promise<OrderView | undefined> {
-  const [order] = await rows<OrderView>(db, `${ORDER_VIEW} where o.id = :order_id`, { order_id });
+  const [order] = await queryRows<OrderView>(db, `${ORDER_VIEW} where o.id = :order_id`, { order_id });
   return order;
 }
 
@@ -151,7 +151,7 @@ export async function findOrderViews(
   project_id: string,
   order_ids: readonly string[],
 ): Promise<OrderView[]> {
-  return await rows<OrderView>(
+  return await queryRows<OrderView>(
     db,
     `${ORDER_VIEW} where o.id = any(:order_ids::uuid[]) and o.project_id = :project_id`,
     { project_id, order_ids },
@@ -167,12 +167,18 @@ export async function listOrderViews(
   project_id: string,
   { since, until, after, limit }: { since: number; until: number; after: OrderView | undefined; limit: number },
 ): Promise<OrderView[]> {
-  return await rows<OrderView>(
+  return await queryRows<OrderView>(
     db,
     `${ORDER_VIEW}
      where o.project_id = :project_id and o.created between :since and :until
        ${after === undefined ? '' : 'and (o.created, o.id) < (:until, :id)'}
      order by o.created desc, o.id desc limit :limit`,
-    { project_id, since: iso(since), until: after?.created ?? iso(until), limit, ...(after && { id: after.id }) },
+    {
+      project_id,
+      since: toIsoTime(since),
+      until: after?.created ?? toIsoTime(until),
+      limit,
+      ...(after && { id: after.id }),
+    },
   );
 }

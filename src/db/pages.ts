@@ -1,5 +1,5 @@
-import { invalid } from '../errors';
-import { rows, type Database } from './connection';
+import { validationError } from '../errors';
+import { queryRows, type Database } from './connection';
 
 /** Which part of a list is wanted. */
 export interface PageRequest {
@@ -41,7 +41,7 @@ export async function pageOf<Row>(
       ? [`(${columns.join(', ')}) < (${order.map(([, type], n) => `cast(:after_${n} as ${type})`).join(', ')})`]
       : []),
   ];
-  const found = await rows<Row & { position: string[] }>(
+  const found = await queryRows<Row & { position: string[] }>(
     db,
     `select *, json_build_array(${columns.map((column) => `cast(${column} as text)`).join(', ')}) as position from (${select}) list
      ${conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''}
@@ -65,7 +65,7 @@ function withoutPosition<Row>(row: Row & { position: string[] }): Row {
   return rest as unknown as Row;
 }
 
-const wrongCursor = () => invalid('cursor', 'Expected the value of `next` of the page before.');
+const wrongCursor = () => validationError('cursor', 'Expected the value of `next` of the page before.');
 
 function positionOf(cursor: string, length: number): string[] {
   try {

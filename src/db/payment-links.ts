@@ -1,13 +1,13 @@
 import type { LinkEndedBy, NewPaymentLink, PaymentLinkRecord } from '../domain/payment-link';
 import {
   PAYMENT_LINK_MOVES,
-  sourcesOf,
+  statusesBefore,
   type OrderStatus,
   type PaymentLinkStatus,
   type ProjectStatus,
 } from '../domain/transitions';
 import { tooLate } from '../errors';
-import { iso, rows, type Database } from './connection';
+import { toIsoTime, queryRows, type Database } from './connection';
 import { IN_TIME } from './in-time';
 import { LINK_CLOCK_OFFSET } from './sandbox-clocks';
 
@@ -58,7 +58,7 @@ const PAYMENT_LINK_VIEW = `
 
 /** Everything that a GET or the hosted page shows of one link; `undefined` when there is none. */
 export async function findPaymentLinkView(db: Database, id: string): Promise<PaymentLinkView | undefined> {
-  const [link] = await rows<PaymentLinkView>(db, `${PAYMENT_LINK_VIEW} where l.id = :id`, { id });
+  const [link] = await queryRows<PaymentLinkView>(db, `${PAYMENT_LINK_VIEW} where l.id = :id`, { id });
   return link;
 }
 
@@ -69,17 +69,17 @@ export async function listPaymentLinkViews(
   { since, until }: { since: number; until: number },
   limit: number,
 ): Promise<PaymentLinkView[]> {
-  return await rows<PaymentLinkView>(
+  return await queryRows<PaymentLinkView>(
     db,
     `${PAYMENT_LINK_VIEW} where l.project_id = :project_id and l.created between :since and :until
      order by l.created desc, l.id desc limit :limit`,
-    { project_id, since: iso(since), until: iso(until), limit },
+    { project_id, since: toIsoTime(since), until: toIsoTime(until), limit },
   );
 }
 
 /** The link as decisions need it; `undefined` when there is none. */
 export async function findPaymentLink(db: Database, id: string): Promise<PaymentLinkRecord | undefined> {
-  const [row] = await rows<
+  const [row] = await queryRows<
     Omit<PaymentLinkRecord, 'expires_at' | 'ended_by' | 'completed_order_id'> & {
       expires_at: string;
       ended_by: PaymentLinkRecord['ended_by'] | null;
@@ -119,7 +119,7 @@ export async function insertPaymentLink(
   link: NewPaymentLink,
   { created, expires_at, not_after }: { created: number; expires_at: number; not_after?: number | undefined },
 ): Promise<PaymentLinkRecord> {
-  await rows(
+  await queryRows(
     db,
     `insert into payment_links (id, project_id, merchant_order_id, amount, currency, description, payment_methods, expiration_period,
                                 expires_at, return_url, webhook_url, status, created, modified)
@@ -133,8 +133,8 @@ export async function insertPaymentLink(
       payment_methods: link.payment_methods === undefined ? null : JSON.stringify(link.payment_methods),
       return_url: link.return_url ?? null,
       webhook_url: link.webhook_url ?? null,
-      created: iso(created),
-      expires_at: iso(expires_at),
+      created: toIsoTime(created),
+      expires_at: toIsoTime(expires_at),
       not_after: not_after ?? null,
     },
   );
@@ -152,13 +152,19 @@ export async function endPaymentLink(
   id: string,
   { ended_by, versions, now }: { ended_by: LinkEndedBy; versions?: readonly number[] | undefined; now: number },
 ): Promise<PaymentLinkRecord> {
-  await rows(
+  await queryRows(
     db,
     `update payment_links set status = 'expired', ended_by = :ended_by, version = version + 1, modified = :now
      where id = :id and status = any(:sources::text[]) and status <> 'processing'
        and (:ended_by = 'merchant' or expires_at <= :now::timestamptz)
        and (:versions::int[] is null or version = any(:versions::int[]))`,
-    { id, ended_by, now: iso(now), versions: versions ?? null, sources: sourcesOf(PAYMENT_LINK_MOVES, 'expired') },
+    {
+      id,
+      ended_by,
+      now: toIsoTime(now),
+      versions: versions ?? null,
+      sources: statusesBefore(PAYMENT_LINK_MOVES, 'expired'),
+    },
   );
   return await loadPaymentLink(db, id);
 }
@@ -168,7 +174,7 @@ export async function paymentLinkHasOrder(
   db: Database,
   ids: { payment_link_id: string; order_id: string },
 ): Promise<boolean> {
-  const found = await rows(
+  const found = await queryRows(
     db,
     'select 1 from orders where id = :order_id and related_payment_link_id = :payment_link_id',
     ids,

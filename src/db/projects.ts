@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ProjectStatus } from '../domain/transitions';
-import { rows, type Database } from './connection';
+import { queryRows, type Database } from './connection';
 import { pageOf, type Page, type PageRequest } from './pages';
 
 /** A merchant's project, with the defaults of its orders. */
@@ -56,7 +56,7 @@ export const PROJECT = `
 
 /** The project; `undefined` when there is none. */
 export async function getProject(db: Database, project_id: string): Promise<Project | undefined> {
-  const [project] = await rows<Project>(db, `${PROJECT} where p.id = :project_id`, { project_id });
+  const [project] = await queryRows<Project>(db, `${PROJECT} where p.id = :project_id`, { project_id });
   return project;
 }
 
@@ -65,7 +65,7 @@ const RECORD = PROJECT.replace('p.id_namespace', 'p.id_namespace, p.suspended_by
 /** The project; `undefined` when there is none. `lock`: until the end of the SQL transaction. */
 export async function findProjectRecord(db: Database, id: string, lock?: 'lock'): Promise<ProjectRecord | undefined> {
   const sql = `${RECORD} where p.id = :id ${lock ? 'for update of p' : ''}`;
-  const [project] = await rows<ProjectRecord>(db, sql, { id });
+  const [project] = await queryRows<ProjectRecord>(db, sql, { id });
   return project;
 }
 
@@ -99,7 +99,7 @@ export interface WebhookSecrets {
 
 /** What signs the project's webhooks at an instant. Throws when there is no such project. */
 export async function webhookSecretsOf(db: Database, project_id: string, now: Date): Promise<WebhookSecrets> {
-  const [row] = await rows<WebhookSecrets>(
+  const [row] = await queryRows<WebhookSecrets>(
     db,
     `select webhook_secret as secret,
        case when previous_webhook_secret_expires > :now then previous_webhook_secret_expires end as previous_expires
@@ -112,7 +112,7 @@ export async function webhookSecretsOf(db: Database, project_id: string, now: Da
 
 /** Replaces the secret; the one before signs too until `expires`, and one that still did from an earlier roll stops at once. */
 export async function rollWebhookSecret(db: Database, project_id: string, expires: Date): Promise<void> {
-  await rows(
+  await queryRows(
     db,
     `update projects set webhook_secret = :secret, previous_webhook_secret = webhook_secret,
        previous_webhook_secret_expires = :expires

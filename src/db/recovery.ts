@@ -1,7 +1,7 @@
 import type { DeliveryId } from '../domain/delivery';
 import { OPEN_ORDER_STATUSES, PAYMENT_LINK_MOVES, PAYMENT_LINK_STATUSES, isFinal } from '../domain/transitions';
 import type { StartedClock } from '../domain/sandbox-clock';
-import { iso, rows, type Database } from './connection';
+import { toIsoTime, queryRows, type Database } from './connection';
 import type { OpenFollowUp } from './follow-ups';
 import { CLOCK_OFFSET, clockOffset, ordersOfClock } from './sandbox-clocks';
 
@@ -225,7 +225,7 @@ export async function findChecks<Name extends SourceName>(
 ): Promise<Check<Name>[]> {
   const { columns, from, at, key } = SOURCES[name];
   const periods = duePeriods(SOURCES[name], due);
-  const found = await rows<SourceRows[Name] & Position & { is_first: boolean }>(
+  const found = await queryRows<SourceRows[Name] & Position & { is_first: boolean }>(
     db,
     `select p.n::int as period, x.* from unnest(:begins::timestamptz[], :ends::timestamptz[]) with ordinality p (begins, ends, n)
      cross join lateral (
@@ -236,9 +236,9 @@ export async function findChecks<Name extends SourceName>(
      ) x
      order by p.n, x.at, x.key limit :limit`,
     {
-      begins: periods.map(({ begins }) => iso(begins)),
-      ends: periods.map(({ ends }) => iso(ends)),
-      since: iso(due.since),
+      begins: periods.map(({ begins }) => toIsoTime(begins)),
+      ends: periods.map(({ ends }) => toIsoTime(ends)),
+      since: toIsoTime(due.since),
       period: due.after?.period ?? null,
       at: due.after?.at ?? null,
       key: due.after?.key ?? null,
@@ -262,7 +262,7 @@ export interface SourceProgress {
 
 /** How far every source was checked; one that never was is missing. */
 export async function findProgress(db: Database): Promise<Partial<Record<SourceName, SourceProgress>>> {
-  const found = await rows<{
+  const found = await queryRows<{
     source: SourceName;
     checked_until: string;
     round_until: string | null;
@@ -284,11 +284,11 @@ export async function findProgress(db: Database): Promise<Partial<Record<SourceN
 export async function saveProgress(db: Database, progress: Partial<Record<SourceName, SourceProgress>>): Promise<void> {
   const sources = Object.entries(progress).map(([source, { checked_until, round_until, position }]) => ({
     source,
-    checked_until: iso(checked_until),
-    round_until: round_until === null ? null : iso(round_until),
+    checked_until: toIsoTime(checked_until),
+    round_until: round_until === null ? null : toIsoTime(round_until),
     position,
   }));
-  await rows(
+  await queryRows(
     db,
     `insert into recovery_progress (source, checked_until, round_until, position)
      select source, checked_until, round_until, position

@@ -1,7 +1,7 @@
 import { LONGEST, parseDuration } from '../domain/duration';
 import type { BegunMove, ClockMove, StartedClock } from '../domain/sandbox-clock';
 import type { TimelineClockMove } from '../domain/timeline';
-import { iso, rows, type Database } from './connection';
+import { toIsoTime, queryRows, type Database } from './connection';
 
 /** How far a clock is ahead of real time, in milliseconds, as a column; `id` names it in SQL. */
 export const clockOffset = (id: string) => `coalesce((select c.offset_ms from sandbox_clocks c where c.id = ${id}), 0)`;
@@ -30,17 +30,17 @@ export async function beginMove(
   { request_id, move, now }: { request_id: string; move: ClockMove; now: number },
 ): Promise<BegunMove | undefined> {
   return await db.transaction(async (trx) => {
-    await rows(
+    await queryRows(
       trx,
       `insert into sandbox_clocks (id, project_id, moved) values (:clock_id, :project_id, :now) on conflict do nothing`,
-      { clock_id, project_id, now: iso(now) },
+      { clock_id, project_id, now: toIsoTime(now) },
     );
-    const [clock] = await rows<{ offset_ms: number }>(
+    const [clock] = await queryRows<{ offset_ms: number }>(
       trx,
       'select offset_ms from sandbox_clocks where id = :clock_id for update',
       { clock_id },
     );
-    const moves = await rows<BegunMove & { request_id: string }>(
+    const moves = await queryRows<BegunMove & { request_id: string }>(
       trx,
       'select n, request_id, to_offset_ms from sandbox_clock_moves where clock_id = :clock_id order by n',
       { clock_id },
@@ -51,11 +51,11 @@ export async function beginMove(
     const to_offset_ms = move.to === undefined ? from_offset_ms + move.advance_ms : move.to - now;
     if (to_offset_ms <= from_offset_ms || to_offset_ms > LONGEST_MS) return undefined;
     const n = moves.length + 1;
-    await rows(
+    await queryRows(
       trx,
       `insert into sandbox_clock_moves (clock_id, n, request_id, from_offset_ms, to_offset_ms, started)
        values (:clock_id, :n, :request_id, :from_offset_ms, :to_offset_ms, :started)`,
-      { clock_id, n, request_id, from_offset_ms, to_offset_ms, started: iso(now + from_offset_ms) },
+      { clock_id, n, request_id, from_offset_ms, to_offset_ms, started: toIsoTime(now + from_offset_ms) },
     );
     return { n, to_offset_ms };
   });
@@ -63,7 +63,7 @@ export async function beginMove(
 
 /** The moves that are not finished, in their order. */
 export async function unfinishedMoves(db: Database, clock_id: string): Promise<BegunMove[]> {
-  return await rows<BegunMove>(
+  return await queryRows<BegunMove>(
     db,
     'select n, to_offset_ms from sandbox_clock_moves where clock_id = :clock_id and not is_finished order by n',
     { clock_id },
@@ -75,16 +75,16 @@ export async function setClock(
   db: Database,
   { clock_id, offset_ms, now }: { clock_id: string; offset_ms: number; now: number },
 ): Promise<void> {
-  await rows(
+  await queryRows(
     db,
     `update sandbox_clocks set offset_ms = :offset_ms, moved = :now where id = :clock_id and offset_ms < :offset_ms::bigint`,
-    { clock_id, offset_ms, now: iso(now) },
+    { clock_id, offset_ms, now: toIsoTime(now) },
   );
 }
 
 /** The end of a move: everything that fell due has happened. The object shows another time, so it is another version. */
 export async function finishMove(db: Database, { clock_id, n }: { clock_id: string; n: number }): Promise<void> {
-  await rows(
+  await queryRows(
     db,
     `with m as (
        update sandbox_clock_moves set is_finished = true where clock_id = :clock_id and n = :n and not is_finished returning 1
@@ -98,7 +98,7 @@ export async function finishMove(db: Database, { clock_id, n }: { clock_id: stri
 
 /** The moves of a clock, in their order. */
 export async function clockMoves(db: Database, clock_id: string): Promise<TimelineClockMove[]> {
-  return await rows<TimelineClockMove>(
+  return await queryRows<TimelineClockMove>(
     db,
     'select from_offset_ms, to_offset_ms, started from sandbox_clock_moves where clock_id = :clock_id order by n',
     { clock_id },

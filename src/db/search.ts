@@ -3,7 +3,7 @@ import { conditionsOf, type Query, type Subject } from '../domain/query/query';
 import type { ReportRow } from '../domain/query/report';
 import { FOLLOW_UPS } from '../domain/follow-up';
 import { OPEN_ORDER_STATUSES } from '../domain/transitions';
-import { iso, rows, type Database } from './connection';
+import { toIsoTime, queryRows, type Database } from './connection';
 
 const list = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(', ');
 const kinds = (flag: 'flag' | 'original_flag', kind: string) =>
@@ -68,7 +68,7 @@ export async function reportRows(
   order_ids: readonly string[],
   fields: readonly Subject[],
 ): Promise<ReportRow[]> {
-  return await rows<ReportRow>(
+  return await queryRows<ReportRow>(
     db,
     `select o.id as order_id, o.sequence as order_sequence, coalesce(t.attempt, 1) as attempt, ${columnsOf(fields)}
      from orders o join projects p on p.id = o.project_id
@@ -105,7 +105,9 @@ export interface SearchRefusal {
 
 /** The oldest changes, at most `limit`. */
 export async function searchChanges(db: Database, limit: number): Promise<SearchChange[]> {
-  return await rows<SearchChange>(db, 'select id, order_id from search_outbox order by id limit :limit', { limit });
+  return await queryRows<SearchChange>(db, 'select id, order_id from search_outbox order by id limit :limit', {
+    limit,
+  });
 }
 
 /**
@@ -119,7 +121,7 @@ export async function finishSearchChanges(
   now: number,
 ): Promise<void> {
   const refused = new Set(refusals.map(({ order_id }) => order_id));
-  await rows(
+  await queryRows(
     db,
     `with seen as (
        delete from search_outbox where id = any(:ids::bigint[])
@@ -133,19 +135,19 @@ export async function finishSearchChanges(
       ids: changes.map(({ id }) => id),
       taken: changes.map(({ order_id }) => order_id).filter((order_id) => !refused.has(order_id)),
       refusals: JSON.stringify(refusals),
-      now: iso(now),
+      now: toIsoTime(now),
     },
   );
 }
 
 /** Has orders written to the index again. */
 export async function addSearchChanges(db: Database, order_ids: readonly string[]): Promise<void> {
-  await rows(db, 'insert into search_outbox (order_id) select unnest(:order_ids::uuid[])', { order_ids });
+  await queryRows(db, 'insert into search_outbox (order_id) select unnest(:order_ids::uuid[])', { order_ids });
 }
 
 /** Which of the orders wait to be written to the index. */
 export async function waitingForSearch(db: Database, order_ids: readonly string[]): Promise<string[]> {
-  const waiting = await rows<{ order_id: string }>(
+  const waiting = await queryRows<{ order_id: string }>(
     db,
     'select distinct order_id from search_outbox where order_id = any(:order_ids::uuid[])',
     { order_ids },
@@ -155,7 +157,7 @@ export async function waitingForSearch(db: Database, order_ids: readonly string[
 
 /** How many orders the index has refused. */
 export async function countSearchRefusals(db: Database): Promise<number> {
-  const [row] = await rows<{ count: number }>(db, 'select count(*) as count from search_refusals', {});
+  const [row] = await queryRows<{ count: number }>(db, 'select count(*) as count from search_refusals', {});
   return row?.count ?? 0;
 }
 
@@ -163,7 +165,7 @@ export async function countSearchRefusals(db: Database): Promise<number> {
 export async function* allOrderIds(db: Database, size: number): AsyncGenerator<string[]> {
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
-    const page = await rows<{ id: string }>(
+    const page = await queryRows<{ id: string }>(
       db,
       'select id from orders where id > :after::uuid order by id limit :size',
       { after, size },
@@ -176,7 +178,7 @@ export async function* allOrderIds(db: Database, size: number): AsyncGenerator<s
 
 /** Which of the ids are orders. */
 export async function existingOrders(db: Database, order_ids: readonly string[]): Promise<string[]> {
-  const found = await rows<{ id: string }>(db, 'select id from orders where id = any(:order_ids::uuid[])', {
+  const found = await queryRows<{ id: string }>(db, 'select id from orders where id = any(:order_ids::uuid[])', {
     order_ids,
   });
   return found.map(({ id }) => id);
@@ -190,19 +192,21 @@ export interface SearchRebuild {
 
 /** Asks whoever writes to the index to build it anew. Repeat-safe: one that runs goes on. `now` in epoch milliseconds. */
 export async function requestSearchRebuild(db: Database, now: number): Promise<void> {
-  await rows(db, 'insert into search_rebuild (requested) values (:now) on conflict do nothing', { now: iso(now) });
+  await queryRows(db, 'insert into search_rebuild (requested) values (:now) on conflict do nothing', {
+    now: toIsoTime(now),
+  });
 }
 
 /** The rebuild that was asked for; `undefined` when there is none. */
 export async function searchRebuild(db: Database): Promise<SearchRebuild | undefined> {
-  const [rebuild] = await rows<SearchRebuild>(db, 'select orders from search_rebuild', {});
+  const [rebuild] = await queryRows<SearchRebuild>(db, 'select orders from search_rebuild', {});
   return rebuild;
 }
 
 /** Notes how far the rebuild is; `undefined`: it has ended. */
 export async function noteSearchRebuild(db: Database, orders: number | undefined): Promise<void> {
-  if (orders === undefined) await rows(db, 'delete from search_rebuild', {});
-  else await rows(db, 'update search_rebuild set orders = :orders', { orders });
+  if (orders === undefined) await queryRows(db, 'delete from search_rebuild', {});
+  else await queryRows(db, 'update search_rebuild set orders = :orders', { orders });
 }
 
 /** A condition in SQL on orders `o`, with its bindings. */
@@ -258,7 +262,7 @@ export async function* orderIdsByCreation(
   for (;;) {
     const after =
       last && `and (o.created, o.sequence) ${direction === 'asc' ? '>' : '<'} (:created::timestamptz, :sequence)`;
-    const page: { id: string; created: string; sequence: number }[] = await rows(
+    const page: { id: string; created: string; sequence: number }[] = await queryRows(
       db,
       `select o.id, o.created, o.sequence from orders o
        where o.project_id = :project_id and ${condition.sql} ${after ?? ''}

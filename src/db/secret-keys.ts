@@ -1,8 +1,8 @@
-import { rows, type Database } from './connection';
+import { queryRows, type Database } from './connection';
 
 /** Which keys of SECRET_KEYS are needed, for what and for how many. */
 export async function secretKeysInUse(db: Database): Promise<{ secret_key_id: string; what: string; count: number }[]> {
-  return await rows(
+  return await queryRows(
     db,
     `select secret_key_id, what, count(*)::int as count from (
        select secret_key_id, 'API keys' as what from api_keys where revoked is null

@@ -1,4 +1,4 @@
-import { rows, type Database } from './connection';
+import { queryRows, type Database } from './connection';
 
 /**
  * What every session of the service has, by the names of Postgres; times in milliseconds. A statement and a wait for a lock end before
@@ -28,7 +28,7 @@ interface Place {
  * pooler opens. Repeat-safe.
  */
 export async function storeSession(db: Database): Promise<void> {
-  const [place] = await rows<Place>(db, 'select current_user as role, current_database() as database', {});
+  const [place] = await queryRows<Place>(db, 'select current_user as role, current_database() as database', {});
   for (const statement of statementsFor(place!)) await db.raw(statement);
 }
 
@@ -61,7 +61,7 @@ const FIND_SESSION = `
  * have the settings, or not so many connections for the role (rules 24.1, 24.2).
  */
 export async function checkSession(db: Database, connections_max: number): Promise<void> {
-  const [found] = await rows<Found>(db, FIND_SESSION, {});
+  const [found] = await queryRows<Found>(db, FIND_SESSION, {});
   const { role, database, time_zone, connections } = found!;
   const wrong = [
     ...(time_zone === TIME_ZONE ? [] : [`TimeZone is ${time_zone}`]),

@@ -1,4 +1,4 @@
-import { iso, rows, type Database } from './connection';
+import { toIsoTime, queryRows, type Database } from './connection';
 
 /** What the processor paid out for a transaction, or took back, and its fee; minor units. */
 export interface SettledTransaction {
@@ -13,7 +13,7 @@ export interface SettledTransaction {
 
 /** The number of the last settlement that was fetched. */
 export async function lastSettlement(db: Database): Promise<number> {
-  const [progress] = await rows<{ last_number: number }>(db, 'select last_number from settlement_progress', {});
+  const [progress] = await queryRows<{ last_number: number }>(db, 'select last_number from settlement_progress', {});
   return progress?.last_number ?? 0;
 }
 
@@ -27,22 +27,22 @@ export async function recordSettlements(
   { after, settlements, now }: { after: number; settlements: readonly SettledTransaction[]; now: number },
 ): Promise<number> {
   return await db.transaction(async (trx) => {
-    const progress = await rows(
+    const progress = await queryRows(
       trx,
       'update settlement_progress set last_number = :last where last_number = :after returning last_number',
       { after, last: settlements.at(-1)?.number ?? after },
     );
     if (progress.length === 0) return 0;
-    await rows(
+    await queryRows(
       trx,
       `insert into open_settlements
          (number, transaction_id, settlement_currency, settlement_amount, fee_currency, fee_amount, fetched)
        select number, transaction_id, settlement_currency, settlement_amount, fee_currency, fee_amount, :now
        from json_populate_recordset(null::open_settlements, :settlements::json)`,
-      { settlements: JSON.stringify(settlements), now: iso(now) },
+      { settlements: JSON.stringify(settlements), now: toIsoTime(now) },
     );
     // An order that is being changed is left for the next fetch: this one must not make a payment wait, or block one for ever.
-    const settled = await rows(
+    const settled = await queryRows(
       trx,
       `with locked as materialized (
          select s.number, t.id as transaction_id, o.id as order_id
@@ -63,7 +63,7 @@ export async function recordSettlements(
          where id in (select order_id from locked)
        )
        delete from open_settlements where number in (select number from locked) returning number`,
-      { now: iso(now) },
+      { now: toIsoTime(now) },
     );
     return settled.length;
   });
@@ -78,7 +78,7 @@ export interface OpenSettlements {
 
 /** How many settlements wait for their transaction, and since when. */
 export async function openSettlements(db: Database): Promise<OpenSettlements> {
-  const [open] = await rows<{ waiting: number; oldest: string | null }>(
+  const [open] = await queryRows<{ waiting: number; oldest: string | null }>(
     db,
     'select count(*) as waiting, min(fetched) as oldest from open_settlements',
     {},

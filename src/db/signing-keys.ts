@@ -1,5 +1,5 @@
 import type { EncryptedText } from '../secrets';
-import { rows, type Database, type SqlTransaction } from './connection';
+import { queryRows, type Database, type SqlTransaction } from './connection';
 
 /** A public key as a JSON Web Key. */
 export type PublicKey = Record<string, unknown>;
@@ -14,7 +14,7 @@ export interface SigningKey {
 
 /** The key that signs; `undefined` before the first. */
 export async function presentSigningKey(db: Database): Promise<SigningKey | undefined> {
-  const [row] = await rows<{ kid: string; created: string; private_key: Buffer; secret_key_id: string }>(
+  const [row] = await queryRows<{ kid: string; created: string; private_key: Buffer; secret_key_id: string }>(
     db,
     'select kid, created, private_key, secret_key_id from signing_keys where replaced is null',
     {},
@@ -26,7 +26,7 @@ export async function presentSigningKey(db: Database): Promise<SigningKey | unde
 
 /** The public keys of the present key and of those that were replaced at or after `since`, the present one first. */
 export async function publicKeys(db: Database, since: Date): Promise<{ kid: string; public_key: PublicKey }[]> {
-  return await rows(
+  return await queryRows(
     db,
     `select kid, public_key from signing_keys where replaced is null or replaced >= :since
      order by replaced desc nulls first`,
@@ -43,7 +43,7 @@ export async function replaceSigningKey(
   key: { kid: string; public_key: PublicKey; private_key: EncryptedText },
   { instead_of, now, forget }: { instead_of: string | undefined; now: Date; forget: Date },
 ): Promise<boolean> {
-  await rows(trx, 'lock table signing_keys in share row exclusive mode', {});
+  await queryRows(trx, 'lock table signing_keys in share row exclusive mode', {});
   const present = await presentSigningKey(trx);
   if (present?.kid !== instead_of) return false;
   await trx('signing_keys').where('replaced', '<', forget).delete();

@@ -2,7 +2,7 @@ import type { DeliveryId, DeliveryProgress } from '../domain/delivery';
 import type { OrderRecord } from '../domain/order-record';
 import type { TimelineAttempt, TimelineClockMove } from '../domain/timeline';
 import type { LateApprovalWatch } from '../domain/waits';
-import { rows, type Database } from './connection';
+import { queryRows, type Database } from './connection';
 import { findOrder } from './order-record';
 import { findOrderViews, type OrderView } from './order-view';
 import { clockMoves } from './sandbox-clocks';
@@ -24,20 +24,20 @@ export async function findTimeline(db: Database, order: OrderView): Promise<Time
   const order_ids = [order.id, ...order.follow_ups.map(({ id }) => id)];
   const [views, attempts, deliveries, watches, orders, clock_moves] = await Promise.all([
     findOrderViews(db, order.project_id, order_ids.slice(1)),
-    rows<TimelineAttempt>(
+    queryRows<TimelineAttempt>(
       db,
       `select order_id, n, attempt, started, status_code, failure from webhook_attempts
        where order_id = any(:order_ids::uuid[]) order by started, attempt`,
       { order_ids },
     ),
-    rows<DeliveryId & Pick<DeliveryProgress, 'status' | 'attempts'> & { next_attempt_at: string }>(
+    queryRows<DeliveryId & Pick<DeliveryProgress, 'status' | 'attempts'> & { next_attempt_at: string }>(
       db,
       `select d.order_id, d.n, d.status, d.next_attempt_at,
          (select count(*)::int from webhook_attempts a where a.order_id = d.order_id and a.n = d.n) as attempts
        from webhook_deliveries d where d.order_id = any(:order_ids::uuid[]) and d.status = 'new'`,
       { order_ids },
     ),
-    rows<{ transaction_id: string; poll_at: string }>(
+    queryRows<{ transaction_id: string; poll_at: string }>(
       db,
       `select w.transaction_id, w.poll_at from late_approval_watches w join transactions t on t.id = w.transaction_id
        where t.order_id = any(:order_ids::uuid[])`,

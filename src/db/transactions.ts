@@ -1,7 +1,7 @@
 import type { CaptureMode } from '../domain/amounts';
 import type { PaymentId } from '../domain/follow-up';
 import type { PaymentMethodDetails } from '../domain/new-order';
-import { iso, rows, type Database } from './connection';
+import { toIsoTime, queryRows, type Database } from './connection';
 import { CLOCK_OFFSET } from './sandbox-clocks';
 
 /** What requests to the processor need: always the ids of the payment order, even for its follow-up orders. */
@@ -17,7 +17,7 @@ export interface Payment {
 
 /** Throws when there is no such transaction. */
 export async function findPayment(db: Database, transaction_id: string): Promise<Payment> {
-  const [row] = await rows<Payment>(
+  const [row] = await queryRows<Payment>(
     db,
     `select o.id as order_id, t.id as transaction_id, o.project_id, p.is_test,
        coalesce(t.payment_method_details, '{}'::json) as payment_method_details,
@@ -35,11 +35,11 @@ export async function recordPoll(
   db: Database,
   { transaction_id, now, poll_at }: { transaction_id: string; now: number; poll_at: number | undefined },
 ): Promise<void> {
-  await rows(
+  await queryRows(
     db,
     `update transactions set polls = polls + 1, polled_at = :now, poll_at = coalesce(:poll_at, poll_at)
      where id = :transaction_id and status in ('new', 'pending', 'processing')`,
-    { transaction_id, now: iso(now), poll_at: poll_at === undefined ? null : iso(poll_at) },
+    { transaction_id, now: toIsoTime(now), poll_at: poll_at === undefined ? null : toIsoTime(poll_at) },
   );
 }
 
@@ -52,7 +52,7 @@ type EndedPayment = PaymentId & { project_id: string; clock_offset_ms: number };
  * `undefined` for any other transaction.
  */
 export async function endedUnpaid(db: Database, transaction_id: string): Promise<EndedPayment | undefined> {
-  const [found] = await rows<EndedPayment>(
+  const [found] = await queryRows<EndedPayment>(
     db,
     `select t.order_id as original_order_id, t.id as original_transaction_id, o.project_id,
        ${CLOCK_OFFSET} as clock_offset_ms

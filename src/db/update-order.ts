@@ -1,5 +1,5 @@
 import { OPEN_ORDER_STATUSES } from '../domain/transitions';
-import { iso, rows, type Database } from './connection';
+import { toIsoTime, queryRows, type Database } from './connection';
 
 /** What a merchant may change of an order; absent fields stay as they are, null clears, others are replaced as a whole. */
 export interface OrderChanges {
@@ -25,7 +25,7 @@ export async function updateOrder(
   changes: OrderChanges,
   { versions, now }: { versions: readonly number[] | undefined; now: number },
 ): Promise<boolean> {
-  const updated = await rows(
+  const updated = await queryRows(
     db,
     `update orders set
        (merchant_order_id, description, return_url, failure_url, webhook_url, customer, extra) = (
@@ -43,7 +43,7 @@ export async function updateOrder(
       changes: JSON.stringify(changes),
       open: OPEN_ORDER_STATUSES,
       versions: versions ?? null,
-      now: iso(now),
+      now: toIsoTime(now),
     },
   );
   return updated.length === 1;
@@ -51,5 +51,5 @@ export async function updateOrder(
 
 /** Sets what an operator has to look at. Merchants do not see it, so the order stays the same version. */
 export async function setAttention(db: Database, order_id: string, attention: string): Promise<void> {
-  await rows(db, 'update orders set attention = :attention where id = :order_id', { order_id, attention });
+  await queryRows(db, 'update orders set attention = :attention where id = :order_id', { order_id, attention });
 }

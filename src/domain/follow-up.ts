@@ -1,4 +1,4 @@
-import { ServiceError, invalid } from '../errors';
+import { ServiceError, validationError } from '../errors';
 import {
   capturableAmount,
   reservedAmount,
@@ -159,7 +159,7 @@ export function paymentMethodOf(kind: FollowUpKind, original: string): string {
 }
 
 /** The key under which the processor knows the operation: derived, so that every repeat is the same request. */
-export function followUpKey(transaction_id: string, kind: FollowUpKind, follow_up_order_id: string): string {
+export function followUpIdempotencyKey(transaction_id: string, kind: FollowUpKind, follow_up_order_id: string): string {
   return `${transaction_id}:${kind}:${follow_up_order_id}`;
 }
 
@@ -181,7 +181,7 @@ export function amountToMove(
       ? new ServiceError('Conflict', whyNoCapture(money, now))
       : new ServiceError('CanNotCancelTransaction', whyNoVoid(money, now));
   }
-  if (amount !== undefined && amount > left) throw invalid('amount', `More than is left: ${left}.`);
+  if (amount !== undefined && amount > left) throw validationError('amount', `More than is left: ${left}.`);
   return amount ?? left;
 }
 

@@ -2,7 +2,7 @@ import type { PaymentMethodDetails } from './new-order';
 import { isEnding, isOpen, orderStatus, type Ending } from './order';
 import { lastTransaction, orderFacts, transactionOf, type OrderRecord, type TransactionRecord } from './order-record';
 import { POLL_AFTER_END_MS, POLL_ISSUER_AFTER_MS, pollAfter, type EventResult, type EventSource } from './transaction';
-import { ORDER_MOVES, TRANSACTION_MOVES, mayMove, type OrderStatus, type TransactionStatus } from './transitions';
+import { ORDER_MOVES, TRANSACTION_MOVES, canMove, type OrderStatus, type TransactionStatus } from './transitions';
 
 /**
  * A change to make: one transaction's status (with the order's ending, when the outcome came after it), or the end of
@@ -76,7 +76,7 @@ export function planMove(order: OrderRecord, change: Change): Move | undefined {
   const present = transactionOf(order, transaction?.transaction_id);
   if (transaction && present?.status === transaction.to) return undefined;
   if (transaction === undefined && order.ended === change.ended) return undefined;
-  if (transaction && !(present && mayMove(TRANSACTION_MOVES, present.status, transaction.to))) {
+  if (transaction && !(present && canMove(TRANSACTION_MOVES, present.status, transaction.to))) {
     throw new ForbiddenMove(`transaction ${present?.status ?? 'of another order'} → ${transaction.to}`);
   }
   const ended = transaction?.to === 'accepted' ? order.ended : (change.ended ?? endingOf(order, transaction?.to));
@@ -85,7 +85,7 @@ export function planMove(order: OrderRecord, change: Change): Move | undefined {
   );
   const order_to = orderStatus(orderFacts({ ...order, transactions, ...(ended === undefined ? {} : { ended }) }));
   const status_changed = order_to !== order.status;
-  if (status_changed && !mayMove(ORDER_MOVES, order.status, order_to)) {
+  if (status_changed && !canMove(ORDER_MOVES, order.status, order_to)) {
     throw new ForbiddenMove(`order ${order.status} → ${order_to}`);
   }
   return {

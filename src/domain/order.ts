@@ -2,7 +2,7 @@ import {
   ORDER_MOVES,
   TRANSACTION_MOVES,
   isFinal,
-  mayMove,
+  canMove,
   type OrderStatus,
   type TransactionStatus,
 } from './transitions';
@@ -87,7 +87,7 @@ export function paymentObstacle(
 
 /** Whether an order may be cancelled: not while its last transaction waits for the outcome (rules 5.7). */
 export function mayCancel(order: OrderStatus, last: TransactionStatus | undefined): boolean {
-  return mayMove(ORDER_MOVES, order, 'cancelled') && last !== 'processing';
+  return canMove(ORDER_MOVES, order, 'cancelled') && last !== 'processing';
 }
 
 /** Whether a transaction may still be paid, or its outcome is awaited: neither final nor accepted. */

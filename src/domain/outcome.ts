@@ -9,7 +9,7 @@ import {
   type TransactionRecord,
 } from './order-record';
 import type { EventResult } from './transaction';
-import { TRANSACTION_MOVES, mayMove, type TransactionStatus } from './transitions';
+import { TRANSACTION_MOVES, canMove, type TransactionStatus } from './transitions';
 
 /** What the processor says about an operation, as far as decisions need it. */
 export interface ProcessorResult {
@@ -118,7 +118,7 @@ export function planOutcome(order: OrderRecord, facts: ChargeOutcome): OutcomePl
   const { to, details } = outcomeOf(outcome, { now, clock_offset_ms: order.clock_offset_ms });
   const known = { ...details, transaction: { ...paid_with, ...details.transaction } };
   if (to === 'accepted' || to === 'error') return { action: 'move', ...settled(order, transaction, to, known) };
-  if (mayMove(TRANSACTION_MOVES, status, to)) return { action: 'move', change: { transaction_id, to }, details: known };
+  if (canMove(TRANSACTION_MOVES, status, to)) return { action: 'move', change: { transaction_id, to }, details: known };
   return to === 'pending' && status === 'pending' && isExpired(expires_at, now)
     ? { action: 'move', change: { ended: 'expired' }, details: { source: 'service', now } }
     : { action: 'keep' };

@@ -14,7 +14,7 @@ export type EventResult = 'approved' | 'declined' | 'failed';
 export const POLL_AFTER_END_MS = 15 * 60_000;
 
 /** The key under which the processor knows a charge: derived, so that every repeat is the same request. */
-export function chargeKey(transaction_id: string): string {
+export function chargeIdempotencyKey(transaction_id: string): string {
   return `${transaction_id}:charge`;
 }
 

@@ -70,13 +70,13 @@ export const DELIVERY_STATUSES = statusesOf(DELIVERY_MOVES);
 export const PROJECT_STATUSES = statusesOf(PROJECT_MOVES);
 
 /** Whether the table allows the move. Staying in a status is not a move. */
-export function mayMove<S extends string>(moves: Moves<S>, from: S, to: S): boolean {
+export function canMove<S extends string>(moves: Moves<S>, from: S, to: S): boolean {
   return moves[from].includes(to);
 }
 
 /** The statuses from which `to` may be reached: every UPDATE that writes it is guarded by them. */
-export function sourcesOf<S extends string>(moves: Moves<S>, to: S): S[] {
-  return statusesOf(moves).filter((from) => mayMove(moves, from, to));
+export function statusesBefore<S extends string>(moves: Moves<S>, to: S): S[] {
+  return statusesOf(moves).filter((from) => canMove(moves, from, to));
 }
 
 /** A final status is never left. */

@@ -1,10 +1,10 @@
 import { parseConfig } from '../config';
-import { createLog } from '../log';
+import { createLogger } from '../log';
 import { runProcess } from './process';
 import { serveApi } from './serve-api';
 
 const config = parseConfig(process.env);
-const log = createLog({ process: 'api', level: config.LOG_LEVEL });
+const log = createLogger({ process: 'api', level: config.LOG_LEVEL });
 
 /** Serves REST, the hosted page and the documentation until it is stopped. */
 runProcess(log, () => serveApi(config, log));

@@ -1,11 +1,11 @@
 import { FLOOR_PATH, floorRoute } from '../bench/floor-route';
 import { parseConfig } from '../config';
-import { createLog } from '../log';
+import { createLogger } from '../log';
 import { runProcess } from './process';
 import { serveApi } from './serve-api';
 
 const config = parseConfig(process.env);
-const log = createLog({ process: 'api', level: config.LOG_LEVEL });
+const log = createLogger({ process: 'api', level: config.LOG_LEVEL });
 
 /** The api as it is, with the route of the floor. */
 runProcess(log, () =>

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseConfig } from '../config';
-import { createLog } from '../log';
+import { createLogger } from '../log';
 import { buildWorkflowBundle } from '../temporal/workflow-bundle';
 import { runProcess } from './process';
 import { runWorker } from './run-worker';
 
 const config = parseConfig(process.env);
-const log = createLog({ process: 'worker', level: config.LOG_LEVEL });
+const log = createLogger({ process: 'worker', level: config.LOG_LEVEL });
 
 /** The worker as it is, with the floor's workflow in its bundle. */
 runProcess(log, async () => {

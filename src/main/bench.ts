@@ -11,7 +11,7 @@ import { searchReport } from '../bench/search-report';
 import { measureBesideSilentReceivers } from '../bench/silent-receivers';
 import { startBenchStack, type BenchStack } from '../bench/stack';
 import { repositoryRoot } from '../stack/files';
-import { createLog } from '../log';
+import { createLogger } from '../log';
 import { connectTemporal } from '../temporal/connect';
 
 const CONCURRENCIES = [1, 4, 16];
@@ -72,7 +72,7 @@ async function figuresOf(stack: BenchStack, plan: typeof FULL, began: number): P
     address: stack.facts.temporal_address,
     namespace: stack.facts.temporal_namespace,
     payload_keys: stack.variables['PAYLOAD_KEYS'],
-    log: createLog({ process: 'bench', level: 'warn' }),
+    log: createLogger({ process: 'bench', level: 'warn' }),
   });
   const { rows, close } = await createRows(stack, receiver);
   try {

@@ -1,5 +1,5 @@
-import { required, type Config } from '../config';
-import { LIMITS, connect, type Database } from '../db/connection';
+import { requireSetting, type Config } from '../config';
+import { LIMITS, connectDatabase, type Database } from '../db/connection';
 import { checkSession } from '../db/session';
 
 /**
@@ -8,7 +8,7 @@ import { checkSession } from '../db/session';
  */
 export async function openDatabase(config: Config): Promise<Database> {
   const pool_max = config.POSTGRES_CONNECTIONS_MAX;
-  const db = connect(required(config, 'POSTGRES_URL'), { pool_max, limits: LIMITS });
+  const db = connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max, limits: LIMITS });
   try {
     await checkSession(db, pool_max);
   } catch (error) {

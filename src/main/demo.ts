@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { newClientSecret } from '../../api/manage/operations/clients';
 import { insertApiKey, newApiKey } from '../db/api-keys';
-import { connect } from '../db/connection';
+import { connectDatabase } from '../db/connection';
 import { insertMerchant } from '../db/merchants';
 import { insertOAuthClient } from '../db/oauth-clients';
 import { upsertProject, type NewProject } from '../db/projects';
@@ -48,7 +48,7 @@ export async function createDemo(options: {
   data_dir: string;
 }): Promise<Demo> {
   const keys = await demoKeys(options.data_dir);
-  const db = connect(options.postgres_url, { pool_max: 1 });
+  const db = connectDatabase(options.postgres_url, { pool_max: 1 });
   const secrets = new SecretKeys(options.secret_keys);
   const now = new Date();
   try {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, watch } from 'node:fs';
 import path from 'node:path';
 import { parseConfig } from '../config';
 import type { StackFacts } from '../stack/facts';
-import { readIfThere, repositoryRoot } from '../stack/files';
+import { readFileIfExists, repositoryRoot } from '../stack/files';
 // Runs the stack of `npm start` in this process, which also stops it.
 import './start';
 
@@ -69,7 +69,7 @@ function reload(): void {
 
 function endOurs(): void {
   // Without the file the stack is still starting with the new code, or is stopping.
-  const { pids = {} } = JSON.parse(readIfThere(path.join(DATA_DIR, 'stack.json')) ?? '{}') as Partial<StackFacts>;
+  const { pids = {} } = JSON.parse(readFileIfExists(path.join(DATA_DIR, 'stack.json')) ?? '{}') as Partial<StackFacts>;
   for (const name of OURS) {
     const pid = pids[name];
     if (pid === undefined) continue;

@@ -10,7 +10,7 @@ import { openApi, type OpenApi } from '../contract/openapi';
 import type { Route, RouteSet } from '../contract/routes';
 import { FIELDS, FIELD_NAMES, SORT_FIELDS, type Field } from '../domain/query/fields';
 import { ORDER_MOVES, PAYMENT_LINK_MOVES, TRANSACTION_MOVES, toMermaid } from '../domain/transitions';
-import { ERRORS, typeOf, type ErrorName } from '../errors';
+import { ERRORS, errorTypeOf, type ErrorName } from '../errors';
 import { TEST_CARDS } from '../simulator/cards';
 import { repositoryRoot } from '../stack/files';
 
@@ -128,7 +128,7 @@ function errors(): string {
   const names = (Object.keys(ERRORS) as ErrorName[]).sort((a, b) => ERRORS[a].status - ERRORS[b].status);
   const rows = names.map((name) => {
     const { status, meaning, remedy } = ERRORS[name];
-    return `| ${status} \`${typeOf(name)}\` | ${meaning} ${remedy} |`;
+    return `| ${status} \`${errorTypeOf(name)}\` | ${meaning} ${remedy} |`;
   });
   return table(['Error', 'Meaning, and what to do'], rows);
 }

@@ -11,7 +11,7 @@ import { createActivities } from '../../activities';
 import { serveHealth, type HealthServer } from '../../api/http/health-server';
 import type { Probe } from '../../api/http/health';
 import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
-import { required, type Config } from '../config';
+import { requireSetting, type Config } from '../config';
 import { ping } from '../db/connection';
 import type { Logger } from '../log';
 import { createProcessor } from '../processor/client';
@@ -30,7 +30,7 @@ import { searchServer } from './search-server';
 
 /** Opens what the worker needs and polls. `bundle_path`: the workflows it runs, bundled. */
 export async function runWorker(config: Config, log: Logger, bundle_path: string): Promise<Started> {
-  const address = required(config, 'TEMPORAL_ADDRESS');
+  const address = requireSetting(config, 'TEMPORAL_ADDRESS');
   Runtime.install({
     shutdownSignals: [],
     telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }), forward: {} } },
@@ -38,7 +38,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   });
   const db = await openDatabase(config);
   const processor = createProcessor({
-    url: required(config, 'PROCESSOR_URL'),
+    url: requireSetting(config, 'PROCESSOR_URL'),
     key: config.PROCESSOR_KEY,
     timeout_ms: config.PROCESSOR_TIMEOUT_MS,
     log,

@@ -6,7 +6,7 @@ import { createOperations } from '../../api/operations';
 import { createPages, type PageRates } from '../../api/page';
 import { processorNotifications } from '../../api/processor-notifications';
 import { listen } from '../../api/http/server';
-import { required, type Config } from '../config';
+import { requireSetting, type Config } from '../config';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { findProjectByApiKey } from '../db/api-keys';
 import { ping } from '../db/connection';
@@ -31,17 +31,17 @@ export async function serveApi(
   log: Logger,
   addTo?: (pages: ReturnType<typeof createPages>, client: TemporalClient) => void,
 ): Promise<Started> {
-  const page_secret = required(config, 'PAGE_SECRET');
-  const secrets = new SecretKeys(required(config, 'SECRET_KEYS'));
+  const page_secret = requireSetting(config, 'PAGE_SECRET');
+  const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const db = await openDatabase(config);
   const processor = createProcessor({
-    url: required(config, 'PROCESSOR_URL'),
+    url: requireSetting(config, 'PROCESSOR_URL'),
     key: config.PROCESSOR_KEY,
     timeout_ms: config.PROCESSOR_TIMEOUT_MS,
     log,
   });
   const client = connectTemporal({
-    address: required(config, 'TEMPORAL_ADDRESS'),
+    address: requireSetting(config, 'TEMPORAL_ADDRESS'),
     namespace: config.TEMPORAL_NAMESPACE,
     payload_keys: config.PAYLOAD_KEYS,
     credentials: credentialsOf(config),

@@ -6,7 +6,7 @@ import document from '../../api/manage/openapi.json';
 import { createManageOperations } from '../../api/manage/operations';
 import { tokenEndpoint } from '../../api/manage/token-endpoint';
 import { Tokens } from '../../api/manage/tokens';
-import { required, type Config } from '../config';
+import { requireSetting, type Config } from '../config';
 import { MANAGE_API } from '../contract/manage/manage-api';
 import { ping } from '../db/connection';
 import type { Logger } from '../log';
@@ -20,10 +20,10 @@ import { managePublicUrl } from './public-url';
 
 /** Opens what the bearer-token host needs and listens. */
 export async function serveManage(config: Config, log: Logger): Promise<Started> {
-  const secrets = new SecretKeys(required(config, 'SECRET_KEYS'));
+  const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const db = await openDatabase(config);
   const client = connectTemporal({
-    address: required(config, 'TEMPORAL_ADDRESS'),
+    address: requireSetting(config, 'TEMPORAL_ADDRESS'),
     namespace: config.TEMPORAL_NAMESPACE,
     payload_keys: config.PAYLOAD_KEYS,
     credentials: credentialsOf(config),

@@ -1,17 +1,17 @@
-import { parseConfig, required, simulatorDatabase, type Config } from '../config';
-import { createLog } from '../log';
+import { parseConfig, requireSetting, simulatorDatabase, type Config } from '../config';
+import { createLogger } from '../log';
 import { startSimulator } from '../simulator/server';
 import { runProcess } from './process';
 
 const config = parseConfig(process.env);
-const log = createLog({ process: 'simulator', level: config.LOG_LEVEL });
+const log = createLogger({ process: 'simulator', level: config.LOG_LEVEL });
 
 /** The processor simulator until it is stopped. */
 runProcess(log, async () => {
   const simulator = await startSimulator({
     host: config.SIMULATOR_HOST,
     port: config.SIMULATOR_PORT,
-    postgres_url: config.SIMULATOR_POSTGRES_URL ?? simulatorDatabase(required(config, 'POSTGRES_URL')),
+    postgres_url: config.SIMULATOR_POSTGRES_URL ?? simulatorDatabase(requireSetting(config, 'POSTGRES_URL')),
     connections_max: config.POSTGRES_CONNECTIONS_MAX,
     key: config.PROCESSOR_KEY,
     public_url: config.SIMULATOR_PUBLIC_URL,

@@ -5,7 +5,7 @@ import { STOP_LIMITS_MS, parseConfig, type Config } from '../config';
 import { migrate } from '../db/migrate';
 import { removeFacts, summary, writeFacts, writeVariables, type StackFacts } from '../stack/facts';
 import { StackFailure, explain, checkRoom } from '../stack/failure';
-import { shown } from '../stack/files';
+import { displayPath } from '../stack/files';
 import { reach } from '../stack/ports';
 import { guardFirstStart } from '../stack/programs/first-start';
 import type { Program } from '../stack/programs/program';
@@ -62,7 +62,7 @@ async function main(): Promise<void> {
     // It was asked to stop while starting: any failure comes from that.
     if (stopping) return;
     await stop();
-    throw new StackFailure(explain(error, shown(config.DATA_DIR)));
+    throw new StackFailure(explain(error, displayPath(config.DATA_DIR)));
   }
 }
 
@@ -76,7 +76,7 @@ function lockDataFolder(data_dir: string): Lock {
   const lock = takeLock(path.join(data_dir, 'lock'));
   if ('held_by' in lock) {
     throw new StackFailure(
-      `it runs already with the data in ${shown(data_dir)} (process ${lock.held_by}): stop it there with Ctrl-C, or set DATA_DIR and the ports.`,
+      `it runs already with the data in ${displayPath(data_dir)} (process ${lock.held_by}): stop it there with Ctrl-C, or set DATA_DIR and the ports.`,
     );
   }
   return lock;

@@ -1,6 +1,6 @@
 import { parseConfig } from '../config';
 import { explain } from '../stack/failure';
-import { shown } from '../stack/files';
+import { displayPath } from '../stack/files';
 import { createProgress } from '../stack/progress';
 import { meilisearchTool } from '../stack/servers/meilisearch';
 import { temporalTool } from '../stack/servers/temporal';
@@ -19,10 +19,10 @@ async function main(): Promise<void> {
   const { signal } = new AbortController();
   try {
     for (const tool of tools) {
-      progress.say(tool.title, shown(await findTool(tool, { tools_dir: config.TOOLS_DIR, progress, signal })));
+      progress.say(tool.title, displayPath(await findTool(tool, { tools_dir: config.TOOLS_DIR, progress, signal })));
     }
   } catch (error) {
-    process.stdout.write(`tools: ${explain(error, shown(config.TOOLS_DIR))}\n`);
+    process.stdout.write(`tools: ${explain(error, displayPath(config.TOOLS_DIR))}\n`);
     process.exitCode = 1;
   }
 }

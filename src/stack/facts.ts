@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { shown, writeWhole } from './files';
+import { displayPath, writeWhole } from './files';
 import { configVariables, type StackConfig } from './settings';
 
 /** What `stack.json` holds while everything runs. */
@@ -59,7 +59,7 @@ Test key         ${facts.test_api_key}
 Live key         ${facts.live_api_key}
 Bearer host      ${facts.manage_url}/v1/
 Operator         client ${facts.operator_client_id}, secret ${facts.operator_client_secret}
-Logs             ${shown(path.join(config.DATA_DIR, 'logs'))}${path.sep}
+Logs             ${displayPath(path.join(config.DATA_DIR, 'logs'))}${path.sep}
 
 Create an order, then open its order_url to pay it:
 

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { shown } from './files';
+import { displayPath } from './files';
 
 /** A failure that a person can fix. Its message is one line: what is wrong, and what to do. */
 export class StackFailure extends Error {
@@ -51,6 +51,6 @@ export async function checkRoom(folder: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
   if (free < LEAST_BYTES) {
-    throw diskFull(shown(folder), `${Math.floor(free / MB)} MB are free; the servers need ${LEAST_BYTES / MB}`);
+    throw diskFull(displayPath(folder), `${Math.floor(free / MB)} MB are free; the servers need ${LEAST_BYTES / MB}`);
   }
 }

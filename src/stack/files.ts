@@ -29,7 +29,7 @@ export function writeWhole(file: string, text: string): void {
 }
 
 /** The file's text, `undefined` when there is no such file. Throws when it cannot be read. */
-export function readIfThere(file: string): string | undefined {
+export function readFileIfExists(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
@@ -39,7 +39,7 @@ export function readIfThere(file: string): string | undefined {
 }
 
 /** The path as a person started in this folder would type it. */
-export function shown(file: string): string {
+export function displayPath(file: string): string {
   const relative = path.relative(process.cwd(), file);
   return relative.startsWith('..') ? file : relative || '.';
 }

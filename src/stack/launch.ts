@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { configSchema } from '../config';
 import type { StackFacts } from './facts';
-import { readIfThere, repositoryRoot } from './files';
+import { readFileIfExists, repositoryRoot } from './files';
 
 /** A stack that another program has started: the benchmark's and the tests' own. */
 export interface LaunchedStack {
@@ -87,7 +87,7 @@ export function launchStack(data_dir: string, options: LaunchOptions = {}): Laun
 export async function discardStack(launched: LaunchedStack, data_dir: string): Promise<void> {
   launched.process.kill('SIGTERM');
   await launched.ended;
-  const elsewhere = readIfThere(path.join(data_dir, 'postgres.path'))?.trim();
+  const elsewhere = readFileIfExists(path.join(data_dir, 'postgres.path'))?.trim();
   for (const folder of [data_dir, elsewhere]) {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { simulatorDatabase, type Config } from '../config';
-import { readIfThere, writeWhole } from './files';
+import { readFileIfExists, writeWhole } from './files';
 import { choosePorts, type WantedPort } from './ports';
 
 /** The configuration of a whole stack: where everything is, and every secret that its processes share. */
@@ -132,7 +132,7 @@ export interface Secrets {
 /** The secrets in `data_dir`; missing ones are made and written, readable by the owner alone. */
 export function keepSecrets(data_dir: string): Secrets {
   const file = path.join(data_dir, 'secrets.json');
-  const kept = JSON.parse(readIfThere(file) ?? '{}') as Partial<Secrets>;
+  const kept = JSON.parse(readFileIfExists(file) ?? '{}') as Partial<Secrets>;
   const secrets: Secrets = {
     postgres_password: kept.postgres_password ?? randomBytes(24).toString('hex'),
     meilisearch_key: kept.meilisearch_key ?? randomBytes(24).toString('hex'),

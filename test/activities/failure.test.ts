@@ -1,11 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { withFailures } from '../../activities/failure';
-import { ServiceError, invalid } from '../../src/errors';
+import { ServiceError, validationError } from '../../src/errors';
 
 const failing = (error: unknown) => withFailures({ work: () => Promise.reject(error as Error) }).work();
 
 test('a refusal keeps its type, text and field, and nothing retries it', async () => {
-  const failure = (await failing(invalid('amount', 'Too much.')).catch(
+  const failure = (await failing(validationError('amount', 'Too much.')).catch(
     (error: unknown) => error,
   )) as ApplicationFailure;
   expect(failure).toBeInstanceOf(ApplicationFailure);

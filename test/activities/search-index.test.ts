@@ -1,5 +1,5 @@
 import { checkSearchIndex } from '../../activities/search-index';
-import { rows } from '../../src/db/connection';
+import { queryRows } from '../../src/db/connection';
 import { INDEX } from '../../src/search/settings';
 import { aSearchWorld, type SearchWorld } from '../support/search';
 import { writeOrders } from '../support/search-orders';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const check = () => checkSearchIndex({ db: world.db, index: world.writer });
-const forget = () => rows(world.db, 'delete from search_outbox', {});
+const forget = () => queryRows(world.db, 'delete from search_outbox', {});
 const EQUAL = { orders: 4, rows: 4, missing: 0, different: 0, unknown: 0, refused: 0 };
 const GONE = '0190c000-0000-7000-8000-0000000000ff';
 
@@ -29,14 +29,14 @@ it('finds what the index lacks, has otherwise or should not have, and has it wri
 
   await world.stopIndexers();
   // Changes that never reach the outbox, as no statement of the service makes.
-  await rows(world.db, "update orders set description = 'otherwise' where id = :id", { id: ids[1] });
+  await queryRows(world.db, "update orders set description = 'otherwise' where id = :id", { id: ids[1] });
   await forget();
   await world.writer.write(INDEX, [
     { order_id: ids[2]!, documents: [] },
     { order_id: GONE, documents: [{ pk: `${GONE}_0`, order_sequence: 99, row_sequence: 99, project_id: '=x' }] },
   ]);
   // One that waits for the indexer is no difference.
-  await rows(world.db, "update orders set description = 'on its way' where id = :id", { id: ids_of_added[0] });
+  await queryRows(world.db, "update orders set description = 'on its way' where id = :id", { id: ids_of_added[0] });
   expect(await check()).toEqual({ ...EQUAL, missing: 1, different: 1, unknown: 1 });
   world.anIndexer();
   await world.indexed();

@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { v7 as uuidv7 } from 'uuid';
 import { settlementActivities, type SettlementFetch } from '../../activities/settlements';
-import { rows } from '../../src/db/connection';
+import { queryRows } from '../../src/db/connection';
 import { processorOrderId } from '../../src/ids';
 import type { Processor } from '../../src/processor/client';
 import type { Settlement } from '../../src/processor/wire';
@@ -50,7 +50,7 @@ function settle(
 
 const settlementOf = async (order_id: string) =>
   (
-    await rows<{ settlement_amount: number | null; fee_amount: number | null }>(
+    await queryRows<{ settlement_amount: number | null; fee_amount: number | null }>(
       database.db,
       'select settlement_amount, fee_amount from transactions where order_id = :order_id',
       { order_id },

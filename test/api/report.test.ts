@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Readable } from 'node:stream';
 import { parseString } from 'fast-csv';
-import { rows } from '../../src/db/connection';
+import { queryRows } from '../../src/db/connection';
 import { FIELD_NAMES } from '../../src/domain/query/fields';
 import { aSearchWorld, type SearchWorld } from '../support/search';
 import { someOrders, writeOrders } from '../support/search-orders';
@@ -48,7 +48,7 @@ async function report(body: object): Promise<Record<string, string>[]> {
 }
 
 const count = async (sql: string) =>
-  (await rows<{ count: number }>(world.db, `select count(*) as count from ${sql}`, {}))[0]!.count;
+  (await queryRows<{ count: number }>(world.db, `select count(*) as count from ${sql}`, {}))[0]!.count;
 
 it('has a row for each transaction and for each order without one, by the record or by the index', async () => {
   const expected = await count('orders o left join transactions t on t.order_id = o.id');
@@ -143,7 +143,7 @@ it('refuses another format', async () => {
 async function recorded(where: string): Promise<Record<string, string>[]> {
   const instant = (column: string) =>
     `coalesce(to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"'), '')`;
-  return await rows(
+  return await queryRows(
     world.db,
     `select o.id::text, coalesce(o.merchant_order_id, '') as merchant_order_id, ${instant('o.created')} as created,
        ${instant('o.completed')} as completed, o.currency, o.amount::text, o.status, t.id::text as "transaction.id",
@@ -166,7 +166,7 @@ describe('of 50,000 rows', () => {
       await writeOrders(world.db, orders);
     }
     // As Postgres does by itself some time later: without statistics it sorts all orders for each page.
-    await rows(world.db, 'analyze', {});
+    await queryRows(world.db, 'analyze', {});
     await world.indexed();
   });
 

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { orderSchema, type Order } from '../../src/contract/order';
-import { connect, rows } from '../../src/db/connection';
+import { connectDatabase, queryRows } from '../../src/db/connection';
 import { STATES } from '../../src/domain/account-funding';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
 import { orderWorkflowId } from '../../workflows/messages';
@@ -91,7 +91,7 @@ describe('rules 14.1 and 14.2: the transaction', () => {
     });
     expectNothingEmpty(order);
     const customer = new Client();
-    await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
+    await customer.postForm(`/pay/${order.id}/`, { ...CARD, ...(await customer.openPage(order)) });
     const paid = orderSchema.parse(await getWholeOrder(merchant, order));
     expect(statusesOf(paid)).toBe('completed: accepted');
     // The card that paid stands beside the account it loads.
@@ -117,12 +117,12 @@ describe('rules 14.1 and 14.2: the transaction', () => {
       transaction: { capture_mode: 'manual', expiration_period: 'PT4H' },
     });
     const customer = new Client();
-    await customer.post(`/pay/${order.id}/`, {
+    await customer.postForm(`/pay/${order.id}/`, {
       ...CARD,
       number: CARDS.do_not_honor.number,
-      ...(await customer.open(order)),
+      ...(await customer.openPage(order)),
     });
-    await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
+    await customer.postForm(`/pay/${order.id}/`, { ...CARD, ...(await customer.openPage(order)) });
     const paid = orderSchema.parse(await getWholeOrder(merchant, order));
     expect(statusesOf(paid)).toBe('completed: error accepted');
     for (const transaction of paid.transactions!) {
@@ -364,9 +364,9 @@ describe('the second time', () => {
 });
 
 async function rowsOf<Row>(database: string, sql: string, bindings: Record<string, unknown> = {}): Promise<Row[]> {
-  const db = connect(stack().postgres_url.replace(/\/\w+$/, `/${database}`), { pool_max: 1 });
+  const db = connectDatabase(stack().postgres_url.replace(/\/\w+$/, `/${database}`), { pool_max: 1 });
   try {
-    return await rows<Row>(db, sql, bindings);
+    return await queryRows<Row>(db, sql, bindings);
   } finally {
     await db.destroy();
   }

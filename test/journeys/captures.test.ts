@@ -129,12 +129,12 @@ describe('an authorization', () => {
       transactions: [{ payment_method: 'credit-card', capture_mode: 'manual', expiration_period: 'PT3H' }],
     });
     const customer = new Client();
-    await customer.post(`/pay/${order.id}/`, {
+    await customer.postForm(`/pay/${order.id}/`, {
       ...CARD,
       number: CARDS.do_not_honor.number,
-      ...(await customer.open(order)),
+      ...(await customer.openPage(order)),
     });
-    await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
+    await customer.postForm(`/pay/${order.id}/`, { ...CARD, ...(await customer.openPage(order)) });
     const paid = orderSchema.parse(await merchant.getOrder(order.id));
     expect(statusesOf(paid)).toBe('completed: error accepted');
     for (const transaction of paid.transactions!) {

@@ -1,5 +1,5 @@
 import { orderSchema } from '../../src/contract/order';
-import { rows } from '../../src/db/connection';
+import { queryRows } from '../../src/db/connection';
 import { Merchant, statusesOf, webhookOf } from '../support/client';
 import { createTestProject } from '../support/projects';
 import { startReceiver } from '../support/receiver';
@@ -27,7 +27,7 @@ const merchant = new Merchant();
 const attentionOf = async (id: string) =>
   (
     await withDatabase((db) =>
-      rows<{ attention: string | null }>(db, 'select attention from orders where id = :id', { id }),
+      queryRows<{ attention: string | null }>(db, 'select attention from orders where id = :id', { id }),
     )
   )[0]!.attention;
 

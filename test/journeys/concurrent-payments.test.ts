@@ -14,10 +14,10 @@ const TIME_LIMIT_MS = process.env['KILL_WORKER'] === 'true' ? 600_000 : 300_000;
 async function payAtOnce(): Promise<{ story: string; charges: string[] }> {
   const { id } = await createOrder();
   const customer = new Client();
-  const form = await customer.open({ id });
+  const form = await customer.openPage({ id });
   const cards = [CARDS.approved, CARDS.approved_mastercard, CARDS.frictionless, CARDS.approved];
   await Promise.all(
-    cards.slice(0, AT_ONCE).map(({ number }) => customer.post(`/pay/${id}/`, { ...CARD, number, ...form })),
+    cards.slice(0, AT_ONCE).map(({ number }) => customer.postForm(`/pay/${id}/`, { ...CARD, number, ...form })),
   );
   // Known at once, unless the worker is killed meanwhile: whoever was told that nothing was charged presses again.
   await until(
@@ -25,10 +25,10 @@ async function payAtOnce(): Promise<{ story: string; charges: string[] }> {
     async () => {
       const now = await statusesOf(id);
       if (now.startsWith('new')) {
-        await customer.post(`/pay/${id}/`, {
+        await customer.postForm(`/pay/${id}/`, {
           ...CARD,
           number: CARDS.approved.number,
-          ...(await customer.open({ id })),
+          ...(await customer.openPage({ id })),
         });
       }
       return now.startsWith('completed');

@@ -48,7 +48,10 @@ async function typeIn(folder: string, calls: { name: string; commands: string }[
 /** The customer's part: the card form of the hosted page. */
 async function payByCard(order_id: string): Promise<string> {
   const customer = new Client();
-  const answer = await customer.post(`/pay/${order_id}/`, { ...CARD, ...(await customer.open({ id: order_id })) });
+  const answer = await customer.postForm(`/pay/${order_id}/`, {
+    ...CARD,
+    ...(await customer.openPage({ id: order_id })),
+  });
   return String(answer.status);
 }
 

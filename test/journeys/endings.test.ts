@@ -25,9 +25,9 @@ describe('cancel by the merchant', () => {
   test('takes the page out of the hands of the customer', async () => {
     const order = await merchant.createOrder();
     const customer = new Client();
-    const form = { ...CARD, ...(await customer.open(order)) };
+    const form = { ...CARD, ...(await customer.openPage(order)) };
     await merchant.cancelOrder(order.id);
-    expect(await (await customer.post(`/pay/${order.id}/`, form)).text()).toContain('cancelled');
+    expect(await (await customer.postForm(`/pay/${order.id}/`, form)).text()).toContain('cancelled');
     expect(statusesOf(await merchant.getOrder(order.id))).toBe('cancelled:');
     expect(await merchant.ledger(order.id)).toEqual([]);
   });
@@ -57,8 +57,8 @@ describe('cancel by the merchant', () => {
     for (let round = 0; round < 5; round += 1) {
       const order = await merchant.createOrder();
       const customer = new Client();
-      const form = { ...CARD, ...(await customer.open(order)) };
-      const [, cancelled] = await Promise.all([customer.post(`/pay/${order.id}/`, form), cancel(order.id)]);
+      const form = { ...CARD, ...(await customer.openPage(order)) };
+      const [, cancelled] = await Promise.all([customer.postForm(`/pay/${order.id}/`, form), cancel(order.id)]);
       const { status } = await merchant.getOrder(order.id);
       const charged = (await merchant.ledger(order.id)).length;
       expect([status, charged, cancelled.status]).toEqual(
@@ -75,8 +75,8 @@ describe('cancel by the customer', () => {
       transactions: [{ payment_method: 'credit-card' }],
     });
     const customer = new Client();
-    const { token } = await customer.open(order);
-    const answer = await customer.post(`/pay/${order.id}/cancel/`, { token });
+    const { token } = await customer.openPage(order);
+    const answer = await customer.postForm(`/pay/${order.id}/cancel/`, { token });
     expect([answer.status, answer.headers.get('location')]).toEqual([
       303,
       `https://shop.example/sorry?order_id=${order.id}&project_id=${order.project_id}`,
@@ -94,14 +94,14 @@ describe('expiry', () => {
       transactions: [{ payment_method: 'credit-card' }],
     });
     const customer = new Client();
-    const form = { ...CARD, ...(await customer.open(order)) };
+    const form = { ...CARD, ...(await customer.openPage(order)) };
     const expired = orderSchema.parse(await merchant.untilStatus(order.id, 'expired'));
     expect(statusesOf(expired)).toBe('expired: expired');
     const lived = Date.parse(expired.modified) - Date.parse(expired.created);
     expect(lived).toBeGreaterThanOrEqual(5_000);
     expect(lived).toBeLessThan(20_000);
     expect(expired.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'expired', source: 'service' });
-    expect(await (await customer.post(`/pay/${order.id}/`, form)).text()).toContain('expired');
+    expect(await (await customer.postForm(`/pay/${order.id}/`, form)).text()).toContain('expired');
     expect(refusalOf(await cancel(order.id))).toEqual([409, 'CanNotCancelTransaction']);
     expect(await merchant.getOrder(order.id)).toEqual(expired);
     expect(await merchant.ledger(order.id)).toEqual([]);
@@ -110,10 +110,10 @@ describe('expiry', () => {
   test('after a decline it is expired, not error', async () => {
     const order = await merchant.createOrder({ expiration_period: 'PT8S' });
     const customer = new Client();
-    await customer.post(`/pay/${order.id}/`, {
+    await customer.postForm(`/pay/${order.id}/`, {
       ...CARD,
       number: CARDS.do_not_honor.number,
-      ...(await customer.open(order)),
+      ...(await customer.openPage(order)),
     });
     expect(statusesOf(await merchant.untilStatus(order.id, 'expired'))).toBe('expired: error');
   });

@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { errorSchema } from '../../src/contract/error';
-import { connect, type Database } from '../../src/db/connection';
-import { ERRORS, typeOf, type ErrorName } from '../../src/errors';
+import { connectDatabase, type Database } from '../../src/db/connection';
+import { ERRORS, errorTypeOf, type ErrorName } from '../../src/errors';
 import { CARD, Client } from '../api/page/hosted-page';
 import { Merchant, type Answer, type Refusal, type Request } from '../support/client';
 import { discardStack, launchStack, readFacts, stackIn, type LaunchedStack, type RunningStack } from '../support/stack';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   await launched.ready;
   place = stackIn(data_dir);
   [merchant, live] = [new Merchant(place), new Merchant(place, place.live_api_key)];
-  db = connect(place.postgres_url, { pool_max: 1 });
+  db = connectDatabase(place.postgres_url, { pool_max: 1 });
 }, 180_000);
 afterAll(async () => {
   await db.destroy();
@@ -125,13 +125,13 @@ const REACHED: Record<Exclude<ErrorName, 'RequestTimeout'>, () => Promise<Refuse
 async function payAnAttemptTwice(): Promise<Refused> {
   const order = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
   const customer = new Client(place.api_url);
-  const form = { ...CARD, ...(await customer.open(order)) };
+  const form = { ...CARD, ...(await customer.openPage(order)) };
   // Away until the form was sent again, however long that takes.
   await merchant.addFault({ operation: 'sale', order_id: order.id, kind: 'outage' });
   try {
-    await customer.post(`/pay/${order.id}/`, form);
+    await customer.postForm(`/pay/${order.id}/`, form);
     expect((await merchant.getOrder(order.id)).status).toBe('processing');
-    const again = await customer.post(`/pay/${order.id}/`, form, { accept: 'application/json' });
+    const again = await customer.postForm(`/pay/${order.id}/`, form, { accept: 'application/json' });
     return { status: again.status, headers: again.headers, body: (await again.json()) as { error: Refusal } };
   } finally {
     await merchant.removeFaults();
@@ -143,7 +143,7 @@ test.each(Object.entries(REACHED) as [ErrorName, () => Promise<Refused>][])(
   async (name, reach) => {
     const { status, headers, body } = await reach();
     const { error } = errorSchema.parse(body);
-    expect([status, error.status, error.type]).toEqual([ERRORS[name].status, ERRORS[name].status, typeOf(name)]);
+    expect([status, error.status, error.type]).toEqual([ERRORS[name].status, ERRORS[name].status, errorTypeOf(name)]);
     expect(Object.keys(body)).toEqual(['error']);
     if (status === 429 || status === 503) expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     if (name === 'ServerError') expect(error.value).toBe(ERRORS.ServerError.meaning);

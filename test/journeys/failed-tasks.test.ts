@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError, type Client as Temporal } from '@temporalio/client';
 import type { Order } from '../../src/contract/order';
-import { rows } from '../../src/db/connection';
-import { chargeKey } from '../../src/domain/transaction';
+import { queryRows } from '../../src/db/connection';
+import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import type { Fault } from '../../src/simulator/faults';
 import { orderWorkflowId, processorAnswered } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
@@ -63,7 +63,9 @@ async function amidNews<Made extends object, Body extends Parameters<typeof isOu
     const trouble = await merchant.addFault({ ...slow, kind: 'latency', milliseconds: 2_000, times: 1 });
     const sent = send();
     await trouble.hit;
-    const [{ id } = { id: '' }] = await withDatabase((db) => rows<{ id: string }>(db, find.sql, { value: find.value }));
+    const [{ id } = { id: '' }] = await withDatabase((db) =>
+      queryRows<{ id: string }>(db, find.sql, { value: find.value }),
+    );
     await temporal.workflow
       .getHandle(orderWorkflowId(id))
       .signal(processorAnswered)
@@ -100,9 +102,9 @@ test('a payment on the hosted page', async () => {
   const { id, status } = await amidNews(async () => {
     const order = await merchant.createOrder({ amount: 800, transactions: [{ payment_method: 'credit-card' }] });
     const customer = new Client(stack().api_url);
-    const form = { ...CARD, number: CARDS.approved.number, ...(await customer.open(order)) };
+    const form = { ...CARD, number: CARDS.approved.number, ...(await customer.openPage(order)) };
     const send = async () => {
-      const { status, headers } = await customer.post(`/pay/${order.id}/`, form);
+      const { status, headers } = await customer.postForm(`/pay/${order.id}/`, form);
       return { status, headers, body: undefined };
     };
     return {
@@ -119,7 +121,7 @@ test('an order that is cancelled, at the version that its sender knew', async ()
   const { status, body } = await amidNews(async () => {
     const order = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
     return {
-      slow: { operation: 'ask', idempotency_key: chargeKey(payingTransactionId(order)) },
+      slow: { operation: 'ask', idempotency_key: chargeIdempotencyKey(payingTransactionId(order)) },
       send: async () =>
         merchant.send<Order>('DELETE', `/v1/orders/${order.id}/`, {
           headers: { 'if-match': await etagOf(merchant, order) },

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { v5 as uuidv5 } from 'uuid';
 import { createOrder, updateOrder, type Order, type OrderRequest } from '../../src/client';
-import { connect, rows } from '../../src/db/connection';
+import { connectDatabase, queryRows } from '../../src/db/connection';
 import { orderWorkflowId } from '../../workflows/messages';
 import { Merchant, answerOf, statusesOf, type Answer, type Refusal } from '../support/client';
 import { sendUntilAnswered as insistOn } from '../support/killing';
@@ -28,9 +28,9 @@ const createWithKey = (merchant: Merchant, key: string, fields: Partial<OrderReq
 
 /** As if the api had been killed at a point: the key's row loses what it got after it. */
 async function forget(place: RunningStack, key: string, what: 'the answer' | 'the claim'): Promise<void> {
-  const db = connect(place.postgres_url, { pool_max: 1 });
+  const db = connectDatabase(place.postgres_url, { pool_max: 1 });
   try {
-    const [row] = await rows(
+    const [row] = await queryRows(
       db,
       what === 'the answer'
         ? 'update idempotency_keys set status = null, body = null where key = :key returning key'
@@ -201,17 +201,17 @@ describe('crashes and silence', () => {
   /** The workflow of the order that this key makes. */
   const workflowOf = async (merchant: Merchant, key: string) => {
     const project = await merchant.getProject();
-    const db = connect(place.postgres_url, { pool_max: 1 });
-    const [row] = await rows<{ id_namespace: string }>(db, 'select id_namespace from projects where id = :id', {
+    const db = connectDatabase(place.postgres_url, { pool_max: 1 });
+    const [row] = await queryRows<{ id_namespace: string }>(db, 'select id_namespace from projects where id = :id', {
       id: project.id,
     });
     await db.destroy();
     return orderWorkflowId(uuidv5(`order:${key}`, row!.id_namespace));
   };
   const orders = async () => {
-    const db = connect(place.postgres_url, { pool_max: 1 });
+    const db = connectDatabase(place.postgres_url, { pool_max: 1 });
     try {
-      return (await rows<{ id: string }>(db, 'select id from orders order by id', {})).map(({ id }) => id);
+      return (await queryRows<{ id: string }>(db, 'select id from orders order by id', {})).map(({ id }) => id);
     } finally {
       await db.destroy();
     }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { captureTransactionAmount, createOrder, refundOrder, type Order } from '../../src/client';
 import type { Timeline } from '../../src/contract/timeline';
-import { connect, rows } from '../../src/db/connection';
+import { connectDatabase, queryRows } from '../../src/db/connection';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
 import { Merchant, statusesOf, webhookOf, type Answer } from '../support/client';
@@ -111,7 +111,7 @@ async function killedWhileCharging(
 async function orderBeingPaidOnPage(): Promise<string> {
   const order = await merchant.createOrder({ amount: 990, expiration_period: 'PT20S' });
   const customer = new Client(merchant.stack.api_url);
-  const form = { ...CARD, ...(await customer.open(order)) };
+  const form = { ...CARD, ...(await customer.openPage(order)) };
   const { hit } = await merchant.addFault({
     operation: 'sale',
     order_id: order.id,
@@ -119,7 +119,7 @@ async function orderBeingPaidOnPage(): Promise<string> {
     milliseconds: SLOW_MS,
     times: 1,
   });
-  customer.post(`/pay/${order.id}/`, form).catch(() => undefined);
+  customer.postForm(`/pay/${order.id}/`, form).catch(() => undefined);
   await hit;
   return order.id;
 }
@@ -217,13 +217,13 @@ async function expectMovedOnce({ refunded, captured, closing, answers }: MovingM
 }
 
 async function idOf(merchant_order_id: string): Promise<string> {
-  const db = connect(merchant.stack.postgres_url, { pool_max: 1 });
+  const db = connectDatabase(merchant.stack.postgres_url, { pool_max: 1 });
   try {
     return await until(
       `an order ${merchant_order_id}`,
       async () =>
         (
-          await rows<{ id: string }>(db, 'select id from orders where merchant_order_id = :merchant_order_id', {
+          await queryRows<{ id: string }>(db, 'select id from orders where merchant_order_id = :merchant_order_id', {
             merchant_order_id,
           })
         )[0]?.id,
@@ -286,9 +286,9 @@ describe('kill -9 in the middle of a payment, a refund, a capture and a windowâ€
       const link = await merchant.createPaymentLink({ amount: 990 });
       const { pathname } = new URL(link.payment_url);
       const customer = new Client(merchant.stack.api_url);
-      const form = { ...CARD, ...(await customer.open({ id: link.id }, pathname)) };
+      const form = { ...CARD, ...(await customer.openPage({ id: link.id }, pathname)) };
       const { hit } = await merchant.addFault({ operation: 'sale', kind: 'latency', milliseconds: SLOW_MS, times: 1 });
-      customer.post(pathname, form).catch(() => undefined);
+      customer.postForm(pathname, form).catch(() => undefined);
       await hit;
       await kill(name);
       await ready();

@@ -3,7 +3,7 @@ import { showPage, type PageContext } from '../../api/page/handlers';
 import { orderPayables } from '../../api/page/order';
 import type { Payable } from '../../api/page/payable';
 import { findPayment } from '../../src/db/transactions';
-import { chargeKey } from '../../src/domain/transaction';
+import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { reversalOrderId } from '../../src/ids';
 import type { OperationResult } from '../../src/processor/wire';
 import type { Orders } from '../../src/temporal/orders';
@@ -65,7 +65,7 @@ const untilClosed = (order: TestOrder, attempt = 1) =>
 
 /** What the processor knows of the charge, as its notification tells it. */
 async function newsOf({ id }: TestOrder, attempt = 1): Promise<OperationResult> {
-  const known = await world.processor.findOperation(chargeKey(transactionIdOf(id, attempt)));
+  const known = await world.processor.findOperation(chargeIdempotencyKey(transactionIdOf(id, attempt)));
   if (typeof known === 'string') throw new Error(known);
   return known;
 }
@@ -238,7 +238,9 @@ async function chargedIntoTheVoid(
       vault_token: payment_method_details.vault_token ?? '',
       return_url: 'http://127.0.0.1:1/',
     } as const;
-    expect(await world.processor.execute(charge, chargeKey(transaction_id))).toMatchObject({ result: 'approved' });
+    expect(await world.processor.execute(charge, chargeIdempotencyKey(transaction_id))).toMatchObject({
+      result: 'approved',
+    });
   };
   return { order, arrive, well: () => clerk.removeFaults() };
 }

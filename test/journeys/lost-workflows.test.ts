@@ -40,8 +40,8 @@ test('its charge is approved when nobody waits any more: the notification alone 
 test('it is paid, once, and its workflow is there again', async () => {
   const order = await lost();
   const customer = new Client(stack().api_url);
-  const form = { ...CARD, number: CARDS.approved.number, ...(await customer.open(order)) };
-  for (const _ of [1, 2]) expect((await customer.post(`/pay/${order.id}/`, form)).status).toBe(200);
+  const form = { ...CARD, number: CARDS.approved.number, ...(await customer.openPage(order)) };
+  for (const _ of [1, 2]) expect((await customer.postForm(`/pay/${order.id}/`, form)).status).toBe(200);
   expect(statusesOf(await merchant.getOrder(order.id))).toBe('completed: accepted');
   expect(await merchant.ledger(order.id)).toEqual([
     expect.objectContaining({ operation: 'sale', result: 'approved', requests: 1 }),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOrder, type Order } from '../../src/client';
-import { connect, rows, type Database } from '../../src/db/connection';
+import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import {
   Merchant,
   newIdempotencyKey,
@@ -36,7 +36,7 @@ beforeAll(async () => {
   receiver = await startReceiver();
   const stack = await own.start();
   merchant = new Merchant(stack);
-  record = connect(stack.postgres_url, { pool_max: 2, quiet: true });
+  record = connectDatabase(stack.postgres_url, { pool_max: 2, quiet: true });
 });
 afterAll(async () => {
   await record.destroy();
@@ -97,7 +97,7 @@ class Sale {
 
   /** The status that is committed in the record. */
   async committedStatus(): Promise<string | undefined> {
-    const [row] = await rows<{ status: string }>(
+    const [row] = await queryRows<{ status: string }>(
       record,
       'select status from orders where merchant_order_id = :merchant_order_id',
       { merchant_order_id: this.merchant_order_id },
@@ -128,7 +128,7 @@ async function expectPaidOnce(id: string): Promise<void> {
   expect(ledger.map(({ operation, result, amount }) => `${operation} ${result} ${amount}`)).toEqual([
     'sale approved 1250',
   ]);
-  const deliveries = await rows(record, 'select n from webhook_deliveries where order_id = :id', { id });
+  const deliveries = await queryRows(record, 'select n from webhook_deliveries where order_id = :id', { id });
   expect(deliveries.length).toBeGreaterThan(0);
   await until(`every webhook of ${id}`, () => webhooksOf(id).length === deliveries.length, WITHIN_MS);
 }
@@ -138,10 +138,10 @@ test('the processor sends its notification twice at once, and again after the en
   const transaction_id = order.transactions![0]!.id!;
   const [{ idempotency_key } = { idempotency_key: '' }] = await merchant.ledger(order.id);
   const notified = async () => {
-    const simulator = connect(merchant.stack.postgres_url.replace(/\/\w+$/, '/simulator'), { pool_max: 1 });
+    const simulator = connectDatabase(merchant.stack.postgres_url.replace(/\/\w+$/, '/simulator'), { pool_max: 1 });
     try {
       const sql = 'select sent from notifications where idempotency_key = :idempotency_key';
-      return (await rows<{ sent: string | null }>(simulator, sql, { idempotency_key })).map(
+      return (await queryRows<{ sent: string | null }>(simulator, sql, { idempotency_key })).map(
         ({ sent }) => sent !== null,
       );
     } finally {

@@ -16,8 +16,8 @@ const merchant = new Merchant();
 async function aPayer(payment_url: string) {
   const customer = new Client();
   const { pathname } = new URL(payment_url);
-  const form = { ...CARD, ...(await customer.open({ id: '' }, pathname)) };
-  return (number: string) => customer.post(pathname, { ...form, number });
+  const form = { ...CARD, ...(await customer.openPage({ id: '' }, pathname)) };
+  return (number: string) => customer.postForm(pathname, { ...form, number });
 }
 
 test(`rules 19.4: ${PAYERS} payers press at the same moment on each of ${LINKS} links: one is charged, nobody gets an error`, async () => {

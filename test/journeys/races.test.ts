@@ -1,4 +1,4 @@
-import { rows } from '../../src/db/connection';
+import { queryRows } from '../../src/db/connection';
 import { Merchant } from '../support/client';
 import { until } from '../support/until';
 import {
@@ -59,7 +59,7 @@ interface Money {
 }
 const moneyOf = (ids: Set<string>) =>
   withDatabase((db) =>
-    rows<Money>(
+    queryRows<Money>(
       db,
       `select order_id, status, captured_amount, voided_amount, refunded_amount, capture_pending_amount + void_pending_amount + refund_pending_amount as pending_amount
        from transactions where order_id = any(:ids)`,

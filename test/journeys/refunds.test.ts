@@ -185,12 +185,12 @@ describe('a refund', () => {
   test('of the attempt that paid, where others were declined', async () => {
     const order = await merchant.createOrder();
     const customer = new Client();
-    await customer.post(`/pay/${order.id}/`, {
+    await customer.postForm(`/pay/${order.id}/`, {
       ...CARD,
       number: CARDS.do_not_honor.number,
-      ...(await customer.open(order)),
+      ...(await customer.openPage(order)),
     });
-    await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
+    await customer.postForm(`/pay/${order.id}/`, { ...CARD, ...(await customer.openPage(order)) });
     const paid = await getWholeOrder(merchant, order);
     expect((await refund(merchant, order, { amount: 50 })).body.transactions![0]!.refund_of_transaction_id).toBe(
       paid.transactions![1]!.id,

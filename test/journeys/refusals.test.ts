@@ -4,14 +4,14 @@ import { CARDS } from '../support/cards';
 import { Merchant, answerOf, type Answer, type Request } from '../support/client';
 import { NOBODY } from '../support/shapes';
 import { createTestProject } from '../support/projects';
-import { connect } from '../../src/db/connection';
+import { connectDatabase } from '../../src/db/connection';
 import { stack } from '../support/stack';
 
 /** Rules 3.2: what is refused is not stored and not charged. */
 const merchant = new Merchant();
-const db = connect(stack().postgres_url, { pool_max: 2 });
+const db = connectDatabase(stack().postgres_url, { pool_max: 2 });
 /** The processor's own ledger, which know the project. */
-const simulator = connect(stack().postgres_url.replace(/\/\w+$/, '/simulator'), { pool_max: 2 });
+const simulator = connectDatabase(stack().postgres_url.replace(/\/\w+$/, '/simulator'), { pool_max: 2 });
 afterAll(() => Promise.all([db.destroy(), simulator.destroy()]));
 
 /** The documented shape, and nothing beside it. */

@@ -1,5 +1,5 @@
 import type { Order } from '../../src/contract/order';
-import { connect, rows, type Database } from '../../src/db/connection';
+import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import type { LedgerEntry } from '../../src/processor/wire';
 import type { CardName } from '../support/cards';
 import { newIdempotencyKey, type Answer, type Merchant, type Refusal } from '../support/client';
@@ -160,7 +160,7 @@ export async function untilFollowUp(merchant: Merchant, order: { id: string }, f
 
 /** Runs the work with the record of the run's stack. */
 export async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
-  const db = connect(stack().postgres_url, { pool_max: 2 });
+  const db = connectDatabase(stack().postgres_url, { pool_max: 2 });
   try {
     return await work(db);
   } finally {
@@ -171,7 +171,7 @@ export async function withDatabase<T>(work: (db: Database) => Promise<T>): Promi
 /** As if whoever answers had been killed after the request did its work: its key has no answer. */
 export async function forgetAnswer(key: string): Promise<void> {
   const updated = await withDatabase((db) =>
-    rows(db, 'update idempotency_keys set status = null, body = null where key = :key returning key', { key }),
+    queryRows(db, 'update idempotency_keys set status = null, body = null where key = :key returning key', { key }),
   );
   if (updated.length !== 1) throw new Error(`no key ${key}`);
 }

@@ -208,15 +208,15 @@ describe('a sale, declined', () => {
     const merchant = new Merchant();
     const order = await merchant.createOrder({ return_url: 'https://shop.example/thanks?cart=1' });
     const customer = new Client();
-    const first = await customer.post(`/pay/${order.id}/`, {
+    const first = await customer.postForm(`/pay/${order.id}/`, {
       ...CARD,
       number: CARDS.insufficient_funds.number,
-      ...(await customer.open(order)),
+      ...(await customer.openPage(order)),
     });
     expect([first.status, /declined/i.test(await first.text())]).toEqual([200, true]);
     expect(statusesOf(await merchant.getOrder(order.id))).toBe('processing: error');
 
-    const second = await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
+    const second = await customer.postForm(`/pay/${order.id}/`, { ...CARD, ...(await customer.openPage(order)) });
     expect([second.status, second.headers.get('location')]).toEqual([
       303,
       `https://shop.example/thanks?cart=1&order_id=${order.id}&project_id=${order.project_id}`,
@@ -233,10 +233,10 @@ describe('a sale, declined', () => {
     const merchant = new Merchant();
     const order = await merchant.createOrder();
     const customer = new Client();
-    const form = { ...CARD, ...(await customer.open(order)) };
-    const answers = await Promise.all([1, 2, 3].map(() => customer.post(`/pay/${order.id}/`, form)));
+    const form = { ...CARD, ...(await customer.openPage(order)) };
+    const answers = await Promise.all([1, 2, 3].map(() => customer.postForm(`/pay/${order.id}/`, form)));
     expect(answers.map(({ status }) => status).every((status) => status < 400)).toBe(true);
-    await customer.post(`/pay/${order.id}/`, form);
+    await customer.postForm(`/pay/${order.id}/`, form);
     expect(statusesOf(await merchant.getOrder(order.id))).toBe('completed: accepted');
     expect(await merchant.ledger(order.id)).toHaveLength(1);
   });

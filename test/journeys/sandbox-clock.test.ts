@@ -1,4 +1,4 @@
-import { connect, rows, type Database } from '../../src/db/connection';
+import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import type { Order } from '../../src/client';
 import type { PaymentLink } from '../../src/contract/payment-link';
 import type { Timeline } from '../../src/contract/timeline';
@@ -23,7 +23,7 @@ let receiver: Receiver;
 let db: Database;
 beforeAll(async () => {
   receiver = await startReceiver();
-  db = connect(stack().postgres_url);
+  db = connectDatabase(stack().postgres_url);
 });
 afterAll(async () => {
   await receiver.close();
@@ -67,7 +67,8 @@ const authorize = async (capture_mode: 'manual' | 'delayed', expiration_period: 
 async function pay(url: string, number: string): Promise<number> {
   const customer = new Client();
   const { pathname } = new URL(url);
-  return (await customer.post(pathname, { ...CARD, ...(await customer.open({ id: '' }, pathname)), number })).status;
+  return (await customer.postForm(pathname, { ...CARD, ...(await customer.openPage({ id: '' }, pathname)), number }))
+    .status;
 }
 
 const nextAt = async (id: string, event: string) => {
@@ -244,7 +245,7 @@ test('moved while the processor has the charge: the payment counts', async () =>
   const paying = merchant.createOrder({ merchant_order_id: `moved-${vault_token}`, transactions: [transaction] });
   await hit;
   const id = await until('the order is written', async () => {
-    const found = await rows<{ id: string }>(db, 'select id from orders where merchant_order_id = :it', {
+    const found = await queryRows<{ id: string }>(db, 'select id from orders where merchant_order_id = :it', {
       it: `moved-${vault_token}`,
     });
     return found[0]?.id;
@@ -285,7 +286,7 @@ test('moved while a receiver has a webhook: the next attempt waits two minutes f
 test('an unknown outcome is asked for once, at the end', async () => {
   const made = await merchant.createOrder({ transactions: [await merchant.cardTransaction('processing_approved')] });
   const polls = async () =>
-    (await rows<{ polls: number }>(db, 'select polls from transactions where order_id = :id', { id: made.id }))[0]!
+    (await queryRows<{ polls: number }>(db, 'select polls from transactions where order_id = :id', { id: made.id }))[0]!
       .polls;
   const before = await polls();
   await moveOrder(made.id, { advance: 'P400D' });

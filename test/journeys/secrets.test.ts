@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { WorkflowNotFoundError, isGrpcServiceError } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
-import { connect, rows, type Database } from '../../src/db/connection';
+import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
 import { holdsCardNumber } from '../../src/domain/card';
 import { cancelOrder, orderWorkflowId } from '../../workflows/messages';
@@ -30,20 +30,20 @@ const KEYS = [...secretsOf(place.test_api_key), ...secretsOf(place.live_api_key)
 beforeAll(async () => {
   const paid = await live.createOrder();
   const customer = new Client();
-  await customer.post(`/pay/${paid.id}/`, {
+  await customer.postForm(`/pay/${paid.id}/`, {
     ...CARD,
     number: '4242 4242 4242 4242',
     security_code: '987',
-    ...(await customer.open(paid)),
+    ...(await customer.openPage(paid)),
   });
   await live.untilStatus(paid.id, 'completed');
 
   // What is refused goes through other doors.
   const refused = await merchant.createOrder();
-  const form = { ...CARD, ...(await customer.open(refused)) };
-  await customer.post(`/pay/${refused.id}/`, { ...form, number: REAL_CARD, card_expiry: '01 / 20' });
-  await customer.post(`/pay/${refused.id}/`, { ...form, number: '4242424242424243' });
-  await customer.post(`/pay/${refused.id}/`, { ...form, number: CARDS.do_not_honor.number });
+  const form = { ...CARD, ...(await customer.openPage(refused)) };
+  await customer.postForm(`/pay/${refused.id}/`, { ...form, number: REAL_CARD, card_expiry: '01 / 20' });
+  await customer.postForm(`/pay/${refused.id}/`, { ...form, number: '4242424242424243' });
+  await customer.postForm(`/pay/${refused.id}/`, { ...form, number: CARDS.do_not_honor.number });
   await merchant.send('POST', '/v1/orders/', {
     body: { currency: 'EUR', amount: 1, description: REAL_CARD, extra: { [REAL_CARD]: REAL_CARD } },
   });
@@ -79,14 +79,14 @@ test('the search finds what it looks for', () => {
 });
 
 async function dump(db: Database): Promise<Record<string, string>> {
-  const tables = await rows<{ name: string }>(
+  const tables = await queryRows<{ name: string }>(
     db,
     `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`,
     {},
   );
   const dumped: Record<string, string> = {};
   for (const { name } of tables) {
-    dumped[name] = (await rows<{ line: string }>(db, `select row_to_json(t)::text as line from ${name} t`, {}))
+    dumped[name] = (await queryRows<{ line: string }>(db, `select row_to_json(t)::text as line from ${name} t`, {}))
       .map(({ line }) => line)
       .join('\n');
   }
@@ -97,7 +97,7 @@ test.each([
   ['the record', 'payments', 'orders', '424242******4242'],
   ["the processor's own database", 'simulator', 'cards', '424242******4242'],
 ])('%s: every table as text', async (_title, database, table, kept) => {
-  const db = connect(place.postgres_url.replace(/\/\w+$/, `/${database}`), { pool_max: 1 });
+  const db = connectDatabase(place.postgres_url.replace(/\/\w+$/, `/${database}`), { pool_max: 1 });
   try {
     const tables = await dump(db);
     expect(tables[`public.${table}`]).not.toBe('');

@@ -77,13 +77,17 @@ test('it is signed with the secret of the project, over the bytes that arrive', 
 test('every change of the status is told, each under an id of its own: declined, then paid', async () => {
   const order = await project.merchant.createOrder();
   const customer = new Client();
-  await customer.post(`/pay/${order.id}/`, {
+  await customer.postForm(`/pay/${order.id}/`, {
     ...CARD,
     number: CARDS.do_not_honor.number,
-    ...(await customer.open(order)),
+    ...(await customer.openPage(order)),
   });
-  await customer.post(`/pay/${order.id}/`, { ...CARD, number: CARDS.stolen.number, ...(await customer.open(order)) });
-  await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
+  await customer.postForm(`/pay/${order.id}/`, {
+    ...CARD,
+    number: CARDS.stolen.number,
+    ...(await customer.openPage(order)),
+  });
+  await customer.postForm(`/pay/${order.id}/`, { ...CARD, ...(await customer.openPage(order)) });
   await receiver.waitFor(2);
   await anotherOrderIsTold();
   // new → processing at the first decline, no change at the second, processing → completed.

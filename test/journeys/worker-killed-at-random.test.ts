@@ -8,7 +8,7 @@ import {
   type Order,
   type OrderRequest,
 } from '../../src/client';
-import { connect, rows } from '../../src/db/connection';
+import { connectDatabase, queryRows } from '../../src/db/connection';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS, type CardName } from '../support/cards';
 import { Merchant, statusesOf, type Answer } from '../support/client';
@@ -65,10 +65,10 @@ async function paid(over: Record<string, unknown> = {}): Promise<Order> {
 /** As a customer does: what was not answered is sent again, the same form. */
 async function payOnPage(id: string, card: CardName): Promise<void> {
   const customer = new Client(merchant.stack.api_url);
-  const form = { ...CARD, number: CARDS[card].number, ...(await customer.open({ id })) };
+  const form = { ...CARD, number: CARDS[card].number, ...(await customer.openPage({ id })) };
   await until(
     'the page answers',
-    async () => (await customer.post(`/pay/${id}/`, form)).status !== 503 || (await sleep(1_000)),
+    async () => (await customer.postForm(`/pay/${id}/`, form)).status !== 503 || (await sleep(1_000)),
     WITHIN_MS,
   );
 }
@@ -199,9 +199,9 @@ interface MoneyRow {
 
 /** What Postgres has of the payment's money and of the orders that followed it. */
 async function recordOf(order_id: string): Promise<MoneyRow | undefined> {
-  const db = connect(merchant.stack.postgres_url, { pool_max: 1 });
+  const db = connectDatabase(merchant.stack.postgres_url, { pool_max: 1 });
   try {
-    const [row] = await rows<MoneyRow>(
+    const [row] = await queryRows<MoneyRow>(
       db,
       `select sum(captured_amount)::bigint as captured, sum(voided_amount)::bigint as voided, sum(refunded_amount)::bigint as refunded,
          sum(capture_pending_amount + void_pending_amount + refund_pending_amount)::bigint as pending,

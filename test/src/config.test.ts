@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { configSchema, parseConfig, required } from '../../src/config';
+import { configSchema, parseConfig, requireSetting } from '../../src/config';
 
 test('an empty environment is a whole configuration', () => {
   const config = parseConfig({});
@@ -44,8 +44,8 @@ test('numbers and flags are parsed', () => {
 });
 
 test('what one process cannot do without is asked for by name', () => {
-  expect(() => required(parseConfig({}), 'POSTGRES_URL')).toThrow(/^POSTGRES_URL is not set: PostgreSQL/);
-  expect(required(parseConfig({ POSTGRES_URL: 'postgres://x/y' }), 'POSTGRES_URL')).toBe('postgres://x/y');
+  expect(() => requireSetting(parseConfig({}), 'POSTGRES_URL')).toThrow(/^POSTGRES_URL is not set: PostgreSQL/);
+  expect(requireSetting(parseConfig({ POSTGRES_URL: 'postgres://x/y' }), 'POSTGRES_URL')).toBe('postgres://x/y');
 });
 
 test('every variable says what it means, and milliseconds in the name are milliseconds in the text', () => {

@@ -1,4 +1,4 @@
-import { ERRORS, ServiceError, invalid, isErrorName, typeOf, type ErrorName } from '../../src/errors';
+import { ERRORS, ServiceError, validationError, isErrorName, errorTypeOf, type ErrorName } from '../../src/errors';
 
 const NAMES = Object.keys(ERRORS) as ErrorName[];
 
@@ -13,7 +13,7 @@ test.each([
   ['ServerError', 500, 'Unexpected error inside the service.'],
 ] as const)('%s has status %i and its meaning', (name, status, meaning) => {
   expect(ERRORS[name]).toMatchObject({ status, meaning });
-  expect(typeOf(name)).toBe(name);
+  expect(errorTypeOf(name)).toBe(name);
 });
 
 test('422 is for the named types only', () => {
@@ -30,15 +30,15 @@ test('422 is for the named types only', () => {
 });
 
 test('a processor that does not answer a look-up is a ServerError on the wire, at 504', () => {
-  expect([typeOf('GatewayTimeout'), ERRORS.GatewayTimeout.status]).toEqual(['ServerError', 504]);
+  expect([errorTypeOf('GatewayTimeout'), ERRORS.GatewayTimeout.status]).toEqual(['ServerError', 504]);
 });
 
 test('a late answer is a ServerError on the wire, at 503', () => {
-  expect([typeOf('ServiceUnavailable'), ERRORS.ServiceUnavailable.status]).toEqual(['ServerError', 503]);
+  expect([errorTypeOf('ServiceUnavailable'), ERRORS.ServiceUnavailable.status]).toEqual(['ServerError', 503]);
 });
 
 test('invalid names the field twice: for people and for programs', () => {
-  const error = invalid('customer.country', 'Expected two capital letters.');
+  const error = validationError('customer.country', 'Expected two capital letters.');
   expect([error.error, error.value, error.fields]).toEqual([
     'ValidationError',
     'customer.country: Expected two capital letters.',

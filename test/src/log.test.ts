@@ -1,4 +1,4 @@
-import { createLog, withoutSecrets } from '../../src/log';
+import { createLogger, withoutSecrets } from '../../src/log';
 
 const API_KEY = `test_${'0123456789ab'.padEnd(52, '0123456789abcdef')}`;
 
@@ -29,7 +29,7 @@ test('every line is one JSON value with its process, whatever field held the sec
   const lines: string[] = [];
   const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
   try {
-    const log = createLog({ process: 'api', level: 'info' });
+    const log = createLogger({ process: 'api', level: 'info' });
     log.info(
       {
         deep: { pan: '4111111111111111', number: 4111111111111111 },

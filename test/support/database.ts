@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { connect, type Database } from '../../src/db/connection';
+import { connectDatabase, type Database } from '../../src/db/connection';
 import { migrate } from '../../src/db/migrate';
 import { insertMerchant } from '../../src/db/merchants';
 import { upsertProject } from '../../src/db/projects';
@@ -30,7 +30,7 @@ export async function createTestDatabase(
   url.pathname = `/${name}`;
   await migrate(url.toString());
   const statements: string[] = [];
-  const db = connect(url.toString(), {
+  const db = connectDatabase(url.toString(), {
     pool_max: 5,
     onStatement: (sql) => statements.push(sql),
     // A server of a test's own is there to be killed.

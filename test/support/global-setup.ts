@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseConfig } from '../../src/config';
-import { connect } from '../../src/db/connection';
+import { connectDatabase } from '../../src/db/connection';
 import type { StackFacts } from '../../src/stack/facts';
 import { createProgress } from '../../src/stack/progress';
 import { timeSkippingTool } from '../../src/stack/servers/time-skipping';
@@ -52,7 +52,7 @@ export default async function globalSetup(): Promise<void> {
 async function withoutDisk({ postgres_url, pids }: StackFacts): Promise<void> {
   // With POSTGRES_URL it is somebody else's.
   if (pids['postgres'] === undefined) return;
-  const db = connect(postgres_url, { pool_max: 1 });
+  const db = connectDatabase(postgres_url, { pool_max: 1 });
   try {
     await db.raw('alter system set synchronous_commit = off');
     await db.raw('select pg_reload_conf()');

@@ -1,5 +1,5 @@
 import { checkSearchIndex } from '../../activities/search-index';
-import { connect, rows } from '../../src/db/connection';
+import { connectDatabase, queryRows } from '../../src/db/connection';
 import { SearchWriter } from '../../src/search/writer';
 import type { RunningStack } from './stack';
 import { until } from './until';
@@ -8,10 +8,10 @@ import { until } from './until';
 export async function indexDifferences(
   place: Pick<RunningStack, 'postgres_url' | 'meilisearch_url' | 'meilisearch_key'>,
 ): Promise<string[]> {
-  const db = connect(place.postgres_url, { pool_max: 1 });
+  const db = connectDatabase(place.postgres_url, { pool_max: 1 });
   try {
     await until('every change is in the search index', async () => {
-      const waiting = await rows(db, 'select 1 from search_outbox limit 1', {});
+      const waiting = await queryRows(db, 'select 1 from search_outbox limit 1', {});
       return waiting.length === 0;
     });
     const index = new SearchWriter({ url: place.meilisearch_url, master_key: place.meilisearch_key });

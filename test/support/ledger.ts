@@ -1,4 +1,4 @@
-import { connect, rows, type Database } from '../../src/db/connection';
+import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import type { RunningStack } from './stack';
 
 /** The record of a stack against the ledger of its processor: after all that happened they must be equal, in both directions. */
@@ -51,8 +51,8 @@ export async function ledgerDifferences(
   place: Pick<RunningStack, 'postgres_url' | 'simulator_url'>,
   within_ms = 180_000,
 ): Promise<string[]> {
-  const record = connect(place.postgres_url, { pool_max: 1 });
-  const ledger = connect(place.postgres_url.replace(/\/[^/]+$/, '/simulator'), { pool_max: 1 });
+  const record = connectDatabase(place.postgres_url, { pool_max: 1 });
+  const ledger = connectDatabase(place.postgres_url.replace(/\/[^/]+$/, '/simulator'), { pool_max: 1 });
   const give_up = Date.now() + within_ms;
   try {
     await fetch(`${place.simulator_url}/control/faults/`, { method: 'DELETE' });
@@ -73,13 +73,15 @@ export async function ledgerDifferences(
 
 async function compare(record: Database, ledger: Database): Promise<string[]> {
   // The ledger first: whatever is in the record by then and not in them is a difference for the next look.
-  const booked = await rows<Booked>(
+  const booked = await queryRows<Booked>(
     ledger,
     'select idempotency_key, operation, transaction_id, project_id, follow_up_order_id, amount, result from operations order by sequence',
     {},
   );
-  const projects = new Set((await rows<{ id: string }>(record, 'select id from projects', {})).map(({ id }) => id));
-  const payments = await rows<Recorded>(
+  const projects = new Set(
+    (await queryRows<{ id: string }>(record, 'select id from projects', {})).map(({ id }) => id),
+  );
+  const payments = await queryRows<Recorded>(
     record,
     `select t.id as transaction_id, t.order_id, t.capture_mode, t.status, t.amount, t.captured_amount,
        t.voided_amount, t.refunded_amount, t.charged_back_amount,
@@ -89,7 +91,7 @@ async function compare(record: Database, ledger: Database): Promise<string[]> {
      from transactions t join orders o on o.id = t.order_id where o.kind = 'payment'`,
     {},
   );
-  const follow_ups = await rows<FollowUp>(
+  const follow_ups = await queryRows<FollowUp>(
     record,
     `select o.id, o.kind, o.status, o.amount, o.requested_by, t.original_transaction_id from orders o join transactions t on t.order_id = o.id where o.kind <> 'payment'`,
     {},

@@ -1,5 +1,5 @@
 import type { Database } from '../../src/db/connection';
-import { rows } from '../../src/db/connection';
+import { queryRows } from '../../src/db/connection';
 import { until } from './until';
 
 /** Milliseconds from the start of a statement to when its sender has gone. */
@@ -18,7 +18,7 @@ export async function runBehindLock<T>(
   outcome.catch(() => undefined);
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   // Not asked by the holder: within one transaction pg_stat_activity stays as it was seen first.
-  await until('the statement waits for the lock', async () => (await rows(db, waiting, {})).length > 0);
+  await until('the statement waits for the lock', async () => (await queryRows(db, waiting, {})).length > 0);
   await until('its sender has gone', () => Date.now() > not_after + 1);
   await holder.commit();
   return await outcome;

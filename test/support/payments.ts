@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { rows, type Database } from '../../src/db/connection';
+import { queryRows, type Database } from '../../src/db/connection';
 import { insertFollowUp, recordFollowUpOutcome } from '../../src/db/follow-ups';
 import { moveOrder } from '../../src/db/move-order';
 import type { FollowUpKind, FollowUpRequest, NewFollowUp, RequestedBy } from '../../src/domain/follow-up';
@@ -111,7 +111,7 @@ export async function aSettledFollowUp(
 
 /** Every row of a payment and of what follows it: what a repeat or a refusal must leave as it is. */
 export async function everythingOf(db: Database, { id: order_id }: OrderRecord): Promise<unknown> {
-  return await rows(
+  return await queryRows(
     db,
     `with o as (select * from orders where :order_id in (id, related_order_id)), t as (select t.* from transactions t join o on o.id = t.order_id)
      select (select json_agg(o order by id) from o) as orders, (select json_agg(t order by id) from t) as transactions,

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { connect } from '../../src/db/connection';
+import { connectDatabase } from '../../src/db/connection';
 import { choosePorts } from '../../src/stack/ports';
 import { keepRunning } from '../../src/stack/programs/program';
 import { silent } from '../../src/stack/progress';
@@ -30,7 +30,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   });
   await kept.ready;
   const answers = async () => {
-    const db = connect(url, { pool_max: 1, quiet: true });
+    const db = connectDatabase(url, { pool_max: 1, quiet: true });
     try {
       await db.raw('select 1');
       return true;

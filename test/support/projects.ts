@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { insertApiKey, newApiKey } from '../../src/db/api-keys';
-import { connect, rows } from '../../src/db/connection';
+import { connectDatabase, queryRows } from '../../src/db/connection';
 import { insertMerchant } from '../../src/db/merchants';
 import { upsertProject, type NewProject } from '../../src/db/projects';
 import { SecretKeys } from '../../src/secrets';
@@ -15,7 +15,7 @@ export interface TestProject {
 
 /** A merchant of a test's own with one project on the run's stack. */
 export async function createTestProject(fields: Partial<NewProject> = {}): Promise<TestProject> {
-  const db = connect(stack().postgres_url, { pool_max: 1 });
+  const db = connectDatabase(stack().postgres_url, { pool_max: 1 });
   try {
     const [merchant_id, id, now] = [uuidv7(), fields.id ?? uuidv7(), new Date()];
     const { is_test = true } = fields;
@@ -29,9 +29,13 @@ export async function createTestProject(fields: Partial<NewProject> = {}): Promi
       now,
     );
     await insertApiKey({ db, secrets: new SecretKeys(stack().secret_keys) }, id, api_key, now);
-    const [row] = await rows<{ webhook_secret: string }>(db, 'select webhook_secret from projects where id = :id', {
-      id,
-    });
+    const [row] = await queryRows<{ webhook_secret: string }>(
+      db,
+      'select webhook_secret from projects where id = :id',
+      {
+        id,
+      },
+    );
     return { id, merchant: new Merchant(stack(), api_key), webhook_secret: row!.webhook_secret };
   } finally {
     await db.destroy();

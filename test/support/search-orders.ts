@@ -1,5 +1,5 @@
 import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
-import { rows, type Database } from '../../src/db/connection';
+import { queryRows, type Database } from '../../src/db/connection';
 import { creditDebitOf, type FollowUpKind, type OrderKind } from '../../src/domain/follow-up';
 import { PROJECT } from './database';
 
@@ -52,7 +52,7 @@ export async function writeOrders(db: Database, orders: readonly WrittenOrder[])
       transaction_events: of_events,
     })) {
       const columns = COLUMNS[table as keyof typeof COLUMNS];
-      await rows(
+      await queryRows(
         trx,
         `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, :of::json)`,
         { of: JSON.stringify(of) },

@@ -5,7 +5,7 @@ import path from 'node:path';
 import pino from 'pino';
 import { searchOrders } from '../../api/operations/search-orders';
 import { parseConfig } from '../../src/config';
-import { rows } from '../../src/db/connection';
+import { queryRows } from '../../src/db/connection';
 import { getProject } from '../../src/db/projects';
 import { Indexer } from '../../src/main/indexer';
 import type { SearchServer } from '../../src/search/connection';
@@ -119,7 +119,7 @@ export async function aSearchWorld(options: { postgres_url?: string } = {}): Pro
     stopIndexers,
     async indexed() {
       await until('every change is in the index', async () => {
-        const [open] = await rows<{ count: number }>(
+        const [open] = await queryRows<{ count: number }>(
           db,
           'select (select count(*) from search_outbox) + (select count(*) from search_rebuild) as count',
           {},

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
-import { createLog } from '../../src/log';
+import { createLogger } from '../../src/log';
 import { connectTemporal } from '../../src/temporal/connect';
 import { stack, type RunningStack } from './stack';
 
-const log = createLog({ process: 'test', level: 'silent' });
+const log = createLogger({ process: 'test', level: 'silent' });
 
 /** A connection to the Temporal of a stack, as an operator has one. Close it with `connection.close()`. */
 export function temporalOf(

@@ -9,7 +9,7 @@ import {
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities';
 import type { Services } from '../../activities/services';
-import { createLog } from '../../src/log';
+import { createLogger } from '../../src/log';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import { dataConverter } from '../../src/temporal/connect';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle';
@@ -88,7 +88,7 @@ export async function createWorkflowEnvironment(
       postWebhook,
       webhook_private_addresses: true,
       public_url: 'http://127.0.0.1:1',
-      log: createLog({ process: 'test', level: 'silent' }),
+      log: createLogger({ process: 'test', level: 'silent' }),
       ...options.services,
     }),
     ...options.worker,

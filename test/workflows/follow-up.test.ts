@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { presentOrder } from '../../api/present';
 import { orderSchema } from '../../src/contract/order';
 import { findOrderView } from '../../src/db/order-view';
-import { FOLLOW_UPS, followUpKey } from '../../src/domain/follow-up';
+import { FOLLOW_UPS, followUpIdempotencyKey } from '../../src/domain/follow-up';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import type { Fault } from '../../src/simulator/faults';
@@ -151,7 +151,7 @@ async function ready(kind: AskedFor): Promise<{ order: TestOrder; order_id: stri
 const unaskable = ({ id }: TestOrder, kind: AskedFor, order_id: string): Fault => ({
   kind: 'outage',
   operation: 'ask',
-  idempotency_key: followUpKey(transactionIdOf(id, 1), kind, order_id),
+  idempotency_key: followUpIdempotencyKey(transactionIdOf(id, 1), kind, order_id),
 });
 
 const KINDS: AskedFor[] = ['capture', 'void', 'refund', 'reversal'];

@@ -1,8 +1,8 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { findOrder } from '../../src/db/order-record';
-import { followUpKey } from '../../src/domain/follow-up';
+import { followUpIdempotencyKey } from '../../src/domain/follow-up';
 import type { Settlement } from '../../src/domain/outcome';
-import { chargeKey } from '../../src/domain/transaction';
+import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { createWorkflows } from '../../src/temporal/workflows';
 import { ATTENTION, orderWorkflowId, pollNow, settleByHand } from '../../workflows/messages';
 import { CARDS, type CardName } from '../support/cards';
@@ -71,7 +71,9 @@ async function becomesKnown({ id }: TestOrder): Promise<void> {
 async function isNotified(order: TestOrder, refund_id?: string): Promise<void> {
   await becomesKnown(order);
   const transaction_id = transactionIdOf(order.id, 1);
-  const idempotency_key = refund_id ? followUpKey(transaction_id, 'refund', refund_id) : chargeKey(transaction_id);
+  const idempotency_key = refund_id
+    ? followUpIdempotencyKey(transaction_id, 'refund', refund_id)
+    : chargeIdempotencyKey(transaction_id);
   await createWorkflows({ client: world.env.client, db: world.database.db }).processor_notifications.handle(
     {
       operation: refund_id ? 'refund' : 'sale',
@@ -221,7 +223,7 @@ test('an outcome that is missing for a day needs attention, until it is known', 
   const order = await createAnOrder(world, { card_number: CARDS.approved.number });
   const refund = followUpOf(order.id, 'refund', { amount: 300 });
   await merchant.addFault({ kind: 'outage', operation: 'refund', order_id: order.id });
-  const key = followUpKey(transactionIdOf(order.id, 1), 'refund', refund.id);
+  const key = followUpIdempotencyKey(transactionIdOf(order.id, 1), 'refund', refund.id);
   await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key: key });
   await executeFollowUp(world, refund);
   await world.env.sleep(26 * 60 * MINUTE);

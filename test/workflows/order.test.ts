@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { insertTransaction } from '../../src/db/insert-order';
 import { moveOrder } from '../../src/db/move-order';
 import { loadOrder } from '../../src/db/order-record';
-import { chargeKey } from '../../src/domain/transaction';
+import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { processorAnswered } from '../../workflows/messages';
 import { aTransaction } from '../support/builders';
 import { CARDS } from '../support/cards';
@@ -304,7 +304,10 @@ describe('what the processor approved all the same is given back', () => {
       currency: 'EUR',
       return_url: 'http://pay.test/',
     } as const;
-    await world.processor.execute({ ...charge, vault_token: vaulted.usable ? vaulted.vault_token : '' }, chargeKey(id));
+    await world.processor.execute(
+      { ...charge, vault_token: vaulted.usable ? vaulted.vault_token : '' },
+      chargeIdempotencyKey(id),
+    );
     await pass(16 * MINUTE);
     await until('the reversal', async () => (await given(order)).includes('reversal completed'));
     expect(await statusesOfOrder(order)).toBe('expired: error expired');
@@ -315,7 +318,11 @@ describe('an outcome that is not known is asked for', () => {
   test('approved although the answer was lost: one charge, completed', async () => {
     // Nor does it say when it is asked, after two seconds, until the order was looked at.
     const id = uuidv7();
-    await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key: chargeKey(transactionIdOf(id, 1)) });
+    await merchant.addFault({
+      kind: 'outage',
+      operation: 'ask',
+      idempotency_key: chargeIdempotencyKey(transactionIdOf(id, 1)),
+    });
     const order = await createAnOrder(world, { id, card_number: CARDS.lost_answer.number });
     expect(await statusesOfOrder(order)).toBe('processing: processing');
     await merchant.removeFaults();
@@ -325,7 +332,11 @@ describe('an outcome that is not known is asked for', () => {
 
   test('the call never arrived: it goes out again under the same key', async () => {
     const id = uuidv7();
-    await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key: chargeKey(transactionIdOf(id, 1)) });
+    await merchant.addFault({
+      kind: 'outage',
+      operation: 'ask',
+      idempotency_key: chargeIdempotencyKey(transactionIdOf(id, 1)),
+    });
     const order = await createAnOrder(world, { id, card_number: CARDS.no_answer.number });
     expect(await statusesOfOrder(order)).toBe('processing: processing');
     await merchant.removeFaults();

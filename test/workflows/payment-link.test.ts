@@ -3,7 +3,7 @@ import { temporal } from '@temporalio/proto';
 import { v7 as uuidv7 } from 'uuid';
 import { findOrderView, type OrderView } from '../../src/db/order-view';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkReason } from '../../src/domain/payment-link';
-import { chargeKey } from '../../src/domain/transaction';
+import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { linkOrderId, transactionId } from '../../src/ids';
 import { endPaymentLink, orderWorkflowId, processorAnswered } from '../../workflows/messages';
 import { CARDS } from '../support/cards';
@@ -140,7 +140,7 @@ describe('the end of a link', () => {
     const link = await createALink(world, { period: 5 * MINUTE });
     const order_view = uuidv7();
     const transaction_id = transactionId(linkOrderId(link.id, order_view), 1);
-    await merchant.addFault({ idempotency_key: chargeKey(transaction_id), kind: 'lost_answer' });
+    await merchant.addFault({ idempotency_key: chargeIdempotencyKey(transaction_id), kind: 'lost_answer' });
     const order = await link.pay(CARDS.approved.number, order_view);
     expect(order.transactions[0]?.status).toBe('processing');
     await world.env.sleep(6 * MINUTE);

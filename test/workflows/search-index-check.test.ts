@@ -1,6 +1,6 @@
 import { TASK_QUEUE, SEARCH_INDEX_CHECK_WORKFLOW } from '../../workflows/messages';
 import { describeCheck } from '../../workflows/search-index-check';
-import { rows } from '../../src/db/connection';
+import { queryRows } from '../../src/db/connection';
 import { writeOrders } from '../support/search-orders';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 
@@ -39,7 +39,7 @@ describe('the workflow', () => {
   it('waits while the index is away, and has what the index lacks written again', async () => {
     const { db } = world.database;
     const [order_id] = await writeOrders(db, [{}]);
-    await rows(db, 'delete from search_outbox', {});
+    await queryRows(db, 'delete from search_outbox', {});
     const handle = await world.env.client.workflow.start(SEARCH_INDEX_CHECK_WORKFLOW, {
       workflowId: 'search-index-check',
       taskQueue: TASK_QUEUE,
@@ -47,6 +47,6 @@ describe('the workflow', () => {
     await world.env.sleep('1 hour');
     is_away = false;
     expect(await handle.result()).toEqual({ ...EQUAL, orders: 1, rows: 1, missing: 1 });
-    expect(await rows(db, 'select order_id from search_outbox', {})).toEqual([{ order_id }]);
+    expect(await queryRows(db, 'select order_id from search_outbox', {})).toEqual([{ order_id }]);
   });
 });

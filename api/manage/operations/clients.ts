@@ -11,7 +11,7 @@ import {
   type OAuthClient,
 } from '../../../src/db/oauth-clients';
 import { overlapMs } from '../../../src/domain/duration';
-import { ServiceError, invalid } from '../../../src/errors';
+import { ServiceError, validationError } from '../../../src/errors';
 import { audited, type ManageOperation, type ManageServices } from '../manager';
 import { presentClient, presentPage } from '../present';
 
@@ -32,13 +32,15 @@ export function clientOperations(services: ManageServices) {
       presentPage(await listOAuthClients(db, new Date(), query), presentClient),
 
     createClient: async (context, { body: { name, role, merchant_id = null } }) => {
-      if (role === 'operator' && merchant_id !== null) throw invalid('merchant_id', 'An operator has no merchant.');
+      if (role === 'operator' && merchant_id !== null) {
+        throw validationError('merchant_id', 'An operator has no merchant.');
+      }
       if (role === 'merchant' && merchant_id === null) {
-        throw invalid('merchant_id', 'This field is required for the role merchant.');
+        throw validationError('merchant_id', 'This field is required for the role merchant.');
       }
       return audited(services, context, async (trx, now) => {
         if (merchant_id !== null && !(await findMerchant(trx, merchant_id))) {
-          throw invalid('merchant_id', 'The merchant does not exist.');
+          throw validationError('merchant_id', 'The merchant does not exist.');
         }
         const [client_id, client_secret] = [randomUUID(), newClientSecret()];
         await insertOAuthClient(trx, { client_id, name, role, merchant_id }, secrets.hash(client_secret), now);

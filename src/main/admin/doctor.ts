@@ -1,6 +1,6 @@
-import { required, type Config } from '../../config';
+import { requireSetting, type Config } from '../../config';
 import { isAuditTrailGuarded } from '../../db/audit-trail';
-import { connect, ping, type Database } from '../../db/connection';
+import { connectDatabase, ping, type Database } from '../../db/connection';
 import { schemaDifference } from '../../db/migrate';
 import { hasOperator } from '../../db/oauth-clients';
 import { secretKeysInUse } from '../../db/secret-keys';
@@ -38,10 +38,10 @@ const CHECK_MS = 10_000;
 /** Checks every dependency, the schema and the keys of an installation, each by itself (rules 22.5). */
 export async function diagnose(config: Config, log: Logger): Promise<Finding[]> {
   const open: { db?: Database; temporal?: TemporalClient } = {};
-  const db = () => (open.db ??= connect(required(config, 'POSTGRES_URL'), { pool_max: 2, quiet: true }));
+  const db = () => (open.db ??= connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max: 2, quiet: true }));
   const temporal = () =>
     (open.temporal ??= connectTemporal({
-      address: required(config, 'TEMPORAL_ADDRESS'),
+      address: requireSetting(config, 'TEMPORAL_ADDRESS'),
       namespace: config.TEMPORAL_NAMESPACE,
       // Nothing that is asked here has a payload.
       payload_keys: undefined,
@@ -132,7 +132,7 @@ function keyChecks(config: Config, db: () => Database): Check[] {
       needs: 'schema',
       remedy: 'Put the missing keys back into SECRET_KEYS, or roll what was made with them.',
       async run() {
-        const keys = new SecretKeys(required(config, 'SECRET_KEYS'));
+        const keys = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
         const lost = (await secretKeysInUse(db())).filter(({ secret_key_id }) => !keys.has(secret_key_id));
         const told = lost.map(({ secret_key_id, what, count }) => `${count} ${what} need key ${secret_key_id}`);
         refuse(told.length === 0 ? undefined : `SECRET_KEYS lacks keys: ${told.join(', ')}.`);
@@ -142,7 +142,7 @@ function keyChecks(config: Config, db: () => Database): Check[] {
       name: 'payload keys',
       remedy: 'Set PAYLOAD_KEYS as the worker has it: id:base64 of 32 bytes, with commas.',
       async run() {
-        dataConverter(required(config, 'PAYLOAD_KEYS'));
+        dataConverter(requireSetting(config, 'PAYLOAD_KEYS'));
       },
     },
   ];
@@ -177,7 +177,7 @@ function otherChecks(config: Config, temporal: () => TemporalClient): Check[] {
       name: 'processor',
       remedy: 'Start the processor simulator, or correct PROCESSOR_URL.',
       async run() {
-        await fetch(required(config, 'PROCESSOR_URL'), { signal: AbortSignal.timeout(CHECK_MS) });
+        await fetch(requireSetting(config, 'PROCESSOR_URL'), { signal: AbortSignal.timeout(CHECK_MS) });
       },
     },
   ];

@@ -9,9 +9,9 @@ import { Tokens } from '../../../api/manage/tokens';
 import { MANAGE_API, type ManageRoutes } from '../../contract/manage/manage-api';
 import { parseRequest } from '../../contract/request';
 import type { Route } from '../../contract/routes';
-import { required, type Config } from '../../config';
+import { requireSetting, type Config } from '../../config';
 import { recordChange } from '../../db/audit-trail';
-import { connect } from '../../db/connection';
+import { connectDatabase } from '../../db/connection';
 import { ServiceError } from '../../errors';
 import { SecretKeys } from '../../secrets';
 import type { Write } from '../../../api/operation';
@@ -159,11 +159,11 @@ function valueOf(type: FieldOption['type'], text: string): unknown {
 }
 
 async function withServices<T>(config: Config, work: (services: ManageServices) => Promise<T>): Promise<T> {
-  const secrets = new SecretKeys(required(config, 'SECRET_KEYS'));
-  const db = connect(required(config, 'POSTGRES_URL'), { pool_max: 2 });
+  const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
+  const db = connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max: 2 });
   // Lazy: most commands never call it.
   const client = connectTemporal({
-    address: required(config, 'TEMPORAL_ADDRESS'),
+    address: requireSetting(config, 'TEMPORAL_ADDRESS'),
     namespace: config.TEMPORAL_NAMESPACE,
     payload_keys: config.PAYLOAD_KEYS,
     credentials: credentialsOf(config),

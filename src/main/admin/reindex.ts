@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkSearchIndex } from '../../../activities/search-index';
-import { required, type Config } from '../../config';
-import { connect } from '../../db/connection';
+import { requireSetting, type Config } from '../../config';
+import { connectDatabase } from '../../db/connection';
 import { requestSearchRebuild, searchRebuild } from '../../db/search';
-import { createLog } from '../../log';
+import { createLogger } from '../../log';
 import { SearchWriter } from '../../search/writer';
 import { Indexer } from '../indexer';
 import { searchServer } from '../search-server';
@@ -16,7 +16,7 @@ const TELL_MS = 2_000;
  * `check`: compares the index with the record row by row, has written again what differs, and prints what it found.
  */
 export async function reindex(config: Config, { check }: { check: boolean }): Promise<void> {
-  const db = connect(required(config, 'POSTGRES_URL'));
+  const db = connectDatabase(requireSetting(config, 'POSTGRES_URL'));
   const index = new SearchWriter(searchServer(config));
   try {
     if (check) {
@@ -24,7 +24,7 @@ export async function reindex(config: Config, { check }: { check: boolean }): Pr
       process.stdout.write(`${JSON.stringify(found)}\n`);
       return;
     }
-    const indexer = new Indexer({ db, index, log: createLog({ process: 'reindex', level: config.LOG_LEVEL }) });
+    const indexer = new Indexer({ db, index, log: createLogger({ process: 'reindex', level: config.LOG_LEVEL }) });
     await requestSearchRebuild(db, Date.now());
     indexer.start();
     try {

@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STOP_LIMITS_MS } from '../../config';
 import { StackFailure, tellingLine } from '../failure';
-import { shown } from '../files';
+import { displayPath } from '../files';
 
 /** A program that runs as long as the stack does. */
 export interface Program {
@@ -81,7 +81,7 @@ export function keepRunning(program: Program, events: KeepEvents): Kept {
       if (stopping) throw new StackFailure(`${program.name} was stopped while it started.`);
       if (!program.passing?.test(failure) || performance.now() > give_up) {
         throw new StackFailure(
-          `${program.name} does not start: ${tellingLine(failure)} (more in ${shown(program.log_file)})`,
+          `${program.name} does not start: ${tellingLine(failure)} (more in ${displayPath(program.log_file)})`,
         );
       }
       await sleep(BACKOFF_MS.least * 5);

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STOP_LIMITS_MS } from '../../config';
-import { readIfThere, writeWhole } from '../files';
+import { readFileIfExists, writeWhole } from '../files';
 
 /** A process as it is recorded: pids are reused, a pid with its start time is not. */
 export interface Identity {
@@ -103,7 +103,7 @@ export class RunningProcesses {
 
   private read(): Record<string, Identity> {
     try {
-      return JSON.parse(readIfThere(this.file) ?? '{}') as Record<string, Identity>;
+      return JSON.parse(readFileIfExists(this.file) ?? '{}') as Record<string, Identity>;
     } catch {
       return {};
     }

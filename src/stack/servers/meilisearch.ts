@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { gte } from 'semver';
 import type { Program } from '../programs/program';
 import { baseEnvironment } from '../settings';
-import { run } from '../tools/command';
+import { runCommand } from '../tools/command';
 import type { Tool } from '../tools/find-tool';
 
 const VERSION = '1.21.0';
@@ -29,7 +29,7 @@ export function meilisearchTool(given: string | undefined): Tool {
 }
 
 async function version(program: string): Promise<string> {
-  const output = await run(program, ['--version'], { timeout_ms: 20_000 });
+  const output = await runCommand(program, ['--version'], { timeout_ms: 20_000 });
   return /^meilisearch ([\w.+-]+)/.exec(output)?.[1] ?? '0.0.0';
 }
 

@@ -14,12 +14,12 @@ import {
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { StackFailure } from '../failure';
-import { readIfThere, shown, writeWhole } from '../files';
+import { readFileIfExists, displayPath, writeWhole } from '../files';
 import type { Program } from '../programs/program';
 import { commandLine, identify, stopProcess } from '../programs/running-processes';
 import type { Progress } from '../progress';
 import { baseEnvironment } from '../settings';
-import { run } from '../tools/command';
+import { runCommand } from '../tools/command';
 
 /** What one server of PostgreSQL needs to run. */
 export interface PostgresServer {
@@ -80,9 +80,14 @@ async function serverUser(progress: Progress): Promise<User | undefined> {
   const known = await findUser();
   if (known !== undefined) return known;
   progress.say('PostgreSQL', 'making the user postgres: the server does not run as root');
-  await run('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/bin/false', 'postgres']).catch(
-    () => undefined,
-  );
+  await runCommand('useradd', [
+    '--system',
+    '--user-group',
+    '--no-create-home',
+    '--shell',
+    '/bin/false',
+    'postgres',
+  ]).catch(() => undefined);
   const made = await findUser();
   if (made !== undefined) return made;
   throw new StackFailure(
@@ -92,7 +97,9 @@ async function serverUser(progress: Progress): Promise<User | undefined> {
 
 async function findUser(): Promise<User | undefined> {
   try {
-    const [uid, gid] = await Promise.all(['-u', '-g'].map(async (flag) => Number(await run('id', [flag, 'postgres']))));
+    const [uid, gid] = await Promise.all(
+      ['-u', '-g'].map(async (flag) => Number(await runCommand('id', [flag, 'postgres']))),
+    );
     return uid === undefined || gid === undefined ? undefined : { uid, gid };
   } catch {
     return undefined;
@@ -112,11 +119,11 @@ interface Place {
 async function findPlace(data_dir: string, user: User | undefined, progress: Progress): Promise<Place> {
   const native = packagedFolder();
   const note = path.join(data_dir, 'postgres.path');
-  const elsewhere = readIfThere(note)?.trim();
+  const elsewhere = readFileIfExists(note)?.trim();
   if (elsewhere !== undefined) {
     if (existsSync(elsewhere)) return placeBelow(elsewhere, native);
     throw new StackFailure(
-      `PostgreSQL's data are gone: ${shown(note)} names ${elsewhere}. Remove ${shown(data_dir)} to start anew.`,
+      `PostgreSQL's data are gone: ${displayPath(note)} names ${elsewhere}. Remove ${displayPath(data_dir)} to start anew.`,
     );
   }
   const data = path.join(data_dir, 'postgres');
@@ -148,17 +155,17 @@ async function placeBelow(folder: string, packaged: string): Promise<Place> {
   const { version } = JSON.parse(readFileSync(path.join(packaged, '..', 'package.json'), 'utf8')) as {
     version: string;
   };
-  if (readIfThere(copied) !== version) {
+  if (readFileIfExists(copied) !== version) {
     rmSync(native, { recursive: true, force: true });
-    await run('cp', ['-R', packaged, native]);
-    await run('chmod', ['-R', 'a+rX', native]);
+    await runCommand('cp', ['-R', packaged, native]);
+    await runCommand('chmod', ['-R', 'a+rX', native]);
     writeFileSync(copied, version);
   }
   return { native, data: path.join(folder, 'data') };
 }
 
 function reaches(user: User, right: '-r' | '-x', file: string): Promise<boolean> {
-  return run('test', [right, file], { user, cwd: '/' }).then(
+  return runCommand('test', [right, file], { user, cwd: '/' }).then(
     () => true,
     () => false,
   );
@@ -182,7 +189,7 @@ function packagedFolder(): string {
 
 /** npm packages hold no links; the package's install script makes them, where npm is allowed to run it. */
 function linkLibraries(native: string): void {
-  const list = readIfThere(path.join(native, 'pg-symlinks.json')) ?? '[]';
+  const list = readFileIfExists(path.join(native, 'pg-symlinks.json')) ?? '[]';
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
     const link = path.join(path.dirname(native), target);
     if (!existsSync(link)) symlinkSync(path.basename(source), link);
@@ -205,7 +212,7 @@ async function initialise({ native, data }: Place, password: string, user: User 
     if (user) for (const made of [draft, password_file]) chownSync(made, user.uid, user.gid);
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const access = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${password_file}`];
-    await run(path.join(native, 'bin', 'initdb'), [`--pgdata=${draft}`, ...access, ...locale], {
+    await runCommand(path.join(native, 'bin', 'initdb'), [`--pgdata=${draft}`, ...access, ...locale], {
       cwd: draft,
       env: baseEnvironment(),
       user,
@@ -223,7 +230,7 @@ async function initialise({ native, data }: Place, password: string, user: User 
  */
 async function clearUp(data: string): Promise<void> {
   const file = path.join(data, 'postmaster.pid');
-  const pid = Number(readIfThere(file)?.split('\n', 1)[0]);
+  const pid = Number(readFileIfExists(file)?.split('\n', 1)[0]);
   if (!Number.isInteger(pid)) return;
   const server = identify(pid);
   if (server !== undefined && commandLine(pid)?.includes(data)) await stopProcess(server, 'SIGINT');

@@ -4,7 +4,7 @@ import { coerce, gte, lt } from 'semver';
 import { repositoryRoot } from '../files';
 import type { Program } from '../programs/program';
 import { baseEnvironment } from '../settings';
-import { isExecutable, onPath, run } from '../tools/command';
+import { isExecutable, onPath, runCommand } from '../tools/command';
 import { downloadOfficial } from '../tools/download';
 import type { Tool } from '../tools/find-tool';
 
@@ -40,17 +40,17 @@ async function build(draft: string, signal: AbortSignal): Promise<void> {
   const go = onPath('go') ?? ['/usr/local/go/bin/go', '/opt/homebrew/bin/go'].find(isExecutable);
   if (go === undefined) throw new Error(`Go is not installed: install Go ${needed} or newer (https://go.dev/dl)`);
   const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOTOOLCHAIN: 'local' };
-  const has = (await run(go, ['env', 'GOVERSION'], { env, signal })).trim().replace(/^go/, '');
+  const has = (await runCommand(go, ['env', 'GOVERSION'], { env, signal })).trim().replace(/^go/, '');
   // Go's versions are not quite semantic ones: 1.27rc1.
   if (lt(coerce(has) ?? '0.0.0', needed)) {
     throw new Error(`Go ${has} is too old: install Go ${needed} or newer (https://go.dev/dl)`);
   }
   const args = ['build', '-trimpath', '-ldflags', '-s -w', '-o', draft, 'github.com/temporalio/cli/cmd/temporal'];
-  await run(go, args, { cwd: module, env, signal });
+  await runCommand(go, args, { cwd: module, env, signal });
 }
 
 async function serverVersion(program: string): Promise<string> {
-  const said = await run(program, ['--version'], { timeout_ms: 20_000 });
+  const said = await runCommand(program, ['--version'], { timeout_ms: 20_000 });
   return /Server ([\w.+-]+)/.exec(said)?.[1] ?? '0.0.0';
 }
 
@@ -107,7 +107,7 @@ export function temporalProgram(server: TemporalServer): Program {
     log_file: server.log_file,
     stop_signal: 'SIGTERM',
     isReady: async () => {
-      const said = await run(server.program, ['operator', 'cluster', 'health', ...connection(server)], {
+      const said = await runCommand(server.program, ['operator', 'cluster', 'health', ...connection(server)], {
         env: baseEnvironment(),
         timeout_ms: 5_000,
       });
@@ -122,7 +122,7 @@ export function temporalProgram(server: TemporalServer): Program {
  */
 export async function setUpNamespace(server: TemporalServer): Promise<void> {
   const operator = (...args: string[]) =>
-    run(server.program, ['operator', ...args, '--namespace', server.namespace, ...connection(server)], {
+    runCommand(server.program, ['operator', ...args, '--namespace', server.namespace, ...connection(server)], {
       env: baseEnvironment(),
       timeout_ms: 10_000,
     });

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { repositoryRoot } from '../files';
-import { onPath, run } from '../tools/command';
+import { onPath, runCommand } from '../tools/command';
 import { downloadOfficial } from '../tools/download';
 import type { Tool } from '../tools/find-tool';
 
@@ -33,7 +33,7 @@ export function timeSkippingTool(given: string | undefined): Tool {
 
 /** Without arguments it explains itself: the only question it answers without becoming a server. */
 async function serves(program: string): Promise<boolean> {
-  return (await run(program, [], { timeout_ms: 20_000 })).includes('--enable-time-skipping');
+  return (await runCommand(program, [], { timeout_ms: 20_000 })).includes('--enable-time-skipping');
 }
 
 async function bringJars(draft: string, signal: AbortSignal): Promise<void> {
@@ -50,7 +50,7 @@ async function bringJars(draft: string, signal: AbortSignal): Promise<void> {
       path.join(project, 'pom.xml'),
     );
     const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
-    await run(
+    await runCommand(
       'mvn',
       ['-q', '-B', '-f', path.join(project, 'pom.xml'), goal, '-DincludeScope=runtime', '-DoutputDirectory=jars'],
       { signal },

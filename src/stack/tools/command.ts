@@ -17,7 +17,7 @@ export interface RunOptions {
 const KEPT_CHARACTERS = 64 * 1024;
 
 /** Runs a program to its end and returns what it printed. Throws an Error with the line that says why it failed. */
-export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
+export function runCommand(command: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
-import { run } from './command';
+import { runCommand } from './command';
 
 /** Where Temporal's own tools and SDKs download from. */
 const OFFICIAL = 'https://temporal.download';
@@ -41,7 +41,7 @@ export async function downloadOfficial(
     const archive = path.join(folder, 'archive.tar.gz');
     if (answer.body === null) throw new Error(`${info.archiveUrl} is empty`);
     await pipeline(Readable.fromWeb(answer.body), createWriteStream(archive));
-    await run('tar', ['-xzf', archive, '-C', folder, info.fileToExtract], { signal });
+    await runCommand('tar', ['-xzf', archive, '-C', folder, info.fileToExtract], { signal });
     renameSync(path.join(folder, info.fileToExtract), target);
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { StackFailure, diskFull, isDiskFull } from '../failure';
-import { shown } from '../files';
+import { displayPath } from '../files';
 import type { Progress } from '../progress';
 import { isExecutable, onPath } from './command';
 import { waitForLock } from './lock';
@@ -92,7 +92,7 @@ async function make(tool: Tool, target: string, progress: Progress, signal: Abor
       } catch (error) {
         const reason = (error as Error).message;
         if (signal.aborted) throw error;
-        if (isDiskFull(reason)) throw diskFull(shown(folder), `${tool.title}: ${reason}`);
+        if (isDiskFull(reason)) throw diskFull(displayPath(folder), `${tool.title}: ${reason}`);
         progress.say(tool.title, `${source.text}: not possible: ${reason}`);
         reasons.push(reason);
       }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readIfThere } from '../files';
+import { readFileIfExists } from '../files';
 import { identify, lives, type Identity } from '../programs/running-processes';
 
 /** A lock that this process has. */
@@ -82,7 +82,7 @@ function linked(draft: string, file: string): boolean {
 
 function ownerOf(file: string): Identity | undefined {
   try {
-    const text = readIfThere(file);
+    const text = readFileIfExists(file);
     return text === undefined ? undefined : (JSON.parse(text) as Identity);
   } catch {
     return undefined;

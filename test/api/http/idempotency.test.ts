@@ -1,6 +1,6 @@
 import { answerOnce, keyStore, requestHash, type KeyStore } from '../../../api/http/idempotency';
 import type { Work } from '../../../api/operation';
-import { rows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/connection';
 import type { KeptAnswer } from '../../../src/db/idempotency-keys';
 import { ServiceError, type ErrorName } from '../../../src/errors';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
@@ -133,7 +133,7 @@ describe('work that only changes the database', () => {
     },
   });
   const written = async (key: string) =>
-    (await rows<{ text: string }>(database.db, 'select text from written where key = :key', { key })).map(
+    (await queryRows<{ text: string }>(database.db, 'select text from written where key = :key', { key })).map(
       ({ text }) => text,
     );
 

@@ -54,11 +54,11 @@ test('while the customer pays, or cancels too: cancelled, or CanNotCancelTransac
   for (let round = 0; round < 6; round += 1) {
     const order = await merchant.createOrder();
     const customer = new Client();
-    const form = await customer.open(order);
+    const form = await customer.openPage(order);
     const paying =
       round % 2 === 0
-        ? customer.post(`/pay/${order.id}/`, { ...CARD, ...form })
-        : customer.post(`/pay/${order.id}/cancel`, form);
+        ? customer.postForm(`/pay/${order.id}/`, { ...CARD, ...form })
+        : customer.postForm(`/pay/${order.id}/cancel`, form);
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, n) => sleep(n * 15).then(() => cancel(merchant, order.id))),
     );

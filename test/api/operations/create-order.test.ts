@@ -1,7 +1,7 @@
 import { v5 as uuidv5 } from 'uuid';
 import { transactionId } from '../../../src/ids';
 import { orderSchema } from '../../../src/contract/order';
-import { connect, rows } from '../../../src/db/connection';
+import { connectDatabase, queryRows } from '../../../src/db/connection';
 import { sendOperationUntilAnswered } from '../../journeys/requests';
 import { Merchant, statusesOf } from '../../support/client';
 import { CUSTOMER } from '../../support/customer';
@@ -59,8 +59,12 @@ test('with an Idempotency-Key the id cannot be guessed from the key and the proj
     headers: { 'idempotency-key': key },
   });
   const { id, project_id } = orderSchema.parse(answer.body);
-  const db = connect(stack().postgres_url, { pool_max: 1 });
-  const projects = await rows<{ id: string; id_namespace: string }>(db, 'select id, id_namespace from projects', {});
+  const db = connectDatabase(stack().postgres_url, { pool_max: 1 });
+  const projects = await queryRows<{ id: string; id_namespace: string }>(
+    db,
+    'select id, id_namespace from projects',
+    {},
+  );
   await db.destroy();
   expect(id).toBe(uuidv5(`order:${key}`, projects.find((project) => project.id === project_id)!.id_namespace));
   for (const name of [key, `order:${key}`]) expect(uuidv5(name, project_id)).not.toBe(id);

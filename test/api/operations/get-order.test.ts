@@ -64,9 +64,13 @@ test('the ETag changes with every change of the order, and with nothing else', a
   await look();
   await merchant.send('PUT', `/v1/orders/${order.id}/`, { body: { description: 'x' } });
   await look();
-  await customer.post(`/pay/${order.id}/`, { ...CARD, number: '4111111111111105', ...(await customer.open(order)) });
+  await customer.postForm(`/pay/${order.id}/`, {
+    ...CARD,
+    number: '4111111111111105',
+    ...(await customer.openPage(order)),
+  });
   await look();
-  await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
+  await customer.postForm(`/pay/${order.id}/`, { ...CARD, ...(await customer.openPage(order)) });
   await look();
   expect(new Set(seen).size).toBe(4);
   expect(seen.every((etag) => /^"[^"]+"$/.test(etag))).toBe(true);

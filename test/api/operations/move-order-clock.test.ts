@@ -88,8 +88,8 @@ describe('refused', () => {
     const link = await merchant.createPaymentLink();
     const customer = new Client();
     const { pathname } = new URL(link.payment_url);
-    const form = { ...CARD, ...(await customer.open({ id: '' }, pathname)), number: CARDS.do_not_honor.number };
-    await customer.post(pathname, form);
+    const form = { ...CARD, ...(await customer.openPage({ id: '' }, pathname)), number: CARDS.do_not_honor.number };
+    await customer.postForm(pathname, form);
     const [order_id] = (await merchant.getPaymentLink(link.id)).orders['error']!;
     const of_order = await move(order_id!, { advance: 'PT1H' });
     expect(of_order.body.error.value).toBe(`The order lives by the clock of the payment link ${link.id}.`);

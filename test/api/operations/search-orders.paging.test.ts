@@ -1,4 +1,4 @@
-import { rows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/connection';
 import { aSearchWorld, type SearchAnswer, type SearchWorld } from '../../support/search';
 import { writeOrders, type WrittenOrder } from '../../support/search-orders';
 
@@ -56,7 +56,7 @@ async function sequence(body: object, between = async () => undefined as unknown
 async function expectedOrder(field: string, direction: string): Promise<string[]> {
   const column =
     field === 'transaction.amount' ? '(select max(amount) from transactions where order_id = o.id)' : `o.${field}`;
-  const of = await rows<{ id: string }>(
+  const of = await queryRows<{ id: string }>(
     world.db,
     `select o.id from orders o order by ${column} ${direction} nulls last, o.sequence ${direction}`,
     {},

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { FIELD_NAMES } from '../../../src/domain/query/fields';
 import { parseQuery } from '../../../src/domain/query/parse';
 import type { Query } from '../../../src/domain/query/query';
-import { rows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/connection';
 import { upsertProject } from '../../../src/db/projects';
 import { PROJECT } from '../../support/database';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
@@ -319,7 +319,7 @@ it('a change is found within moments, and what no longer meets the query is left
   const [id] = await writeOrders(world.db, [{ merchant_order_id: 'changing', status: 'new', transactions: [] }]);
   await world.indexed();
   expect(await found('merchant_order_id:changing status:new')).toEqual([id]);
-  await rows(world.db, "update orders set status = 'cancelled' where id = :id", { id });
+  await queryRows(world.db, "update orders set status = 'cancelled' where id = :id", { id });
   // The index may still have it as it was.
   expect((await world.search({ query: 'merchant_order_id:changing status:new' })).body).toMatchObject({
     hits: 0,

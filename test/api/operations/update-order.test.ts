@@ -299,9 +299,9 @@ describe('the order goes on from its new version', () => {
     const order = await merchant.createOrder();
     await put(merchant, order.id, { description: 'changed before paying' });
     const customer = new Client();
-    const form = { ...CARD, ...(await customer.open(order)) };
+    const form = { ...CARD, ...(await customer.openPage(order)) };
     await put(merchant, order.id, { description: 'changed while the form was open' });
-    expect((await customer.post(`/pay/${order.id}/`, form)).status).toBeLessThan(400);
+    expect((await customer.postForm(`/pay/${order.id}/`, form)).status).toBeLessThan(400);
     const paid = await merchant.getOrder(order.id);
     expect([statusesOf(paid), paid.description]).toEqual(['completed: accepted', 'changed while the form was open']);
     expect(await merchant.ledger(order.id)).toHaveLength(1);
@@ -312,9 +312,9 @@ describe('the order goes on from its new version', () => {
     const order = await merchant.createOrder();
     await merchant.addFault({ operation: 'sale', order_id: order.id, kind: 'latency', milliseconds: 2_000, times: 1 });
     const customer = new Client();
-    const form = { ...CARD, ...(await customer.open(order)) };
+    const form = { ...CARD, ...(await customer.openPage(order)) };
     let paying = true;
-    const payment = customer.post(`/pay/${order.id}/`, form).finally(() => (paying = false));
+    const payment = customer.postForm(`/pay/${order.id}/`, form).finally(() => (paying = false));
     let last = 0;
     for (let n = 1; paying; n++) {
       if ((await put(merchant, order.id, { merchant_order_id: `${n}` })).status === 200) last = n;

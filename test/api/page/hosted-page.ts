@@ -117,12 +117,16 @@ export class Client {
     return response;
   }
 
-  async post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Response> {
+  async postForm(
+    path: string,
+    fields: Record<string, string>,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
     return await this.send(path, { method: 'POST', body: new URLSearchParams(fields), headers });
   }
 
   /** Opens the page of an order, or the page at `path`, and answers the hidden fields that each of its forms has. */
-  async open({ id }: { id: string }, path = `/pay/${id}/`): Promise<{ token: string; attempt: string }> {
+  async openPage({ id }: { id: string }, path = `/pay/${id}/`): Promise<{ token: string; attempt: string }> {
     const html = await (await this.send(path)).text();
     return { token: hidden(html, 'token'), attempt: hidden(html, 'attempt') };
   }

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
 import { createPages, type PageRates } from '../../../api/page';
-import { connect, type Database } from '../../../src/db/connection';
+import { connectDatabase, type Database } from '../../../src/db/connection';
 import { createProcessor, type Processor } from '../../../src/processor/client';
 import { reversalOrderId } from '../../../src/ids';
 import { WALLETS, type Wallet } from '../../../src/processor/wire';
@@ -23,7 +23,7 @@ import { CARD, Client, charges, createOrder, getOrder, hidden, makeDue, statuses
 async function opened(fields: Record<string, unknown> = {}) {
   const order = await createOrder(fields);
   const client = new Client();
-  return { order, client, path: `/pay/${order.id}/`, form: { ...CARD, ...(await client.open(order)) } };
+  return { order, client, path: `/pay/${order.id}/`, form: { ...CARD, ...(await client.openPage(order)) } };
 }
 
 /** As opened, of an order whose time is over since: four seconds to open it in, which a busy machine needs more of than one. */
@@ -153,7 +153,7 @@ describe('a page', () => {
 describe('the card form', () => {
   test('an approved card leads to the return address with order_id and project_id', async () => {
     const { order, client, path, form } = await opened({ return_url: 'https://shop.example/done?cart=7#top' });
-    const response = await client.post(path, form);
+    const response = await client.postForm(path, form);
     expect(response.status).toBe(303);
     expect(response.headers.get('location')).toBe(
       `https://shop.example/done?cart=7&order_id=${order.id}&project_id=${order.project_id}#top`,
@@ -168,21 +168,21 @@ describe('the card form', () => {
 
   test('without return address the result page is the answer', async () => {
     const { client, path, form } = await opened();
-    const response = await client.post(path, form);
+    const response = await client.postForm(path, form);
     expect(response.status).toBe(200);
     expect(await response.text()).toContain('Payment completed');
   });
 
   test('a decline says so and offers the next attempt', async () => {
     const { order, client, path, form } = await opened({ return_url: 'https://shop.example/' });
-    const response = await client.post(path, { ...form, number: CARDS.insufficient_funds.number });
+    const response = await client.postForm(path, { ...form, number: CARDS.insufficient_funds.number });
     const html = await response.text();
     expect(response.status).toBe(200);
     expect(html).toContain('Your card was declined');
     expect(html).toContain('There is not enough money on this card');
     expect(html).toContain('You can try 4 more times.');
     expect(hidden(html, 'attempt')).toBe('2');
-    expect((await client.post(path, { ...form, attempt: '2' })).headers.get('location')).toMatch(
+    expect((await client.postForm(path, { ...form, attempt: '2' })).headers.get('location')).toMatch(
       /^https:\/\/shop\.example\/\?order_id=/,
     );
     expect(await statusesOf(order.id)).toBe('completed: error accepted');
@@ -194,10 +194,10 @@ describe('the card form', () => {
       failure_url: 'https://shop.example/failed',
     });
     for (const attempt of ['1', '2', '3', '4']) {
-      const response = await client.post(path, { ...form, attempt, number: CARDS.do_not_honor.number });
+      const response = await client.postForm(path, { ...form, attempt, number: CARDS.do_not_honor.number });
       expect([attempt, response.status]).toEqual([attempt, 200]);
     }
-    const last = await client.post(path, { ...form, attempt: '5', number: CARDS.do_not_honor.number });
+    const last = await client.postForm(path, { ...form, attempt: '5', number: CARDS.do_not_honor.number });
     expect([last.status, last.headers.get('location')]).toEqual([
       303,
       `https://shop.example/failed?order_id=${order.id}&project_id=${order.project_id}`,
@@ -209,8 +209,8 @@ describe('the card form', () => {
 
   test('a double click and a reload pay once, and get the same answer', async () => {
     const { order, client, path, form } = await opened({ return_url: 'https://shop.example/' });
-    const answers = await Promise.all([1, 2, 3, 4].map(() => client.post(path, form)));
-    answers.push(await client.post(path, form));
+    const answers = await Promise.all([1, 2, 3, 4].map(() => client.postForm(path, form)));
+    answers.push(await client.postForm(path, form));
     expect(new Set(answers.map(({ status, headers }) => `${status} ${headers.get('location')}`)).size).toBe(1);
     expect(answers[0]!.status).toBe(303);
     expect(await statusesOf(order.id)).toBe('completed: accepted');
@@ -219,8 +219,8 @@ describe('the card form', () => {
 
   test('a form of an attempt that was made shows the order as it is, and charges nothing', async () => {
     const { order, client, path, form } = await opened();
-    await client.post(path, { ...form, number: CARDS.do_not_honor.number });
-    const response = await client.post(path, form);
+    await client.postForm(path, { ...form, number: CARDS.do_not_honor.number });
+    const response = await client.postForm(path, form);
     const html = await response.text();
     expect(html).toContain('declined');
     expect(hidden(html, 'attempt')).toBe('2');
@@ -230,14 +230,14 @@ describe('the card form', () => {
 
   test.each(['3', '0', 'x', ''])('a form with attempt %p charges nothing', async (attempt) => {
     const { order, client, path, form } = await opened();
-    const response = await client.post(path, { ...form, attempt });
+    const response = await client.postForm(path, { ...form, attempt });
     expect(hidden(await response.text(), 'attempt')).toBe('1');
     expect(await statusesOf(order.id)).toBe('new:');
   });
 
   test('wrong fields are told by the field, with the name kept and never number or code', async () => {
     const { order, client, path, form } = await opened();
-    const response = await client.post(path, {
+    const response = await client.postForm(path, {
       ...form,
       number: '5544330000000038',
       card_expiry: '01/20',
@@ -257,14 +257,14 @@ describe('the card form', () => {
     const order = await createOrder({}, stack().live_api_key);
     const client = new Client();
     const page = await (await client.send(`/pay/${order.id}/?card=approved`)).text();
-    expect(page).not.toMatch(/Test cards|4111/);
+    expect(page).not.toMatch(/Test cards|4111 ?1111/);
     const form = { ...CARD, token: hidden(page, 'token'), attempt: '1' };
-    expect(await (await client.post(`/pay/${order.id}/`, form)).text()).toContain('declined');
+    expect(await (await client.postForm(`/pay/${order.id}/`, form)).text()).toContain('declined');
   });
 
   test('an outcome that is open is waited for by a page that loads itself, and goes on when it is known', async () => {
     const { order, client, path, form } = await opened({ return_url: 'https://shop.example/' });
-    const html = await (await client.post(path, { ...form, number: CARDS.processing_approved.number })).text();
+    const html = await (await client.postForm(path, { ...form, number: CARDS.processing_approved.number })).text();
     expect(html).toContain('Your payment is being processed');
     const [, next] = /<meta http-equiv="refresh" content="\d+;url=([^"]+)"/.exec(html) ?? [];
     expect(next).toBe(`${path}?waited=1`);
@@ -324,9 +324,9 @@ describe('the ways to pay', () => {
 
   test('after a decline are those of the first attempt where the merchant announced none', async () => {
     const { order, client, path, form } = await opened();
-    const html = await (await client.post(path, { ...form, number: CARDS.do_not_honor.number })).text();
+    const html = await (await client.postForm(path, { ...form, number: CARDS.do_not_honor.number })).text();
     expect(waysIn(html)).toEqual(['apple-pay', 'google-pay', 'credit-card']);
-    const paid = await client.post(`${path}wallet/`, { ...form, attempt: '2', payment_method: 'google-pay' });
+    const paid = await client.postForm(`${path}wallet/`, { ...form, attempt: '2', payment_method: 'google-pay' });
     expect(await paid.text()).toContain('Google Pay, Mastercard ending in');
     expect([await statusesOf(order.id), await methodsOf(order.id)]).toEqual([
       'completed: error accepted',
@@ -336,13 +336,13 @@ describe('the ways to pay', () => {
 
   test('after a decline are the announced one alone where there was one', async () => {
     const { order, client, path, form } = await opened({ transactions: [{ payment_method: 'credit-card' }] });
-    const html = await (await client.post(path, { ...form, number: CARDS.do_not_honor.number })).text();
+    const html = await (await client.postForm(path, { ...form, number: CARDS.do_not_honor.number })).text();
     expect(waysIn(html)).toEqual(['credit-card']);
     expect(
-      await (await client.post(`${path}wallet/`, { ...form, attempt: '2', payment_method: 'apple-pay' })).text(),
+      await (await client.postForm(`${path}wallet/`, { ...form, attempt: '2', payment_method: 'apple-pay' })).text(),
     ).toContain('You can try 4 more times');
     expect(await statusesOf(order.id)).toBe('processing: error');
-    await client.post(path, { ...form, attempt: '2' });
+    await client.postForm(path, { ...form, attempt: '2' });
     expect([await statusesOf(order.id), await methodsOf(order.id)]).toEqual([
       'completed: error accepted',
       ['credit-card', 'credit-card'],
@@ -355,7 +355,7 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
     opened: { client: Client; path: string; form: Record<string, string> },
     fields: Record<string, string> = {},
   ) =>
-    opened.client.post(`${opened.path}wallet/`, {
+    opened.client.postForm(`${opened.path}wallet/`, {
       token: opened.form['token']!,
       attempt: opened.form['attempt']!,
       payment_method,
@@ -391,7 +391,7 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
   test('pays on a live project too', async () => {
     const order = await createOrder({}, stack().live_api_key);
     const client = new Client();
-    const response = await press({ client, path: `/pay/${order.id}/`, form: await client.open(order) });
+    const response = await press({ client, path: `/pay/${order.id}/`, form: await client.openPage(order) });
     expect(await response.text()).toContain('Payment completed');
     expect(await charges(order.id)).toMatchObject([{ result: 'approved' }]);
   });
@@ -426,7 +426,7 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
 
   test('pressed beside the card form in another tab: one of them pays, once', async () => {
     const page = await opened();
-    const answers = await Promise.all([press(page), page.client.post(page.path, page.form), press(page)]);
+    const answers = await Promise.all([press(page), page.client.postForm(page.path, page.form), press(page)]);
     for (const answer of answers) expect(await answer.text()).toContain('Payment completed');
     expect(await statusesOf(page.order.id)).toBe('completed: accepted');
     expect(await charges(page.order.id)).toHaveLength(1);
@@ -450,12 +450,12 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
 
   test('comes too late once the order is cancelled, has expired, or is paid', async () => {
     const cancelled = await opened({ failure_url: 'https://shop.example/failed' });
-    await cancelled.client.post(`${cancelled.path}cancel/`, { token: cancelled.form.token });
+    await cancelled.client.postForm(`${cancelled.path}cancel/`, { token: cancelled.form.token });
     expect((await press(cancelled)).headers.get('location')).toMatch(/^https:\/\/shop\.example\/failed\?/);
     const expired = await openedAndOver();
     expect(await (await press(expired)).text()).toContain('This payment has expired');
     const paid = await opened();
-    await paid.client.post(paid.path, paid.form);
+    await paid.client.postForm(paid.path, paid.form);
     expect(await (await press(paid)).text()).toContain('Payment completed');
     expect(
       (await Promise.all([cancelled, expired, paid].map(({ order }) => charges(order.id)))).map(({ length }) => length),
@@ -479,14 +479,14 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
 
 test.each(['credit-card', 'paypal', ''])('a wallet form with method %p charges nothing', async (payment_method) => {
   const { order, client, path, form } = await opened();
-  const response = await client.post(`${path}wallet/`, { ...form, payment_method });
+  const response = await client.postForm(`${path}wallet/`, { ...form, payment_method });
   expect([response.status, hidden(await response.text(), 'attempt')]).toEqual([200, '1']);
   expect([await statusesOf(order.id), await charges(order.id)]).toEqual(['new:', []]);
 });
 
 test('the card form charges nothing where the order is paid by wallet only', async () => {
   const { order, client, path, form } = await opened({ payment_methods: ['apple-pay'] });
-  const html = await (await client.post(path, form)).text();
+  const html = await (await client.postForm(path, form)).text();
   expect(waysIn(html)).toEqual(['apple-pay']);
   expect([await statusesOf(order.id), await charges(order.id)]).toEqual(['new:', []]);
 });
@@ -513,7 +513,7 @@ describe('a program, which prefers JSON', () => {
     ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', false],
   ])('is whoever accepts %s: %p', async (accept, is_program) => {
     const { client, path, form } = await opened();
-    const response = await client.post(path, { ...form, number: '' }, { accept });
+    const response = await client.postForm(path, { ...form, number: '' }, { accept });
     expect([response.status, response.headers.get('content-type')]).toEqual([
       400,
       is_program ? 'application/json' : 'text/html; charset=utf-8',
@@ -522,20 +522,20 @@ describe('a program, which prefers JSON', () => {
 
   test('that pays is led on as a browser is, without a return address to the page; nothing of the order is told', async () => {
     const one = await opened({ return_url: 'https://shop.example/' });
-    const back = await one.client.post(one.path, one.form, PROGRAM);
+    const back = await one.client.postForm(one.path, one.form, PROGRAM);
     expect([back.status, back.headers.get('location')]).toEqual([
       303,
       `https://shop.example/?order_id=${one.order.id}&project_id=${one.order.project_id}`,
     ]);
     const stays = await opened();
-    const wallet = await stays.client.post(
+    const wallet = await stays.client.postForm(
       `${stays.path}wallet/`,
       { ...stays.form, payment_method: 'apple-pay' },
       PROGRAM,
     );
     expect([wallet.status, wallet.headers.get('location'), await wallet.text()]).toEqual([303, stays.path, '']);
     const declined = await opened({ return_url: 'https://shop.example/' });
-    const page = await declined.client.post(
+    const page = await declined.client.postForm(
       declined.path,
       { ...declined.form, number: CARDS.do_not_honor.number },
       PROGRAM,
@@ -551,15 +551,15 @@ describe('a program, which prefers JSON', () => {
   test('is told TransactionAlreadyStarted for an attempt that was made, by card or wallet, and for an order that is over', async () => {
     const page = await opened();
     const again = async () => [
-      await refusal(await page.client.post(page.path, page.form, PROGRAM)),
+      await refusal(await page.client.postForm(page.path, page.form, PROGRAM)),
       await refusal(
-        await page.client.post(`${page.path}wallet/`, { ...page.form, payment_method: 'apple-pay' }, PROGRAM),
+        await page.client.postForm(`${page.path}wallet/`, { ...page.form, payment_method: 'apple-pay' }, PROGRAM),
       ),
     ];
     const started = [409, 'TransactionAlreadyStarted', undefined];
-    await page.client.post(page.path, { ...page.form, number: CARDS.do_not_honor.number }, PROGRAM);
+    await page.client.postForm(page.path, { ...page.form, number: CARDS.do_not_honor.number }, PROGRAM);
     expect(await again()).toEqual([started, started]);
-    await page.client.post(`${page.path}cancel/`, { token: page.form.token });
+    await page.client.postForm(`${page.path}cancel/`, { token: page.form.token });
     expect(await again()).toEqual([started, started]);
     expect(await charges(page.order.id)).toHaveLength(1);
   });
@@ -573,20 +573,20 @@ describe('a program, which prefers JSON', () => {
     ['wallet/', { payment_method: 'google-pay' }, 'payment_method'],
   ])('is told by a ValidationError what is wrong with /%s and %j', async (rest, fields, property_path) => {
     const { order, client, path, form } = await opened({ payment_methods: ['credit-card', 'apple-pay'] });
-    const response = await client.post(`${path}${rest}`, { ...form, ...fields }, PROGRAM);
-    expect(await response.clone().text()).not.toContain('4111');
+    const response = await client.postForm(`${path}${rest}`, { ...form, ...fields }, PROGRAM);
+    expect(await response.clone().text()).not.toContain('41111111');
     expect(await refusal(response)).toEqual([400, 'ValidationError', property_path]);
     expect(await statusesOf(order.id)).toBe('new:');
   });
 
   test('needs a form of ours as anybody, and is told in JSON what else is wrong', async () => {
     const { order, client, path, form } = await opened();
-    expect(await refusal(await client.post(path, { ...form, token: '' }, PROGRAM))).toEqual([
+    expect(await refusal(await client.postForm(path, { ...form, token: '' }, PROGRAM))).toEqual([
       403,
       'Forbidden',
       undefined,
     ]);
-    expect(await refusal(await new Client().post(`/pay/${NOBODY}/`, form, PROGRAM))).toEqual([
+    expect(await refusal(await new Client().postForm(`/pay/${NOBODY}/`, form, PROGRAM))).toEqual([
       403,
       'Forbidden',
       undefined,
@@ -601,11 +601,9 @@ describe('a program, which prefers JSON', () => {
       'MethodNotAllowed',
       undefined,
     ]);
-    expect(await refusal(await client.post(path, { ...form, cardholder_name: 'x'.repeat(20_000) }, PROGRAM))).toEqual([
-      413,
-      'PayloadTooLarge',
-      undefined,
-    ]);
+    expect(
+      await refusal(await client.postForm(path, { ...form, cardholder_name: 'x'.repeat(20_000) }, PROGRAM)),
+    ).toEqual([413, 'PayloadTooLarge', undefined]);
     expect(await statusesOf(order.id)).toBe('new:');
   });
 });
@@ -622,7 +620,7 @@ describe('a forged form', () => {
     const { order, client, path, form } = await opened();
     const [other, fields] = forge(form);
     for (const target of [path, `${path}wallet/`, `${path}cancel/`]) {
-      const response = await (other ?? client).post(target, { ...fields, payment_method: 'apple-pay' });
+      const response = await (other ?? client).postForm(target, { ...fields, payment_method: 'apple-pay' });
       expect([response.status, response.headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8']);
       const html = await response.text();
       expect(html).toContain('This form is no longer valid');
@@ -634,9 +632,9 @@ describe('a forged form', () => {
   test('the token of one order is not good for another', async () => {
     const one = await opened();
     const other = await createOrder();
-    expect((await one.client.post(`/pay/${other.id}/`, one.form)).status).toBe(403);
+    expect((await one.client.postForm(`/pay/${other.id}/`, one.form)).status).toBe(403);
     expect(
-      (await one.client.post(`/pay/${other.id}/wallet/`, { ...one.form, payment_method: 'apple-pay' })).status,
+      (await one.client.postForm(`/pay/${other.id}/wallet/`, { ...one.form, payment_method: 'apple-pay' })).status,
     ).toBe(403);
     expect(await statusesOf(other.id)).toBe('new:');
   });
@@ -662,16 +660,16 @@ describe('a forged form', () => {
       body: JSON.stringify(form),
     });
     expect(json.status).toBe(403);
-    const large = await client.post(path, { ...form, cardholder_name: 'x'.repeat(20_000) });
+    const large = await client.postForm(path, { ...form, cardholder_name: 'x'.repeat(20_000) });
     expect([large.status, large.headers.get('content-type')]).toEqual([413, 'text/html; charset=utf-8']);
   });
 
   test('one payment open twice, and two payments in one browser, do not disturb each other', async () => {
     const first = await opened();
-    await first.client.open(first.order);
+    await first.client.openPage(first.order);
     const second = await createOrder();
-    await new Client().open(second);
-    expect((await first.client.post(first.path, first.form)).status).toBe(200);
+    await new Client().openPage(second);
+    expect((await first.client.postForm(first.path, first.form)).status).toBe(200);
     expect(await statusesOf(first.order.id)).toBe('completed: accepted');
   });
 });
@@ -683,28 +681,32 @@ describe('the cancel form', () => {
       failure_url: 'https://shop.example/failed',
     });
     for (const time of [1, 2]) {
-      const response = await client.post(`${path}cancel/`, { token: form.token });
+      const response = await client.postForm(`${path}cancel/`, { token: form.token });
       expect([time, response.headers.get('location')]).toEqual([
         time,
         `https://shop.example/failed?order_id=${order.id}&project_id=${order.project_id}`,
       ]);
     }
     expect(await statusesOf(order.id)).toBe('cancelled:');
-    expect((await client.post(path, form)).headers.get('location')).toMatch(/^https:\/\/shop\.example\/failed\?/);
+    expect((await client.postForm(path, form)).headers.get('location')).toMatch(/^https:\/\/shop\.example\/failed\?/);
     expect(await charges(order.id)).toEqual([]);
   });
 
   test('after a decline the order is cancelled too; without addresses the result page says so', async () => {
     const { order, client, path, form } = await opened();
-    await client.post(path, { ...form, number: CARDS.do_not_honor.number });
-    expect(await (await client.post(`${path}cancel/`, { token: form.token })).text()).toContain('Payment cancelled');
+    await client.postForm(path, { ...form, number: CARDS.do_not_honor.number });
+    expect(await (await client.postForm(`${path}cancel/`, { token: form.token })).text()).toContain(
+      'Payment cancelled',
+    );
     expect(await statusesOf(order.id)).toBe('cancelled: error');
   });
 
   test('comes too late once the order is paid', async () => {
     const { order, client, path, form } = await opened();
-    await client.post(path, form);
-    expect(await (await client.post(`${path}cancel/`, { token: form.token })).text()).toContain('Payment completed');
+    await client.postForm(path, form);
+    expect(await (await client.postForm(`${path}cancel/`, { token: form.token })).text()).toContain(
+      'Payment completed',
+    );
     expect(await statusesOf(order.id)).toBe('completed: accepted');
   });
 
@@ -727,7 +729,7 @@ describe('a hundred loads of the address that the issuer sends its customer to',
 
   async function atTheIssuer() {
     const { order, client, path, form } = await opened();
-    await client.post(path, { ...form, number: CARDS.challenge.number });
+    await client.postForm(path, { ...form, number: CARDS.challenge.number });
     const transaction_id = (await getOrder(order.id)).transactions![0]!.id;
     const load = async () => (await client.send(`${path}${transaction_id}/?from=issuer`)).status;
     const loads = async () => new Set(await Promise.all(Array.from({ length: 100 }, load)));
@@ -744,7 +746,7 @@ describe('a hundred loads of the address that the issuer sends its customer to',
 
   test('add a few events to the watch over an order that was cancelled meanwhile', async () => {
     const { order, client, path, form, transaction_id, loads } = await atTheIssuer();
-    await client.post(`${path}cancel/`, { token: form.token });
+    await client.postForm(`${path}cancel/`, { token: form.token });
     const watch = reversalOrderId(transaction_id);
     const before = await until('its watch has begun', async () => await eventsOf(watch).catch(() => undefined));
     const { runId } = await temporal.workflow.getHandle(orderWorkflowId(watch)).describe();
@@ -758,7 +760,7 @@ describe('a hundred loads of the address that the issuer sends its customer to',
 test('an order whose time is over cannot be paid', async () => {
   const { order, client, path, form } = await openedAndOver({ failure_url: 'https://shop.example/failed' });
   expect(await (await client.send(path)).text()).toContain('This payment has expired');
-  expect((await client.post(path, form)).headers.get('location')).toMatch(
+  expect((await client.postForm(path, form)).headers.get('location')).toMatch(
     /^https:\/\/shop\.example\/failed\?order_id=/,
   );
   expect(await charges(order.id)).toEqual([]);
@@ -770,7 +772,7 @@ describe('when a part of the service is away', () => {
   const opening: { server: Server; processor: Processor }[] = [];
 
   beforeAll(() => {
-    db = connect(stack().postgres_url, { pool_max: 2 });
+    db = connectDatabase(stack().postgres_url, { pool_max: 2 });
     client = temporalOf();
   });
   afterAll(async () => {
@@ -842,14 +844,14 @@ describe('when a part of the service is away', () => {
     const order = await createOrder({ payment_methods: ['apple-pay'], failure_url: 'https://shop.example/failed' });
     const { url } = await pages({ wallet_number: CARDS.do_not_honor.number });
     const customer = new Client(url);
-    const form = { ...(await customer.open(order)), payment_method: 'apple-pay' };
+    const form = { ...(await customer.openPage(order)), payment_method: 'apple-pay' };
     for (const attempt of ['1', '2', '3', '4']) {
-      const html = await (await customer.post(`/pay/${order.id}/wallet/`, { ...form, attempt })).text();
+      const html = await (await customer.postForm(`/pay/${order.id}/wallet/`, { ...form, attempt })).text();
       expect(html).toContain('Your card was declined');
       expect(html).toContain('Use another way to pay, or ask your bank');
       expect([attempt, hidden(html, 'attempt')]).toEqual([attempt, String(Number(attempt) + 1)]);
     }
-    const last = await customer.post(`/pay/${order.id}/wallet/`, { ...form, attempt: '5' });
+    const last = await customer.postForm(`/pay/${order.id}/wallet/`, { ...form, attempt: '5' });
     expect(last.headers.get('location')).toMatch(/^https:\/\/shop\.example\/failed\?/);
     expect(await statusesOf(order.id)).toBe('error: error error error error error');
   });
@@ -859,7 +861,10 @@ describe('when a part of the service is away', () => {
     const { url } = await pages({ wallet_number: CARDS.challenge.number });
     const customer = new Client(url);
     const html = await (
-      await customer.post(`/pay/${order.id}/wallet/`, { ...(await customer.open(order)), payment_method: 'google-pay' })
+      await customer.postForm(`/pay/${order.id}/wallet/`, {
+        ...(await customer.openPage(order)),
+        payment_method: 'google-pay',
+      })
     ).text();
     expect(html).toMatch(/<meta http-equiv="refresh" content="0;url=[^"]+\/challenge\//);
     expect(await statusesOf(order.id)).toBe('processing: pending');
@@ -871,8 +876,8 @@ describe('when a part of the service is away', () => {
       const order = await createOrder();
       const { url } = await pages({ processor_url: 'http://127.0.0.1:9' });
       const customer = new Client(url);
-      const response = await customer.post(`/pay/${order.id}/wallet/`, {
-        ...(await customer.open(order)),
+      const response = await customer.postForm(`/pay/${order.id}/wallet/`, {
+        ...(await customer.openPage(order)),
         payment_method,
       });
       const html = await response.text();
@@ -886,16 +891,16 @@ describe('when a part of the service is away', () => {
     const order = await createOrder();
     const { url, lines } = await pages({ processor_url: 'http://127.0.0.1:9' });
     const customer = new Client(url);
-    const response = await customer.post(`/pay/${order.id}/`, { ...CARD, ...(await customer.open(order)) });
+    const response = await customer.postForm(`/pay/${order.id}/`, { ...CARD, ...(await customer.openPage(order)) });
     const html = await response.text();
     expect(response.status).toBe(504);
     expect(html).toContain('Nothing was charged');
     expect(html).toContain('value="Ada Lovelace"');
     expect(hidden(html, 'attempt')).toBe('1');
     expect(await statusesOf(order.id)).toBe('new:');
-    const told = await customer.post(
+    const told = await customer.postForm(
       `/pay/${order.id}/`,
-      { ...CARD, ...(await customer.open(order)) },
+      { ...CARD, ...(await customer.openPage(order)) },
       { accept: 'application/json' },
     );
     expect([told.status, ((await told.json()) as { error: { type: string } }).error.type]).toEqual([
@@ -903,18 +908,18 @@ describe('when a part of the service is away', () => {
       'ServerError',
     ]);
     expect(lines.length).toBeGreaterThan(0);
-    expect(`${html}${lines.join('')}`).not.toMatch(/4111|"123"/);
+    expect(`${html}${lines.join('')}`).not.toMatch(/41111111|"123"/);
   });
 
   test('an answer that does not come in time is waited for', async () => {
     const order = await createOrder();
     const { url } = await pages({ deadline_ms: 1 });
     const customer = new Client(url);
-    const form = { ...CARD, ...(await customer.open(order)) };
-    const response = await customer.post(`/pay/${order.id}/`, form);
+    const form = { ...CARD, ...(await customer.openPage(order)) };
+    const response = await customer.postForm(`/pay/${order.id}/`, form);
     expect(response.status).toBe(503);
     expect(await response.text()).toContain('We have not heard back yet');
-    const told = await customer.post(`/pay/${order.id}/`, form, { accept: 'application/json' });
+    const told = await customer.postForm(`/pay/${order.id}/`, form, { accept: 'application/json' });
     expect([
       told.status,
       told.headers.get('retry-after'),
@@ -927,19 +932,21 @@ describe('when a part of the service is away', () => {
     const rate = { per_second: 1, burst: 3 };
     const { url } = await pages({ rates: { page: { per_second: 1, burst: 100 }, order_form: rate, link_form: rate } });
     const customer = new Client(url);
-    const form = { ...CARD, ...(await customer.open(order)) };
-    const forged = await customer.post(`/pay/${order.id}/`, { ...form, token: '' });
+    const form = { ...CARD, ...(await customer.openPage(order)) };
+    const forged = await customer.postForm(`/pay/${order.id}/`, { ...form, token: '' });
     expect(forged.status).toBe(403);
     for (const path of ['', 'wallet/', '']) {
-      expect((await customer.post(`/pay/${order.id}/${path}`, { ...form, number: '' })).status).not.toBe(429);
+      expect((await customer.postForm(`/pay/${order.id}/${path}`, { ...form, number: '' })).status).not.toBe(429);
     }
     for (const path of ['', 'wallet/', 'cancel/']) {
-      const response = await customer.post(`/pay/${order.id.toUpperCase()}/${path}`, form);
+      const response = await customer.postForm(`/pay/${order.id.toUpperCase()}/${path}`, form);
       expect([path, response.status, response.headers.get('retry-after')]).toEqual([path, 429, '1']);
       expect(await response.text()).toContain(`href="/pay/${order.id}/"`);
     }
     expect(await statusesOf(order.id)).toBe('new:');
-    expect((await customer.post(`/pay/${other.id}/`, { ...CARD, ...(await customer.open(other)) })).status).toBe(200);
+    expect(
+      (await customer.postForm(`/pay/${other.id}/`, { ...CARD, ...(await customer.openPage(other)) })).status,
+    ).toBe(200);
     expect(await statusesOf(other.id)).toBe('completed: accepted');
   });
 

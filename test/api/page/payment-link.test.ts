@@ -134,7 +134,7 @@ describe('the page of a payment link', () => {
     /** One customer with a browser of their own. */
     const aPayer = async () => {
       const client = new Client();
-      return { client, form: { ...CARD, ...(await client.open({ id }, path)) } };
+      return { client, form: { ...CARD, ...(await client.openPage({ id }, path)) } };
     };
     const html = async (client = new Client(), query = '') => await (await client.send(path + query)).text();
     const link = () => merchant.getPaymentLink(id);
@@ -151,7 +151,7 @@ describe('the page of a payment link', () => {
     const { path, aPayer, html, linkStory } = await aLink();
     const { client, form } = await aPayer();
     expect(await html(client)).toContain('Two tickets');
-    const wrong = await client.post(path, { ...form, number: '4111111111111112' });
+    const wrong = await client.postForm(path, { ...form, number: '4111111111111112' });
     expect([wrong.status, hidden(await wrong.text(), 'attempt')]).toEqual([400, '1']);
     expect(await linkStory()).toBe('new:');
   });
@@ -192,9 +192,9 @@ describe('the page of a payment link', () => {
       return_url: 'https://shop.example/done?a=1',
     });
     const { client, form } = await aPayer();
-    const answers = await Promise.all([1, 2, 3].map(() => client.post(path, form)));
+    const answers = await Promise.all([1, 2, 3].map(() => client.postForm(path, form)));
     const { completed_order_id } = await link();
-    for (const answer of [...answers, await client.post(path, form)]) {
+    for (const answer of [...answers, await client.postForm(path, form)]) {
       expect([answer.status, answer.headers.get('location')]).toEqual([
         303,
         `https://shop.example/done?a=1&order_id=${completed_order_id}&project_id=${project_id}&payment_link_id=${id}`,
@@ -207,7 +207,7 @@ describe('the page of a payment link', () => {
   test('paid: the payer reads with what, anybody else only that it is paid', async () => {
     const { path, aPayer, html } = await aLink();
     const { client, form } = await aPayer();
-    expect(await (await client.post(path, form)).text()).toContain('Payment completed');
+    expect(await (await client.postForm(path, form)).text()).toContain('Payment completed');
     expect(await html(client)).toContain('Visa ending in 1111');
     const other = await html();
     expect(other).toContain('This has been paid');
@@ -218,17 +218,17 @@ describe('the page of a payment link', () => {
     const { path, aPayer, html, linkStory } = await aLink();
     const one = await aPayer();
     const other = await aPayer();
-    const declined = await one.client.post(path, { ...one.form, number: CARDS.insufficient_funds.number });
+    const declined = await one.client.postForm(path, { ...one.form, number: CARDS.insufficient_funds.number });
     const page = await declined.text();
     expect(declined.status).toBe(200);
     expect(page).toContain('There is not enough money on this card');
     expect(page).toContain('You can try 24 more times.');
     expect(hidden(page, 'attempt')).toBe('2');
     expect(await html(other.client)).not.toContain('role="alert"');
-    const again = await one.client.post(path, one.form);
+    const again = await one.client.postForm(path, one.form);
     expect(hidden(await again.text(), 'attempt')).toBe('2');
     expect(await linkStory()).toBe('all_unsuccessful: 1 error');
-    expect(await (await other.client.post(path, other.form)).text()).toContain('Payment completed');
+    expect(await (await other.client.postForm(path, other.form)).text()).toContain('Payment completed');
     expect(await linkStory()).toBe('completed: 1 completed 1 error');
     expect(await html(one.client)).toContain('This has been paid');
   });
@@ -236,21 +236,21 @@ describe('the page of a payment link', () => {
   test('while the payer is at the issuer others read that a payment is in progress, and nothing of it', async () => {
     const { path, aPayer, html, linkStory } = await aLink();
     const [payer, other] = [await aPayer(), await aPayer()];
-    const sent = await payer.client.post(path, { ...payer.form, number: CARDS.challenge.number });
+    const sent = await payer.client.postForm(path, { ...payer.form, number: CARDS.challenge.number });
     expect(await sent.text()).toMatch(/<meta http-equiv="refresh" content="0;url=[^"]+\/challenge\//);
     const page = await html(other.client);
     expect(page).toContain('A payment is in progress');
     expect(page).toContain(`url=${path}?waited=1`);
     expect(page).not.toMatch(/challenge|cc-number|cancel\//);
     for (const place of [path, `${path}wallet/`, `${path}cancel/`]) {
-      const answer = await other.client.post(place, { ...other.form, payment_method: 'apple-pay' });
+      const answer = await other.client.postForm(place, { ...other.form, payment_method: 'apple-pay' });
       expect([place, answer.status]).toEqual([place, 200]);
       expect(await answer.text()).toContain('A payment is in progress');
     }
     expect(await linkStory()).toBe('processing: 1 processing');
     // The payer finds the issuer's question and the way out again, in any tab.
     expect(await html(payer.client, '?waited=1')).toMatch(/href="[^"]+\/challenge\//);
-    const cancelled = await payer.client.post(`${path}cancel/`, { token: payer.form.token });
+    const cancelled = await payer.client.postForm(`${path}cancel/`, { token: payer.form.token });
     expect(cancelled.status).toBe(200);
     const after = await cancelled.text();
     expect(after).toContain('Payment cancelled');
@@ -262,7 +262,7 @@ describe('the page of a payment link', () => {
   test('the page of an attempt’s order leads back to the link after a decline', async () => {
     const { path, aPayer, link } = await aLink();
     const { client, form } = await aPayer();
-    await client.post(path, { ...form, number: CARDS.do_not_honor.number });
+    await client.postForm(path, { ...form, number: CARDS.do_not_honor.number });
     const order_id = (await link()).orders['error']![0]!;
     expect(await statusesOf(order_id)).toBe('error: error');
     const page = await (await client.send(`/pay/${order_id}/`)).text();
@@ -274,7 +274,7 @@ describe('the page of a payment link', () => {
   test('twenty payers press at once: one attempt at a time, one of them pays, nobody gets an error', async () => {
     const { path, aPayer, link, linkStory } = await aLink();
     const payers = await Promise.all(Array.from({ length: 20 }, aPayer));
-    const answers = await Promise.all(payers.map(({ client, form }) => client.post(path, form)));
+    const answers = await Promise.all(payers.map(({ client, form }) => client.postForm(path, form)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     const pages = await Promise.all(answers.map((answer) => answer.text()));
     const told = (words: string) => pages.filter((page) => page.includes(words)).length;
@@ -289,7 +289,7 @@ describe('the page of a payment link', () => {
     const { client, form } = await ended.aPayer();
     await merchant.endPaymentLink(ended.id);
     expect(await ended.html()).toContain('This payment link is closed');
-    expect(await (await client.post(ended.path, form)).text()).toContain('This payment link is closed');
+    expect(await (await client.postForm(ended.path, form)).text()).toContain('This payment link is closed');
     const expired = await aLink({ expiration_period: 'PT1S' });
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     expect(await expired.html()).toContain('This payment link has expired');

@@ -7,7 +7,7 @@ import {
   stopIndexing,
   writeBenchOrders,
 } from '../../../src/bench/search-orders';
-import { rows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/connection';
 import { PROJECT } from '../../support/database';
 import { plainSearch } from '../../support/plain-search';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
@@ -31,7 +31,7 @@ it('writes orders that the service reads and finds, and notes only changes made 
   expect(await isIndexBehind(db)).toBe(false);
   await continueIndexing(db);
   await changeOrders(db, order_ids, { order_id, merchant_order_id: 'found-1' });
-  expect(await rows(db, 'select order_id from search_outbox', {})).toHaveLength(10);
+  expect(await queryRows(db, 'select order_id from search_outbox', {})).toHaveLength(10);
 
   world.anIndexer();
   await world.indexed();

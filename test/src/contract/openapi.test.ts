@@ -4,7 +4,7 @@ import { MANAGE_API } from '../../../src/contract/manage/manage-api';
 import { MERCHANT_API } from '../../../src/contract/merchant-api';
 import { openApi, type JsonSchema } from '../../../src/contract/openapi';
 import { errorsOf, readsOnly, type RouteSet } from '../../../src/contract/routes';
-import { ERRORS, typeOf } from '../../../src/errors';
+import { ERRORS, errorTypeOf } from '../../../src/errors';
 
 const APIS: RouteSet[] = [MERCHANT_API, MANAGE_API];
 const documents = APIS.map((api) => openApi(api));
@@ -51,11 +51,11 @@ describe.each(entries)('$id', ({ id, route, example, operation, document }) => {
     for (const name of errorsOf(route)) {
       const { status } = ERRORS[name];
       const { description, content } = operation.responses[status]!;
-      expect(description.split(`${typeOf(name)}: `)).toHaveLength(2);
+      expect(description.split(`${errorTypeOf(name)}: `)).toHaveLength(2);
       expect(
         validate(
           content!['application/json'].schema,
-          content!['application/json'].examples![typeOf(name)]!.value,
+          content!['application/json'].examples![errorTypeOf(name)]!.value,
           document,
         ),
       ).toEqual([]);
@@ -111,7 +111,7 @@ test('the document is the same every time', () => {
 test('error types, flags and payment methods are enumerations', () => {
   const { Error: error, Order: order, Transaction: transaction, OrderRequest: request } = document.components.schemas;
   expect(new Set(error!.properties!['error']!.properties!['type']!.enum)).toEqual(
-    new Set((Object.keys(ERRORS) as (keyof typeof ERRORS)[]).map(typeOf)),
+    new Set((Object.keys(ERRORS) as (keyof typeof ERRORS)[]).map(errorTypeOf)),
   );
   expect(order!.properties!['flags']!.items!.enum).toEqual(
     expect.arrayContaining(['is-test', 'is-void', 'has-refunds']),

@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { connect, isUnavailable, rows, type Database } from '../../../src/db/connection';
+import { connectDatabase, isUnavailable, queryRows, type Database } from '../../../src/db/connection';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 /** A database that does not answer is told of in time, whatever it is that keeps it. */
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const opened: Database[] = [];
 const open = (address: string, pool_max = 1) => {
-  const db = connect(address, { pool_max, limits: LIMITS, quiet: true });
+  const db = connectDatabase(address, { pool_max, limits: LIMITS, quiet: true });
   opened.push(db);
   return db;
 };
@@ -58,31 +58,31 @@ test('a lock that somebody keeps', async () => {
   const [keeper, waiting] = [open(url), open(url)];
   await keeper.transaction(async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(4711)');
-    expect(await told(rows(waiting, 'select pg_advisory_xact_lock(4711)', {}))).toBe('away');
+    expect(await told(queryRows(waiting, 'select pg_advisory_xact_lock(4711)', {}))).toBe('away');
   });
-  expect(await told(rows(waiting, 'select pg_advisory_xact_lock(4711)', {}))).toBe('answered');
+  expect(await told(queryRows(waiting, 'select pg_advisory_xact_lock(4711)', {}))).toBe('answered');
 });
 
 test('a statement without end', async () => {
   const db = open(url);
-  expect(await told(rows(db, 'select pg_sleep(10)', {}))).toBe('away');
-  expect(await told(rows(db, 'select 1', {}))).toBe('answered');
+  expect(await told(queryRows(db, 'select pg_sleep(10)', {}))).toBe('away');
+  expect(await told(queryRows(db, 'select 1', {}))).toBe('answered');
 });
 
 test('a pool that is full', async () => {
   const db = open(url);
   await db.transaction(async (trx) => {
     await trx.raw('select 1');
-    expect(await told(rows(db, 'select 1', {}))).toBe('away');
+    expect(await told(queryRows(db, 'select 1', {}))).toBe('away');
   });
 });
 
 test('a server that takes connections and says nothing', async () => {
-  expect(await told(rows(open(await inFront(() => undefined)), 'select 1', {}))).toBe('away');
+  expect(await told(queryRows(open(await inFront(() => undefined)), 'select 1', {}))).toBe('away');
 });
 
 test('a server that is not there', async () => {
-  expect(await told(rows(open('postgres://nobody@127.0.0.1:1/nothing'), 'select 1', {}))).toBe('away');
+  expect(await told(queryRows(open('postgres://nobody@127.0.0.1:1/nothing'), 'select 1', {}))).toBe('away');
 });
 
 test('a server that falls silent: the connection is given up, and a new one answers', async () => {
@@ -96,10 +96,10 @@ test('a server that falls silent: the connection is given up, and a new one answ
       pairs.push([socket, upstream]);
     }),
   );
-  expect(await told(rows(db, 'select 1', {}))).toBe('answered');
+  expect(await told(queryRows(db, 'select 1', {}))).toBe('answered');
   for (const [socket, upstream] of pairs) upstream.unpipe(socket).pause();
-  expect(await told(rows(db, 'select 1', {}))).toBe('away');
-  expect(await told(rows(db, 'select 1', {}))).toBe('answered');
+  expect(await told(queryRows(db, 'select 1', {}))).toBe('away');
+  expect(await told(queryRows(db, 'select 1', {}))).toBe('answered');
   expect(pairs).toHaveLength(2);
 });
 

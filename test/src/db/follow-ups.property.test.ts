@@ -4,7 +4,7 @@ import type { Services } from '../../../activities/services';
 import fc from 'fast-check';
 import { v5 as uuidv5 } from 'uuid';
 import { orderActivities } from '../../../activities/order';
-import { rows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/connection';
 import { insertFollowUp } from '../../../src/db/follow-ups';
 import { loadOrder } from '../../../src/db/order-record';
 import { findOrderView, moneyOf } from '../../../src/db/order-view';
@@ -341,7 +341,7 @@ class Subject {
     const [view, record, ledger] = await Promise.all([
       findOrderView(database.db, order_id),
       loadOrder(database.db, order_id),
-      rows<Entry & { id: string; transaction: string; attention: string | null }>(
+      queryRows<Entry & { id: string; transaction: string; attention: string | null }>(
         database.db,
         `select f.id, f.kind, f.requested_by as by, f.amount, f.status, f.attention, t.status || case when t.amount = f.amount then '' else ', of another amount' end as transaction
          from orders f left join transactions t on t.order_id = f.id where f.related_order_id = :order_id`,

@@ -1,4 +1,4 @@
-import { rows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/connection';
 import { endDueWatch, endWatch, insertWatch } from '../../../src/db/late-approvals';
 import { moveOrder } from '../../../src/db/move-order';
 import { NOW, aStoredOrder } from '../../support/builders';
@@ -13,7 +13,7 @@ afterAll(() => database.close());
 
 /** Until when the processor is asked about a transaction, in milliseconds after NOW. */
 async function watched(transaction_id: string): Promise<number | undefined> {
-  const [watch] = await rows<{ poll_at: string }>(
+  const [watch] = await queryRows<{ poll_at: string }>(
     database.db,
     'select poll_at from late_approval_watches where transaction_id = :transaction_id',
     { transaction_id },

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { connect, ping, rows } from '../../../src/db/connection';
+import { connectDatabase, ping, queryRows } from '../../../src/db/connection';
 import { migrate } from '../../../src/db/migrate';
 import { stack } from '../../support/stack';
 
@@ -9,8 +9,8 @@ test('makes the database that is missing; several at once wait for each other; a
   const url = freshUrl();
   await Promise.all([migrate(url), migrate(url), migrate(url)]);
   await migrate(url);
-  const db = connect(url, { pool_max: 1 });
-  const [found] = await rows<{ tables: number }>(
+  const db = connectDatabase(url, { pool_max: 1 });
+  const [found] = await queryRows<{ tables: number }>(
     db,
     `select count(*) as tables from pg_tables where schemaname = 'public' and tablename in ('orders', 'transactions', 'webhook_deliveries')`,
     {},
@@ -22,7 +22,7 @@ test('makes the database that is missing; several at once wait for each other; a
 test('killed in the middle it left its lock behind: the next one goes on', async () => {
   const url = freshUrl();
   await migrate(url);
-  const db = connect(url, { pool_max: 1 });
+  const db = connectDatabase(url, { pool_max: 1 });
   await db('knex_migrations_lock').update({ is_locked: 1 });
   await expect(migrate(url)).resolves.toBeUndefined();
   await db.destroy();
@@ -33,8 +33,8 @@ test('a server that is not there is an error, at once', async () => {
 });
 
 test('amounts are numbers, instants are texts in UTC that keep their microseconds', async () => {
-  const db = connect(stack().postgres_url, { pool_max: 1 });
-  const [row] = await rows<object>(
+  const db = connectDatabase(stack().postgres_url, { pool_max: 1 });
+  const [row] = await queryRows<object>(
     db,
     `select 9007199254740991::bigint as amount, '2026-01-15 12:00:05.433502+02'::timestamptz as at`,
     {},

@@ -6,7 +6,7 @@ import type { OrderRecord } from '../../../src/domain/order-record';
 import {
   ORDER_MOVES,
   TRANSACTION_MOVES,
-  mayMove,
+  canMove,
   TRANSACTION_STATUSES,
   type TransactionStatus,
 } from '../../../src/domain/transitions';
@@ -127,7 +127,7 @@ describe('moveOrder: the one function that moves', () => {
     const id = order.transactions[0]!.id;
     const accepted = await moveOrder(database.db, order, accept(order), by);
     for (const to of TRANSACTION_STATUSES.filter(
-      (status) => !mayMove(TRANSACTION_MOVES, 'accepted' as TransactionStatus, status) && status !== 'accepted',
+      (status) => !canMove(TRANSACTION_MOVES, 'accepted' as TransactionStatus, status) && status !== 'accepted',
     )) {
       await expect(moveOrder(database.db, accepted, { transaction_id: id, to }, by)).rejects.toThrow(
         /transaction accepted →/,
@@ -138,7 +138,7 @@ describe('moveOrder: the one function that moves', () => {
     await expect(moveOrder(database.db, forged, { transaction_id: id, to: 'error' }, by)).rejects.toThrow(
       'the guard refused',
     );
-    expect(mayMove(ORDER_MOVES, 'completed', 'processing')).toBe(false);
+    expect(canMove(ORDER_MOVES, 'completed', 'processing')).toBe(false);
     expect((await view(order.id)).status).toBe('completed');
   });
 });

@@ -10,8 +10,8 @@ import {
   ORDER_STATUSES,
   TRANSACTION_MOVES,
   TRANSACTION_STATUSES,
-  mayMove,
-  sourcesOf,
+  canMove,
+  statusesBefore,
   type OrderStatus,
   type TransactionStatus,
 } from '../../../src/domain/transitions';
@@ -106,7 +106,7 @@ describe('a transaction', () => {
   });
 
   describe.each(pairsOf(TRANSACTION_STATUSES))('%s → %s', (from, to) => {
-    const allowed = mayMove(TRANSACTION_MOVES, from, to);
+    const allowed = canMove(TRANSACTION_MOVES, from, to);
 
     test('is planned and written where the table has it, else nothing changes', async () => {
       const order = await at(from);
@@ -126,7 +126,7 @@ describe('a transaction', () => {
         .where({ id: order_id })
         .update({ status: 'processing', completed: null, ended: null, ended_by: null });
       const { ended: _, ...order } = await loadOrder(database.db, order_id);
-      const [believed] = sourcesOf(TRANSACTION_MOVES, to);
+      const [believed] = statusesBefore(TRANSACTION_MOVES, to);
       // Nothing leads back to `new`: there is no move to write.
       if (believed === undefined) return expect([to, allowed]).toEqual(['new', false]);
       const idea = { ...order, transactions: order.transactions.map((one) => ({ ...one, status: believed })) };
@@ -177,7 +177,7 @@ describe('an order', () => {
   describe.each(
     pairsOf(ORDER_STATUSES).filter((pair): pair is [OrderStatus, Exclude<OrderStatus, 'new'>] => pair[1] !== 'new'),
   )('%s → %s', (from, to) => {
-    const allowed = mayMove(ORDER_MOVES, from, to);
+    const allowed = canMove(ORDER_MOVES, from, to);
 
     test('is planned and written where the table has it, else the order stays', async () => {
       const { order, change } = await aimedAt(from, to);
@@ -194,7 +194,7 @@ describe('an order', () => {
       const { order, change } = await aimedAt(from, to);
       const { ended: _, ...idea } = {
         ...order,
-        status: sourcesOf(ORDER_MOVES, to).find(
+        status: statusesBefore(ORDER_MOVES, to).find(
           (status) => planned({ ...order, ended: undefined, status } as never, change)?.order_to === to,
         )!,
       };
@@ -235,7 +235,7 @@ describe('an order', () => {
   ];
 
   test('there is a way through every arrow', () => {
-    const arrows = pairsOf(ORDER_STATUSES).filter(([from, to]) => mayMove(ORDER_MOVES, from, to));
+    const arrows = pairsOf(ORDER_STATUSES).filter(([from, to]) => canMove(ORDER_MOVES, from, to));
     expect(WAYS.map(([arrow]) => arrow).toSorted()).toEqual(arrows.map((pair) => pair.join(' → ')).toSorted());
   });
 
@@ -255,7 +255,11 @@ describe('the API: cancelling and voiding are refused where the table has no way
     const { id } = await merchant.createOrder(fields);
     const customer = new Client();
     for (const card of cards) {
-      await customer.post(`/pay/${id}/`, { ...CARD, number: CARDS[card].number, ...(await customer.open({ id })) });
+      await customer.postForm(`/pay/${id}/`, {
+        ...CARD,
+        number: CARDS[card].number,
+        ...(await customer.openPage({ id })),
+      });
     }
     return id;
   }
@@ -308,8 +312,8 @@ describe('the API: cancelling and voiding are refused where the table has no way
     );
     // A declined attempt stays as it is; an open one goes along. Where it is cancelled already, nothing moves.
     const allowed =
-      mayMove(ORDER_MOVES, order.status, 'cancelled') &&
-      (transaction === 'error' || mayMove(TRANSACTION_MOVES, transaction as TransactionStatus, 'cancelled'));
+      canMove(ORDER_MOVES, order.status, 'cancelled') &&
+      (transaction === 'error' || canMove(TRANSACTION_MOVES, transaction as TransactionStatus, 'cancelled'));
     if (allowed || order.status === 'cancelled') {
       expect([answer.status, answer.body.status]).toEqual([200, 'cancelled']);
     } else expect([answer.status, answer.body.error.type]).toEqual([409, 'CanNotCancelTransaction']);

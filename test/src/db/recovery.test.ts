@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { rows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/connection';
 import { insertFollowUp } from '../../../src/db/follow-ups';
 import { insertTransaction } from '../../../src/db/insert-order';
 import { moveOrder } from '../../../src/db/move-order';
@@ -36,14 +36,14 @@ test('nothing of one test is there in the next: no table that orders lead to is 
   await anAcceptedPayment(database.db, { mode: 'manual' });
   const kept = ['knex_migrations', 'knex_migrations_lock', 'merchants', 'projects', 'settlement_progress'];
   await database.db.raw('truncate orders, payment_links, sandbox_clocks, search_outbox cascade');
-  const tables = await rows<{ name: string }>(
+  const tables = await queryRows<{ name: string }>(
     database.db,
     `select tablename as name from pg_tables where schemaname = 'public'`,
     {},
   );
   const left: string[] = [];
   for (const { name } of tables) {
-    if ((await rows(database.db, `select 1 from "${name}" limit 1`, {})).length > 0) left.push(name);
+    if ((await queryRows(database.db, `select 1 from "${name}" limit 1`, {})).length > 0) left.push(name);
   }
   expect(left.toSorted()).toEqual(kept.toSorted());
 });
@@ -394,7 +394,7 @@ async function planOf(ask: () => Promise<unknown>): Promise<string> {
 
 /** Payment links, changed at NOW and open for a day after it. */
 async function paymentLinks(count: number, status: PaymentLinkStatus): Promise<void> {
-  await rows(
+  await queryRows(
     database.db,
     `insert into payment_links (id, project_id, merchant_order_id, amount, currency, expiration_period, expires_at, status, attempts,
                                 completed_order_id, created, modified, completed)
@@ -407,7 +407,7 @@ async function paymentLinks(count: number, status: PaymentLinkStatus): Promise<v
 
 /** Orders at the issuer, one changed in each millisecond after NOW; or as many that are completed. */
 async function manyOrders(count: number, status: OrderStatus = 'processing'): Promise<void> {
-  await rows(
+  await queryRows(
     database.db,
     `with o as (
        insert into orders (id, clock_id, project_id, currency, amount, status, attempts_max, charged_by, expiration_period, expires_at, created, modified, completed)

@@ -1,7 +1,7 @@
 import net from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { parseConfig } from '../../../src/config';
-import { LIMITS, connect, rows, type Database } from '../../../src/db/connection';
+import { LIMITS, connectDatabase, queryRows, type Database } from '../../../src/db/connection';
 import { NO_TIME_LIMITS, checkSession } from '../../../src/db/session';
 import { openDatabase } from '../../../src/main/database';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
@@ -17,7 +17,7 @@ const SHARE = 10;
 
 /** Runs the work with a new session; `url`: of another role than the migration's. */
 async function inNewSession<T>(work: (db: Database) => Promise<T>, url = migrated.url): Promise<T> {
-  const db = connect(url, { pool_max: 1 });
+  const db = connectDatabase(url, { pool_max: 1 });
   try {
     return await work(db);
   } finally {
@@ -42,7 +42,7 @@ async function aRole(options = ''): Promise<{ url: string; role: string }> {
 
 test('a migrated database gives each new session of its role the settings, without any option of the client', async () => {
   const found = await inNewSession((db) =>
-    rows<{ name: string; setting: string }>(
+    queryRows<{ name: string; setting: string }>(
       db,
       "select name, setting from pg_settings where name like '%timeout' and setting <> '0' and source = 'database user' order by name",
       {},
@@ -62,7 +62,7 @@ test('no start-up options are sent, which a connection pooler would refuse or dr
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = new URL(migrated.url);
   url.port = String((server.address() as net.AddressInfo).port);
-  const db = connect(url.toString(), { limits: LIMITS, quiet: true });
+  const db = connectDatabase(url.toString(), { limits: LIMITS, quiet: true });
   await expect(checkSession(db, SHARE)).rejects.toThrow('Connection terminated');
   await db.destroy();
   server.close();
@@ -103,7 +103,7 @@ test.each([
 
 test('rules 24.1: a share that Postgres does not have is refused', async () => {
   const max = Number(
-    (await rows<{ max: string }>(migrated.db, "select current_setting('max_connections') as max", {}))[0]!.max,
+    (await queryRows<{ max: string }>(migrated.db, "select current_setting('max_connections') as max", {}))[0]!.max,
   );
   expect(await problemOf(migrated.url, max)).toBe('none');
   expect(await problemOf(migrated.url, max + 1)).toMatch(
@@ -120,7 +120,7 @@ test('a process opens no more connections than its share', async () => {
   const db = await openDatabase(parseConfig({ POSTGRES_URL: migrated.url, POSTGRES_CONNECTIONS_MAX: '3' }));
   try {
     await Promise.all(Array.from({ length: 9 }, () => db.raw('select pg_sleep(0.05)')));
-    const [row] = await rows<{ count: number }>(
+    const [row] = await queryRows<{ count: number }>(
       migrated.db,
       `select count(*) as count from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
       {},
@@ -132,9 +132,9 @@ test('a process opens no more connections than its share', async () => {
 });
 
 test('a migration may take longer and wait longer than a statement of the service', async () => {
-  const db = connect(migrated.url, { pool_max: 1, session_sql: NO_TIME_LIMITS });
+  const db = connectDatabase(migrated.url, { pool_max: 1, session_sql: NO_TIME_LIMITS });
   try {
-    const found = await rows<{ setting: string }>(
+    const found = await queryRows<{ setting: string }>(
       db,
       "select setting from pg_settings where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout')",
       {},

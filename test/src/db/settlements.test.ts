@@ -1,4 +1,4 @@
-import { rows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/connection';
 import { findOrderView } from '../../../src/db/order-view';
 import {
   lastSettlement,
@@ -34,7 +34,7 @@ const anOrder = async () => (await writeOrders(database.db, [{}]))[0]!;
 it('settles a transaction: a new version of the order, its amounts, statuses and events as they were', async () => {
   const id = await anOrder();
   const before = await view(id);
-  await rows(database.db, 'delete from search_outbox', {});
+  await queryRows(database.db, 'delete from search_outbox', {});
   const settlement = aSettlement(id);
   expect(await record([settlement])).toBe(1);
   const { number: _number, transaction_id: _id, ...shown } = settlement;
@@ -45,7 +45,7 @@ it('settles a transaction: a new version of the order, its amounts, statuses and
     modified,
     transactions: [{ ...before.transactions[0]!, ...shown, modified }],
   });
-  expect(await rows(database.db, 'select order_id from search_outbox', {})).toEqual([{ order_id: id }]);
+  expect(await queryRows(database.db, 'select order_id from search_outbox', {})).toEqual([{ order_id: id }]);
   expect(await lastSettlement(database.db)).toBe(settlement.number);
 });
 
@@ -73,7 +73,7 @@ it('one whose order comes later waits for it', async () => {
 it('an order that is being changed does not make the others wait, and is settled by the next fetch', async () => {
   const [busy, free] = [await anOrder(), await anOrder()];
   await database.db.transaction(async (trx) => {
-    await rows(trx, 'select 1 from orders where id = :busy for update', { busy });
+    await queryRows(trx, 'select 1 from orders where id = :busy for update', { busy });
     expect(await record([aSettlement(busy), aSettlement(free)])).toBe(1);
   });
   expect((await view(busy)).transactions[0]!.settlement_amount).toBeNull();

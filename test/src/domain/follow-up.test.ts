@@ -6,7 +6,7 @@ import {
   amountToMove,
   attentionTo,
   creditDebitOf,
-  followUpKey,
+  followUpIdempotencyKey,
   givenUpAs,
   isGivenUp,
   paymentMethodOf,
@@ -53,10 +53,12 @@ describe('one table of kinds', () => {
 
   test('every repeat of a follow-up has the same key; another order, kind or transaction has another', () => {
     const keys = ['t', 'u'].flatMap((transaction_id) =>
-      FOLLOW_UP_KINDS.flatMap((kind) => ['f', 'g'].map((order_id) => followUpKey(transaction_id, kind, order_id))),
+      FOLLOW_UP_KINDS.flatMap((kind) =>
+        ['f', 'g'].map((order_id) => followUpIdempotencyKey(transaction_id, kind, order_id)),
+      ),
     );
     expect(new Set(keys).size).toBe(keys.length);
-    expect(followUpKey('t', 'refund', 'f')).toBe('t:refund:f');
+    expect(followUpIdempotencyKey('t', 'refund', 'f')).toBe('t:refund:f');
   });
 });
 

@@ -1,8 +1,8 @@
-import { chargeKey, pollAfter } from '../../../src/domain/transaction';
+import { chargeIdempotencyKey, pollAfter } from '../../../src/domain/transaction';
 
 test('every repeat of a charge has the same key', () => {
-  expect(chargeKey('t')).toBe(chargeKey('t'));
-  expect(chargeKey('t')).not.toBe(chargeKey('u'));
+  expect(chargeIdempotencyKey('t')).toBe(chargeIdempotencyKey('t'));
+  expect(chargeIdempotencyKey('t')).not.toBe(chargeIdempotencyKey('u'));
 });
 
 test('the processor is asked soon at first, then once a minute, after half an hour every ten minutes', () => {

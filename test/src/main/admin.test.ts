@@ -3,7 +3,7 @@ import { createProgram } from '../../../src/main/admin/program';
 import { COMMANDS } from '../../../src/main/admin/commands';
 import { parseConfig } from '../../../src/config';
 import { MANAGE_API } from '../../../src/contract/manage/manage-api';
-import { connect } from '../../../src/db/connection';
+import { connectDatabase } from '../../../src/db/connection';
 import { readVariables } from '../../../src/stack/launch';
 import { Merchant } from '../../support/client';
 import { createTestDatabase } from '../../support/database';
@@ -162,7 +162,7 @@ describe('doctor', () => {
       problem: 'The database has no schema.',
     });
     const database = await createTestDatabase();
-    const db = connect(database.url, { pool_max: 1 });
+    const db = connectDatabase(database.url, { pool_max: 1 });
     await db.raw('alter table audit_trail disable trigger audit_trail_keep');
     await db.destroy();
     const { found } = await diagnose({ POSTGRES_URL: database.url });

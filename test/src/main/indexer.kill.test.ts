@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { checkSearchIndex } from '../../../activities/search-index';
-import { rows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/connection';
 import { repositoryRoot } from '../../../src/stack/files';
 import { startOwnPostgres, type OwnPostgres } from '../../support/postgres';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 /** As if so much time had passed since whoever has the lease kept it. */
-const endLease = () => rows(world.db, 'update leases set expires_at = clock_timestamp()', {});
+const endLease = () => queryRows(world.db, 'update leases set expires_at = clock_timestamp()', {});
 
 it('nothing is missing after kill -9 of Meilisearch, of the indexer and of Postgres, in mid-index', async () => {
   let indexer = anIndexerProcess();
@@ -28,7 +28,7 @@ it('nothing is missing after kill -9 of Meilisearch, of the indexer and of Postg
     const orders = someOrders(400, 7);
     for (let begin = 0; begin < orders.length; begin += 20) {
       await writeOrders(world.db, orders.slice(begin, begin + 20));
-      await rows(world.db, 'update orders set version = version + 1, description = :text where random() < 0.3', {
+      await queryRows(world.db, 'update orders set version = version + 1, description = :text where random() < 0.3', {
         text: `batch ${begin}`,
       });
       const victim = (begin / 20) % 4;
@@ -42,7 +42,7 @@ it('nothing is missing after kill -9 of Meilisearch, of the indexer and of Postg
       } else if (victim === 2) {
         await postgres.kill();
         // The pool finds out one by one that its connections are gone.
-        const answers = () => rows(world.db, 'select 1', {}).then(Boolean, () => false);
+        const answers = () => queryRows(world.db, 'select 1', {}).then(Boolean, () => false);
         await until('Postgres answers', answers);
       }
     }

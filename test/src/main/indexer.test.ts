@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { checkSearchIndex } from '../../../activities/search-index';
-import { rows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/connection';
 import { requestSearchRebuild, searchRebuild } from '../../../src/db/search';
 import { Indexer } from '../../../src/main/indexer';
 import type { SearchWriter } from '../../../src/search/writer';
@@ -69,15 +69,15 @@ it('an order that the index refuses is set aside with the reason, and the rest g
   indexer.start();
   await world.indexed();
   await indexer.stop();
-  expect(await rows(world.db, 'select order_id, reason from search_refusals', {})).toEqual([
+  expect(await queryRows(world.db, 'select order_id, reason from search_refusals', {})).toEqual([
     { order_id: refused, reason: 'invalid_document_id' },
   ]);
   expect(await count('*')).toBe(19);
 
   world.anIndexer();
-  await rows(world.db, 'update orders set version = version + 1 where id = :refused', { refused });
+  await queryRows(world.db, 'update orders set version = version + 1 where id = :refused', { refused });
   await world.indexed();
-  expect([await count('*'), await rows(world.db, 'select 1 from search_refusals', {})]).toEqual([20, []]);
+  expect([await count('*'), await queryRows(world.db, 'select 1 from search_refusals', {})]).toEqual([20, []]);
 });
 
 const methodsOf = (writer: SearchWriter) =>
@@ -91,7 +91,7 @@ it('a rebuild that is asked for fills a second index while the first answers, wi
   await world.indexed();
   // What only a rebuild can bring back.
   await world.writer.write('orders', [{ order_id: (await ids())[0]!, documents: [] }]);
-  await rows(world.db, 'delete from search_outbox', {});
+  await queryRows(world.db, 'delete from search_outbox', {});
   await requestSearchRebuild(world.db, Date.now());
   for (let n = 0; (await searchRebuild(world.db)) !== undefined; n += 1) {
     await writeOrders(world.db, [{ merchant_order_id: `during-${n}` }]);
@@ -102,12 +102,13 @@ it('a rebuild that is asked for fills a second index while the first answers, wi
 });
 
 const ids = async () =>
-  (await rows<{ id: string }>(world.db, 'select id from orders order by id', {})).map(({ id }) => id);
+  (await queryRows<{ id: string }>(world.db, 'select id from orders order by id', {})).map(({ id }) => id);
 
 it('one indexer works, another waits, and takes over when the first is gone', async () => {
   const first = world.anIndexer();
   await world.indexed();
-  const holder = async () => (await rows<{ holder: string }>(world.db, 'select holder from leases', {}))[0]?.holder;
+  const holder = async () =>
+    (await queryRows<{ holder: string }>(world.db, 'select holder from leases', {}))[0]?.holder;
   const before = await holder();
   world.anIndexer();
   await sleep(50);

@@ -3,15 +3,15 @@ import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/c
 import { Recovery } from '../../../src/main/recovery';
 import { orderActivities } from '../../../activities/order';
 import type { Services } from '../../../activities/services';
-import { connect, rows, type Database } from '../../../src/db/connection';
+import { connectDatabase, queryRows, type Database } from '../../../src/db/connection';
 import { insertFollowUp } from '../../../src/db/follow-ups';
-import { followUpKey } from '../../../src/domain/follow-up';
+import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
 import { insertOrder } from '../../../src/db/insert-order';
 import { moveOrder } from '../../../src/db/move-order';
 import { loadOrder } from '../../../src/db/order-record';
 import { releaseLease, takeLease } from '../../../src/db/lease';
 import { findProgress } from '../../../src/db/recovery';
-import { createLog } from '../../../src/log';
+import { createLogger } from '../../../src/log';
 import { reversalOrderId, transactionId } from '../../../src/ids';
 import { connectTemporal } from '../../../src/temporal/connect';
 import { createWorkflows } from '../../../src/temporal/workflows';
@@ -47,7 +47,7 @@ import { until } from '../../support/until';
 
 type HistoryEvent = proto.api.history.v1.IHistoryEvent;
 
-const log = createLog({ process: 'test', level: 'silent' });
+const log = createLogger({ process: 'test', level: 'silent' });
 const recoveryOf = (db: Database, client: Client) =>
   new Recovery({ db, client, workflows: createWorkflows({ client, db }), log });
 /** Long enough for what was touched to count as left behind. */
@@ -155,7 +155,7 @@ describe('in a world where Temporal has lost what it was told', () => {
       await merchant.addFault({
         kind: 'outage',
         operation: 'ask',
-        idempotency_key: followUpKey(transactionIdOf(order.id, 1), kind, input.id),
+        idempotency_key: followUpIdempotencyKey(transactionIdOf(order.id, 1), kind, input.id),
       });
       if (kind === 'refund') await executeFollowUp(world, input);
       else await order.follow(kind, 200, input);
@@ -240,9 +240,13 @@ describe('in a world where Temporal has lost what it was told', () => {
     await pass(31_000);
     await until('the rest was released', async () => (await moneySummaryOf(order)) === '500 voided: void completed');
     const { follow_ups } = await order.view();
-    const [released] = await rows<{ created: string }>(world.database.db, 'select created from orders where id = :id', {
-      id: follow_ups[0]!.id,
-    });
+    const [released] = await queryRows<{ created: string }>(
+      world.database.db,
+      'select created from orders where id = :id',
+      {
+        id: follow_ups[0]!.id,
+      },
+    );
     expect(Date.parse(released!.created) - end).toBeLessThan(5_000);
     expect(await ledger(order)).toEqual(['authorize 500 approved', 'void 500 approved']);
     await untilClosed(order.id);
@@ -364,7 +368,7 @@ describe('in a world where Temporal has lost what it was told', () => {
     await recovery.recover((await world.now()) + 15 * MINUTE + SETTLED);
     await becomes(reversal, 'completed: accepted');
     expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
-    expect(await rows(world.database.db, 'select * from late_approval_watches', {})).toEqual([]);
+    expect(await queryRows(world.database.db, 'select * from late_approval_watches', {})).toEqual([]);
   });
 });
 
@@ -488,7 +492,7 @@ describe('what it asks Temporal for', () => {
 
   test('a payment link that was tried reads its record', async () => {
     const now = new Date(NOW).toISOString();
-    const [link] = await rows<{ id: string }>(
+    const [link] = await queryRows<{ id: string }>(
       database.db,
       `insert into payment_links (id, project_id, merchant_order_id, amount, currency, expiration_period, expires_at, status, attempts, created, modified)
        values (gen_random_uuid(), :project_id, 'A-1', 1, 'EUR', 'P1D', :now::timestamptz + interval '1 day', 'processing', 1, :now, :now) returning id`,
@@ -536,7 +540,7 @@ describe('what it asks Temporal for', () => {
 
   test('a Postgres that does not answer: the same', async () => {
     const expected = await leftBehind();
-    const away = connect('postgres://nobody@127.0.0.1:1/nothing', { quiet: true });
+    const away = connectDatabase('postgres://nobody@127.0.0.1:1/nothing', { quiet: true });
     await expect(aRecovery(temporal(), away).recover(NOW + SETTLED)).rejects.toThrow();
     await away.destroy();
     expect(called).toEqual([]);
@@ -545,7 +549,7 @@ describe('what it asks Temporal for', () => {
   });
 
   test('more than a page, and a worker that stops in the middle: each order once', async () => {
-    await rows(
+    await queryRows(
       database.db,
       `with o as (
          insert into orders (id, clock_id, project_id, currency, amount, status, attempts_max, charged_by, expiration_period, expires_at, created, modified)
@@ -587,7 +591,7 @@ describe('what it asks Temporal for', () => {
     await until('it did the work', () => called.length === expected.length);
     await recovery.stop();
     expect(called.toSorted()).toEqual(expected);
-    expect(await rows(database.db, 'select * from leases', {})).toEqual([]);
+    expect(await queryRows(database.db, 'select * from leases', {})).toEqual([]);
   });
 
   test('start begins at once; stop waits for no more than the call under way', async () => {

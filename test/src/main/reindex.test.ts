@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { rows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/connection';
 import { repositoryRoot } from '../../../src/stack/files';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
 import { someOrders, writeOrders } from '../../support/search-orders';
@@ -31,7 +31,7 @@ it('builds the index where no worker runs, and compares it with the record', asy
   const { stderr } = await reindex();
   expect(stderr).toContain('the new index answers');
   const total = (
-    await rows<{ rows: number }>(
+    await queryRows<{ rows: number }>(
       world.db,
       'select count(*) as rows from orders o left join transactions t on t.order_id = o.id',
       {},

@@ -4,16 +4,16 @@ import type { AddressInfo } from 'node:net';
 import { createProcessor, type Processor } from '../../../src/processor/client';
 import { ServiceError } from '../../../src/errors';
 import { CARDS } from '../../support/cards';
-import { A_CARD, KEY, eventually, startBench, type Bench } from '../simulator/support';
+import { A_CARD, KEY, eventually, startTestSimulator, type TestSimulator } from '../simulator/support';
 
-let bench: Bench;
+let bench: TestSimulator;
 /** A processor that answers what a test wants. */
 let odd: Server;
 let answer: (res: ServerResponse) => void;
 let stranger: Processor;
 
 beforeAll(async () => {
-  bench = await startBench({}, 5_000);
+  bench = await startTestSimulator({}, 5_000);
   odd = createServer((_req, res) => answer(res));
   await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
   stranger = createProcessor({

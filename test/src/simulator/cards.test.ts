@@ -1,9 +1,9 @@
 import { testCards } from '../../../src/simulator/server';
 import { CARDS, type CardName } from '../../support/cards';
-import { A_CARD, startBench, type Bench } from './support';
+import { A_CARD, startTestSimulator, type TestSimulator } from './support';
 
-let bench: Bench;
-beforeAll(async () => void (bench = await startBench({}, 5_000)));
+let bench: TestSimulator;
+beforeAll(async () => void (bench = await startTestSimulator({}, 5_000)));
 afterAll(() => bench.close());
 
 /** Card → what the first call, then asking, then the same call again answer: result and response code. */
@@ -74,6 +74,6 @@ describe('test and live cards', () => {
   });
 });
 
-function words(answer: Awaited<ReturnType<Bench['processor']['findOperation' | 'execute']>>): string {
+function words(answer: Awaited<ReturnType<TestSimulator['processor']['findOperation' | 'execute']>>): string {
   return typeof answer === 'string' ? answer : [answer.result, answer.response_code].filter(Boolean).join(' ');
 }

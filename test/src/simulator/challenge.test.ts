@@ -1,14 +1,14 @@
-import { startBench, type Bench } from './support';
+import { startTestSimulator, type TestSimulator } from './support';
 
-let bench: Bench;
-beforeAll(async () => void (bench = await startBench()));
+let bench: TestSimulator;
+beforeAll(async () => void (bench = await startTestSimulator()));
 afterAll(() => bench.close());
 
 const BACK = 'https://shop.example/pay/?order=7';
 
 /** A charge at the issuer's page: its key and the page's address. */
 async function atTheIssuer(
-  over: Parameters<Bench['charge']>[1] = { return_url: BACK },
+  over: Parameters<TestSimulator['charge']>[1] = { return_url: BACK },
 ): Promise<{ key: string; url: string }> {
   const charge = await bench.charge('challenge', over);
   const answer = await bench.processor.execute(charge, charge.transaction_id);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { ledgerEntrySchema } from '../../../src/processor/wire';
-import { followUp, startBench, type Bench } from './support';
+import { followUp, startTestSimulator, type TestSimulator } from './support';
 
-let bench: Bench;
-beforeAll(async () => void (bench = await startBench()));
+let bench: TestSimulator;
+beforeAll(async () => void (bench = await startTestSimulator()));
 afterAll(() => bench.close());
 
 test('fields of a follow-up: the ids of the payment order, its own in follow_up_order_id', async () => {

@@ -2,9 +2,9 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { notificationSchema, type OperationResult } from '../../../src/processor/wire';
-import { eventually, followUp, SECRET, startBench, type Bench } from './support';
+import { eventually, followUp, SECRET, startTestSimulator, type TestSimulator } from './support';
 
-let bench: Bench;
+let bench: TestSimulator;
 let receiver: Server;
 /** What arrived, and how many of the next are answered with 500. */
 let received: { headers: IncomingHttpHeaders; body: string }[] = [];
@@ -21,7 +21,9 @@ beforeAll(async () => {
     });
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  bench = await startBench({ notification_url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/` });
+  bench = await startTestSimulator({
+    notification_url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
+  });
 });
 beforeEach(() => {
   received = [];

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import type { Operation } from '../../../src/processor/wire';
 import { CARDS, type CardName } from '../../support/cards';
-import { followUp, startBench, type Bench } from './support';
+import { followUp, startTestSimulator, type TestSimulator } from './support';
 
-let bench: Bench;
-beforeAll(async () => void (bench = await startBench()));
+let bench: TestSimulator;
+beforeAll(async () => void (bench = await startTestSimulator()));
 afterAll(() => bench.close());
 
 const resultOf = async (operation: Operation, key: string = randomUUID()): Promise<string> => {

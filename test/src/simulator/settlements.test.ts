@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client } from 'pg';
 import type { Operation } from '../../../src/processor/wire';
-import { eventually, followUp, startBench, type Bench } from './support';
+import { eventually, followUp, startTestSimulator, type TestSimulator } from './support';
 
-let bench: Bench;
+let bench: TestSimulator;
 let receiver: Server;
 /** Types of the notifications that arrived. */
 let notified: string[] = [];
@@ -20,7 +20,9 @@ beforeAll(async () => {
     });
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  bench = await startBench({ notification_url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/` });
+  bench = await startTestSimulator({
+    notification_url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
+  });
 });
 beforeEach(() => void (notified = []));
 afterAll(async () => {
@@ -108,7 +110,7 @@ test('each day settles what moved money before it', async () => {
   await db.query("update operations set occurred = occurred - interval '1 day' where idempotency_key = 'of-yesterday'");
   await db.end();
   // A process settles with its first round.
-  const next = await startBench({ postgres_url: bench.postgres_url });
+  const next = await startTestSimulator({ postgres_url: bench.postgres_url });
   await eventually(async () => ((await all(before)).length > 0 ? true : undefined));
   expect(await all(before)).toMatchObject([{ order_id: yesterday.order_id }]);
   await next.simulator.close();

@@ -8,7 +8,7 @@ import { CARDS, type CardName } from '../../support/cards';
 import { stack } from '../../support/stack';
 
 /** A simulator of its own database over real HTTP, a client of it, and short ways to ask it for things. */
-export interface Bench {
+export interface TestSimulator {
   simulator: Simulator;
   processor: Processor;
   postgres_url: string;
@@ -29,7 +29,10 @@ export interface Bench {
 export const KEY = 'sk_of_the_simulator_tests';
 export const SECRET = 'whsec_c2ltdWxhdG9yX2RldmVsb3BtZW50X29ubHk=';
 
-export async function startBench(options: Partial<SimulatorOptions> = {}, timeout_ms = 5_000): Promise<Bench> {
+export async function startTestSimulator(
+  options: Partial<SimulatorOptions> = {},
+  timeout_ms = 5_000,
+): Promise<TestSimulator> {
   const lines: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
   const postgres_url = options.postgres_url ?? ownDatabase();

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { WALLETS, type OperationResult, type Wallet } from '../../../src/processor/wire';
-import { KEY, startBench, type Bench } from './support';
+import { KEY, startTestSimulator, type TestSimulator } from './support';
 
-let bench: Bench;
-beforeAll(async () => void (bench = await startBench()));
+let bench: TestSimulator;
+beforeAll(async () => void (bench = await startTestSimulator()));
 afterAll(() => bench.close());
 
 const BRANDS: Record<Wallet, string> = { 'apple-pay': 'visa', 'google-pay': 'mastercard' };

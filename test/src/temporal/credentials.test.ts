@@ -6,11 +6,11 @@ import os from 'node:os';
 import path from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { parseConfig } from '../../../src/config';
-import { createLog } from '../../../src/log';
+import { createLogger } from '../../../src/log';
 import { connectTemporal, pingTemporal } from '../../../src/temporal/connect';
 import { credentialsOf } from '../../../src/temporal/credentials';
 
-const log = createLog({ process: 'test', level: 'silent' });
+const log = createLogger({ process: 'test', level: 'silent' });
 let folder: string;
 const file = (name: string) => path.join(folder, name);
 

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { FollowUps, followUpStart } from '../../../src/temporal/follow-ups';
 import { ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID } from '../../../workflows/messages';
-import { connect, type Database } from '../../../src/db/connection';
+import { connectDatabase, type Database } from '../../../src/db/connection';
 import { ledgerOf, payingTransactionId, getWholeOrder, refund } from '../../journeys/requests';
 import { Merchant } from '../../support/client';
 import { aSilentServer, type SilentServer } from '../../support/silent-server';
@@ -21,7 +21,7 @@ function followUpsAt(address: string): FollowUps {
 }
 
 beforeAll(async () => {
-  db = connect(stack().postgres_url, { pool_max: 2 });
+  db = connectDatabase(stack().postgres_url, { pool_max: 2 });
   silent = await aSilentServer();
 });
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { notAfter } from '../../../src/temporal/call';
 import { Orders } from '../../../src/temporal/orders';
-import { connect } from '../../../src/db/connection';
+import { connectDatabase } from '../../../src/db/connection';
 import { moveOrder } from '../../../src/db/move-order';
 import { NOW, aStoredOrder, anOrder } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
@@ -89,7 +89,7 @@ describe('cancelling an order whose workflow is over', () => {
 });
 
 test('surface 11: a creation that was given up, sent again with its key, is done: its refusal is not kept', async () => {
-  const db = connect(stack().postgres_url, { pool_max: 2 });
+  const db = connectDatabase(stack().postgres_url, { pool_max: 2 });
   try {
     const orders = new Orders({ client: clientOf(stack().temporal_address), db });
     const order = anOrder({ project_id: (await new Merchant().getProject()).id });

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { FollowUps } from '../../../src/temporal/follow-ups';
 import { ProcessorNotifications } from '../../../src/temporal/processor-notifications';
-import { connect, type Database } from '../../../src/db/connection';
+import { connectDatabase, type Database } from '../../../src/db/connection';
 import { processorOrderId } from '../../../src/ids';
 import type { OperationResult } from '../../../src/processor/wire';
 import {
@@ -36,7 +36,7 @@ function notificationsAt(address: string): ProcessorNotifications {
 }
 
 beforeAll(async () => {
-  db = connect(stack().postgres_url, { pool_max: 2 });
+  db = connectDatabase(stack().postgres_url, { pool_max: 2 });
   silent = await aSilentServer();
 });
 afterAll(async () => {

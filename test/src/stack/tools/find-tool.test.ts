@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { explain } from '../../../../src/stack/failure';
 import { createProgress } from '../../../../src/stack/progress';
-import { run } from '../../../../src/stack/tools/command';
+import { runCommand } from '../../../../src/stack/tools/command';
 import { findTool, type Source, type Tool } from '../../../../src/stack/tools/find-tool';
 
 let folder: string;
@@ -37,8 +37,8 @@ function find(tool: Partial<Tool> = {}): Promise<string> {
       variable: 'CLOCK_PATH',
       given: undefined,
       name_on_path: 'clock',
-      serves: async (program) => /v[2-9]/.test(await run(program, [])),
-      isOurs: async (program) => (await run(program, [])).trim() === 'v2',
+      serves: async (program) => /v[2-9]/.test(await runCommand(program, [])),
+      isOurs: async (program) => (await runCommand(program, [])).trim() === 'v2',
       sources: [builds],
       remedy: 'Or set CLOCK_PATH.',
       ...tool,
@@ -77,7 +77,7 @@ test('what another version or an interrupted build left is replaced', async () =
   aProgram(path.join(folder, 'tools', 'clock'), 'v1');
   writeFileSync(path.join(folder, 'tools', 'clock.draft-1'), 'half');
   const made = await find({ sources: [fails('not reachable'), builds] });
-  expect(await run(made, [])).toBe('v2\n');
+  expect(await runCommand(made, [])).toBe('v2\n');
   expect(readdirSync(path.join(folder, 'tools'))).toEqual(['clock']);
 });
 
