@@ -14,7 +14,7 @@ const PAYLOADS_PER_KEY = 2 ** 31;
 /** Each process that wrote a payload has used at least one. */
 const DERIVED_KEYS_CACHED = 1_000;
 /** What a schedule appends to the workflow id of its action. */
-const SCHEDULED_AT = /^-\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
+const SCHEDULED_AT = /-\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
 type Context = Pick<SerializationContext, 'workflowId'>;
 
@@ -125,10 +125,11 @@ export class EncryptingCodec implements PayloadCodec {
 const authenticatedData = (key_id: string, workflow_id: string | undefined) =>
   Buffer.from(JSON.stringify([ENCODING, key_id, workflow_id ?? null]));
 
-/** Whether the payload's workflow is the expected one. Arguments of a schedule's action are encrypted before there is a time in its id. */
-function isSame(workflow_id: string, expected: string): boolean {
-  if (workflow_id === expected) return true;
-  return expected.startsWith(workflow_id) && SCHEDULED_AT.test(expected.slice(workflow_id.length));
-}
+/**
+ * Whether the payload's workflow is the expected one. All runs of a schedule count as one: its arguments are encrypted before there is
+ * a time in the id, and each run is given the result of the run before.
+ */
+const isSame = (workflow_id: string, expected: string) =>
+  workflow_id.replace(SCHEDULED_AT, '') === expected.replace(SCHEDULED_AT, '');
 
 const text = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString();
