@@ -81,6 +81,15 @@ describe('the workflow id is authenticated with the payload', () => {
     expect(await decode().catch(() => 0)).toBe(is_read ? 1 : 0);
   });
 
+  test('the result of a run of a schedule, in its next run, and in no other schedule’s', async () => {
+    const at = (schedule: string, day: string) => ({ workflowId: `${schedule}-2026-11-${day}T03:00:00Z` });
+    const kept = await codec.encode([PAYLOAD], at('settlements', '22'));
+    expect(await codec.decode(kept, at('settlements', '23'))).toHaveLength(1);
+    await expect(async () => await codec.decode(kept, at('search-index-check', '23'))).rejects.toThrow(
+      'another workflow',
+    );
+  });
+
   test('what the Web UI encrypted, which names no workflow, is read in each', async () => {
     const [kept] = await codec.encode([PAYLOAD]);
     expect(text((await codec.decode([kept!], ofOrder))[0]!.data)).toBe(text(PAYLOAD.data));
