@@ -1,7 +1,8 @@
 /**
- * How dependency-cruiser reads TypeScript: TypeScript 7 has no JavaScript API for it, its swc parser knows neither TSX nor
- * `import type`. Babel parses; this plugin leaves of each file only what it imports, so that nothing newer than acorn's
- * ES2020 is left to misread: `import` and `require` for what is loaded at run time, `typeImport` for what is only a type.
+ * How dependency-cruiser reads TypeScript: TypeScript 7 has no JavaScript API for it, its swc parser knows neither TSX
+ * nor `import type`. Babel parses; this plugin leaves of each file only what it imports, so that nothing newer than
+ * acorn's ES2020 is left to misread: `import` and `require` for what is loaded at run time, `typeImport` for what is
+ * only a type.
  */
 function importsAsWritten({ types: t }) {
   const call = (name, source) => t.expressionStatement(t.callExpression(t.identifier(name), [t.stringLiteral(source.value)]));

@@ -1,5 +1,6 @@
 /**
- * Who may import whom. A rule sees types too, unless it says `run_time`. test/guards/import-rules.test.ts breaks each of them on purpose.
+ * Who may import whom. A rule sees types too, unless it says `run_time`. test/guards/import-rules.test.ts breaks each
+ * of them on purpose.
  */
 const run_time = { exoticallyRequired: false };
 
@@ -14,7 +15,8 @@ const OURS = '^(src|workflows|activities|api|test)/';
 const ADAPTERS = ['src/db', 'src/search', 'src/processor', 'src/temporal', 'src/webhook'];
 /** What an adapter may use besides what every adapter may. */
 const ALSO = {
-  // It answers a call with the record, and starts workflows by their ids and inputs; the bundle is made of the entry, interceptors and failure converter.
+  // It answers a call with the record, and starts workflows by their ids and inputs; the bundle is made of the entry,
+  // interceptors and failure converter.
   'src/temporal': [folders('src/db'), '^workflows/(messages|index|interceptors|failure-converter)\\.ts$'],
 };
 /** What everybody may use. */

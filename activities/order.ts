@@ -175,8 +175,8 @@ export function orderActivities({
     },
 
     /**
-     * Asks for the outcome of a charge and records what follows (planOutcome); without an outcome, that the processor is
-     * asked again at `poll_at` (epoch milliseconds).
+     * Asks for the outcome of a charge and records what follows (planOutcome); without an outcome, that the processor
+     * is asked again at `poll_at` (epoch milliseconds).
      */
     async pollCharge(
       input: { order: OrderRecord; transaction_id: string; poll_at: number } & AtTime,

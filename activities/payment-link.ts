@@ -28,8 +28,8 @@ export function paymentLinkActivities({ db, workflows }: Pick<Services, 'db' | '
     linkHasOrder: (input: { payment_link_id: string; order_id: string }) => paymentLinkHasOrder(db, input),
 
     /**
-     * Makes the order of an attempt, which is charged at once by its own workflow, and returns the link as it is after the first
-     * answer. Repeat-safe: the order's id is the attempt's. Throws the refusals of Orders.create.
+     * Makes the order of an attempt, which is charged at once by its own workflow, and returns the link as it is after
+     * the first answer. Repeat-safe: the order's id is the attempt's. Throws the refusals of Orders.create.
      */
     async payThroughLink({
       deadline_at,
@@ -43,7 +43,10 @@ export function paymentLinkActivities({ db, workflows }: Pick<Services, 'db' | '
     expirePaymentLink: ({ payment_link_id, now }: { payment_link_id: string } & AtTime) =>
       endPaymentLink(db, payment_link_id, { ended_by: 'time', now }),
 
-    /** Ends a link for its merchant. Throws Conflict while a payment is in progress and once it is paid, PreconditionFailed. */
+    /**
+     * Ends a link for its merchant. Throws Conflict while a payment is in progress and once it is paid,
+     * PreconditionFailed.
+     */
     async endPaymentLink({
       payment_link_id,
       versions,
@@ -59,8 +62,8 @@ export function paymentLinkActivities({ db, workflows }: Pick<Services, 'db' | '
 }
 
 /**
- * Wraps an activity that may end an order after its first answer: the workflow of its payment link reads the record then (rules 19.6).
- * The order's move has moved the link already, so a signal that is lost or repeated does no harm.
+ * Wraps an activity that may end an order after its first answer: the workflow of its payment link reads the record
+ * then (rules 19.6). The order's move has moved the link already, so a signal that is lost or repeated does no harm.
  */
 export function thenSignalPaymentLink<Input extends unknown[]>(
   { payment_links }: { payment_links: Pick<Services['workflows']['payment_links'], 'recordChanged'> },

@@ -32,12 +32,16 @@ export interface ClockProgress {
 const SLICE_MS = 2_000;
 /** What falls due usually happens within milliseconds; a receiver of webhooks may take 20 seconds. Milliseconds. */
 const LOOK_AGAIN_MS = { first: 10, longest: 200 };
-/** What has not happened by then waits for somebody else, such as a processor that does not answer: the clock moves on. Milliseconds. */
+/**
+ * What has not happened by then waits for somebody else, such as a processor that does not answer: the clock moves on.
+ * Milliseconds.
+ */
 const PATIENCE_MS = 30_000;
 
 /**
- * Activities of a sandbox clock's workflow (rules 23.6). The clock moves from due time to due time, and what falls due happens before it
- * moves on. Repeat-safe: the record has the clock, its moves and all that waits. Their `now` is real time.
+ * Activities of a sandbox clock's workflow (rules 23.6). The clock moves from due time to due time, and what falls due
+ * happens before it moves on. Repeat-safe: the record has the clock, its moves and all that waits. Their `now` is real
+ * time.
  */
 export function sandboxClockActivities({ db, workflows }: Pick<Services, 'db' | 'workflows'>) {
   /** Everything that waits by the clock, the next first. */
@@ -130,8 +134,8 @@ export function sandboxClockActivities({ db, workflows }: Pick<Services, 'db' | 
     },
 
     /**
-     * The end of a move. With `ask`, every open outcome is asked for first, once; `asked` then says that its answers are still to be
-     * followed. Otherwise the move is `finished`.
+     * The end of a move. With `ask`, every open outcome is asked for first, once; `asked` then says that its answers
+     * are still to be followed. Otherwise the move is `finished`.
      */
     async finishClockMove({
       n,

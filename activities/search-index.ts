@@ -48,11 +48,16 @@ export interface SearchIndexCheck {
   /** Orders and rows that were compared. */
   orders: number;
   rows: number;
-  /** Orders that the index lacked, or had otherwise than the record, or had although the record does not; all are written again. */
+  /**
+   * Orders that the index lacked, or had otherwise than the record, or had although the record does not; all are
+   * written again.
+   */
   missing: number;
   different: number;
   unknown: number;
-  /** Orders that the index refuses; they are found when the reason is gone and they change, or with the next rebuild. */
+  /**
+   * Orders that the index refuses; they are found when the reason is gone and they change, or with the next rebuild.
+   */
   refused: number;
 }
 
@@ -67,8 +72,8 @@ interface CheckServices {
 const PAGE = 1_000;
 
 /**
- * Compares the index with the record row by row, and has the indexer write again what differs. An order that waits for the indexer is
- * no difference. Repeat-safe.
+ * Compares the index with the record row by row, and has the indexer write again what differs. An order that waits for
+ * the indexer is no difference. Repeat-safe.
  */
 export async function checkSearchIndex({ db, index, onProgress }: CheckServices): Promise<SearchIndexCheck> {
   const check: SearchIndexCheck = { orders: 0, rows: 0, missing: 0, different: 0, unknown: 0, refused: 0 };

@@ -13,8 +13,8 @@ export interface SettlementFetch extends OpenSettlements {
 /** Activities about what the processor pays out. */
 export const settlementActivities = ({ db, processor }: Pick<Services, 'db' | 'processor'>) => ({
   /**
-   * Fetches what the processor has settled since the last fetch, page by page, and records it. Repeat-safe: a page whose answer or
-   * record was lost is fetched again. Throws when the processor does not answer.
+   * Fetches what the processor has settled since the last fetch, page by page, and records it. Repeat-safe: a page
+   * whose answer or record was lost is fetched again. Throws when the processor does not answer.
    */
   async fetchSettlements({ now }: AtTime): Promise<SettlementFetch> {
     let settled = 0;

@@ -64,8 +64,8 @@ export function webhookDeliveryActivities({
 
   return withFailures({
     /**
-     * Starts one workflow per webhook, which outlives the order's and lives by its clock. Repeat-safe: a delivery goes on from its
-     * record.
+     * Starts one workflow per webhook, which outlives the order's and lives by its clock. Repeat-safe: a delivery goes
+     * on from its record.
      */
     async startDeliveries(order: {
       order_id: string;
@@ -83,7 +83,10 @@ export function webhookDeliveryActivities({
       return isAttemptDue(delivery, input) ? await send(delivery, input) : progressOf(delivery);
     },
 
-    /** Like attemptDelivery, inside a workflow task. Returns null, and makes no attempt, when it might take too long for that. */
+    /**
+     * Like attemptDelivery, inside a workflow task. Returns null, and makes no attempt, when it might take too long for
+     * that.
+     */
     async attemptDeliveryLocally(input: AttemptInput): Promise<DeliveryProgress | null> {
       const delivery = await load(input);
       if (!isAttemptDue(delivery, input)) return progressOf(delivery);
@@ -98,7 +101,9 @@ export function webhookDeliveryActivities({
   });
 }
 
-/** What signs it at an instant of the receiver's clock, which no workflow moves: the present secret first (rules 13.11). */
+/**
+ * What signs it at an instant of the receiver's clock, which no workflow moves: the present secret first (rules 13.11).
+ */
 function secretsOf(delivery: Delivery, at: number): string[] {
   const { webhook_secret, previous_webhook_secret: previous, previous_webhook_secret_expires: expires } = delivery;
   return previous !== null && expires !== null && Date.parse(expires) > at
@@ -119,7 +124,10 @@ function progressOf(delivery: DeliveryProgress): DeliveryProgress {
   };
 }
 
-/** How long the task waited for a slot since it was scheduled. Never negative: a server for tests may be ahead of our time. */
+/**
+ * How long the task waited for a slot since it was scheduled. Never negative: a server for tests may be ahead of our
+ * time.
+ */
 function waitedMilliseconds(): number {
   return Math.max(0, Date.now() - Context.current().info.scheduledTimestampMs);
 }
@@ -127,7 +135,10 @@ function waitedMilliseconds(): number {
 /** Beyond the sender's own limits. Milliseconds. */
 const GRACE_MS = 1_000;
 
-/** A second limit, outside of the sender: an attempt that never ends would keep its slot, until the worker has none left. */
+/**
+ * A second limit, outside of the sender: an attempt that never ends would keep its slot, until the worker has none
+ * left.
+ */
 async function withinLimit(time_limit_ms: number, sending: Promise<WebhookAnswer>): Promise<WebhookAnswer> {
   const duration_ms = 2 * time_limit_ms + GRACE_MS;
   let timer: NodeJS.Timeout | undefined;

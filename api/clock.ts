@@ -1,6 +1,8 @@
 import type { OrderView } from '../src/db/order-view';
 
-/** Tells the present time, in epoch milliseconds. Deadlines, rate limits and tokens do not ask it: they keep real time. */
+/**
+ * Tells the present time, in epoch milliseconds. Deadlines, rate limits and tokens do not ask it: they keep real time.
+ */
 export interface Clock {
   now(): number;
 }

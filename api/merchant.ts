@@ -42,8 +42,9 @@ export interface Services {
 }
 
 /**
- * The order of the path. Throws NotFound, Unauthorized for an order of another project, and PreconditionFailed at a version that
- * If-Match does not allow. A repeat passes: its first run may have made the version, and what is written checks it again.
+ * The order of the path. Throws NotFound, Unauthorized for an order of another project, and PreconditionFailed at a
+ * version that If-Match does not allow. A repeat passes: its first run may have made the version, and what is written
+ * checks it again.
  */
 export async function orderOfPath(
   { db }: Pick<Services, 'db'>,

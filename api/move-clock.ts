@@ -6,8 +6,8 @@ import type { MoveClockInput } from '../workflows/messages';
 import type { MerchantContext } from './merchant';
 
 /**
- * A move of a sandbox clock as its workflow takes it, once per request. Throws Forbidden for live projects, whose clocks the database does
- * not move either (rules 23.4).
+ * A move of a sandbox clock as its workflow takes it, once per request. Throws Forbidden for live projects, whose
+ * clocks the database does not move either (rules 23.4).
  */
 export function clockMoveOf(
   { caller, idempotency_key }: MerchantContext,

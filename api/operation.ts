@@ -18,8 +18,9 @@ export interface Context<C extends Caller> {
   /** When the answer is due: epoch milliseconds (rules 10.4). */
   readonly deadline_at: number;
   /**
-   * Epoch milliseconds after which nothing of this request may begin, because its sender is told by then that nothing was done
-   * (rules 10.5). Absent with an Idempotency-Key: such a request may run after its answer, and a repeat gets the result.
+   * Epoch milliseconds after which nothing of this request may begin, because its sender is told by then that nothing
+   * was done (rules 10.5). Absent with an Idempotency-Key: such a request may run after its answer, and a repeat gets
+   * the result.
    */
   readonly not_after: number | undefined;
   /** The header Idempotency-Key (rules 11.1). Ids of what the request creates derive from it. */
@@ -29,8 +30,8 @@ export interface Context<C extends Caller> {
   /** The versions of the order that the header If-Match allows; absent: any (rules 11.9). */
   readonly versions: number[] | undefined;
   /**
-   * Uses up more of the caller's rate limit than the one token of the request: waits until there are so many. `tokens`: at most
-   * those of a second.
+   * Uses up more of the caller's rate limit than the one token of the request: waits until there are so many. `tokens`:
+   * at most those of a second.
    */
   readonly spend: (tokens: number) => Promise<void>;
   readonly log: Logger;
@@ -74,12 +75,14 @@ export type Answer<R extends Route> = R extends { readonly stream: true }
     : Output<R>;
 
 /**
- * What a request does after all checks. The Idempotency-Key is claimed just before it; its answer or refusal (5xx excepted) is
- * final. It is safe to repeat.
+ * What a request does after all checks. The Idempotency-Key is claimed just before it; its answer or refusal (5xx
+ * excepted) is final. It is safe to repeat.
  */
 export type Work<A> = (() => Promise<A>) | Write<A>;
 
-/** Work that only changes the database: the key is claimed, the change made and the answer kept in one SQL transaction. */
+/**
+ * Work that only changes the database: the key is claimed, the change made and the answer kept in one SQL transaction.
+ */
 export interface Write<A> {
   readonly db: Database;
   readonly write: (trx: SqlTransaction) => Promise<A>;
@@ -88,8 +91,8 @@ export interface Write<A> {
 }
 
 /**
- * A use case: knows nothing of HTTP, receives parsed input, throws a ServiceError to refuse. What only reads returns its answer;
- * every other operation checks the request and returns the work that is still to be done.
+ * A use case: knows nothing of HTTP, receives parsed input, throws a ServiceError to refuse. What only reads returns
+ * its answer; every other operation checks the request and returns the work that is still to be done.
  */
 export type Operation<R extends Route, C extends Caller> = (
   context: Context<C>,

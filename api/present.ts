@@ -9,7 +9,10 @@ import type { Versioned } from './operation';
 
 /** Turns records into what the wire shows: absent values are left out, never null (rules 1.3). */
 
-/** ISO 8601 with microseconds and offset: `2026-01-15T12:00:05.433502+00:00`. Takes any ISO text in UTC as Postgres writes it. */
+/**
+ * ISO 8601 with microseconds and offset: `2026-01-15T12:00:05.433502+00:00`. Takes any ISO text in UTC as Postgres
+ * writes it.
+ */
 export function timestamp(text: string): string {
   const [, date, time, fraction = ''] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d+))?/.exec(text) ?? [];
   return `${date}T${time}.${fraction.padEnd(6, '0')}+00:00`;

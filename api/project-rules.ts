@@ -20,9 +20,9 @@ interface Asked {
 }
 
 /**
- * Throws a ValidationError that names every field the project does not accept: a currency or a payment method that it has not
- * activated (rules 5.2), and a private address as webhook_url where it may not use one. Names in addresses are checked at each
- * connection (rules 13.8).
+ * Throws a ValidationError that names every field the project does not accept: a currency or a payment method that it
+ * has not activated (rules 5.2), and a private address as webhook_url where it may not use one. Names in addresses are
+ * checked at each connection (rules 13.8).
  */
 export function requireProjectAccepts(
   { webhook_private_addresses }: Pick<Services, 'webhook_private_addresses'>,

@@ -16,8 +16,8 @@ interface RedeliverServices {
 }
 
 /**
- * Sends the event of a delivery once more (rules 13.13). The new delivery, its entry in the audit trail and the answer are written at once;
- * then its workflow is started. Where that fails recovery starts it.
+ * Sends the event of a delivery once more (rules 13.13). The new delivery, its entry in the audit trail and the answer
+ * are written at once; then its workflow is started. Where that fails recovery starts it.
  */
 export function redeliver(
   { db, deliveries }: RedeliverServices,

@@ -12,9 +12,9 @@ const PAGE = 1_000;
 type ReportServices = Pick<Services, 'db' | 'search'>;
 
 /**
- * The transaction report (rules 20.14): a CSV file, in pieces, with a row for each transaction that meets the query. In a process one
- * page of all reports is made at a time, so that payments do not notice, and a client that reads slowly keeps nobody waiting. Throws
- * ServiceUnavailable when the index is needed and does not answer.
+ * The transaction report (rules 20.14): a CSV file, in pieces, with a row for each transaction that meets the query. In
+ * a process one page of all reports is made at a time, so that payments do not notice, and a client that reads slowly
+ * keeps nobody waiting. Throws ServiceUnavailable when the index is needed and does not answer.
  */
 export function reportsInTurn(services: ReportServices): (wanted: Wanted) => AsyncGenerator<string> {
   const oneAtATime = queue();

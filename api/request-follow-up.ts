@@ -19,8 +19,8 @@ interface Wanted<Kind extends 'capture' | 'void' | 'refund'> {
 }
 
 /**
- * Captures or voids what an authorization holds; shared by all four operations. Its answer is the follow-up order. Throws NotFound,
- * Conflict or CanNotCancelTransaction, ValidationError on `amount`.
+ * Captures or voids what an authorization holds; shared by all four operations. Its answer is the follow-up order.
+ * Throws NotFound, Conflict or CanNotCancelTransaction, ValidationError on `amount`.
  */
 export async function captureOrVoid(
   services: Services,
@@ -40,10 +40,10 @@ export async function captureOrVoid(
 }
 
 /**
- * Requests a follow-up order of a payment, once per request. The amount is set aside where the order is written, with the payment
- * locked; a refusal there may be a ValidationError about what is left, which depends on state and so is this key's answer. What the
- * record rules out already is refused with the same words without asking a workflow. Throws the refusals of amountToMove and what
- * FollowUps throws.
+ * Requests a follow-up order of a payment, once per request. The amount is set aside where the order is written, with
+ * the payment locked; a refusal there may be a ValidationError about what is left, which depends on state and so is
+ * this key's answer. What the record rules out already is refused with the same words without asking a workflow. Throws
+ * the refusals of amountToMove and what FollowUps throws.
  */
 export function requestFollowUp(
   services: Services,

@@ -20,8 +20,8 @@ const PROCESS_MS = LISTENER_MS + 2_000;
 const SUPERVISOR_MS = PROCESS_MS + 5_000;
 
 /**
- * Time limits of a stop, in milliseconds. Each is longer than the one before, so that a request under way gets its answer. The last
- * is `stop_grace_period` of docker-compose.yml (test/deploy/stop.test.ts compares).
+ * Time limits of a stop, in milliseconds. Each is longer than the one before, so that a request under way gets its
+ * answer. The last is `stop_grace_period` of docker-compose.yml (test/deploy/stop.test.ts compares).
  */
 export const STOP_LIMITS_MS = {
   /** The longest request: the default and the maximum of API_DEADLINE_MS. */
@@ -273,7 +273,10 @@ export function requireSetting<K extends keyof Config>(config: Config, name: K):
   return value as NonNullable<Config[K]>;
 }
 
-/** The default of SIMULATOR_POSTGRES_URL: the database `simulator` on the service's server, beside the service's own, never in it. */
+/**
+ * The default of SIMULATOR_POSTGRES_URL: the database `simulator` on the service's server, beside the service's own,
+ * never in it.
+ */
 export function simulatorDatabase(postgres_url: string): string {
   const url = new URL(postgres_url);
   url.pathname = '/simulator';

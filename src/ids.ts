@@ -3,8 +3,8 @@ import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
 /** Ids are derived, so that a repeat asks for the same id and the work is done once. */
 
 /**
- * The id of an order. With an Idempotency-Key it is the same for every repeat, and derived with a secret of the project, as anyone
- * who has an order's id can open its payment page. `what`: order, capture, void or refund.
+ * The id of an order. With an Idempotency-Key it is the same for every repeat, and derived with a secret of the
+ * project, as anyone who has an order's id can open its payment page. `what`: order, capture, void or refund.
  */
 export function orderId(
   what: string,

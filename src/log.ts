@@ -8,7 +8,9 @@ const REPLACED_NUMBER = /(?<=[^\\]":)\[card number\]/g;
 const KEY = /\b((?:test|live|sk|mk|cs|whsec)_)[A-Za-z0-9_+/=-]{16,}/g;
 const AUTHORIZATION = /\b(Basic|Bearer) [A-Za-z0-9+/=._-]{8,}/g;
 
-/** The text without card numbers, API keys and credentials. Works on whole log lines, so nothing slips through a field. */
+/**
+ * The text without card numbers, API keys and credentials. Works on whole log lines, so nothing slips through a field.
+ */
 export function withoutSecrets(text: string): string {
   return replaceCardNumbers(text, '[card number]')
     .replace(REPLACED_NUMBER, '"$&"')
@@ -16,7 +18,10 @@ export function withoutSecrets(text: string): string {
     .replace(AUTHORIZATION, '$1 [credentials]');
 }
 
-/** An error with its stack. Fields that were selected already stay as they are: pino would take them for an error and lose the type. */
+/**
+ * An error with its stack. Fields that were selected already stay as they are: pino would take them for an error and
+ * lose the type.
+ */
 const tellError = (error: unknown) => (error instanceof Error ? pino.stdSerializers.err(error) : error);
 
 /** Errors of ours are under `err`; those that Temporal's SDK logs come under `error`. */

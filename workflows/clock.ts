@@ -1,6 +1,7 @@
 /**
- * The time that one order, payment link or webhook lives by, in epoch milliseconds: Temporal's, and in a test project ahead of it by as
- * much as its merchant has moved it (rules 23.4). Workflows ask it instead of `Date.now()`, and pass the time to activities.
+ * The time that one order, payment link or webhook lives by, in epoch milliseconds: Temporal's, and in a test project
+ * ahead of it by as much as its merchant has moved it (rules 23.4). Workflows ask it instead of `Date.now()`, and pass
+ * the time to activities.
  */
 export class ObjectClock {
   /** `offset_ms`: how far it is ahead of real time, in milliseconds. */

@@ -174,8 +174,8 @@ export const recordChanged = defineSignal<[]>('recordChanged');
 /** The object's clock is ahead of real time by so many milliseconds now (rules 23.4). */
 export const clockMoved = defineSignal<[number]>('clockMoved');
 /**
- * Moves a sandbox clock, and completes when everything that fell due has happened, or after ten seconds, while the rest goes on. Moves
- * are carried out one after the other. Refused with ValidationError.
+ * Moves a sandbox clock, and completes when everything that fell due has happened, or after ten seconds, while the rest
+ * goes on. Moves are carried out one after the other. Refused with ValidationError.
  */
 export const moveClock = defineUpdate<void, [MoveClockInput]>('moveClock');
 /** The processor has an outcome, or the customer came back from the issuer: ask now instead of later. */

@@ -76,7 +76,10 @@ export function inWords(order: OrderRecord): string {
   return isFinal(ORDER_MOVES, order.status) ? `Nothing is awaited: ${order.status} is final.` : 'Asks the processor.';
 }
 
-/** What is awaited, as an operator reads it: `Captures 1250 EUR (minor units) automatically, at 2026-01-15T13:00:00.000Z.` */
+/**
+ * What is awaited, as an operator reads it: `Captures 1250 EUR (minor units) automatically, at
+ * 2026-01-15T13:00:00.000Z.`
+ */
 export function waitInWords({ at, text }: Wait): string {
   return at === 0 ? `${text}.` : `${text}, at ${new Date(at).toISOString()}.`;
 }

@@ -134,8 +134,8 @@ export class OrderState {
   }
 
   /**
-   * Leaves the processor alone for a while, in real time, unless the record changes, a poll is requested or `isOutOfTime`. Resolves to `false`
-   * when the time passed without.
+   * Leaves the processor alone for a while, in real time, unless the record changes, a poll is requested or
+   * `isOutOfTime`. Resolves to `false` when the time passed without.
    */
   async pauseUnlessChanged(milliseconds: number, summary: string, isOutOfTime = () => false): Promise<boolean> {
     const version = this.record?.version;

@@ -4,7 +4,10 @@ import { linkWait } from '../src/domain/waits';
 import { orderWorkflowId } from './messages';
 import { waitInWords } from './operator-view';
 
-/** What an operator reads in the Web UI: the status, its reason, what is awaited and until when, and the orders a click away. */
+/**
+ * What an operator reads in the Web UI: the status, its reason, what is awaited and until when, and the orders a click
+ * away.
+ */
 export function describePaymentLink(link: PaymentLinkRecord, namespace: string): string {
   const linkTo = (order_id: string) =>
     `[${orderWorkflowId(order_id)}](/namespaces/${namespace}/workflows/${orderWorkflowId(order_id)})`;

@@ -34,9 +34,10 @@ const ATTEMPTS_PER_RUN = 10;
 const CREATION_LOST_AFTER_MS = 15_000;
 
 /**
- * The life of one payment link, from its creation to its final status (rules 19). Attempts are updates, one at a time: each makes an
- * order, whose own workflow charges it. Later outcomes of that order arrive as signals; the end of the link is a durable timer. The
- * database has the link; the workflow holds only what the next decision needs. Returns the final status, or `refused`.
+ * The life of one payment link, from its creation to its final status (rules 19). Attempts are updates, one at a time:
+ * each makes an order, whose own workflow charges it. Later outcomes of that order arrive as signals; the end of the
+ * link is a durable timer. The database has the link; the workflow holds only what the next decision needs. Returns the
+ * final status, or `refused`.
  */
 export async function paymentLink({ payment_link_id, continued }: PaymentLinkInput): Promise<string> {
   let record: PaymentLinkRecord | undefined;
@@ -120,7 +121,10 @@ export async function paymentLink({ payment_link_id, continued }: PaymentLinkInp
   await condition(allHandlersFinished);
   return record === undefined ? 'refused' : existing().status;
 
-  /** With Update-with-Start the create handler is running already. A link whose request was lost is read from the record. */
+  /**
+   * With Update-with-Start the create handler is running already. A link whose request was lost is read from the
+   * record.
+   */
   async function untilCreated(): Promise<void> {
     const isSettled = () => record !== undefined || isRefused;
     if (continued || !isCreating) {

@@ -11,8 +11,9 @@ import { Waits } from './wait';
 const ANSWER_AFTER_MS = 9_500;
 
 /**
- * Moves the sandbox clock of a payment order or payment link, and of all that comes from it (rules 23.6): from due time to due time, one
- * move after the other. It ends when no move is left. Started without a move, it carries on what an earlier one has left undone.
+ * Moves the sandbox clock of a payment order or payment link, and of all that comes from it (rules 23.6): from due time
+ * to due time, one move after the other. It ends when no move is left. Started without a move, it carries on what an
+ * earlier one has left undone.
  */
 export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
   const inTurn = oneAtATime();

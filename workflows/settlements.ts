@@ -8,8 +8,8 @@ import { ATTENTION } from './search-attributes';
 const OVERDUE_MS = 24 * 3_600_000;
 
 /**
- * Fetches what the processor has settled (rules 20.19). Started by a schedule, and when the processor notifies. Returns how many
- * transactions were settled, and how many settlements wait for theirs.
+ * Fetches what the processor has settled (rules 20.19). Started by a schedule, and when the processor notifies. Returns
+ * how many transactions were settled, and how many settlements wait for theirs.
  */
 export async function settlements(): Promise<SettlementFetch> {
   setCurrentDetails('Fetches settlements from the processor.');

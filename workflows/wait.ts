@@ -14,9 +14,9 @@ interface Timer extends Awaited {
 }
 
 /**
- * The one way in which workflows wait for time. Every wait ends at an instant of the object's clock, or before that when what it waits
- * for has happened. It wakes when the clock is moved (rules 23.4). A workflow has one timer at a time; a wait that is interrupted and
- * begun again for the same instant and reason keeps it, which costs no event.
+ * The one way in which workflows wait for time. Every wait ends at an instant of the object's clock, or before that
+ * when what it waits for has happened. It wakes when the clock is moved (rules 23.4). A workflow has one timer at a
+ * time; a wait that is interrupted and begun again for the same instant and reason keeps it, which costs no event.
  */
 export class Waits {
   private timer: Timer | undefined;
@@ -35,7 +35,10 @@ export class Waits {
     return true;
   }
 
-  /** Waits in real time: above all, the processor is left alone between two questions. Resolves to whether `isMet` ended it. */
+  /**
+   * Waits in real time: above all, the processor is left alone between two questions. Resolves to whether `isMet` ended
+   * it.
+   */
   async pause({ milliseconds, summary }: Awaited & { milliseconds: number }, isMet: () => boolean): Promise<boolean> {
     this.stop();
     return await condition(isMet, milliseconds, { summary });

@@ -10,8 +10,8 @@ import { ATTENTION } from './search-attributes';
 import { Waits } from './wait';
 
 /**
- * Delivers one webhook: up to ten attempts until the receiver answers 2xx, each two minutes after the end of the last (rules 13.6).
- * It goes on from the record, whatever became of an earlier run. Returns the delivery's final status.
+ * Delivers one webhook: up to ten attempts until the receiver answers 2xx, each two minutes after the end of the last
+ * (rules 13.6). It goes on from the record, whatever became of an earlier run. Returns the delivery's final status.
  */
 export async function webhookDelivery({ clock_offset_ms, ...id }: DeliveryInput): Promise<DeliveryStatus> {
   const clock = new ObjectClock(clock_offset_ms);
@@ -50,7 +50,9 @@ export async function webhookDelivery({ clock_offset_ms, ...id }: DeliveryInput)
   return delivery.status;
 }
 
-/** Makes an attempt: inside this workflow task if the receiver is expected to answer at once, else as a task of its own. */
+/**
+ * Makes an attempt: inside this workflow task if the receiver is expected to answer at once, else as a task of its own.
+ */
 async function attempt(
   clock: ObjectClock,
   named: DeliveryId & { attempt?: number },

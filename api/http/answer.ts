@@ -8,8 +8,8 @@ import type { Stream } from '../operation';
 const READER_TIMEOUT_MS = 30_000;
 
 /**
- * Answers with JSON. Not with res.json, which appends a charset to the type: clients compare it exactly (rules 1.2). No answer of the
- * API may be cached or framed.
+ * Answers with JSON. Not with res.json, which appends a charset to the type: clients compare it exactly (rules 1.2). No
+ * answer of the API may be cached or framed.
  */
 export function answer(response: Response, status: number, body: unknown): void {
   const content = Buffer.from(JSON.stringify(body));
@@ -21,8 +21,8 @@ export function answer(response: Response, status: number, body: unknown): void 
 }
 
 /**
- * Answers with a stream, as fast as the reader takes it. Rejects with what fails before the first chunk; after it the connection is
- * closed, as a part must not look like the whole. A reader who goes away ends the stream.
+ * Answers with a stream, as fast as the reader takes it. Rejects with what fails before the first chunk; after it the
+ * connection is closed, as a part must not look like the whole. A reader who goes away ends the stream.
  */
 export async function answerStream(
   request: Request,

@@ -13,8 +13,8 @@ const REMEMBERED_MAX = 10_000;
 const HEADER_LENGTH_MAX = 512;
 
 /**
- * Checks the header Authorization: Basic with the API key as username and an empty password (rules 2.1). Valid
- * keys are remembered for `remember_ms`, so a revoked key works that much longer, one that runs out does not; wrong keys are not
+ * Checks the header Authorization: Basic with the API key as username and an empty password (rules 2.1). Valid keys are
+ * remembered for `remember_ms`, so a revoked key works that much longer, one that runs out does not; wrong keys are not
  * remembered. Memory holds digests only. Rejects with Unauthorized.
  */
 export function authenticateByApiKey(

@@ -174,7 +174,10 @@ async function readRequest(
 
 const readBytes = express.raw({ limit: BODY_BYTES_MAX, type: () => true });
 
-/** The JSON of a request, `{}` where an optional body is missing. Runs after authentication, so that a stranger's body is not read. */
+/**
+ * The JSON of a request, `{}` where an optional body is missing. Runs after authentication, so that a stranger's body
+ * is not read.
+ */
 async function readBody(request: Request, response: Response, optional: boolean): Promise<unknown> {
   await new Promise<void>((resolve, reject) => {
     readBytes(request, response, (error?: unknown) => (error ? reject(error as Error) : resolve()));

@@ -4,13 +4,18 @@ import { Router, type RequestHandler } from 'express';
 import { answer } from './answer';
 import { otherMethods } from './bind';
 
-/** Scalar's browser bundle, compressed by `npm run build`. This file runs from api/http, or compiled from dist/api/http. */
+/**
+ * Scalar's browser bundle, compressed by `npm run build`. This file runs from api/http, or compiled from dist/api/http.
+ */
 const SCALAR = 'scalar.js.gz';
 const DIST = ['../..', '../../dist']
   .map((folder) => path.join(__dirname, folder))
   .find((folder) => existsSync(path.join(folder, SCALAR)));
 
-/** Everything comes from this server: no font, script or telemetry from outside. Scalar writes style elements and data images. */
+/**
+ * Everything comes from this server: no font, script or telemetry from outside. Scalar writes style elements and data
+ * images.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -22,7 +27,9 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Starts Scalar. Addresses are relative to the page, so that it works below a path prefix too. API keys are not stored. */
+/**
+ * Starts Scalar. Addresses are relative to the page, so that it works below a path prefix too. API keys are not stored.
+ */
 const START = `const folder = new URL('.', document.currentScript.src);
 Scalar.createApiReference('#docs', {
   url: new URL('openapi.json', folder).href,

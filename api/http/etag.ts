@@ -1,6 +1,6 @@
 /**
- * The version of an order as a strong ETag, which clients send back in If-Match and If-None-Match (RFC 9110, Conditional requests).
- * It grows with every change of the order or its transactions.
+ * The version of an order as a strong ETag, which clients send back in If-Match and If-None-Match (RFC 9110,
+ * Conditional requests). It grows with every change of the order or its transactions.
  */
 export function etagOf(version: number): string {
   return `"${version}"`;

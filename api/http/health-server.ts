@@ -11,7 +11,10 @@ export interface HealthServer {
   close(): Promise<void>;
 }
 
-/** Answers `/health/live` and `/health/ready` for a process that has no API (rules 24.6). Rejects when the port is taken. */
+/**
+ * Answers `/health/live` and `/health/ready` for a process that has no API (rules 24.6). Rejects when the port is
+ * taken.
+ */
 export async function serveHealth(
   probes: readonly Probe[],
   log: Logger,

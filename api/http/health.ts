@@ -17,8 +17,9 @@ export interface Probe {
 const PROBE_TIMEOUT_MS = 2_000;
 
 /**
- * `/health/live`: the process answers. `/health/ready`: what it needs answers, each server by name; 503 while a required one is
- * unavailable (rules 2.7). The log names a server when it becomes unavailable, with the cause, and when it is back.
+ * `/health/live`: the process answers. `/health/ready`: what it needs answers, each server by name; 503 while a
+ * required one is unavailable (rules 2.7). The log names a server when it becomes unavailable, with the cause, and when
+ * it is back.
  */
 export function health(probes: readonly Probe[], log: Logger): Router {
   const unavailable = new Set<string>();

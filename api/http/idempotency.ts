@@ -43,8 +43,8 @@ export function keyStore(db: Database, owner_id: string): KeyStore {
 }
 
 /**
- * SHA-256 of a request's content. Bodies are compared as values: a client that builds its request again after a crash may order
- * fields or space the JSON differently.
+ * SHA-256 of a request's content. Bodies are compared as values: a client that builds its request again after a crash
+ * may order fields or space the JSON differently.
  */
 export function requestHash(
   { method, path }: { method: string; path: string },
@@ -64,12 +64,12 @@ function sorted(key: string, value: unknown): unknown {
 }
 
 /**
- * Carries out a request with a key once, and gives repeats the first answer (rules 11.2). `prepare` checks the request and returns
- * its work, as an operation does.
+ * Carries out a request with a key once, and gives repeats the first answer (rules 11.2). `prepare` checks the request
+ * and returns its work, as an operation does.
  *
- * The first request claims the key after its checks and before its work; after a crash the claim remains, and a repeat goes on from
- * there. A request refused for its content or its sender claims nothing, so it may come again, corrected, with the same key. Throws
- * refusals that are not kept, and IdempotencyKeyReused.
+ * The first request claims the key after its checks and before its work; after a crash the claim remains, and a repeat
+ * goes on from there. A request refused for its content or its sender claims nothing, so it may come again, corrected,
+ * with the same key. Throws refusals that are not kept, and IdempotencyKeyReused.
  */
 export async function answerOnce(
   keys: KeyStore,

@@ -53,8 +53,8 @@ export interface RateLimit {
 }
 
 /**
- * The limit of an API key. The headers are those of the IETF draft (draft-ietf-httpapi-ratelimit-headers): the quota, its window,
- * what is left, and the seconds until the bucket is full. 0: no limit and no headers.
+ * The limit of an API key. The headers are those of the IETF draft (draft-ietf-httpapi-ratelimit-headers): the quota,
+ * its window, what is left, and the seconds until the bucket is full. 0: no limit and no headers.
  */
 export function createRateLimit(per_second: number): RateLimit {
   if (per_second === 0) return { admit: () => {}, spend: () => Promise.resolve() };

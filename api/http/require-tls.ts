@@ -16,8 +16,8 @@ export function trustedProxies({ TRUSTED_PROXY }: Pick<Config, 'TRUSTED_PROXY'>)
 }
 
 /**
- * Accepts a request that came with TLS, through a trusted proxy that says so, or from this machine: an API key sent in the clear is
- * lost. Adds HSTS over https. Throws Forbidden (rules 2.5).
+ * Accepts a request that came with TLS, through a trusted proxy that says so, or from this machine: an API key sent in
+ * the clear is lost. Adds HSTS over https. Throws Forbidden (rules 2.5).
  */
 export function requireTls(): RequestHandler {
   return (request, response, next) => {

@@ -9,8 +9,8 @@ import { answerToRefused } from './errors';
 import { isLoopback } from './require-tls';
 
 /**
- * How long a client may take to send a request, headers and body together, and how often Node looks for one that took longer:
- * milliseconds.
+ * How long a client may take to send a request, headers and body together, and how often Node looks for one that took
+ * longer: milliseconds.
  */
 const REQUEST_LIMITS = { request_ms: 30_000, check_ms: 1_000 };
 /** Above the idle limit of common load balancers: the server must not hang up first. */
@@ -35,8 +35,8 @@ interface ListenOptions {
 type ListenConfig = Pick<Config, 'API_HOST' | 'API_PORT' | 'TLS_CERT_FILE' | 'TLS_KEY_FILE' | 'TRUSTED_PROXY'>;
 
 /**
- * Listens with TLS 1.2 or newer where a certificate is configured; in plain http on loopback or for a trusted proxy only
- * (rules 2.4, 2.5). Rejects with one line that says what to set.
+ * Listens with TLS 1.2 or newer where a certificate is configured; in plain http on loopback or for a trusted proxy
+ * only (rules 2.4, 2.5). Rejects with one line that says what to set.
  */
 export async function listen(
   app: Express,
@@ -50,8 +50,8 @@ export async function listen(
       `The ${variables === 'API' ? 'API' : 'bearer-token host'} does not listen in plain http on ${config.API_HOST}: set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXY to the address of the proxy that ends TLS, or ${variables}_HOST to 127.0.0.1.`,
     );
   }
-  // Node would answer a missing Host and an unknown Expect itself, with an empty body. The app refuses the first and may ignore the
-  // second (RFC 9110, Expect).
+  // Node would answer a missing Host and an unknown Expect itself, with an empty body. The app refuses the first and
+  // may ignore the second (RFC 9110, Expect).
   const server_options = {
     requireHostHeader: false,
     // Of the two the shorter one counts, and a time for headers beyond that for the request disables both checks.

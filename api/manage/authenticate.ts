@@ -8,8 +8,8 @@ import type { Tokens } from './tokens';
 const TOKEN_LENGTH_MAX = 4_096;
 
 /**
- * Checks the header Authorization: Bearer with an access token (rules 21.4). The client is looked up at each request, so a revoked one is
- * refused at once, and its role is that of the record. Rejects with Unauthorized.
+ * Checks the header Authorization: Bearer with an access token (rules 21.4). The client is looked up at each request,
+ * so a revoked one is refused at once, and its role is that of the record. Rejects with Unauthorized.
  */
 export function authenticateByToken({ db, tokens }: { db: Database; tokens: Tokens }) {
   return async (header: string | undefined): Promise<Manager> => {

@@ -7,8 +7,8 @@ const CALLERS_MAX = 10_000;
 /** Attempts that may fail in a minute, for each caller, in this process. */
 export interface FailureLimit {
   /**
-   * Counts an attempt as failed until `forgive` says that it was not: of many at once, no more are tried than may fail. Returns the seconds
-   * to wait when no more may fail; then it is not counted.
+   * Counts an attempt as failed until `forgive` says that it was not: of many at once, no more are tried than may fail.
+   * Returns the seconds to wait when no more may fail; then it is not counted.
    */
   begin(caller: string, now: number): { forgive: () => void } | { retry_after_seconds: number };
 }

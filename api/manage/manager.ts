@@ -59,8 +59,8 @@ export function requireOperator({ role }: Manager, what: string): void {
 }
 
 /**
- * The object, when the caller may see it. Throws NotFound when there is none, and when it is of another merchant: whoever asks must not
- * learn that it exists (rules 21.6).
+ * The object, when the caller may see it. Throws NotFound when there is none, and when it is of another merchant:
+ * whoever asks must not learn that it exists (rules 21.6).
  */
 export function requireOwn<T extends object>(
   { role, merchant_id }: Manager,

@@ -10,7 +10,10 @@ import type { OAuthClient } from '../../src/db/oauth-clients';
 import type { ProjectRecord, WebhookSecrets } from '../../src/db/projects';
 import { timestamp } from '../present';
 
-/** How the bearer-token host and the audit trail show objects: without secrets, and without fields that are absent (rules 1.3). */
+/**
+ * How the bearer-token host and the audit trail show objects: without secrets, and without fields that are absent
+ * (rules 1.3).
+ */
 
 export const presentMerchant = ({ created, modified, ...merchant }: Merchant): MerchantAnswer => ({
   ...merchant,

@@ -148,8 +148,9 @@ function formDecoded(text: string): string {
 }
 
 /**
- * The client whose secret it is. An unknown client and a wrong secret are one answer. Failures are counted by client and by address before
- * the secret is looked at, so that of many requests at once no more are tried than may fail (rules 21.7).
+ * The client whose secret it is. An unknown client and a wrong secret are one answer. Failures are counted by client
+ * and by address before the secret is looked at, so that of many requests at once no more are tried than may fail
+ * (rules 21.7).
  */
 async function authenticated(
   { db, secrets }: TokenServices,
@@ -187,7 +188,10 @@ async function authenticated(
   throw new OAuthError('invalid_client', 'The client does not exist, or its secret is wrong.');
 }
 
-/** Errors of the token endpoint in OAuth's shape; what is not the sender's fault goes on to the error handler of the host. */
+/**
+ * Errors of the token endpoint in OAuth's shape; what is not the sender's fault goes on to the error handler of the
+ * host.
+ */
 const answerOAuthErrors: ErrorRequestHandler = (thrown: unknown, _request, response: Response, next) => {
   const { status } = (thrown ?? {}) as { status?: unknown };
   const isUnreadable = typeof status === 'number' && status >= 400 && status < 500 && !isUnavailable(thrown);

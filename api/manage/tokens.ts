@@ -28,7 +28,10 @@ interface TokenServices {
 
 type RecordReplacement = (trx: SqlTransaction, keys: { kid: string; instead_of: string | undefined }) => Promise<void>;
 
-/** Access tokens: JWTs that any process of the installation, and whoever fetches the key set, can check (rules 21.4, 21.5). */
+/**
+ * Access tokens: JWTs that any process of the installation, and whoever fetches the key set, can check (rules 21.4,
+ * 21.5).
+ */
 export class Tokens {
   constructor(private readonly services: TokenServices) {}
 
@@ -75,8 +78,8 @@ export class Tokens {
   }
 
   /**
-   * Replaces the key that signs. Tokens that were signed before stay good until they expire. Returns the new key's id. `record`: what is
-   * written in the same SQL transaction.
+   * Replaces the key that signs. Tokens that were signed before stay good until they expire. Returns the new key's id.
+   * `record`: what is written in the same SQL transaction.
    */
   async rotate(now: number, record?: RecordReplacement): Promise<string> {
     for (;;) {

@@ -13,12 +13,12 @@ import { presentOrder } from '../present';
 import { requireActive, requireProjectAccepts } from '../project-rules';
 
 /**
- * Creates an order (rules 5.1). With a card token it is charged at once and the answer holds the outcome; a
- * declined card is an answer like any other. Throws ValidationError, Forbidden, MissingInformationToCreateTransaction,
+ * Creates an order (rules 5.1). With a card token it is charged at once and the answer holds the outcome; a declined
+ * card is an answer like any other. Throws ValidationError, Forbidden, MissingInformationToCreateTransaction,
  * FailedToFetchTransactionInformation, GatewayTimeout, ServiceUnavailable; then nothing is stored or charged.
  *
- * With an Idempotency-Key the order's id derives from the key, so that a repeat can only reach the same workflow, row and charge.
- * After a 503 the request may still run; a repeat gets its result.
+ * With an Idempotency-Key the order's id derives from the key, so that a repeat can only reach the same workflow, row
+ * and charge. After a 503 the request may still run; a repeat gets its result.
  */
 export const createOrder =
   (services: Services): MerchantOperation<'createOrder'> =>
@@ -103,7 +103,9 @@ async function transactionOf(
   };
 }
 
-/** The card of a token, which pays by the method it was made by only: a wallet, or a card that was typed (rules 6.6). */
+/**
+ * The card of a token, which pays by the method it was made by only: a wallet, or a card that was typed (rules 6.6).
+ */
 async function cardOf(
   { processor }: Services,
   project_id: string,
@@ -118,7 +120,9 @@ async function cardOf(
   return { payment_method_brand: brand, payment_method_details };
 }
 
-/** The account number goes into the processor's vault before anything stores it: it may be a card number (rules 14.6). */
+/**
+ * The account number goes into the processor's vault before anything stores it: it may be a card number (rules 14.6).
+ */
 async function receiverOf(
   { processor }: Services,
   project_id: string,

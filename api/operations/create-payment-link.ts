@@ -9,8 +9,8 @@ import { requireActive, requireProjectAccepts } from '../project-rules';
 const DEFAULT_PERIOD = 'P30D';
 
 /**
- * Creates a payment link (rules 19.1). Throws ValidationError and ServiceUnavailable; then nothing is stored. With an Idempotency-Key
- * the link's id derives from the key, so that a repeat can only reach the same workflow and row.
+ * Creates a payment link (rules 19.1). Throws ValidationError and ServiceUnavailable; then nothing is stored. With an
+ * Idempotency-Key the link's id derives from the key, so that a repeat can only reach the same workflow and row.
  */
 export const createPaymentLink =
   (services: Services): MerchantOperation<'createPaymentLink'> =>

@@ -3,8 +3,8 @@ import { paymentLinkOfPath, type MerchantOperation, type Services } from '../mer
 import { presentPaymentLink } from '../present-payment-link';
 
 /**
- * Ends a payment link that is not paid (rules 19.11); a repeat answers the link as it is. Throws Conflict while a payment is in
- * progress and once it is paid, and PreconditionFailed when If-Match does not allow its version.
+ * Ends a payment link that is not paid (rules 19.11); a repeat answers the link as it is. Throws Conflict while a
+ * payment is in progress and once it is paid, and PreconditionFailed when If-Match does not allow its version.
  */
 export const endPaymentLink =
   (services: Services): MerchantOperation<'endPaymentLink'> =>

@@ -16,8 +16,8 @@ const PAGE = { first: 50, most: 200, bytes: 512 * 1024 };
 type ListServices = Pick<Services, 'db' | 'public_url'>;
 
 /**
- * The orders of the project that were created in a period, newest first, read in pages while they are sent. Throws a ValidationError
- * that names the parameter.
+ * The orders of the project that were created in a period, newest first, read in pages while they are sent. Throws a
+ * ValidationError that names the parameter.
  */
 export const listOrders = ({ db, public_url }: ListServices): MerchantOperation<'listOrders'> => {
   const inTurn = oneAtATime();
@@ -61,7 +61,10 @@ async function* pagesOf(
 
 const tokensOf = (orders: number) => Math.floor(orders / ORDERS_PER_TOKEN);
 
-/** Reads pages one after another, of all lists: together they hold one connection, and the process in between is free for others. */
+/**
+ * Reads pages one after another, of all lists: together they hold one connection, and the process in between is free
+ * for others.
+ */
 function oneAtATime() {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>): Promise<T> => {

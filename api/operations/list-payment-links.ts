@@ -6,7 +6,10 @@ import type { MerchantOperation, Services } from '../merchant';
 import { presentPaymentLink } from '../present-payment-link';
 import { LIST_ORDERS_MAX } from './list-orders';
 
-/** The payment links of the project that were created in a period, newest first. Throws a ValidationError that names the parameter. */
+/**
+ * The payment links of the project that were created in a period, newest first. Throws a ValidationError that names the
+ * parameter.
+ */
 export const listPaymentLinks =
   ({ db, public_url }: Pick<Services, 'db' | 'public_url'>): MerchantOperation<'listPaymentLinks'> =>
   async ({ caller: { project } }, { query }) => {

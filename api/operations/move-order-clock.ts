@@ -4,8 +4,8 @@ import { clockMoveOf } from '../move-clock';
 import { presentVersion } from '../present';
 
 /**
- * Moves the clock of a payment order and all that comes from it, and answers the order (rules 23.5). Throws Forbidden for live projects,
- * Conflict for an order that lives by the clock of another object, ValidationError.
+ * Moves the clock of a payment order and all that comes from it, and answers the order (rules 23.5). Throws Forbidden
+ * for live projects, Conflict for an order that lives by the clock of another object, ValidationError.
  */
 export const moveOrderClock =
   (services: Services): MerchantOperation<'moveOrderClock'> =>

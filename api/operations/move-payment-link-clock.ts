@@ -3,8 +3,8 @@ import { clockMoveOf } from '../move-clock';
 import { presentPaymentLink } from '../present-payment-link';
 
 /**
- * Moves the clock of a payment link, its orders and all that comes from them, and answers the link (rules 23.5). Throws Forbidden for live
- * projects, ValidationError.
+ * Moves the clock of a payment link, its orders and all that comes from them, and answers the link (rules 23.5). Throws
+ * Forbidden for live projects, ValidationError.
  */
 export const movePaymentLinkClock =
   (services: Services): MerchantOperation<'movePaymentLinkClock'> =>

@@ -3,7 +3,10 @@ import { ServiceError } from '../../src/errors';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
 import { redeliver } from '../redeliver';
 
-/** Sends a webhook of an order once more (rules 13.13). Throws NotFound, and Unauthorized for an order of another project. */
+/**
+ * Sends a webhook of an order once more (rules 13.13). Throws NotFound, and Unauthorized for an order of another
+ * project.
+ */
 export const redeliverOrderWebhook =
   (services: Services): MerchantOperation<'redeliverOrderWebhook'> =>
   async (context, { params: { order_id, n } }) => {

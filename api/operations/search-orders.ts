@@ -18,9 +18,9 @@ import { reportsInTurn } from '../report';
 const FIRST = '-1';
 
 /**
- * A page of the orders that meet a query, or the report of all of them. The index finds them and the record says what they are, so
- * an order that has changed and no longer meets the query is left out. Throws a ValidationError that names the field, and
- * ServiceUnavailable without the index.
+ * A page of the orders that meet a query, or the report of all of them. The index finds them and the record says what
+ * they are, so an order that has changed and no longer meets the query is left out. Throws a ValidationError that names
+ * the field, and ServiceUnavailable without the index.
  */
 export const searchOrders = ({
   db,

@@ -11,8 +11,8 @@ import { presentVersion } from '../present';
 import { requireProjectAccepts } from '../project-rules';
 
 /**
- * Changes fields of an order that is not final (rules 5.5). Throws Conflict when it is final, ValidationError for another amount or
- * currency, and the refusals of requireFundingInformation.
+ * Changes fields of an order that is not final (rules 5.5). Throws Conflict when it is final, ValidationError for
+ * another amount or currency, and the refusals of requireFundingInformation.
  */
 export const updateOrder =
   (services: Services): MerchantOperation<'updateOrder'> =>
@@ -48,7 +48,10 @@ function refuseFinal({ status }: OrderView): void {
 
 type Changes = Input<MerchantRoutes['updateOrder']>['body'];
 
-/** Account funding is paid with the customer that the order has then, so a new one has to meet the same rules (rules 14.7). */
+/**
+ * Account funding is paid with the customer that the order has then, so a new one has to meet the same rules (rules
+ * 14.7).
+ */
 function requireFundingCustomer({ transactions }: OrderView, customer: Changes['customer']): void {
   const [transaction] = transactions;
   if (customer === undefined || transaction?.transaction_type !== 'aft') return;

@@ -5,7 +5,10 @@ import type { Row } from './rows';
 
 /** One row at one concurrency, in one round. */
 export interface Cell {
-  /** A second, while all clients are busy: the end, where one after the other stops, would count against what takes long. */
+  /**
+   * A second, while all clients are busy: the end, where one after the other stops, would count against what takes
+   * long.
+   */
   throughput: number;
   /** Milliseconds. */
   p50: number;
@@ -27,8 +30,9 @@ export interface CellOptions {
 const SETTLE_MS = 100;
 
 /**
- * Does the row for a while, `at_once` at a time: each client begins the next when its last has ended. Those that were begun
- * within the window are measured; until the last of them has ended the others go on, so that none ran with less company.
+ * Does the row for a while, `at_once` at a time: each client begins the next when its last has ended. Those that were
+ * begun within the window are measured; until the last of them has ended the others go on, so that none ran with less
+ * company.
  */
 export async function measure(row: Row, { at_once, window_ms, prepared, pids }: CellOptions): Promise<Cell> {
   const ready = await prepare(row, prepared);

@@ -8,7 +8,10 @@ import { eventNamesOf, workflowTasksIn } from './history';
 import type { Row } from './rows';
 import type { BenchStack } from './stack';
 
-/** What one of a row costs in things that can be counted: medians of single ones, so that a refreshed cache does not count. */
+/**
+ * What one of a row costs in things that can be counted: medians of single ones, so that a refreshed cache does not
+ * count.
+ */
 export interface Counts {
   row: string;
   events: number;
@@ -20,7 +23,9 @@ export interface Counts {
 /** Until the log is written and what follows an answer is done. Milliseconds. */
 const SETTLE_MS = 200;
 
-/** Does each row a few times, alone, and counts: events in the workflows' histories, statements in PostgreSQL's own log. */
+/**
+ * Does each row a few times, alone, and counts: events in the workflows' histories, statements in PostgreSQL's own log.
+ */
 export async function count(
   rows: readonly Row[],
   stack: BenchStack,

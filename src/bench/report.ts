@@ -26,7 +26,9 @@ export function machine(): string {
   return `${os.cpus().length} cores, ${gib} GiB of memory, ${os.type()}, Node ${process.versions.node}`;
 }
 
-/** A paid order in one call: at least this share of the floor's throughput, a p95 of at most so many times the floor's. */
+/**
+ * A paid order in one call: at least this share of the floor's throughput, a p95 of at most so many times the floor's.
+ */
 const AIM = { throughput_ratio: 0.7, p95_ratio: 1.5 };
 
 /** How far it is, at each concurrency. */
@@ -110,7 +112,10 @@ export function table(head: readonly string[], rows: readonly string[][]): strin
 
 const CLOSE = '<!-- /generated -->';
 
-/** The document with the figures of this run in their place, which is marked `<!-- generated:NAME -->`. Throws when it has none. */
+/**
+ * The document with the figures of this run in their place, which is marked `<!-- generated:NAME -->`. Throws when it
+ * has none.
+ */
 export function withFigures(document: string, name: 'bench' | 'bench-search', figures: string): string {
   const open = `<!-- generated:${name} -->`;
   const start = document.indexOf(open);

@@ -21,8 +21,8 @@ export interface RoundsOptions {
 }
 
 /**
- * Measures all rows in every round, forwards and backwards in turn: a machine whose speed drifts slows all of them alike.
- * The first row is the floor. Ratios are taken within a round, where both had the same machine.
+ * Measures all rows in every round, forwards and backwards in turn: a machine whose speed drifts slows all of them
+ * alike. The first row is the floor. Ratios are taken within a round, where both had the same machine.
  */
 export async function runRounds(
   rows: readonly Row[],

@@ -189,7 +189,10 @@ async function queryAll(merchant: Merchant, { samples, rows }: SearchPlan): Prom
   return taken.map(quantiles);
 }
 
-/** Changes orders at a steady pace; `stop` answers how long each change with a new reference took to be found, in milliseconds. */
+/**
+ * Changes orders at a steady pace; `stop` answers how long each change with a new reference took to be found, in
+ * milliseconds.
+ */
 function startChanges(db: Database, order_ids: readonly string[], merchant: Merchant) {
   let stopped = false;
   const found: Promise<number>[] = [];

@@ -33,8 +33,8 @@ const SILENT_A_SECOND = 12;
 const PAUSE_MS = 250;
 
 /**
- * Measures one project's row alone, then for as long as another project's deliveries begin. Every second of those is at its first
- * attempt, the others at their second, which may take longer.
+ * Measures one project's row alone, then for as long as another project's deliveries begin. Every second of those is at
+ * its first attempt, the others at their second, which may take longer.
  */
 export async function measureBesideSilentReceivers(
   row: Row,

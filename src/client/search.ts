@@ -2,8 +2,8 @@ import { HttpError, ok, type RequestOpts } from '@oazapfts/runtime';
 import { searchOrders, type Order, type SearchRequest, type SearchResult } from './api';
 
 /**
- * Every order that meets a query, page by page, however many there are; `size` is that of a page. Sorted by `created` or `amount`, each
- * order that could be found at the beginning comes once. Throws HttpError.
+ * Every order that meets a query, page by page, however many there are; `size` is that of a page. Sorted by `created`
+ * or `amount`, each order that could be found at the beginning comes once. Throws HttpError.
  */
 export async function* findOrders(
   request: Omit<SearchRequest, 'start' | 'search_after'>,
@@ -18,8 +18,8 @@ export async function* findOrders(
 }
 
 /**
- * The transaction report of the orders that meet a query: a CSV file as a stream of bytes, as fast as it is read. Throws HttpError; the
- * stream fails when the file could not be sent to its end.
+ * The transaction report of the orders that meet a query: a CSV file as a stream of bytes, as fast as it is read.
+ * Throws HttpError; the stream fails when the file could not be sent to its end.
  */
 export async function downloadReport(
   request: Pick<SearchRequest, 'query' | 'sort'>,

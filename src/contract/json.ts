@@ -18,13 +18,15 @@ const TEXT_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/gs;
 const LONG_OR_EXPONENTIAL = /[\d.]{16}|\d[eE]/;
 
 /**
- * Reads JSON as JSON.parse does, with an InexactNumber for every number that would change. Throws a SyntaxError for what is not JSON,
- * and a RangeError for an inexact number within arrays and objects that are nested thousands of levels deep.
+ * Reads JSON as JSON.parse does, with an InexactNumber for every number that would change. Throws a SyntaxError for
+ * what is not JSON, and a RangeError for an inexact number within arrays and objects that are nested thousands of
+ * levels deep.
  */
 export function parseJson(text: string): unknown {
   const parsed: unknown = JSON.parse(text);
   if (!LONG_OR_EXPONENTIAL.test(text)) return parsed;
-  // JSON.parse tells its reviver how a number was written from Node.js 22 on only: the text says it, in place of the number.
+  // JSON.parse tells its reviver how a number was written from Node.js 22 on only: the text says it, in place of the
+  // number.
   const mark = crypto.randomUUID();
   const marked = text.replace(TEXT_OR_NUMBER, (found) =>
     found.startsWith('"') || isExact(found) ? found : `"${mark}${found}"`,

@@ -147,7 +147,8 @@ function tidy(schema: JsonSchema & { $id?: string; $schema?: string }): void {
   delete schema.$id;
   delete schema.$schema;
   if (schema.format === 'uuid') delete schema.pattern;
-  // New fields may come at any time, so a client must not refuse them. To say that others are ignored does not help it either.
+  // New fields may come at any time, so a client must not refuse them. To say that others are ignored does not help it
+  // either.
   if (
     schema.additionalProperties === false ||
     (typeof schema.additionalProperties === 'object' && Object.keys(schema.additionalProperties).length === 0)

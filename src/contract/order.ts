@@ -19,7 +19,9 @@ import {
 } from './scalars';
 import { paymentMethod, transactionRequestSchema, transactionSchema } from './transaction';
 
-/** The customer, in requests and answers alike. Which of these fields account funding needs is decided in the domain. */
+/**
+ * The customer, in requests and answers alike. Which of these fields account funding needs is decided in the domain.
+ */
 export const customerSchema = z.object({
   merchant_customer_id: reference().optional().describe("Merchant's own customer reference."),
   email_address: reference().optional(),
@@ -88,7 +90,8 @@ const clearable = <T extends z.ZodType>(field: z.ZodOptional<T>) =>
 const { shape: fields } = orderRequestSchema;
 
 /**
- * What changes an order: the fields of its creation that may change, which null clears, and two that may be repeated (rules 5.5).
+ * What changes an order: the fields of its creation that may change, which null clears, and two that may be repeated
+ * (rules 5.5).
  */
 export const orderUpdateSchema = z.object({
   merchant_order_id: clearable(fields.merchant_order_id),
@@ -116,7 +119,10 @@ export const partialAmountRequestSchema = z.object({
   description: requiredDescription(),
 });
 
-/** The body that captures or voids all that is left: empty. A request that names an amount means a part, and must not get the whole. */
+/**
+ * The body that captures or voids all that is left: empty. A request that names an amount means a part, and must not
+ * get the whole.
+ */
 export const fullAmountRequestSchema = z.looseObject({}).superRefine((body, context) => {
   if (!('amount' in body)) return;
   context.addIssue({

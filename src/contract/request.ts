@@ -112,8 +112,8 @@ interface Place {
 }
 
 /**
- * Finds card numbers, numbers that would change, and text that Postgres cannot store and return as sent. Throws a ValidationError for
- * a value that is nested too deep.
+ * Finds card numbers, numbers that would change, and text that Postgres cannot store and return as sent. Throws a
+ * ValidationError for a value that is nested too deep.
  */
 function checkValues(value: unknown, place: Place, found: WrongFields): void {
   if (found.isFull()) return;

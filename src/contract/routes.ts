@@ -121,8 +121,8 @@ export interface Tag {
 }
 
 /**
- * The API of one host: its operations, and all that its documentation says. Routing, authentication, the OpenAPI document and the
- * documentation are computed from it.
+ * The API of one host: its operations, and all that its documentation says. Routing, authentication, the OpenAPI
+ * document and the documentation are computed from it.
  */
 export interface RouteSet<Routes extends Record<string, Route> = Record<string, Route>> {
   readonly name: string;

@@ -34,7 +34,10 @@ export const timestamp = () =>
     .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/)
     .meta({ format: 'date-time', examples: ['2026-01-15T12:00:05.433502+00:00'] });
 
-/** An instant in a query: ISO 8601 with Z or an offset, whose `+` may have arrived as a space because the client did not encode it. */
+/**
+ * An instant in a query: ISO 8601 with Z or an offset, whose `+` may have arrived as a space because the client did not
+ * encode it.
+ */
 export const instantParam = () =>
   z
     .string()
@@ -63,7 +66,10 @@ export const createdPeriod = () =>
       .describe('End of the period; by default 31 days after its start, now at the latest.'),
   });
 
-/** A query parameter that may come several times, or once with commas; values that are not known are dropped as unknown fields are. */
+/**
+ * A query parameter that may come several times, or once with commas; values that are not known are dropped as unknown
+ * fields are.
+ */
 export const listParam = <const T extends string>(known: readonly T[]) =>
   z
     .custom<string | readonly string[]>()

@@ -27,8 +27,8 @@ export interface KeyOwner {
 }
 
 /**
- * The project of an API key, `undefined` for one that is wrong, revoked or run out. Secrets are compared in constant time. The first use of a
- * key on a day is written down.
+ * The project of an API key, `undefined` for one that is wrong, revoked or run out. Secrets are compared in constant
+ * time. The first use of a key on a day is written down.
  */
 export async function findProjectByApiKey(
   { db, secrets }: { db: Database; secrets: SecretKeys },

@@ -2,7 +2,9 @@ import { v7 as uuidv7 } from 'uuid';
 import { queryRows, type Database, type SqlTransaction } from './connection';
 import { pageOf, type Page, type PageRequest } from './pages';
 
-/** Who changed something: a client of the bearer-token host, the API key of a project, or somebody at the command line. */
+/**
+ * Who changed something: a client of the bearer-token host, the API key of a project, or somebody at the command line.
+ */
 export interface Actor {
   kind: 'client' | 'api_key' | 'command_line';
   /** Of the client or the key; at the command line the user's name on that machine. */

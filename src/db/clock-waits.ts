@@ -20,8 +20,8 @@ export interface ClockWaits {
 }
 
 /**
- * What still waits by a clock, at one instant: what one object has done and what follows from it, such as the webhook of a move, are seen
- * together.
+ * What still waits by a clock, at one instant: what one object has done and what follows from it, such as the webhook
+ * of a move, are seen together.
  */
 export async function findClockWaits(db: Database, clock_id: string): Promise<ClockWaits> {
   return await db.transaction((trx) => readClockWaits(trx, clock_id), {

@@ -18,7 +18,10 @@ export const toIsoTime = (epoch_ms: number): string => new Date(epoch_ms).toISOS
 export interface Limits {
   /** For a connection, a new one or one that is free. */
   connection: number;
-  /** For any answer: longer than the statement_timeout of the session, for a server that is gone and cannot end a statement. */
+  /**
+   * For any answer: longer than the statement_timeout of the session, for a server that is gone and cannot end a
+   * statement.
+   */
   silence: number;
 }
 
@@ -37,8 +40,9 @@ interface Options {
 }
 
 /**
- * Opens the pool of one process. Close it with `db.destroy()`. Nothing about the session is sent when a connection is opened: connection
- * poolers refuse or drop such options. Its time zone and time limits are stored with the role (session.ts).
+ * Opens the pool of one process. Close it with `db.destroy()`. Nothing about the session is sent when a connection is
+ * opened: connection poolers refuse or drop such options. Its time zone and time limits are stored with the role
+ * (session.ts).
  */
 export function connectDatabase(postgres_url: string, options: Options = {}): Database {
   const { limits, session_sql } = options;
@@ -68,7 +72,9 @@ export function connectDatabase(postgres_url: string, options: Options = {}): Da
   return db;
 }
 
-/** SQLSTATE: no connection, the server stops or starts, too many connections, a lock or a statement that took too long. */
+/**
+ * SQLSTATE: no connection, the server stops or starts, too many connections, a lock or a statement that took too long.
+ */
 const AWAY_STATES = /^(08...|57P0[123]|53300|55P03|57014)$/;
 const AWAY_CODES = [
   'ECONNREFUSED',
@@ -103,8 +109,8 @@ export async function queryRows<Row>(db: Database, sql: string, bindings: Record
 }
 
 /**
- * Like `rows`, for statements of the hot path: each connection parses and plans one once, under its name. Such a statement must
- * list its columns: with `select *`, a migration that adds one would break open connections.
+ * Like `rows`, for statements of the hot path: each connection parses and plans one once, under its name. Such a
+ * statement must list its columns: with `select *`, a migration that adds one would break open connections.
  */
 export async function queryPrepared<Row>(
   db: Database,

@@ -16,7 +16,10 @@ export interface Delivery extends DeliveryId, DeliveryProgress {
   previous_webhook_secret_expires: string | null;
 }
 
-/** How one attempt ended: `status_code` when the receiver answered, `failure` in words when it did not count as received. */
+/**
+ * How one attempt ended: `status_code` when the receiver answered, `failure` in words when it did not count as
+ * received.
+ */
 export interface DeliveryAttempt {
   attempt: number;
   /** Allowed for connecting, and again for reading, in milliseconds. */
@@ -61,8 +64,8 @@ export async function findDelivery(db: Database, { order_id, n }: DeliveryId): P
 }
 
 /**
- * Records an attempt and how the delivery stands after it, in one statement. Repeat-safe: a recorded attempt, and what it decided, stays
- * as it is; then the result is `false`.
+ * Records an attempt and how the delivery stands after it, in one statement. Repeat-safe: a recorded attempt, and what
+ * it decided, stays as it is; then the result is `false`.
  */
 export async function recordAttempt(
   db: Database,

@@ -84,8 +84,8 @@ export async function listDeliveryViews(
 }
 
 /**
- * A further delivery of the same event, due at once. The lock on the order keeps its deliveries numbered without a gap. Throws when there is
- * no such delivery.
+ * A further delivery of the same event, due at once. The lock on the order keeps its deliveries numbered without a gap.
+ * Throws when there is no such delivery.
  */
 export async function insertRedelivery(
   trx: SqlTransaction,

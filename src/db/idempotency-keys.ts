@@ -50,7 +50,10 @@ export async function claimKey(
   return claimed.length === 1;
 }
 
-/** Keeps the answer under a claimed key unless there is one; returns the answer that is kept. Throws when the key was not claimed. */
+/**
+ * Keeps the answer under a claimed key unless there is one; returns the answer that is kept. Throws when the key was
+ * not claimed.
+ */
 export async function keepAnswer(
   db: Database,
   { owner_id, key }: KeyName,

@@ -1,8 +1,8 @@
 import { toIsoTime, queryRows, type Database } from './connection';
 
 /**
- * Transactions that ended unpaid and may have been approved late: the processor is asked about each until `poll_at`. moveOrder writes
- * the row with the end; it is here to survive the reversal's workflow (rules 10.12, 10.13).
+ * Transactions that ended unpaid and may have been approved late: the processor is asked about each until `poll_at`.
+ * moveOrder writes the row with the end; it is here to survive the reversal's workflow (rules 10.12, 10.13).
  */
 
 /** Writes a watch unless there is one. `poll_at` in epoch milliseconds. */

@@ -1,8 +1,9 @@
 import { queryRows, type Database } from './connection';
 
 /**
- * Takes a lease, or renews it, by the database's clock, which it returns in epoch milliseconds; `undefined` while somebody else has the
- * lease. A row and no session lock, as a pooler such as PgBouncer gives each statement another session.
+ * Takes a lease, or renews it, by the database's clock, which it returns in epoch milliseconds; `undefined` while
+ * somebody else has the lease. A row and no session lock, as a pooler such as PgBouncer gives each statement another
+ * session.
  */
 export async function takeLease(
   db: Database,

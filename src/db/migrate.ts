@@ -19,8 +19,8 @@ const migrationSource: Knex.MigrationSource<string> = {
 };
 
 /**
- * Creates the database if it is missing, brings its schema up to date and stores the settings of its sessions with the role. Repeat-safe;
- * two at once wait for each other.
+ * Creates the database if it is missing, brings its schema up to date and stores the settings of its sessions with the
+ * role. Repeat-safe; two at once wait for each other.
  */
 export async function migrate(postgres_url: string): Promise<void> {
   await createDatabase(postgres_url);

@@ -61,7 +61,9 @@ export async function secretsOfClient(db: Database, client_id: string, now: Date
   );
 }
 
-/** Replaces the secret; the one before works until `expires`, and one that still did from an earlier roll stops at once. */
+/**
+ * Replaces the secret; the one before works until `expires`, and one that still did from an earlier roll stops at once.
+ */
 export async function rollClientSecret(
   db: Database,
   client_id: string,

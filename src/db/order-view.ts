@@ -57,7 +57,9 @@ export interface OrderView {
   extra: Record<string, unknown> | null;
   order_lines: Record<string, unknown>[] | null;
   version: number;
-  /** The payment link or payment order whose clock it lives by, and how far that is ahead of real time, in milliseconds. */
+  /**
+   * The payment link or payment order whose clock it lives by, and how far that is ahead of real time, in milliseconds.
+   */
   clock_id: string;
   clock_offset_ms: number;
   created: string;

@@ -25,8 +25,8 @@ interface List {
 }
 
 /**
- * A page of a list, the newest first. The cursor holds where the page before ended, so that nothing comes twice or is left out when rows are
- * added meanwhile. Throws a ValidationError for a cursor that is none of this list.
+ * A page of a list, the newest first. The cursor holds where the page before ended, so that nothing comes twice or is
+ * left out when rows are added meanwhile. Throws a ValidationError for a cursor that is none of this list.
  */
 export async function pageOf<Row>(
   db: Database,

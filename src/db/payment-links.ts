@@ -11,7 +11,9 @@ import { toIsoTime, queryRows, type Database } from './connection';
 import { IN_TIME } from './in-time';
 import { LINK_CLOCK_OFFSET } from './sandbox-clocks';
 
-/** A payment link with its orders as the database holds it; absent values are null. Instants are ISO 8601 texts in UTC. */
+/**
+ * A payment link with its orders as the database holds it; absent values are null. Instants are ISO 8601 texts in UTC.
+ */
 export interface PaymentLinkView {
   id: string;
   project_id: string;
@@ -62,7 +64,9 @@ export async function findPaymentLinkView(db: Database, id: string): Promise<Pay
   return link;
 }
 
-/** The project's links created in a period, both ends included (epoch milliseconds); the newest `limit`, newest first. */
+/**
+ * The project's links created in a period, both ends included (epoch milliseconds); the newest `limit`, newest first.
+ */
 export async function listPaymentLinkViews(
   db: Database,
   project_id: string,
@@ -111,8 +115,8 @@ export async function loadPaymentLink(db: Database, id: string): Promise<Payment
 }
 
 /**
- * Writes a new link. Repeat-safe: an existing link is returned as it is. Throws ServiceUnavailable when there is none and
- * `not_after` has passed (rules 10). Instants in epoch milliseconds.
+ * Writes a new link. Repeat-safe: an existing link is returned as it is. Throws ServiceUnavailable when there is none
+ * and `not_after` has passed (rules 10). Instants in epoch milliseconds.
  */
 export async function insertPaymentLink(
   db: Database,
@@ -144,8 +148,8 @@ export async function insertPaymentLink(
 }
 
 /**
- * Ends a link that is not paid and whose payment is not in progress: because its time is over, or because its merchant wants so, at one
- * of `versions` when given. Repeat-safe. Returns the link as it is now. `now` in epoch milliseconds.
+ * Ends a link that is not paid and whose payment is not in progress: because its time is over, or because its merchant
+ * wants so, at one of `versions` when given. Repeat-safe. Returns the link as it is now. `now` in epoch milliseconds.
  */
 export async function endPaymentLink(
   db: Database,

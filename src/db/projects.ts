@@ -110,7 +110,10 @@ export async function webhookSecretsOf(db: Database, project_id: string, now: Da
   return row;
 }
 
-/** Replaces the secret; the one before signs too until `expires`, and one that still did from an earlier roll stops at once. */
+/**
+ * Replaces the secret; the one before signs too until `expires`, and one that still did from an earlier roll stops at
+ * once.
+ */
 export async function rollWebhookSecret(db: Database, project_id: string, expires: Date): Promise<void> {
   await queryRows(
     db,
@@ -136,8 +139,8 @@ export async function updateProject(db: Database, id: string, change: ProjectCha
 }
 
 /**
- * Returns the secret that signs the project's webhooks. Repeat-safe: an existing project only takes over the webhook address, the
- * payment methods and account funding.
+ * Returns the secret that signs the project's webhooks. Repeat-safe: an existing project only takes over the webhook
+ * address, the payment methods and account funding.
  */
 export async function upsertProject(
   db: Database,

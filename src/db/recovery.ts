@@ -6,9 +6,9 @@ import type { OpenFollowUp } from './follow-ups';
 import { CLOCK_OFFSET, clockOffset, ordersOfClock } from './sandbox-clocks';
 
 /**
- * What recovery checks: rows of the record that a workflow still has to work on. Each source has an instant (`at`), the last change or a
- * deadline, from which its rows are checked at intervals while they stay open. An index serves each instant, so that rows which are not
- * checked cost nothing.
+ * What recovery checks: rows of the record that a workflow still has to work on. Each source has an instant (`at`), the
+ * last change or a deadline, from which its rows are checked at intervals while they stay open. An index serves each
+ * instant, so that rows which are not checked cost nothing.
  */
 
 /** A payment order. */
@@ -25,7 +25,10 @@ interface LinkCheck {
   project_id: string;
 }
 
-/** The rows of each source. A further kind of workflow adds a line here, one to SOURCES and one to the handlers of Recovery. */
+/**
+ * The rows of each source. A further kind of workflow adds a line here, one to SOURCES and one to the handlers of
+ * Recovery.
+ */
 export interface SourceRows {
   /** Orders of which an attempt began. One that only waits to be paid can have missed nothing. */
   attempts: OrderCheck;
@@ -175,7 +178,10 @@ const DAY = 24 * HOUR;
 /** No order, capture window or unknown outcome lasts longer than this. */
 const LONGEST = 45 * DAY;
 
-/** When rows are checked, in milliseconds after the first check: after 4, 14 and 29 minutes, every hour, after a day every six hours. */
+/**
+ * When rows are checked, in milliseconds after the first check: after 4, 14 and 29 minutes, every hour, after a day
+ * every six hours.
+ */
 const INTERVALS = [
   ...[0, 4, 14, 29].map((minutes) => minutes * MINUTE),
   ...every(HOUR, { from: HOUR - MINUTE, to: DAY - MINUTE }),
@@ -192,7 +198,10 @@ interface Period {
   ends: number;
 }
 
-/** The periods of all checks that fell due between `since` and `until`. Of several that a row missed only the last one is made. */
+/**
+ * The periods of all checks that fell due between `since` and `until`. Of several that a row missed only the last one
+ * is made.
+ */
 function duePeriods({ is_repeated }: Source, { since, until }: { since: number; until: number }): Period[] {
   const intervals = is_repeated ? INTERVALS : INTERVALS.slice(0, 2);
   return intervals.map((interval, n) => {
@@ -252,7 +261,10 @@ export async function findChecks<Name extends SourceName>(
   }));
 }
 
-/** How far a source was checked: what fell due before `checked_until`, and of a round under way what comes before `position`. */
+/**
+ * How far a source was checked: what fell due before `checked_until`, and of a round under way what comes before
+ * `position`.
+ */
 export interface SourceProgress {
   /** Epoch milliseconds. */
   checked_until: number;

@@ -21,8 +21,8 @@ export const ordersOfClock = (id: string) => `(
 const LONGEST_MS = parseDuration(LONGEST.sandbox_clock);
 
 /**
- * Writes the beginning of a move; `now` is real time. Repeat-safe: the move of a request is begun once. Returns undefined when it would
- * not move the clock ahead, or more than LONGEST_MS in all.
+ * Writes the beginning of a move; `now` is real time. Repeat-safe: the move of a request is begun once. Returns
+ * undefined when it would not move the clock ahead, or more than LONGEST_MS in all.
  */
 export async function beginMove(
   db: Database,
@@ -82,7 +82,9 @@ export async function setClock(
   );
 }
 
-/** The end of a move: everything that fell due has happened. The object shows another time, so it is another version. */
+/**
+ * The end of a move: everything that fell due has happened. The object shows another time, so it is another version.
+ */
 export async function finishMove(db: Database, { clock_id, n }: { clock_id: string; n: number }): Promise<void> {
   await queryRows(
     db,

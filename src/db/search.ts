@@ -62,7 +62,10 @@ const COLUMNS: Readonly<Record<Subject, string>> = {
       o.customer ->> 'last_name', o.customer ->> 'email_address', o.description)`,
 };
 
-/** The rows of some orders, each order's by attempt, with what the fields need. An order without transactions has one row. */
+/**
+ * The rows of some orders, each order's by attempt, with what the fields need. An order without transactions has one
+ * row.
+ */
 export async function reportRows(
   db: Database,
   order_ids: readonly string[],
@@ -111,8 +114,8 @@ export async function searchChanges(db: Database, limit: number): Promise<Search
 }
 
 /**
- * Removes changes that the index has seen, and sets aside the orders that it refused; those it took are no longer set aside. `now` in
- * epoch milliseconds.
+ * Removes changes that the index has seen, and sets aside the orders that it refused; those it took are no longer set
+ * aside. `now` in epoch milliseconds.
  */
 export async function finishSearchChanges(
   db: Database,
@@ -190,7 +193,9 @@ export interface SearchRebuild {
   orders: number | null;
 }
 
-/** Asks whoever writes to the index to build it anew. Repeat-safe: one that runs goes on. `now` in epoch milliseconds. */
+/**
+ * Asks whoever writes to the index to build it anew. Repeat-safe: one that runs goes on. `now` in epoch milliseconds.
+ */
 export async function requestSearchRebuild(db: Database, now: number): Promise<void> {
   await queryRows(db, 'insert into search_rebuild (requested) values (:now) on conflict do nothing', {
     now: toIsoTime(now),
@@ -215,7 +220,10 @@ export interface RecordCondition {
   bindings: Record<string, number>;
 }
 
-/** A query as a condition on the record; `undefined` when it is about anything but times of the order, which only the index finds. */
+/**
+ * A query as a condition on the record; `undefined` when it is about anything but times of the order, which only the
+ * index finds.
+ */
 export function recordCondition(query: Query): RecordCondition | undefined {
   if (conditionsOf(query).some(({ field }) => field === 'words' || FIELDS[field].type !== 'instant')) return undefined;
   const bindings: RecordCondition['bindings'] = {};

@@ -1,8 +1,9 @@
 import { queryRows, type Database } from './connection';
 
 /**
- * What every session of the service has, by the names of Postgres; times in milliseconds. A statement and a wait for a lock end before
- * the callers' deadlines. A process that has stopped in a SQL transaction keeps its locks no longer than the last one.
+ * What every session of the service has, by the names of Postgres; times in milliseconds. A statement and a wait for a
+ * lock end before the callers' deadlines. A process that has stopped in a SQL transaction keeps its locks no longer
+ * than the last one.
  */
 const SESSION = {
   statement_timeout: 8_000,
@@ -24,8 +25,8 @@ interface Place {
 }
 
 /**
- * Stores the settings with the role of this connection, for this database: every new session gets them, also one that a connection
- * pooler opens. Repeat-safe.
+ * Stores the settings with the role of this connection, for this database: every new session gets them, also one that a
+ * connection pooler opens. Repeat-safe.
  */
 export async function storeSession(db: Database): Promise<void> {
   const [place] = await queryRows<Place>(db, 'select current_user as role, current_database() as database', {});
@@ -57,8 +58,8 @@ const FIND_SESSION = `
   from pg_roles r, pg_database d where r.rolname = current_user and d.datname = current_database()`;
 
 /**
- * For the start of a process, which may open `connections_max` connections. Throws an Error that says what to do when Postgres does not
- * have the settings, or not so many connections for the role (rules 24.1, 24.2).
+ * For the start of a process, which may open `connections_max` connections. Throws an Error that says what to do when
+ * Postgres does not have the settings, or not so many connections for the role (rules 24.1, 24.2).
  */
 export async function checkSession(db: Database, connections_max: number): Promise<void> {
   const [found] = await queryRows<Found>(db, FIND_SESSION, {});

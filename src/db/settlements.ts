@@ -18,9 +18,10 @@ export async function lastSettlement(db: Database): Promise<number> {
 }
 
 /**
- * Records what was fetched after the number `after`, in one SQL transaction: how far fetching came, the settlements, and the new
- * version of each order. It changes no amount and no status. Does nothing when another fetch was quicker, so the same page twice is
- * recorded once. Returns how many transactions were settled, those included that waited. `now` in epoch milliseconds.
+ * Records what was fetched after the number `after`, in one SQL transaction: how far fetching came, the settlements,
+ * and the new version of each order. It changes no amount and no status. Does nothing when another fetch was quicker,
+ * so the same page twice is recorded once. Returns how many transactions were settled, those included that waited.
+ * `now` in epoch milliseconds.
  */
 export async function recordSettlements(
   db: Database,
@@ -41,7 +42,8 @@ export async function recordSettlements(
        from json_populate_recordset(null::open_settlements, :settlements::json)`,
       { settlements: JSON.stringify(settlements), now: toIsoTime(now) },
     );
-    // An order that is being changed is left for the next fetch: this one must not make a payment wait, or block one for ever.
+    // An order that is being changed is left for the next fetch: this one must not make a payment wait, or block one
+    // for ever.
     const settled = await queryRows(
       trx,
       `with locked as materialized (

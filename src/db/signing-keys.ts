@@ -35,8 +35,8 @@ export async function publicKeys(db: Database, since: Date): Promise<{ kid: stri
 }
 
 /**
- * Makes a key the one that signs, unless another than `instead_of` does meanwhile. Keys that were replaced before `forget` are deleted.
- * `false`: somebody was first.
+ * Makes a key the one that signs, unless another than `instead_of` does meanwhile. Keys that were replaced before
+ * `forget` are deleted. `false`: somebody was first.
  */
 export async function replaceSigningKey(
   trx: SqlTransaction,

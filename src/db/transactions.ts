@@ -30,7 +30,9 @@ export async function findPayment(db: Database, transaction_id: string): Promise
   return row;
 }
 
-/** Notes that the processor was asked for an open outcome and had none, and when it is asked next. Epoch milliseconds. */
+/**
+ * Notes that the processor was asked for an open outcome and had none, and when it is asked next. Epoch milliseconds.
+ */
 export async function recordPoll(
   db: Database,
   { transaction_id, now, poll_at }: { transaction_id: string; now: number; poll_at: number | undefined },

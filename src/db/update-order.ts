@@ -1,7 +1,9 @@
 import { OPEN_ORDER_STATUSES } from '../domain/transitions';
 import { toIsoTime, queryRows, type Database } from './connection';
 
-/** What a merchant may change of an order; absent fields stay as they are, null clears, others are replaced as a whole. */
+/**
+ * What a merchant may change of an order; absent fields stay as they are, null clears, others are replaced as a whole.
+ */
 export interface OrderChanges {
   merchant_order_id?: string | null | undefined;
   description?: string | null | undefined;

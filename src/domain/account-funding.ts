@@ -32,16 +32,16 @@ export type Receiver = Fields<(typeof RECEIVER_FIELDS)[number]>;
 export type FundingCustomer = Fields<(typeof CUSTOMER_FIELDS)[number] | 'state'>;
 
 /**
- * Whether a transaction is account funding: any receiver_ field counts, even a misspelt one. Taken for an ordinary sale, it would
- * leave the account empty (rules 14.1).
+ * Whether a transaction is account funding: any receiver_ field counts, even a misspelt one. Taken for an ordinary
+ * sale, it would leave the account empty (rules 14.1).
  */
 export function isAccountFunding(details: object | undefined): boolean {
   return Object.entries(details ?? {}).some(([field, value]) => field.startsWith('receiver_') && value !== undefined);
 }
 
 /**
- * An account number that is safe to compare and show: it may be a card number, so only its first six and last four characters and
- * its length are kept.
+ * An account number that is safe to compare and show: it may be a card number, so only its first six and last four
+ * characters and its length are kept.
  */
 export function truncatedAccount(number: string): string {
   return number.length <= 10
@@ -50,8 +50,8 @@ export function truncatedAccount(number: string): string {
 }
 
 /**
- * Throws MissingInformationToCreateTransaction naming every field that is missing; else ValidationError for an address that is no
- * billing address and for a state its country does not have. `path`: that of the transaction.
+ * Throws MissingInformationToCreateTransaction naming every field that is missing; else ValidationError for an address
+ * that is no billing address and for a state its country does not have. `path`: that of the transaction.
  */
 export function requireFundingInformation(path: string, receiver: Receiver, customer: FundingCustomer = {}): void {
   const states = STATES[customer.country ?? ''];

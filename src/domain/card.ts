@@ -1,14 +1,18 @@
 import { creditCardType } from 'card-validator';
 
 /**
- * Card numbers in texts. A card number has the prefix, the length and the check digit of a card brand, and is written in one run of
- * digits or in groups as on a card.
+ * Card numbers in texts. A card number has the prefix, the length and the check digit of a card brand, and is written
+ * in one run of digits or in groups as on a card.
  *
- * A text is searched as it is read: without invisible characters, with the digits of any script as 0 to 9, and percent-encoding
- * decoded. UUIDs, digests, tokens and IBANs are passed over, because parts of them look like card numbers.
+ * A text is searched as it is read: without invisible characters, with the digits of any script as 0 to 9, and
+ * percent-encoding decoded. UUIDs, digests, tokens and IBANs are passed over, because parts of them look like card
+ * numbers.
  */
 
-/** Digits of the shortest card number. In other places than card details, 12 and 13 digits are an article's or a phone's number. */
+/**
+ * Digits of the shortest card number. In other places than card details, 12 and 13 digits are an article's or a phone's
+ * number.
+ */
 const DIGITS_MIN = { anywhere: 14, card_details: 12 } as const;
 
 /** Lengths of a card number by its prefix. Where several prefixes fit, the longest counts. */
@@ -38,7 +42,10 @@ const GROUPINGS: readonly (readonly number[])[] = [
 ];
 const GROUPS_MAX = Math.max(...GROUPINGS.map((grouping) => grouping.length));
 
-/** One to three characters between two groups; none that separates the numbers of a list or the parts of a network address. */
+/**
+ * One to three characters between two groups; none that separates the numbers of a list or the parts of a network
+ * address.
+ */
 const SEPARATOR = /^(?:[^\p{L}\p{N},;:'"()[\]{}<>=&?!%]{1,3}|\\[nrt])$/u;
 const SEPARATOR_LENGTH_MAX = 3;
 /** A text without this holds no card number. */
@@ -46,7 +53,9 @@ const DIGITS_OF_CARD = /\d{12}|\d{4}\D{1,3}\d{4}/;
 
 /** Numbers that are none of a card. */
 const UUID = /(?<![\da-z])[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?![\da-z])/gi;
-/** UUIDs without hyphens, digests, tokens; not the data of a magnetic stripe as a chip gives it: number, D, digits, F. */
+/**
+ * UUIDs without hyphens, digests, tokens; not the data of a magnetic stripe as a chip gives it: number, D, digits, F.
+ */
 const HEXADECIMAL = /(?<![\da-z])(?=\d*[a-f])(?!\d{12,19}d\d*f?(?![\da-z]))[\da-f]{24,}(?![\da-z])/gi;
 /** The shape of an IBAN, and of words after it; the check digits tell where it ends. */
 const IBAN_SHAPE = /(?<![\da-z])[a-z]{2}\d{2}(?: ?[\da-z]{4}){2,7}(?: ?[\da-z]{1,3})?(?![\da-z])/gi;
@@ -160,7 +169,10 @@ function withoutOtherNumbers(reading: string): string {
     });
 }
 
-/** Characters of the IBAN that a text begins with, 0 for none: as a number modulo 97 it is 1, letters being 10 to 35 (ISO 13616). */
+/**
+ * Characters of the IBAN that a text begins with, 0 for none: as a number modulo 97 it is 1, letters being 10 to 35
+ * (ISO 13616).
+ */
 function ibanLength(text: string): number {
   const appended = (rest: number, character: string) => {
     const value = parseInt(character, 36);
@@ -190,7 +202,8 @@ function cardNumberEnd(text: string, groups: Group[], first: number, digits_min:
   const within = groups[first]?.joined === true && lengthsFrom(groups, first - 1)[0] === 4;
   for (const grouping of GROUPINGS) {
     if (sum(grouping) < digits_min || !grouping.every((expected, i) => lengths[i] === expected)) continue;
-    // Groups of four that go on after four digits are a part of a longer number, as of a parcel, unless they end as a card's do.
+    // Groups of four that go on after four digits are a part of a longer number, as of a parcel, unless they end as a
+    // card's do.
     if (within && second === 4 && !(sum(grouping) === 16 && lengths.length === 4)) continue;
     const last = groups[first + grouping.length - 1]?.end ?? 0;
     if (isCardNumber(text.slice(groups[first]?.start, last).replace(/\D/g, ''))) return last;
@@ -212,8 +225,8 @@ function lengthsFrom(groups: Group[], first: number): number[] {
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
 /**
- * Whether digits are a card number. The package has a function for it, which takes so long (0.2 ms) that a body full of numbers would
- * block the process for seconds.
+ * Whether digits are a card number. The package has a function for it, which takes so long (0.2 ms) that a body full of
+ * numbers would block the process for seconds.
  */
 function isCardNumber(digits: string): boolean {
   if (!hasCheckDigit(digits)) return false;
@@ -232,7 +245,10 @@ function hasCheckDigit(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Replaces the card numbers of one reading, which is made piece by piece to know where each of its characters came from. */
+/**
+ * Replaces the card numbers of one reading, which is made piece by piece to know where each of its characters came
+ * from.
+ */
 function replaceIn(text: string, pieces: RegExp, replacement: string): string {
   let reading = '';
   const origin: { start: number; end: number }[] = [];

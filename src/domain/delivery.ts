@@ -40,8 +40,8 @@ export function isSlowAttempt(duration_ms: number): boolean {
 }
 
 /**
- * Whether the attempt is still to be made at `now`. `attempt` is its number; absent, the one that the record says is due. `false` for an
- * attempt that was recorded before, so that repeating the request sends nothing.
+ * Whether the attempt is still to be made at `now`. `attempt` is its number; absent, the one that the record says is
+ * due. `false` for an attempt that was recorded before, so that repeating the request sends nothing.
  */
 export function isAttemptDue(
   { status, attempts, next_attempt_at = 0 }: DeliveryProgress,

@@ -16,9 +16,9 @@ export const LONGEST = {
 const SHORTEST_MS = 1000;
 
 /**
- * Milliseconds of an ISO 8601 duration such as PT30M, P7D or P1W. A day is 24 hours.
- * Throws a RangeError, whose message names no value, for anything else: years and months have no fixed length, less than
- * PT1S would end before it began, and the format `duration` of the API's document has no fractions (rules 1.9).
+ * Milliseconds of an ISO 8601 duration such as PT30M, P7D or P1W. A day is 24 hours. Throws a RangeError, whose message
+ * names no value, for anything else: years and months have no fixed length, less than PT1S would end before it began,
+ * and the format `duration` of the API's document has no fractions (rules 1.9).
  */
 export function parseDuration(text: string): number {
   // Temporal.Duration also accepts signs and lower-case letters.

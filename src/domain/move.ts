@@ -104,8 +104,8 @@ export function planMove(order: OrderRecord, change: Change): Move | undefined {
 }
 
 /**
- * The order after the move at `now` (epoch milliseconds), as the database holds it once the move is written. `delivery`:
- * number of the webhook that is due.
+ * The order after the move at `now` (epoch milliseconds), as the database holds it once the move is written.
+ * `delivery`: number of the webhook that is due.
  */
 export function afterMove(order: OrderRecord, move: Move, delivery: number | undefined, now: number): OrderRecord {
   return {
@@ -122,9 +122,9 @@ export function afterMove(order: OrderRecord, move: Move, delivery: number | und
 }
 
 /**
- * When the processor has to be asked whether it approved what the move of a payment ends unpaid, epoch milliseconds: the
- * customer is at the issuer, or the outcome was never known (rules 10.11), also where an operator settled it by hand.
- * `undefined` where the processor has said no, or was never sent a charge.
+ * When the processor has to be asked whether it approved what the move of a payment ends unpaid, epoch milliseconds:
+ * the customer is at the issuer, or the outcome was never known (rules 10.11), also where an operator settled it by
+ * hand. `undefined` where the processor has said no, or was never sent a charge.
  */
 export function lateApprovalPollAt(
   order: OrderRecord,
@@ -139,7 +139,10 @@ export function lateApprovalPollAt(
   return is_possible && order.charged_by !== null ? now + POLL_AFTER_END_MS : undefined;
 }
 
-/** When the processor is asked first for the outcome of a transaction that moves to `to`; `undefined` when none is open. Epoch milliseconds. */
+/**
+ * When the processor is asked first for the outcome of a transaction that moves to `to`; `undefined` when none is open.
+ * Epoch milliseconds.
+ */
 export function firstPollAt(to: TransactionStatus | undefined, now: number): number | undefined {
   if (to === 'pending') return now + POLL_ISSUER_AFTER_MS;
   return to === 'processing' ? now + pollAfter(0) : undefined;

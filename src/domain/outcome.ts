@@ -49,8 +49,8 @@ const EVENT_RESULT: Partial<Record<ProcessorResult['result'], EventResult>> = {
 };
 
 /**
- * The status that follows from an outcome of the processor, and what is recorded with it. `now` in epoch milliseconds by
- * the order's clock, which is `clock_offset_ms` ahead of the processor's (rules 23.4).
+ * The status that follows from an outcome of the processor, and what is recorded with it. `now` in epoch milliseconds
+ * by the order's clock, which is `clock_offset_ms` ahead of the processor's (rules 23.4).
  */
 export function outcomeOf(
   outcome: ProcessorOutcome,

@@ -47,7 +47,9 @@ export interface PaymentLinkRecord {
 /** Why a link takes no payment attempt now. */
 export type LinkObstacle = 'in_progress' | 'completed' | 'expired' | 'no_attempt_left';
 
-/** Why a link takes no payment attempt now; `undefined` when it does (rules 19.4, 19.5). `now` in epoch milliseconds. */
+/**
+ * Why a link takes no payment attempt now; `undefined` when it does (rules 19.4, 19.5). `now` in epoch milliseconds.
+ */
 export function linkObstacle(
   { status, attempts, expires_at }: Pick<PaymentLinkRecord, 'status' | 'attempts' | 'expires_at'>,
   now: number,

@@ -7,8 +7,8 @@ import type { OrderStatus, TransactionStatus } from './transitions';
 import { byInstant, type AmountInWords } from './waits';
 
 /**
- * What happened to an order, in words for the merchant (rules 23.1). Instants of the record are ISO 8601 texts, those of entries epoch
- * milliseconds. No text has anything about the customer but the masked card number.
+ * What happened to an order, in words for the merchant (rules 23.1). Instants of the record are ISO 8601 texts, those
+ * of entries epoch milliseconds. No text has anything about the customer but the masked card number.
  */
 export interface TimelineEntry {
   at: number;
@@ -103,7 +103,10 @@ export interface Timeline {
   clock_moves: readonly TimelineClockMove[];
 }
 
-/** The moves of one order and its transactions. The status of an order follows from its transactions, so its moves do too (rules 4.4). */
+/**
+ * The moves of one order and its transactions. The status of an order follows from its transactions, so its moves do
+ * too (rules 4.4).
+ */
 function orderEntries(order: TimelineOrder, inWords: AmountInWords): TimelineEntry[] {
   const amount = inWords(order.amount, order.currency);
   const created_by = order.requested_by ?? (order.related_payment_link_id === null ? 'merchant' : 'customer');

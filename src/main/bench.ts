@@ -15,7 +15,9 @@ import { createLogger } from '../log';
 import { connectTemporal } from '../temporal/connect';
 
 const CONCURRENCIES = [1, 4, 16];
-/** Rounds, milliseconds of a row in each, how often each row is counted, and how many deliveries go to silent receivers. */
+/**
+ * Rounds, milliseconds of a row in each, how often each row is counted, and how many deliveries go to silent receivers.
+ */
 const FULL = { rounds: 5, window_ms: 1_400, samples: 5, silent: 500 };
 const QUICK = { rounds: 1, window_ms: 600, samples: 1, silent: 60 };
 
@@ -25,9 +27,9 @@ const QUICK_SEARCH = { samples: 20, change_seconds: 5, rounds: 1, paid_seconds: 
 const FULL_SEARCH_ROWS = 1_000_000;
 
 /**
- * `npm run bench`: what an order costs beside the least that Temporal costs, on a stack of its own. Writes the figures to
- * the terminal and into BENCHMARKS.md, in five minutes; `--quick` takes less than a minute and writes no file.
- * `npm run bench -- search`: how fast orders are found, with `--rows` orders; writes the file with a million of them.
+ * `npm run bench`: what an order costs beside the least that Temporal costs, on a stack of its own. Writes the figures
+ * to the terminal and into BENCHMARKS.md, in five minutes; `--quick` takes less than a minute and writes no file. `npm
+ * run bench -- search`: how fast orders are found, with `--rows` orders; writes the file with a million of them.
  */
 async function main(): Promise<void> {
   const { values: options, positionals } = parseArgs({

@@ -3,8 +3,8 @@ import { LIMITS, connectDatabase, type Database } from '../db/connection';
 import { checkSession } from '../db/session';
 
 /**
- * The pool of one process, with its share of the connections. Throws when Postgres is unavailable, or not set up as it has to be
- * (rules 24.1, 24.2).
+ * The pool of one process, with its share of the connections. Throws when Postgres is unavailable, or not set up as it
+ * has to be (rules 24.1, 24.2).
  */
 export async function openDatabase(config: Config): Promise<Database> {
   const pool_max = config.POSTGRES_CONNECTIONS_MAX;

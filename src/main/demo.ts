@@ -37,9 +37,9 @@ export interface Demo extends DemoKeys {
 }
 
 /**
- * The demo merchant with a test and a live project, and a client for its operator; repeat-safe: projects that an earlier version made get the methods of this
- * one. Its keys are made at random at the first call and kept in `data_dir`, as the database has only their hashes: a checkout
- * keeps its keys, also with a new database.
+ * The demo merchant with a test and a live project, and a client for its operator; repeat-safe: projects that an
+ * earlier version made get the methods of this one. Its keys are made at random at the first call and kept in
+ * `data_dir`, as the database has only their hashes: a checkout keeps its keys, also with a new database.
  */
 export async function createDemo(options: {
   postgres_url: string;

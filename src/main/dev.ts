@@ -9,7 +9,9 @@ import './start';
 
 /** What is compiled. */
 const FOLDERS = ['src', 'workflows', 'activities', 'api'];
-/** What runs the compiled code. To end these processes is enough, as the supervisor starts them again; the servers stay. */
+/**
+ * What runs the compiled code. To end these processes is enough, as the supervisor starts them again; the servers stay.
+ */
 const OURS = ['api', 'manage', 'worker', 'simulator', 'codec'];
 /** Editors write a file in several steps, and a checkout writes many. Milliseconds. */
 const SETTLE_MS = 150;
@@ -24,8 +26,8 @@ let compiling = false;
 watchAll();
 
 /**
- * Not `tsc --watch`: TypeScript 7.0 sees no change where fanotify does not work, as in many containers. Each folder is watched
- * alone: Node's recursive watch loses a file that an editor has replaced.
+ * Not `tsc --watch`: TypeScript 7.0 sees no change where fanotify does not work, as in many containers. Each folder is
+ * watched alone: Node's recursive watch loses a file that an editor has replaced.
  */
 function watchAll(): void {
   for (const folder of FOLDERS.flatMap((name) => foldersBelow(path.join(root, name)))) {

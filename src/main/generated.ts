@@ -18,7 +18,10 @@ import { repositoryRoot } from '../stack/files';
 export interface Generated {
   /** Path below the root of the repository. */
   readonly file: string;
-  /** The whole content as it should be, given the present one. Throws an Error where the present one has no place for it. */
+  /**
+   * The whole content as it should be, given the present one. Throws an Error where the present one has no place for
+   * it.
+   */
   readonly content: (present: string) => string;
 }
 
@@ -79,7 +82,9 @@ function chapter(page: string): string {
     .trim();
 }
 
-/** The TypeScript client of an API's OpenAPI document, in a process of its own: the generator brings its own compiler. */
+/**
+ * The TypeScript client of an API's OpenAPI document, in a process of its own: the generator brings its own compiler.
+ */
 function client(api: RouteSet): string {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'client-'));
   try {

@@ -38,9 +38,9 @@ export interface IndexerServices {
 }
 
 /**
- * Brings changes of orders into the search index (rules 20.12). One of all processes does it at a time, by lease, and one batch at a
- * time, so that no older picture of an order can overwrite a newer one. It starts again where it was stopped: a change leaves the
- * outbox when the index has it.
+ * Brings changes of orders into the search index (rules 20.12). One of all processes does it at a time, by lease, and
+ * one batch at a time, so that no older picture of an order can overwrite a newer one. It starts again where it was
+ * stopped: a change leaves the outbox when the index has it.
  */
 export class Indexer {
   private readonly lease = { name: 'search indexer', holder: randomUUID(), lasts_ms: LEASE_MS };
@@ -122,8 +122,8 @@ export class Indexer {
   }
 
   /**
-   * Fills a second index while the first answers, and has them change places. Changes go to both in between, all by this one writer,
-   * so that nothing newer is overwritten.
+   * Fills a second index while the first answers, and has them change places. Changes go to both in between, all by
+   * this one writer, so that nothing newer is overwritten.
    */
   private async rebuild(): Promise<void> {
     const { db, index, log } = this.services;

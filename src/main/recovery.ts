@@ -39,12 +39,13 @@ interface Services {
 type Handlers = { [Name in SourceName]: (check: Check<Name>) => Promise<void> };
 
 /**
- * Continues work that the database knows of and Temporal has lost: an update that was in memory when server and worker died, though its
- * row was written, or a workflow that somebody terminated. Each round checks the rows that fell due since the last one, and starts
- * the workflow of each or signals the one it has; all of it is safe to repeat (rules 10.13).
+ * Continues work that the database knows of and Temporal has lost: an update that was in memory when server and worker
+ * died, though its row was written, or a workflow that somebody terminated. Each round checks the rows that fell due
+ * since the last one, and starts the workflow of each or signals the one it has; all of it is safe to repeat (rules
+ * 10.13).
  *
- * Every worker runs this. One of them has the lease and does the work; how far it came is in the database, so that another goes on
- * there.
+ * Every worker runs this. One of them has the lease and does the work; how far it came is in the database, so that
+ * another goes on there.
  */
 export class Recovery {
   private readonly holder = randomUUID();
@@ -69,7 +70,10 @@ export class Recovery {
     await releaseLease(this.services.db, { name: LEASE, holder: this.holder }).catch(() => undefined);
   }
 
-  /** One round; `now` in epoch milliseconds. Throws when the database is unavailable; the next round goes on where this one ended. */
+  /**
+   * One round; `now` in epoch milliseconds. Throws when the database is unavailable; the next round goes on where this
+   * one ended.
+   */
   async recover(now: number): Promise<void> {
     const { db, log } = this.services;
     const progress = await findProgress(db);
@@ -108,7 +112,10 @@ export class Recovery {
     }
   }
 
-  /** Makes one check. A failure is logged, and the row waits for its next check; `false` when Temporal, the lease or time is gone. */
+  /**
+   * Makes one check. A failure is logged, and the row waits for its next check; `false` when Temporal, the lease or
+   * time is gone.
+   */
   private async make<Name extends SourceName>(name: Name, check: Check<Name>): Promise<boolean> {
     const { client, log } = this.services;
     if (this.stopping.signal.aborted || !(await this.keepLease())) return false;
@@ -139,7 +146,10 @@ export class Recovery {
     }
   }
 
-  /** Takes or renews the lease. Returns the database's time, which all workers share, or `undefined` while another has the lease. */
+  /**
+   * Takes or renews the lease. Returns the database's time, which all workers share, or `undefined` while another has
+   * the lease.
+   */
   private async takeLease(): Promise<number | undefined> {
     const now = await takeLease(this.services.db, { name: LEASE, holder: this.holder, lasts_ms: LEASE_MS });
     if (now !== undefined) this.lease_renewed_at = Date.now();
@@ -159,7 +169,8 @@ function handlersOf({
   deliveries,
   sandbox_clocks,
 }: Services['workflows']): Handlers {
-  // At its first check the workflow may be behind the record, later it may only be gone. A signal would disturb a running charge.
+  // At its first check the workflow may be behind the record, later it may only be gone. A signal would disturb a
+  // running charge.
   const continueOrder = ({ row, is_first }: { row: OrderCheck; is_first: boolean }) =>
     is_first && !row.is_charging ? orders.resume(row) : orders.start(row);
   return {

@@ -148,7 +148,10 @@ function expectRunning(workers: readonly Worker[]): void {
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/** The SDK's lines in our log. It reports the start and end of every workflow and activity, so lines below our level are skipped early. */
+/**
+ * The SDK's lines in our log. It reports the start and end of every workflow and activity, so lines below our level are
+ * skipped early.
+ */
 function loggerFor(log: Logger): SdkLogger {
   const write = (level: LogLevel) => (message: string, meta?: LogMetadata) => {
     if (log.isLevelEnabled(LEVELS[level])) log[LEVELS[level]]({ ...meta }, message);

@@ -32,10 +32,16 @@ import { createDemo, type Demo } from './demo';
 
 const progress = createProgress();
 
-/** `--api <file> --worker <file>`: runs other programs instead, such as the benchmark's, which add one route and one workflow. */
+/**
+ * `--api <file> --worker <file>`: runs other programs instead, such as the benchmark's, which add one route and one
+ * workflow.
+ */
 const { values: instead } = parseArgs({ options: { api: { type: 'string' }, worker: { type: 'string' } } });
 
-/** The order of the stop: no new requests, then no new work, then the simulator and the codec, then the servers they all need. */
+/**
+ * The order of the stop: no new requests, then no new work, then the simulator and the codec, then the servers they all
+ * need.
+ */
 const STOP_ORDER = [['api', 'manage'], ['worker'], ['simulator', 'codec'], ['postgres', 'temporal', 'meilisearch']];
 /** Each group gets as long as one of its programs. Milliseconds. */
 const STOP_MS = STOP_ORDER.length * STOP_LIMITS_MS.supervisor;

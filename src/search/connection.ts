@@ -2,7 +2,10 @@ import { createHmac } from 'node:crypto';
 import { Meilisearch, MeilisearchApiError } from 'meilisearch';
 import { INDEX, REBUILT_INDEX } from './settings';
 
-/** Keys of ours, which the set-up makes. Meilisearch derives a key from its uid and the master key, so that nobody has to be told. */
+/**
+ * Keys of ours, which the set-up makes. Meilisearch derives a key from its uid and the master key, so that nobody has
+ * to be told.
+ */
 export const KEYS = {
   /** What the api uses. */
   read: { uid: '5f1c1a52-3a0e-4d9c-9c5e-6b0f3c1d7a01', indexes: [INDEX], actions: ['search', 'documents.get'] },
@@ -50,7 +53,9 @@ export function isNotThere(error: unknown): boolean {
   return error instanceof MeilisearchApiError && error.cause?.code === 'index_not_found';
 }
 
-/** Whether the connection broke before an answer came, as kept-alive ones do once after the server has started again. */
+/**
+ * Whether the connection broke before an answer came, as kept-alive ones do once after the server has started again.
+ */
 export function isBroken(error: unknown): boolean {
   const { cause } = (error ?? {}) as { cause?: { cause?: { code?: unknown } } };
   return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String(cause?.cause?.code));

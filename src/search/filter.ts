@@ -2,8 +2,9 @@ import type { Bound, Condition, Query } from '../domain/query/query';
 import { PREFIX_MAX, encoded, stored } from './text';
 
 /**
- * A query as a filter of the index, within one project. It finds every row that meets the query, and rarely others too: the caller
- * compares what it finds with the record. Nothing of the query reaches the index but encoded values in quotes and numbers.
+ * A query as a filter of the index, within one project. It finds every row that meets the query, and rarely others too:
+ * the caller compares what it finds with the record. Nothing of the query reaches the index but encoded values in
+ * quotes and numbers.
  */
 export function filterOf(project_id: string, query: Query, ...more: string[]): string {
   const conditions = [filter(query, true), ...more].filter((one) => one !== EVERYTHING);

@@ -33,7 +33,9 @@ export interface FoundRow {
   attempt: number;
 }
 
-/** Milliseconds until a merchant is told that the search does not answer; the rules allow three seconds (rules 20.11). */
+/**
+ * Milliseconds until a merchant is told that the search does not answer; the rules allow three seconds (rules 20.11).
+ */
 const SEARCH_MS = 2_700;
 /** A page of a report may wait for the server, which indexes at the same time. Milliseconds. */
 const REPORT_MS = 20_000;
@@ -42,7 +44,10 @@ const COUNTED_ROWS_MAX = 50_000;
 
 type Found = Pick<Document, 'pk' | 'order_sequence' | 'row_sequence'> & { [field: string]: unknown };
 
-/** Answers searches from the index. Methods throw ServiceUnavailable when it does not answer in time, or is not there yet. */
+/**
+ * Answers searches from the index. Methods throw ServiceUnavailable when it does not answer in time, or is not there
+ * yet.
+ */
 export class SearchReader {
   private readonly index: Index<Found>;
   private readonly reports: Index<Found>;

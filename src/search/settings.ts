@@ -14,8 +14,9 @@ const filterable = (attributePatterns: readonly string[], comparison: boolean) =
 });
 
 /**
- * Settings of the index. It filters and sorts and ranks nothing, so that a thousand changed rows are found after some tenths of a
- * second, not after six; each field that is filtered by costs a part of that time, and one that is compared costs more.
+ * Settings of the index. It filters and sorts and ranks nothing, so that a thousand changed rows are found after some
+ * tenths of a second, not after six; each field that is filtered by costs a part of that time, and one that is compared
+ * costs more.
  */
 export const SETTINGS = {
   rankingRules: ['sort'],

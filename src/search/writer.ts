@@ -69,7 +69,8 @@ export class SearchWriter {
   }
 
   /**
-   * Writes orders as they are now, and returns those that the index refuses, each with the reason; the others are found from then on.
+   * Writes orders as they are now, and returns those that the index refuses, each with the reason; the others are found
+   * from then on.
    */
   async write(name: IndexName, orders: readonly IndexedOrder[]): Promise<{ order_id: string; reason: string }[]> {
     const reason = await this.tryToWrite(name, orders);

@@ -4,11 +4,13 @@ import { OPERATIONS } from '../processor/wire';
 /** A fault requested through the control API. */
 export const faultSchema = z.object({
   /**
-   * Which calls: an operation, `ask` (GET of an operation), `vault` (cards, wallets and accounts, in and out), `settlements`;
-   * absent: all.
+   * Which calls: an operation, `ask` (GET of an operation), `vault` (cards, wallets and accounts, in and out),
+   * `settlements`; absent: all.
    */
   operation: z.enum([...OPERATIONS, 'ask', 'vault', 'settlements']).optional(),
-  /** Only calls about this. A question about an unknown key names only the key, a call to the vault only the project. */
+  /**
+   * Only calls about this. A question about an unknown key names only the key, a call to the vault only the project.
+   */
   order_id: z.uuid().optional(),
   transaction_id: z.uuid().optional(),
   project_id: z.uuid().optional(),

@@ -12,7 +12,10 @@ const TIMEOUT_MS = 5_000;
 
 /** Sends what is queued, signed, until it is received. */
 export interface Notifier {
-  /** One round over everything that is due. Throws when Postgres does not answer; an attempt that fails is simply due again. */
+  /**
+   * One round over everything that is due. Throws when Postgres does not answer; an attempt that fails is simply due
+   * again.
+   */
   send(now: Date): Promise<void>;
   close(): Promise<void>;
 }

@@ -26,7 +26,9 @@ export const notFound: RequestHandler = () => {
   throw new Refusal(404, 'No such path.');
 };
 
-/** Every error as `{error, field}`. Details of unexpected errors are in the log only, and never with the request's body. */
+/**
+ * Every error as `{error, field}`. Details of unexpected errors are in the log only, and never with the request's body.
+ */
 export function onError(log: Logger): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const refusal = error instanceof Refusal ? error : foreseen(error);
@@ -40,14 +42,20 @@ export function onError(log: Logger): ErrorRequestHandler {
   };
 }
 
-/** Errors of Express and its body parser (malformed JSON, too large, bad %-escape): their own texts could repeat the body. */
+/**
+ * Errors of Express and its body parser (malformed JSON, too large, bad %-escape): their own texts could repeat the
+ * body.
+ */
 function foreseen(error: unknown): Refusal | undefined {
   const status = (error as { status?: unknown } | null)?.status;
   if (typeof status !== 'number' || status < 400 || status > 499) return undefined;
   return new Refusal(status, status === 413 ? 'The body is too large.' : 'The request is malformed.');
 }
 
-/** The value as the schema has it. Refuses the first bad field; zod's texts never repeat a value, so no card number gets into an answer. */
+/**
+ * The value as the schema has it. Refuses the first bad field; zod's texts never repeat a value, so no card number gets
+ * into an answer.
+ */
 export function parse<T extends z.ZodType>(
   schema: T,
   value: unknown,

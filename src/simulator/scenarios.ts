@@ -29,8 +29,8 @@ export interface Scenario {
   readonly capture?: Outcome;
   readonly refund?: Outcome;
   /**
-   * What goes wrong when a charge's key arrives for the first time. `lost_answer`: it happened, but the answer is lost; otherwise
-   * nothing happened.
+   * What goes wrong when a charge's key arrives for the first time. `lost_answer`: it happened, but the answer is lost;
+   * otherwise nothing happened.
    */
   readonly first_arrival?: 'no_answer' | 'error' | 'lost_answer';
   /** Milliseconds from the payment (sale or capture) to its chargeback. */

@@ -48,7 +48,9 @@ export interface Simulator {
   close(): Promise<void>;
 }
 
-/** Starts the processor simulator; returns when it answers. Throws when the port is taken or Postgres cannot be reached. */
+/**
+ * Starts the processor simulator; returns when it answers. Throws when the port is taken or Postgres cannot be reached.
+ */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { log } = options;
   await prepareDatabase(options.postgres_url);

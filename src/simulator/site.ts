@@ -14,7 +14,8 @@ const securityHeaders = helmet({
       imgSrc: ['data:'],
       baseUri: ["'none'"],
       frameAncestors: ["'none'"],
-      // Chromium applies it to every redirect after the form, and an issuer cannot know where a merchant sends its customers on to.
+      // Chromium applies it to every redirect after the form, and an issuer cannot know where a merchant sends its
+      // customers on to.
       formAction: ["'self'", 'https:', 'http:'],
     },
   },

@@ -251,8 +251,8 @@ export class Store {
   }
 
   /**
-   * Records a capture, void, refund or reversal. The charge stays locked from reading the amounts until the row is written, so that
-   * only one of two requests gets the same money.
+   * Records a capture, void, refund or reversal. The charge stays locked from reading the amounts until the row is
+   * written, so that only one of two requests gets the same money.
    */
   async recordFollowUp(
     operation: Operation,
@@ -313,7 +313,10 @@ export class Store {
     await this.pool.query(RESOLVE, [now]);
   }
 
-  /** Does what is due by itself (chargebacks), and asks `following` what comes after each. Repeat-safe: the key is derived. */
+  /**
+   * Does what is due by itself (chargebacks), and asks `following` what comes after each. Repeat-safe: the key is
+   * derived.
+   */
   async doDue(now: Date, following: (done: OperationRow) => Next | undefined): Promise<void> {
     await this.transaction(async (client) => {
       const origins = await client.query<OperationRow>(
@@ -335,7 +338,10 @@ export class Store {
     });
   }
 
-  /** A chargeback, or its reversal, that the control API asked for: of the transaction's newest charge, guarded by nothing. */
+  /**
+   * A chargeback, or its reversal, that the control API asked for: of the transaction's newest charge, guarded by
+   * nothing.
+   */
   async chargeBack(
     wanted: { transaction_id: string; operation: Next['operation']; amount: number | undefined },
     now: Date,
@@ -370,7 +376,10 @@ export class Store {
     );
   }
 
-  /** Settles what moved money before an instant, of one order or of all, with one notification. Returns how many operations it settled. */
+  /**
+   * Settles what moved money before an instant, of one order or of all, with one notification. Returns how many
+   * operations it settled.
+   */
   async settle({ before, order_id }: { before: Date; order_id?: string | undefined }, now: Date): Promise<number> {
     return this.transaction(async (client) => {
       // One at a time: whoever has fetched a number must never miss a smaller one that is committed later.
@@ -399,7 +408,10 @@ export class Store {
     return queued.rowCount === 1;
   }
 
-  /** Notifications to send now. Each is hidden until its next attempt is due, so a process that dies meanwhile only delays it. */
+  /**
+   * Notifications to send now. Each is hidden until its next attempt is due, so a process that dies meanwhile only
+   * delays it.
+   */
   async claimNotifications(now: Date, attempts_max: number): Promise<ClaimedNotification[]> {
     return (await this.pool.query<ClaimedNotification>(CLAIM_NOTIFICATIONS, [now, attempts_max])).rows;
   }
@@ -448,7 +460,9 @@ export class Store {
   }
 }
 
-/** Of the request, so that a key cannot be used for different requests. The customer's return address is not part of it. */
+/**
+ * Of the request, so that a key cannot be used for different requests. The customer's return address is not part of it.
+ */
 function fingerprintOf(operation: Operation): string {
   const asked = Object.entries(operation).filter(([field]) => field !== 'return_url');
   const sorted = asked.sort(([a], [b]) => (a < b ? -1 : 1));

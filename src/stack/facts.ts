@@ -35,7 +35,9 @@ export function writeFacts(data_dir: string, facts: StackFacts): void {
   writeWhole(factsFile(data_dir), `${JSON.stringify(facts, null, 2)}\n`);
 }
 
-/** The variables that one more process of this stack needs: `node --env-file=.data/stack.env dist/src/main/worker.js`. */
+/**
+ * The variables that one more process of this stack needs: `node --env-file=.data/stack.env dist/src/main/worker.js`.
+ */
 export function writeVariables(config: StackConfig): void {
   const lines = Object.entries(configVariables(config)).map(([name, value]) => `${name}='${value}'\n`);
   writeWhole(variablesFile(config.DATA_DIR), lines.join(''));

@@ -29,8 +29,9 @@ interface LaunchOptions {
 const PORT_TAKEN = /EADDRINUSE|address already in use|could not create any TCP\/IP sockets/i;
 
 /**
- * Starts `dist/src/main/start.js` on a folder of its own and on free ports; it stops when this process ends. A port that was free
- * when it was chosen may be taken seconds later, when its server starts: then the stack is started once more, on other ports.
+ * Starts `dist/src/main/start.js` on a folder of its own and on free ports; it stops when this process ends. A port
+ * that was free when it was chosen may be taken seconds later, when its server starts: then the stack is started once
+ * more, on other ports.
  */
 export function launchStack(data_dir: string, options: LaunchOptions = {}): LaunchedStack {
   const entry = path.join(repositoryRoot(), 'dist/src/main/start.js');

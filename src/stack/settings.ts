@@ -20,7 +20,9 @@ export type StackConfig = Config & {
 
 const LOOPBACK = '127.0.0.1';
 
-/** The configuration with the port of everything that is started here. Throws a StackFailure that names the taken ones. */
+/**
+ * The configuration with the port of everything that is started here. Throws a StackFailure that names the taken ones.
+ */
 export async function withPorts(config: Config): Promise<Config> {
   const wanted: (WantedPort | undefined)[] = [
     { variable: 'API_PORT', host: config.API_HOST, port: config.API_PORT },

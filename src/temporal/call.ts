@@ -42,14 +42,17 @@ export interface OrderRequest {
 /** Time reserved for telling the merchant that nothing was done, in milliseconds. */
 const MARGIN_MS = 2_000;
 
-/** When a request's work may no longer begin, so that "nothing was stored" stays true (rules 10.5). Epoch milliseconds. */
+/**
+ * When a request's work may no longer begin, so that "nothing was stored" stays true (rules 10.5). Epoch milliseconds.
+ */
 export function notAfter(deadline_at: number): number {
   return deadline_at - MARGIN_MS;
 }
 
 /**
- * Makes a call to Temporal within the deadline, again while its outcome is unknown, then reads the object. Throws the workflow's
- * refusal as a ServiceError; without an object, ServiceUnavailable when the outcome stayed unknown, NotFound otherwise.
+ * Makes a call to Temporal within the deadline, again while its outcome is unknown, then reads the object. Throws the
+ * workflow's refusal as a ServiceError; without an object, ServiceUnavailable when the outcome stayed unknown, NotFound
+ * otherwise.
  */
 export async function callThenRead<View>(
   client: Client,
@@ -92,8 +95,9 @@ export async function callOnce(client: Client, deadline_at: number, call: () => 
 }
 
 /**
- * Sends an update whose id is the same for every repeat. Temporal keeps the result of an update id, also the ServiceUnavailable of an
- * earlier request that came too late; this request is in time, so it is sent again under an id of its own.
+ * Sends an update whose id is the same for every repeat. Temporal keeps the result of an update id, also the
+ * ServiceUnavailable of an earlier request that came too late; this request is in time, so it is sent again under an id
+ * of its own.
  */
 export async function retryUnderNewUpdateId<Result>(
   update_id: string,
@@ -112,8 +116,9 @@ export async function retryUnderNewUpdateId<Result>(
 class StillUnknown extends Error {}
 
 /**
- * Calls again while the outcome is unknown or the database is busy, until the deadline. Temporal may drop an update at any moment: before
- * a worker sees it, or with its work done, when a signal arrives while the workflow is about to end. Every handler is safe to repeat.
+ * Calls again while the outcome is unknown or the database is busy, until the deadline. Temporal may drop an update at
+ * any moment: before a worker sees it, or with its work done, when a signal arrives while the workflow is about to end.
+ * Every handler is safe to repeat.
  */
 async function sendUntil(deadline_at: number, call: () => Promise<void>): Promise<void> {
   const sent = { may_be_carried_out: false };
@@ -149,12 +154,17 @@ async function retryUntil<T>(
   }
 }
 
-/** Options of signalWithStart: signals the running workflow; one that is closed or lost starts again, whatever became of it. */
+/**
+ * Options of signalWithStart: signals the running workflow; one that is closed or lost starts again, whatever became of
+ * it.
+ */
 export function signalOrStart<Start extends object>(start: Start, signal: SignalDefinition<[]>) {
   return { ...start, workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const, signal, signalArgs: [] as [] };
 }
 
-/** Like signalOrStart: the clock of the workflow's object is so many milliseconds ahead of real time now (rules 23.4). */
+/**
+ * Like signalOrStart: the clock of the workflow's object is so many milliseconds ahead of real time now (rules 23.4).
+ */
 export function moveClockOrStart<Start extends object>(start: Start, offset_ms: number) {
   const signalArgs: [number] = [offset_ms];
   return { ...start, workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const, signal: clockMoved, signalArgs };
@@ -178,8 +188,8 @@ export function isClosed(error: unknown): boolean {
 const DROPPED = ['UnprocessedUpdate', 'AcceptedUpdateCompletedWorkflow'];
 
 /**
- * Whether a call may or may not have been carried out: there is no worker, Temporal is slow or unreachable, or it dropped the update,
- * for instance because a workflow task failed or the history has too many updates.
+ * Whether a call may or may not have been carried out: there is no worker, Temporal is slow or unreachable, or it
+ * dropped the update, for instance because a workflow task failed or the history has too many updates.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
@@ -194,12 +204,17 @@ export function isOutcomeUnknown(error: unknown): boolean {
 /** Calls that Temporal does not understand: our mistake, and sent again they are no better. */
 const MISTAKES: readonly GrpcStatus[] = ['invalid_argument', 'unimplemented'];
 
-/** Whether Temporal refuses the calls of this service: nothing was carried out, and sent again the call is refused again. */
+/**
+ * Whether Temporal refuses the calls of this service: nothing was carried out, and sent again the call is refused
+ * again.
+ */
 export function isRefusedByTemporal(error: unknown): boolean {
   return REFUSED.includes(grpcStatusOf(error));
 }
 
-/** ServiceUnavailable: the outcome stayed unknown until the deadline, and nothing was stored or charged (rules 10.5). */
+/**
+ * ServiceUnavailable: the outcome stayed unknown until the deadline, and nothing was stored or charged (rules 10.5).
+ */
 export function unavailable(): ServiceError {
   return new ServiceError('ServiceUnavailable', 'The service could not answer in time; nothing was stored or charged.');
 }

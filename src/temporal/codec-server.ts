@@ -15,9 +15,9 @@ export interface CodecServer {
 }
 
 /**
- * Lets an operator's browser read payloads in the Temporal Web UI, and write the arguments of updates there: `POST /decode` and `/encode`
- * with payloads as Temporal's JSON, answered alike, for operators who are signed in and pages of `ui_origin` only (rules 24.5). Cookies
- * are accepted from these pages, for a proxy that signs operators in by them.
+ * Lets an operator's browser read payloads in the Temporal Web UI, and write the arguments of updates there: `POST
+ * /decode` and `/encode` with payloads as Temporal's JSON, answered alike, for operators who are signed in and pages of
+ * `ui_origin` only (rules 24.5). Cookies are accepted from these pages, for a proxy that signs operators in by them.
  */
 export async function startCodecServer(options: {
   host: string;

@@ -27,7 +27,10 @@ export async function pingTemporal(client: Client): Promise<void> {
   await client.withDeadline(Date.now() + PING_MS, () => client.workflowService.describeNamespace({ namespace }));
 }
 
-/** Opens the one connection of a process to Temporal; `log` is told of outages. Close it with `client.connection.close()`. */
+/**
+ * Opens the one connection of a process to Temporal; `log` is told of outages. Close it with
+ * `client.connection.close()`.
+ */
 export function connectTemporal(options: {
   address: string;
   namespace: string;

@@ -15,9 +15,9 @@ export class Deliveries {
   constructor(private readonly temporal: TemporalAccess) {}
 
   /**
-   * Starts the delivery's workflow unless it is running; it goes on from the record, whatever became of an earlier one. Operators find
-   * it by its order or project. Its tasks, and those of its attempts, are dispatched fairly among projects: when one has hundreds
-   * waiting, the task of another does not wait for all of them.
+   * Starts the delivery's workflow unless it is running; it goes on from the record, whatever became of an earlier one.
+   * Operators find it by its order or project. Its tasks, and those of its attempts, are dispatched fairly among
+   * projects: when one has hundreds waiting, the task of another does not wait for all of them.
    */
   async start(delivery: StartedDelivery): Promise<void> {
     await this.temporal.client.workflow.start<DeliveryWorkflow>(DELIVERY_WORKFLOW, {
@@ -36,7 +36,10 @@ export class Deliveries {
   }
 }
 
-/** A delivery whose workflow is started; how far the clock of its order is ahead of real time, in milliseconds; absent: not at all. */
+/**
+ * A delivery whose workflow is started; how far the clock of its order is ahead of real time, in milliseconds; absent:
+ * not at all.
+ */
 type StartedDelivery = DeliveryId & { project_id: string; clock_offset_ms?: number };
 
 function deliveryStart({ order_id, n, project_id, clock_offset_ms = 0 }: StartedDelivery) {

@@ -48,14 +48,17 @@ export function followUpStart(input: FollowUpInput) {
 }
 
 /**
- * Workflows of follow-up orders. Captures and voids go through the workflow of the payment order, which holds the money; all others
- * use only their own, as the payment's may have closed long ago. `captureOrVoid` and `refund` return the follow-up order as stored
- * afterwards and throw as Orders does; their deadline is in epoch milliseconds.
+ * Workflows of follow-up orders. Captures and voids go through the workflow of the payment order, which holds the
+ * money; all others use only their own, as the payment's may have closed long ago. `captureOrVoid` and `refund` return
+ * the follow-up order as stored afterwards and throw as Orders does; their deadline is in epoch milliseconds.
  */
 export class FollowUps {
   constructor(private readonly temporal: TemporalAccess) {}
 
-  /** The payment's workflow sets the money aside, the follow-up order's does the rest. A repeat gets the first one's result. */
+  /**
+   * The payment's workflow sets the money aside, the follow-up order's does the rest. A repeat gets the first one's
+   * result.
+   */
   async captureOrVoid(input: CaptureOrVoidInput, deadline_at: number): Promise<OrderView> {
     return await callThenReadOrder(this.temporal, requestOf(input, deadline_at), async () => {
       const { client } = this.temporal;
@@ -98,8 +101,8 @@ export class FollowUps {
   }
 
   /**
-   * The processor has, or may have, an outcome for a follow-up order: its workflow asks now instead of later. A closed workflow has
-   * its outcome; it starts again only when an operator settled that by hand, to compare the two.
+   * The processor has, or may have, an outcome for a follow-up order: its workflow asks now instead of later. A closed
+   * workflow has its outcome; it starts again only when an operator settled that by hand, to compare the two.
    */
   async requestPoll(order_id: string): Promise<void> {
     try {
@@ -111,7 +114,10 @@ export class FollowUps {
     }
   }
 
-  /** The processor has, or may have, an outcome: the workflow asks now instead of later. One that is closed or lost starts again. */
+  /**
+   * The processor has, or may have, an outcome: the workflow asks now instead of later. One that is closed or lost
+   * starts again.
+   */
   async startOrPoll(input: FollowUpInput): Promise<void> {
     await this.temporal.client.workflow.signalWithStart<FollowUpWorkflow>(
       FOLLOW_UP_WORKFLOW,
@@ -120,9 +126,10 @@ export class FollowUps {
   }
 
   /**
-   * Gives a payment back that may have been approved after it had ended; any other is left as it is. The reversal's workflow asks the
-   * processor whether it was approved: now, or after `poll_after_ms` (milliseconds) unless it is told to ask before. A stored watch
-   * brings a lost workflow back. `now`: epoch milliseconds by the payment's clock; absent: the present time.
+   * Gives a payment back that may have been approved after it had ended; any other is left as it is. The reversal's
+   * workflow asks the processor whether it was approved: now, or after `poll_after_ms` (milliseconds) unless it is told
+   * to ask before. A stored watch brings a lost workflow back. `now`: epoch milliseconds by the payment's clock;
+   * absent: the present time.
    */
   async startReversal({
     transaction_id,
@@ -150,7 +157,10 @@ export class FollowUps {
     );
   }
 
-  /** Like moveClock, for a payment that may have been approved late and is asked about at `poll_at`. Instants by its clock. */
+  /**
+   * Like moveClock, for a payment that may have been approved late and is asked about at `poll_at`. Instants by its
+   * clock.
+   */
   async moveReversalClock(
     watch: LateApprovalWatch,
     { offset_ms, now }: { offset_ms: number; now: number },

@@ -12,7 +12,10 @@ const STATUSES = {
 
 export type GrpcStatus = (typeof STATUSES)[keyof typeof STATUSES] | 'namespace_not_found' | 'other';
 
-/** The gRPC status with which a call to Temporal failed, `other` for those that nobody tells apart; `undefined` for any other error. */
+/**
+ * The gRPC status with which a call to Temporal failed, `other` for those that nobody tells apart; `undefined` for any
+ * other error.
+ */
 export function grpcStatusOf(error: unknown): GrpcStatus | undefined {
   // The client wraps most of them.
   const cause = error instanceof Error ? (error.cause ?? error) : error;
@@ -24,7 +27,10 @@ export function statusOf(code: number): GrpcStatus {
   return STATUSES[code as keyof typeof STATUSES] ?? 'other';
 }
 
-/** Temporal refuses every call of this service until an operator corrects its configuration; nothing of such a call is carried out. */
+/**
+ * Temporal refuses every call of this service until an operator corrects its configuration; nothing of such a call is
+ * carried out.
+ */
 export const REFUSED: readonly (GrpcStatus | undefined)[] = [
   'permission_denied',
   'unauthenticated',

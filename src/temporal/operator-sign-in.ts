@@ -13,8 +13,9 @@ export class SignInUnavailable extends Error {}
 type SignInConfig = Pick<Config, 'CODEC_HOST' | 'CODEC_TRUSTED_PROXY' | 'CODEC_TOKEN_ISSUER' | 'CODEC_TOKEN_AUDIENCE'>;
 
 /**
- * How operators sign in to the codec server (rules 24.5): by the token that the Web UI got from the issuer, through a proxy that has
- * signed them in, or, without either, on this machine's loopback. Throws an Error that names the variable when that is not safe.
+ * How operators sign in to the codec server (rules 24.5): by the token that the Web UI got from the issuer, through a
+ * proxy that has signed them in, or, without either, on this machine's loopback. Throws an Error that names the
+ * variable when that is not safe.
  */
 export function signInOf(config: SignInConfig): SignIn {
   const { CODEC_HOST, CODEC_TRUSTED_PROXY, CODEC_TOKEN_ISSUER, CODEC_TOKEN_AUDIENCE } = config;

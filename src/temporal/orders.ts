@@ -66,8 +66,9 @@ export function orderRestart(order: StartedOrder) {
 }
 
 /**
- * Workflows of payment orders. Methods with a deadline (epoch milliseconds) return the order as stored afterwards; they throw the
- * workflow's refusal as a ServiceError, and ServiceUnavailable when there was no answer in time and nothing is stored.
+ * Workflows of payment orders. Methods with a deadline (epoch milliseconds) return the order as stored afterwards; they
+ * throw the workflow's refusal as a ServiceError, and ServiceUnavailable when there was no answer in time and nothing
+ * is stored.
  */
 export class Orders {
   constructor(private readonly temporal: TemporalAccess) {}
@@ -86,8 +87,8 @@ export class Orders {
           const order = await findOrderView(this.temporal.db, order_id);
           if (order !== undefined && (isFinal(ORDER_MOVES, order.status) || !may_run_late)) return;
           if (!may_run_late) throw unavailable();
-          // The first workflow ended without writing the order, or without finishing it. A second one uses the same ids for rows and
-          // charges, and goes on from what exists.
+          // The first workflow ended without writing the order, or without finishing it. A second one uses the same ids
+          // for rows and charges, and goes on from what exists.
           await this.startOrJoin(input, update_id, 'ALLOW_DUPLICATE');
         }
       });
@@ -97,8 +98,8 @@ export class Orders {
   }
 
   /**
-   * The order of an earlier creation, once its first answer is known. `undefined` when it is not written yet, or has no workflow to
-   * finish it: it has to be created again.
+   * The order of an earlier creation, once its first answer is known. `undefined` when it is not written yet, or has no
+   * workflow to finish it: it has to be created again.
    */
   async findCreated(order_id: string, deadline_at: number): Promise<OrderView | undefined> {
     if ((await findOrderView(this.temporal.db, order_id)) === undefined) return undefined;
@@ -144,8 +145,9 @@ export class Orders {
   }
 
   /**
-   * The processor has, or may have, an outcome for the order: its workflow asks now instead of later. A closed workflow has its
-   * outcome; it starts again when Temporal has lost it, or when an operator settled the outcome by hand, to compare the two.
+   * The processor has, or may have, an outcome for the order: its workflow asks now instead of later. A closed workflow
+   * has its outcome; it starts again when Temporal has lost it, or when an operator settled the outcome by hand, to
+   * compare the two.
    */
   async requestPoll(order_id: string): Promise<void> {
     try {

@@ -11,7 +11,9 @@ import { REFUSED, statusOf } from './grpc-status';
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Status = Parameters<GrpcRetryOptions['retryableDecider']>[1];
 
-/** What is known of the call that is being made, over all its attempts: whether one of them may have been carried out. */
+/**
+ * What is known of the call that is being made, over all its attempts: whether one of them may have been carried out.
+ */
 export const currentCall = new AsyncLocalStorage<{ may_be_carried_out: boolean }>();
 
 const OK = 0;
@@ -23,10 +25,16 @@ const IN_TROUBLE = [2, 8, 13, 14];
 /** The calls that a worker answers, and not Temporal alone. */
 const UPDATES = /\/(UpdateWorkflowExecution|PollWorkflowExecutionUpdate|ExecuteMultiOperation)$/;
 
-/** Shortest time between two reports of an outage: a server that takes every second call would fill the log. Milliseconds. */
+/**
+ * Shortest time between two reports of an outage: a server that takes every second call would fill the log.
+ * Milliseconds.
+ */
 const PAUSE_MS = 10_000;
 
-/** Logs when something stops to answer, with the cause, and when it answers again: once each, however many calls there are. */
+/**
+ * Logs when something stops to answer, with the cause, and when it answers again: once each, however many calls there
+ * are.
+ */
 export class OutageLog {
   private since: number | undefined;
   private answered_at = 0;

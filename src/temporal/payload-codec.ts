@@ -27,12 +27,13 @@ interface DerivedKey {
 }
 
 /**
- * Encrypts everything Temporal keeps (AES-256-GCM): a second safeguard behind the rule that no card number gets there. `keys` is
- * `id:base64 of 32 bytes`, with commas; the first encrypts, each decrypts what carries its id. Throws on a bad key.
+ * Encrypts everything Temporal keeps (AES-256-GCM): a second safeguard behind the rule that no card number gets there.
+ * `keys` is `id:base64 of 32 bytes`, with commas; the first encrypts, each decrypts what carries its id. Throws on a
+ * bad key.
  *
- * A payload is encrypted with a key derived from the configured one and a random salt, which is part of the payload. Each codec takes a
- * new salt after `payloads_per_key` payloads, so that no key encrypts 2^32. The workflow id is authenticated with the payload: one that
- * was copied into another workflow is refused there (rules 24.4).
+ * A payload is encrypted with a key derived from the configured one and a random salt, which is part of the payload.
+ * Each codec takes a new salt after `payloads_per_key` payloads, so that no key encrypts 2^32. The workflow id is
+ * authenticated with the payload: one that was copied into another workflow is refused there (rules 24.4).
  */
 export class EncryptingCodec implements PayloadCodec {
   private readonly keys: Map<string, Buffer>;
@@ -61,7 +62,9 @@ export class EncryptingCodec implements PayloadCodec {
     return Promise.resolve(payloads.map((payload) => this.encrypt(payload, workflow_id)));
   }
 
-  /** Rejects what was changed, is encrypted with an unknown key, or belongs to another workflow than that of `context`. */
+  /**
+   * Rejects what was changed, is encrypted with an unknown key, or belongs to another workflow than that of `context`.
+   */
   decode(payloads: Payload[], context?: Context): Promise<Payload[]> {
     return Promise.resolve(
       payloads.map((payload) =>
@@ -126,8 +129,8 @@ const authenticatedData = (key_id: string, workflow_id: string | undefined) =>
   Buffer.from(JSON.stringify([ENCODING, key_id, workflow_id ?? null]));
 
 /**
- * Whether the payload's workflow is the expected one. All runs of a schedule count as one: its arguments are encrypted before there is
- * a time in the id, and each run is given the result of the run before.
+ * Whether the payload's workflow is the expected one. All runs of a schedule count as one: its arguments are encrypted
+ * before there is a time in the id, and each run is given the result of the run before.
  */
 const isSame = (workflow_id: string, expected: string) =>
   workflow_id.replace(SCHEDULED_AT, '') === expected.replace(SCHEDULED_AT, '');

@@ -52,8 +52,9 @@ function linkStart({ id, project_id }: StartedLink) {
 }
 
 /**
- * Workflows of payment links. Methods with a deadline (epoch milliseconds) return the link as stored afterwards; they throw the
- * workflow's refusal as a ServiceError, and ServiceUnavailable when there was no answer in time and nothing is stored.
+ * Workflows of payment links. Methods with a deadline (epoch milliseconds) return the link as stored afterwards; they
+ * throw the workflow's refusal as a ServiceError, and ServiceUnavailable when there was no answer in time and nothing
+ * is stored.
  */
 export class PaymentLinks {
   constructor(private readonly temporal: TemporalAccess) {}
@@ -85,8 +86,8 @@ export class PaymentLinks {
   }
 
   /**
-   * Pays one attempt, which makes an order. A second call with the same order is the same payment. Throws TransactionAlreadyStarted
-   * while the link takes no attempt.
+   * Pays one attempt, which makes an order. A second call with the same order is the same payment. Throws
+   * TransactionAlreadyStarted while the link takes no attempt.
    */
   async pay(payment_link_id: string, input: PayThroughLinkInput): Promise<PaymentLinkView> {
     const { order, deadline_at, not_after = deadline_at } = input;
@@ -98,7 +99,10 @@ export class PaymentLinks {
     return await retryUnderNewUpdateId(linkPaymentUpdateId(order.id), not_after, submit);
   }
 
-  /** Ends a link for its merchant. Throws Conflict while a payment is in progress and once it is paid, PreconditionFailed. */
+  /**
+   * Ends a link for its merchant. Throws Conflict while a payment is in progress and once it is paid,
+   * PreconditionFailed.
+   */
   async end(
     payment_link_id: string,
     options: { versions?: number[] | undefined },

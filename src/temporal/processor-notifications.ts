@@ -16,8 +16,8 @@ interface Notification {
 }
 
 /**
- * What is done when the processor has, or may have, an outcome that the record lacks: a workflow asks it by key. Methods throw
- * ServiceUnavailable after the deadline (epoch milliseconds), and are safe to repeat.
+ * What is done when the processor has, or may have, an outcome that the record lacks: a workflow asks it by key.
+ * Methods throw ServiceUnavailable after the deadline (epoch milliseconds), and are safe to repeat.
  */
 export class ProcessorNotifications {
   constructor(
@@ -27,8 +27,8 @@ export class ProcessorNotifications {
   ) {}
 
   /**
-   * Handles a notification. About a payment: its order asks now, and a late approval is given back. About a follow-up order: it asks
-   * now. About what the processor did by itself: it is recorded once.
+   * Handles a notification. About a payment: its order asks now, and a late approval is given back. About a follow-up
+   * order: it asks now. About what the processor did by itself: it is recorded once.
    */
   async handle(notification: Notification, deadline_at: number): Promise<void> {
     const { operation, follow_up_order_id } = notification;

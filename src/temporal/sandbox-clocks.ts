@@ -26,8 +26,8 @@ function clockStart(clock: StartedClock) {
 }
 
 /**
- * Workflows of sandbox clocks. Methods with a deadline (epoch milliseconds) return the object as stored afterwards, also when the move
- * goes on; they throw ValidationError when the move goes back or too far.
+ * Workflows of sandbox clocks. Methods with a deadline (epoch milliseconds) return the object as stored afterwards,
+ * also when the move goes on; they throw ValidationError when the move goes back or too far.
  */
 export class SandboxClocks {
   constructor(private readonly temporal: TemporalAccess) {}

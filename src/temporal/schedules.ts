@@ -36,8 +36,8 @@ const SCHEDULES = [
 const CALL_MS = 10_000;
 
 /**
- * Makes the schedules, or brings those that exist up to date; one that an operator has paused stays paused. Any number of processes may
- * do it at once.
+ * Makes the schedules, or brings those that exist up to date; one that an operator has paused stays paused. Any number
+ * of processes may do it at once.
  */
 export async function makeSchedules(client: Client): Promise<void> {
   await client.withDeadline(Date.now() + CALL_MS, async () => {
@@ -54,8 +54,8 @@ export async function makeSchedules(client: Client): Promise<void> {
 }
 
 /**
- * Has settlements fetched now; after the fetch that runs, which may have asked too early. Throws ServiceUnavailable while no worker has
- * made the schedule.
+ * Has settlements fetched now; after the fetch that runs, which may have asked too early. Throws ServiceUnavailable
+ * while no worker has made the schedule.
  */
 export async function fetchSettlementsNow(client: Client): Promise<void> {
   try {

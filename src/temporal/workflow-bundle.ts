@@ -19,8 +19,8 @@ export async function buildWorkflowBundle(
 }
 
 /**
- * The bundle's file, built when the code it is made from has changed. Several processes may ask at once: each writes under a name
- * of its own and renames, so that no one reads half a file.
+ * The bundle's file, built when the code it is made from has changed. Several processes may ask at once: each writes
+ * under a name of its own and renames, so that no one reads half a file.
  */
 export async function workflowBundlePath(folder: string): Promise<string> {
   const file = path.join(folder, `workflow-bundle-${await bundleHash()}.js`);

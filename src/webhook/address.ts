@@ -1,7 +1,9 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** The part of IPv6 that is given out to the internet; the rest holds old forms of IPv4 addresses such as ::127.0.0.1. */
+/**
+ * The part of IPv6 that is given out to the internet; the rest holds old forms of IPv4 addresses such as ::127.0.0.1.
+ */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /** Whether an address is one of the public internet. */
@@ -11,8 +13,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Whether a URL itself names this machine or its private network, by a literal address or as localhost. Other names have to be
- * resolved.
+ * Whether a URL itself names this machine or its private network, by a literal address or as localhost. Other names
+ * have to be resolved.
  */
 export function namesPrivateAddress(url: string): boolean {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');

@@ -15,12 +15,13 @@ const REMEMBERED_MS = 15 * 60_000;
 const ENDPOINTS_REMEMBERED = 10_000;
 
 /**
- * Decides which attempts may be made inside a workflow task of this worker. That is the cheapest way, but the attempt holds one of the
- * worker's slots for workflow tasks, of which all projects need one; so an endpoint has to have shown that it answers at once. All
- * other attempts are tasks of their own: they wait on a queue that Temporal serves by project in turn, and hold slots of which there
- * are many.
+ * Decides which attempts may be made inside a workflow task of this worker. That is the cheapest way, but the attempt
+ * holds one of the worker's slots for workflow tasks, of which all projects need one; so an endpoint has to have shown
+ * that it answers at once. All other attempts are tasks of their own: they wait on a queue that Temporal serves by
+ * project in turn, and hold slots of which there are many.
  *
- * Each worker learns by itself. A worker that starts knows no endpoint, and pays for each slow one with UNKNOWN_AT_ONCE slots, once.
+ * Each worker learns by itself. A worker that starts knows no endpoint, and pays for each slow one with UNKNOWN_AT_ONCE
+ * slots, once.
  */
 export class LocalAttempts {
   private readonly running = new Map<string, number>();

@@ -29,8 +29,8 @@ export interface WebhookAnswer {
 export type PostWebhook = (webhook: WebhookRequest) => Promise<WebhookAnswer>;
 
 /**
- * Sends one webhook: signed as Standard Webhooks, redirects not followed, any 2xx counts as received, its body is ignored. Settles
- * within twice the time limit and never throws: failures are returned (rules 13.4, 13.5).
+ * Sends one webhook: signed as Standard Webhooks, redirects not followed, any 2xx counts as received, its body is
+ * ignored. Settles within twice the time limit and never throws: failures are returned (rules 13.4, 13.5).
  */
 export const postWebhook: PostWebhook = async ({
   url,
@@ -82,8 +82,9 @@ class NoAnswer extends Error {}
 const BYTES_READ_MAX = 64 * 1024;
 
 /**
- * The status code, once the whole answer is read or more than enough of it. The connection is the request's own and is closed at
- * the end. Whichever comes first settles the promise: the answer, an event of the connection, or the timer, which needs no event.
+ * The status code, once the whole answer is read or more than enough of it. The connection is the request's own and is
+ * closed at the end. Whichever comes first settles the promise: the answer, an event of the connection, or the timer,
+ * which needs no event.
  */
 async function exchange(url: string, { headers, text, time_limit_ms, lookup }: Exchange): Promise<number> {
   const tls = url.startsWith('https:');

@@ -8,8 +8,9 @@ import { isPublicAddress } from './address';
 export class NoAddress extends Error {}
 
 /**
- * Asks the name servers itself. The system's resolver (dns.lookup) waits in one of the process' few threads: four names whose
- * name servers do not answer would stop every look-up of the worker, those of other projects and of the processor too.
+ * Asks the name servers itself. The system's resolver (dns.lookup) waits in one of the process' few threads: four names
+ * whose name servers do not answer would stop every look-up of the worker, those of other projects and of the processor
+ * too.
  * @public A test sets its servers, in a process of its own.
  */
 export const resolver = new Resolver({ timeout: 2_000, tries: 2 });
@@ -35,8 +36,8 @@ async function publicAddresses(hostname: string): Promise<LookupAddress[]> {
 }
 
 /**
- * Resolves a name at the moment of connecting, as it may point elsewhere a second later. Answers all its addresses, as a connection
- * with `autoSelectFamily` asks for; fails with NoAddress when one of them is not public.
+ * Resolves a name at the moment of connecting, as it may point elsewhere a second later. Answers all its addresses, as
+ * a connection with `autoSelectFamily` asks for; fails with NoAddress when one of them is not public.
  */
 export const publicLookup = callbackify((hostname: string, _options: object) =>
   publicAddresses(hostname),

@@ -38,7 +38,10 @@ const activities = (over: Partial<Parameters<typeof webhookDeliveryActivities>[0
   });
 
 type Made = ReturnType<typeof activities>;
-/** Runs an attempt in a worker that took its task `waited_ms` after it was scheduled, by a server whose time is a minute ahead if 0. */
+/**
+ * Runs an attempt in a worker that took its task `waited_ms` after it was scheduled, by a server whose time is a minute
+ * ahead if 0.
+ */
 function run<Result>(
   activity: (input: AttemptInput) => Promise<Result>,
   input: AttemptInput,

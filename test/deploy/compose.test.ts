@@ -54,7 +54,10 @@ const GIVEN: Record<string, string> = {
   TLS_DIR: '/etc/payments/tls',
 };
 
-/** `${NAME:?why}` and `${NAME:-default}` as docker compose replaces them; a default may hold another one, which is replaced first. */
+/**
+ * `${NAME:?why}` and `${NAME:-default}` as docker compose replaces them; a default may hold another one, which is
+ * replaced first.
+ */
 function interpolate(value: string, given: Record<string, string> = GIVEN): string {
   const replaced = value.replace(
     /\$\{(\w+)(?::([?-])([^${}]*))?\}/g,

@@ -16,7 +16,9 @@ const STATUSES: Record<string, readonly string[]> = {
   projects: PROJECT_STATUSES,
 };
 
-/** The list of statuses each table allows after the newest migration. Migrations freeze theirs, so the last one counts. */
+/**
+ * The list of statuses each table allows after the newest migration. Migrations freeze theirs, so the last one counts.
+ */
 function statusChecks(): Record<string, string[]> {
   const checks: Record<string, string[]> = {};
   const migrations = files()

@@ -19,7 +19,9 @@ export function code(...folders: string[]): string[] {
   return files().filter((file) => /\.tsx?$/.test(file) && folders.some((folder) => file.startsWith(`${folder}/`)));
 }
 
-/** The text of a file; nothing where it does not exist, so that a guard says what is missing instead of failing to read. */
+/**
+ * The text of a file; nothing where it does not exist, so that a guard says what is missing instead of failing to read.
+ */
 export function text(file: string): string {
   const whole = path.join(ROOT, file);
   return existsSync(whole) ? readFileSync(whole, 'utf8') : '';

@@ -1,6 +1,9 @@
 import { code, files, text } from './repository';
 
-/** What these folders decide or touch is tested under the file's own name; types and tables of contents have nothing to test. */
+/**
+ * What these folders decide or touch is tested under the file's own name; types and tables of contents have nothing to
+ * test.
+ */
 const TESTED = ['src/domain', 'api/operations', 'activities', 'workflows'];
 
 const decides = (file: string) =>

@@ -8,7 +8,9 @@ import { NOBODY } from '../support/shapes';
 import { stack } from '../support/stack';
 import { until } from '../support/until';
 
-/** API keys and suspended projects (rules 21.10 to 21.12): every operation of the payments API with every kind of key. */
+/**
+ * API keys and suspended projects (rules 21.10 to 21.12): every operation of the payments API with every kind of key.
+ */
 
 let operator: Operator;
 let project: Project;

@@ -146,7 +146,8 @@ describe('statements', () => {
       // Not by its result: that would let the time of the other tests' orders pass.
       await until('nothing is held any more', async () => (await order.handle.describe()).status.name === 'COMPLETED');
     });
-    // The first answer is asked for in the moment it ends: the test server then has that task done again, which only reads.
+    // The first answer is asked for in the moment it ends: the test server then has that task done again, which only
+    // reads.
     expect([statements >= 20, statements <= 24]).toEqual([true, true]);
     const writes = world.database.statements.filter((sql) => /^\s*(with|update)/.test(sql));
     expect([writes.length, world.database.statements.filter((sql) => sql.startsWith('BEGIN')).length]).toEqual([4, 2]);

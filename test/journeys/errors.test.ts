@@ -10,8 +10,8 @@ import { discardStack, launchStack, readFacts, stackIn, type LaunchedStack, type
 import { until } from '../support/until';
 
 /**
- * Every row of the table of errors, answered by real servers, on a stack of its own as some are only seen when something is
- * broken: its limit is low, its deadline short, its worker stopped, its database spoilt.
+ * Every row of the table of errors, answered by real servers, on a stack of its own as some are only seen when
+ * something is broken: its limit is low, its deadline short, its worker stopped, its database spoilt.
  */
 const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-errors-'));
 chmodSync(data_dir, 0o711);

@@ -18,8 +18,8 @@ import { until } from '../support/until';
 import { runConcurrently } from './requests';
 
 /**
- * Every test card through both doors: by token over REST, and typed on the hosted page in a browser. What a card does after the
- * payment (captures, refunds, chargebacks) is not part of the sale, which is approved.
+ * Every test card through both doors: by token over REST, and typed on the hosted page in a browser. What a card does
+ * after the payment (captures, refunds, chargebacks) is not part of the sale, which is approved.
  */
 const ENDS: Record<CardName, { at_once: string; in_the_end?: string; charges?: number }> = {
   approved: { at_once: 'accepted' },
@@ -41,7 +41,9 @@ const ENDS: Record<CardName, { at_once: string; in_the_end?: string; charges?: n
   refund_processing: { at_once: 'accepted' },
 };
 
-/** Status of the order with that transaction: by token it is the only attempt, on the page the customer may try again. */
+/**
+ * Status of the order with that transaction: by token it is the only attempt, on the page the customer may try again.
+ */
 const orderWith = (status: string, attempts: 'one' | 'many') =>
   ({
     accepted: 'completed',

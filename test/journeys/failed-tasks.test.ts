@@ -23,8 +23,9 @@ import {
 } from './requests';
 
 /**
- * News arrives while an update does the last thing that a workflow has to do. Temporal then refuses to end the workflow and drops
- * the update, whose work is done. Its sender is told what was done, once, and a merchant without an Idempotency-Key never pays twice.
+ * News arrives while an update does the last thing that a workflow has to do. Temporal then refuses to end the workflow
+ * and drops the update, whose work is done. Its sender is told what was done, once, and a merchant without an
+ * Idempotency-Key never pays twice.
  */
 const merchant = new Merchant();
 let temporal: Temporal;
@@ -33,7 +34,10 @@ beforeAll(() => {
 });
 afterAll(() => temporal.connection.close());
 
-/** Of the workflow's tasks, those that Temporal refused because of the news: WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND. */
+/**
+ * Of the workflow's tasks, those that Temporal refused because of the news:
+ * WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND.
+ */
 async function refusedTasks(order_id: string): Promise<number> {
   const { events } = await temporal.workflow.getHandle(orderWorkflowId(order_id)).fetchHistory();
   return (events ?? []).filter(
@@ -51,8 +55,8 @@ interface Subject<Body> {
 }
 
 /**
- * The answer to what is sent while the processor is slow, and news reach the order. They must come while it is: where a busy machine
- * tells them too late, or gives up on the processor, another subject is taken.
+ * The answer to what is sent while the processor is slow, and news reach the order. They must come while it is: where a
+ * busy machine tells them too late, or gives up on the processor, another subject is taken.
  */
 async function amidNews<Made extends object, Body extends Parameters<typeof isOutcomeUnknown>[0] | undefined>(
   create: () => Promise<Made & Subject<Body>>,

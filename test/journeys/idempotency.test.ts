@@ -294,7 +294,8 @@ describe('crashes and silence', () => {
     expect((await orders()).filter((id) => !before.includes(id))).toEqual([answer.body.id]);
   });
 
-  // The worker may have had its task when it was stopped, and writes the order afterwards: then the second one takes it over.
+  // The worker may have had its task when it was stopped, and writes the order afterwards: then the second one takes it
+  // over.
   test('with a key whose first workflow ended before it wrote anything: a second one makes the order', async () => {
     const merchant = new Merchant(place);
     const [key, fields] = [aKey(), await charged(merchant)];

@@ -39,7 +39,10 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** How late the processor is: what shall be killed meanwhile must be killed by then, on a busy machine too. The service waits for 4 s. */
+/**
+ * How late the processor is: what shall be killed meanwhile must be killed by then, on a busy machine too. The service
+ * waits for 4 s.
+ */
 const SLOW_MS = 2_500;
 /** What was under way waits for Temporal's task time limit, 10 s, for a start and the next attempts. */
 const WITHIN_MS = 90_000;
@@ -82,14 +85,16 @@ async function beingCharged(): Promise<Charge> {
   return { answer, isTold: () => told, findId: () => idOf(merchant_order_id) };
 }
 
-/** Time for what has arrived at this process to be read: after each pause it looks at its sockets, however late it is. */
+/**
+ * Time for what has arrived at this process to be read: after each pause it looks at its sockets, however late it is.
+ */
 async function isRead(): Promise<void> {
   for (let turn = 0; turn < 4; turn += 1) await sleep(15);
 }
 
 /**
- * Kills while the processor has a charge and nobody its answer; `killing` does it at once when it is called. Where a busy machine was
- * so late that the answer came first, it happens again with another order.
+ * Kills while the processor has a charge and nobody its answer; `killing` does it at once when it is called. Where a
+ * busy machine was so late that the answer came first, it happens again with another order.
  */
 async function killedWhileCharging(
   killing: () => Promise<unknown>,
@@ -107,7 +112,10 @@ async function killedWhileCharging(
   throw new Error(`this machine does not kill a process within ${SLOW_MS} ms`);
 }
 
-/** An order that lives for 20 s, paid on the hosted page at this moment: the processor has the charge, nobody its answer. */
+/**
+ * An order that lives for 20 s, paid on the hosted page at this moment: the processor has the charge, nobody its
+ * answer.
+ */
 async function orderBeingPaidOnPage(): Promise<string> {
   const order = await merchant.createOrder({ amount: 990, expiration_period: 'PT20S' });
   const customer = new Client(merchant.stack.api_url);
@@ -327,7 +335,8 @@ describe('kill -9 in the middle of a payment, a refund, a capture and a windowâ€
       await expect(answer).rejects.toThrow('fetch failed');
       await ready();
       await expectPaidOnce(await findId());
-      // Nobody asks before the order ends; then what the customer has paid comes to light, and the order has not expired.
+      // Nobody asks before the order ends; then what the customer has paid comes to light, and the order has not
+      // expired.
       await expectPaidOnce(onPage);
     },
     TIME_LIMIT_MS,

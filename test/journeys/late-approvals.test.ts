@@ -25,7 +25,10 @@ import {
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/until';
 
-/** A payment that the processor approves after it has ended here is given back, once, whether anybody tells of it or not. */
+/**
+ * A payment that the processor approves after it has ended here is given back, once, whether anybody tells of it or
+ * not.
+ */
 
 let world: WorkflowEnvironment;
 let orders: Orders;
@@ -245,7 +248,10 @@ async function chargedIntoTheVoid(
   return { order, arrive, well: () => clerk.removeFaults() };
 }
 
-/** Lets time pass bit by bit until the story of each is so: they ask on the way, and no activity may run while time passes. */
+/**
+ * Lets time pass bit by bit until the story of each is so: they ask on the way, and no activity may run while time
+ * passes.
+ */
 async function passUntil(orders: TestOrder[], expected: string): Promise<void> {
   const stories = () => Promise.all(orders.map((order) => statusesOfOrder(order)));
   for (let minutes = 0; minutes < 40 && (await stories()).some((one) => one !== expected); minutes += 1) {

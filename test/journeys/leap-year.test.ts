@@ -21,7 +21,10 @@ afterAll(async () => {
 
 const DAY = 24 * 60 * MINUTE;
 
-/** Lets time pass to that day of February, 12:00, in the next leap year to come: workflow time only goes forward. Answers the year. */
+/**
+ * Lets time pass to that day of February, 12:00, in the next leap year to come: workflow time only goes forward.
+ * Answers the year.
+ */
 async function toLeapYear(day: number): Promise<number> {
   const now = await world.now();
   let year = Math.ceil(new Date(now).getUTCFullYear() / 4) * 4;

@@ -3,7 +3,10 @@ import { FREE_FORM_BYTES_MAX, FREE_FORM_LIST_BYTES_MAX } from '../../src/contrac
 import { createOrder, getProject, type Order, type OrderRequest } from '../../src/client';
 import { Merchant, answerOf, type Refusal } from '../support/client';
 
-/** What an order may hold at most, each limit from both sides: what fits comes back as it was sent, what does not leaves nothing. */
+/**
+ * What an order may hold at most, each limit from both sides: what fits comes back as it was sent, what does not leaves
+ * nothing.
+ */
 const merchant = new Merchant();
 const create = (fields: Partial<OrderRequest>) =>
   answerOf<Order & { error: Refusal }>(

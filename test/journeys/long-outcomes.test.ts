@@ -34,7 +34,8 @@ async function untilItGoesOnAsNew(order_id: string, news = processorAnswered): P
     'it goes on in a new run',
     async () => {
       if ((await first.describe()).status.name !== 'RUNNING') return true;
-      // The suggestion comes with a task, and its last one may have begun before: news make another. Not so many that none is ever done.
+      // The suggestion comes with a task, and its last one may have begun before: news make another. Not so many that
+      // none is ever done.
       await handle.signal(news);
       await sleep(1_000);
       return false;

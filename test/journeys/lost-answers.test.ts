@@ -19,7 +19,10 @@ import {
 import type { Order } from '../../src/contract/order';
 import type { Fault } from '../../src/simulator/faults';
 
-/** Rules 10.1: an outcome that is not known is no error: 200, processing, and it is asked for until it is known. Done once all the same. */
+/**
+ * Rules 10.1: an outcome that is not known is no error: 200, processing, and it is asked for until it is known. Done
+ * once all the same.
+ */
 const merchant = new Merchant();
 
 type Follow = (order: Order, sent?: Sent) => Promise<OrderAnswer>;

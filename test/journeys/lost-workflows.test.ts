@@ -7,7 +7,10 @@ import { stack } from '../support/stack';
 import { makeDue } from './requests';
 import { temporalOf } from '../support/temporal-client';
 
-/** An operator terminates a workflow by mistake, or Temporal loses it: the order is in the record, and goes on from there. */
+/**
+ * An operator terminates a workflow by mistake, or Temporal loses it: the order is in the record, and goes on from
+ * there.
+ */
 const merchant = new Merchant();
 let temporal: Temporal;
 beforeAll(() => {

@@ -20,8 +20,9 @@ import { until } from '../support/until';
 import { controlSimulator, makeDue } from './requests';
 
 /**
- * A dependency of the stack is unavailable while a customer's money moves. Each test says what the client was answered, that the
- * merchant was told of every change, and that the processor charged once; the last one compares record and ledger.
+ * A dependency of the stack is unavailable while a customer's money moves. Each test says what the client was answered,
+ * that the merchant was told of every change, and that the processor charged once; the last one compares record and
+ * ledger.
  */
 let receiver: Receiver;
 let merchant: Merchant;
@@ -46,7 +47,9 @@ afterAll(async () => {
 
 type OrderAnswer = Answer<Order & { error: Refusal }>;
 
-/** The processor answers so late that the test can act while it has the charge and nobody has its answer. Milliseconds. */
+/**
+ * The processor answers so late that the test can act while it has the charge and nobody has its answer. Milliseconds.
+ */
 const SLOW_MS = 2_500;
 /** Temporal gives a task to another worker after 10 s. Milliseconds. */
 const TASK_LOST_MS = 11_000;
@@ -204,7 +207,8 @@ test('Temporal is away while the processor charges: reads go on, new orders are 
       'ServerError',
       '1',
     ]);
-    // The worker finishes the charge it has begun. The api hears nothing of it, and answers with the order as it is stored.
+    // The worker finishes the charge it has begun. The api hears nothing of it, and answers with the order as it is
+    // stored.
     const { status, body } = await answer;
     expect(status).toBe(200);
     expect(statusesOf(await merchant.untilStatus(body.id!, 'completed'))).toBe('completed: accepted');

@@ -15,13 +15,16 @@ import {
   type OrderAnswer,
 } from './requests';
 
-/** Two requests for the same money at the same moment: one gets it. RACE_ORDERS=500 is what CI runs, which takes minutes. */
+/**
+ * Two requests for the same money at the same moment: one gets it. RACE_ORDERS=500 is what CI runs, which takes
+ * minutes.
+ */
 const ORDERS = Number(process.env['RACE_ORDERS'] ?? 200);
 /** Orders under way at a time. */
 const LANES = 8;
 /**
- * Around the end of the window, in milliseconds: early enough for the capture or the void to win on a slow machine too, a tie,
- * and too late. An odd number of them, as every other order is captured first.
+ * Around the end of the window, in milliseconds: early enough for the capture or the void to win on a slow machine too,
+ * a tie, and too late. An odd number of them, as every other order is captured first.
  */
 const OFFSETS_MS = [-1_500, -600, -60, -30, -15, 0, 15, 30, 200];
 /** Twice as long as the earliest of them is early, so that the answer of a busy machine is there by then. */

@@ -8,8 +8,8 @@ import { createWorkflowEnvironment, quietRuntime } from '../support/temporal';
 
 /**
  * Workflows that are on their way must go on with the code of today: a change that breaks a history is made with
- * `patched()`. `RECORD_HISTORIES=1 npx jest test/journeys/replay` records the flows that have none yet, and no other; to
- * record one anew, which is right only while no workflow of the older code runs anywhere, delete its file first.
+ * `patched()`. `RECORD_HISTORIES=1 npx jest test/journeys/replay` records the flows that have none yet, and no other;
+ * to record one anew, which is right only while no workflow of the older code runs anywhere, delete its file first.
  */
 const folder = path.join(__dirname, '../histories');
 

@@ -53,7 +53,10 @@ export const sendOperationUntilAnswered = <Body>(send: () => Promise<Answer<Body
     return { ...answer, data };
   });
 
-/** An order whose amount is reserved on a test card, by what the processor says; `fields` are the order's, `transaction` the transaction's. */
+/**
+ * An order whose amount is reserved on a test card, by what the processor says; `fields` are the order's, `transaction`
+ * the transaction's.
+ */
 export async function createAuthorization(
   merchant: Merchant,
   {

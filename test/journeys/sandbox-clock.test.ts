@@ -12,7 +12,10 @@ import { temporalOf } from '../support/temporal-client';
 import { TIMERS, type TimerName } from '../support/timers';
 import { until } from '../support/until';
 
-/** The sandbox clock on the running stack: what falls due happens, in its order, with the timestamps it would have had (rules 23). */
+/**
+ * The sandbox clock on the running stack: what falls due happens, in its order, with the timestamps it would have had
+ * (rules 23).
+ */
 const merchant = new Merchant();
 jest.setTimeout(180_000);
 

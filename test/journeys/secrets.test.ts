@@ -15,8 +15,8 @@ import { failuresIn, payloadsIn } from './payloads';
 import { createAuthorization } from './requests';
 
 /**
- * Card numbers stop at the door, keys are kept as hashes: nothing of either is in the record, in the histories of Temporal or
- * in a log, neither of these payments nor of any that other tests have made on this stack so far.
+ * Card numbers stop at the door, keys are kept as hashes: nothing of either is in the record, in the histories of
+ * Temporal or in a log, neither of these payments nor of any that other tests have made on this stack so far.
  */
 const place = stack();
 const live = new Merchant(place, place.live_api_key);

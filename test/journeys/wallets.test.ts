@@ -7,7 +7,9 @@ import { Merchant, statusesOf, type Refusal } from '../support/client';
 import { createTestProject } from '../support/projects';
 import { stack } from '../support/stack';
 
-/** Every wallet through both doors, in a test and in a live project: by token over REST, and pressed on the hosted page. */
+/**
+ * Every wallet through both doors, in a test and in a live project: by token over REST, and pressed on the hosted page.
+ */
 
 let processor: Processor;
 beforeAll(() => {

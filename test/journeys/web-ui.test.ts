@@ -6,7 +6,9 @@ import { launchBrowser } from '../support/browser';
 import { Merchant, answerOf } from '../support/client';
 import { stack } from '../support/stack';
 
-/** An operator's browser on the Temporal Web UI of `npm start`: nothing has to be set up to read and to write payloads. */
+/**
+ * An operator's browser on the Temporal Web UI of `npm start`: nothing has to be set up to read and to write payloads.
+ */
 const { CODEC_HOST, CODEC_PORT } = readVariables(stack().data_dir);
 const codec_url = `http://${CODEC_HOST}:${CODEC_PORT}`;
 

@@ -16,7 +16,10 @@ import { sendUntilAnswered, killWorkerAtRandom, killingSeed, type Killer } from 
 import { OwnStack } from '../support/own-stack';
 import { until } from '../support/until';
 
-/** Everything a merchant and a customer do, on a stack of its own, while its worker is killed with kill -9 at any moment. */
+/**
+ * Everything a merchant and a customer do, on a stack of its own, while its worker is killed with kill -9 at any
+ * moment.
+ */
 const own = new OwnStack('killed');
 
 let killer: Killer | undefined;
@@ -33,7 +36,10 @@ afterAll(async () => {
 });
 
 const AMOUNT = 1_000;
-/** What is under way when the worker is killed waits for Temporal's task time limit, 10 s, and maybe for that of the next one. */
+/**
+ * What is under way when the worker is killed waits for Temporal's task time limit, 10 s, and maybe for that of the
+ * next one.
+ */
 const WITHIN_MS = 90_000;
 
 let keysMade = 0;
@@ -263,7 +269,8 @@ test(`${STORIES.length * TIMES} orders or more while the worker is killed at ran
     story: [title, , ends, expected],
   } of acted) {
     await until(`${title}: ${ends}`, async () => statusesOf(await merchant.getOrder(id)) === ends, WITHIN_MS);
-    // What the service does by itself at the end of a window may still be to come: the status of a payment does not tell.
+    // What the service does by itself at the end of a window may still be to come: the status of a payment does not
+    // tell.
     await until(
       `${title}: the processor was asked for everything`,
       async () => (await merchant.ledger(id)).length >= expected.length,

@@ -54,8 +54,8 @@ export async function aVisitor(
 }
 
 /**
- * The package's browser, unpacked once per machine and user. By another process, as the package unpacks to wherever TMPDIR
- * says, and moved into place whole: two test files may want it at the same time.
+ * The package's browser, unpacked once per machine and user. By another process, as the package unpacks to wherever
+ * TMPDIR says, and moved into place whole: two test files may want it at the same time.
  */
 async function unpacked(): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {

@@ -43,8 +43,9 @@ export function isOutcomeUnknown({ transactions = [] }: Payment): boolean {
 }
 
 /**
- * A merchant: the API over HTTP with the key of one project, and what a test may look at beside it. What the service could not
- * answer is sent again, as its machine may be busy; a test of such an answer uses `send` or the client itself.
+ * A merchant: the API over HTTP with the key of one project, and what a test may look at beside it. What the service
+ * could not answer is sent again, as its machine may be busy; a test of such an answer uses `send` or the client
+ * itself.
  */
 export class Merchant {
   /** For the operations of the client. */
@@ -81,7 +82,10 @@ export class Merchant {
     return accepted(await sendUntilAnswered(() => client.createOrder({ idempotencyKey, orderRequest }, this.project)));
   }
 
-  /** Creates an order that is charged at once with a test card; one whose outcome a busy machine has not heard yet is waited for. */
+  /**
+   * Creates an order that is charged at once with a test card; one whose outcome a busy machine has not heard yet is
+   * waited for.
+   */
   async paidOrder(card: CardName, fields: Fields = {}): Promise<client.Order> {
     const order = await this.createOrder({ ...fields, transactions: [await this.cardTransaction(card)] });
     return LATE_OUTCOMES.has(card) ? order : await this.untilOutcomeKnown(order);
@@ -184,7 +188,10 @@ export class Merchant {
     return (await response.json()) as LedgerEntry[];
   }
 
-  /** Trouble at the processor; `hit` resolves once all of its `times` have hit. Nobody looks before it is asked for: most tests never do. */
+  /**
+   * Trouble at the processor; `hit` resolves once all of its `times` have hit. Nobody looks before it is asked for:
+   * most tests never do.
+   */
   async addFault(fault: Fault): Promise<{ hit: Promise<void> }> {
     const faults = `${this.stack.simulator_url}/control/faults/`;
     await fetch(faults, {

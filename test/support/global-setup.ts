@@ -10,7 +10,10 @@ import { findTool } from '../../src/stack/tools/find-tool';
 import { isKillingRun, killWorkerAtRandom, killingSeed } from './killing';
 import { DATA_DIR_OF_RUN, discardStack, launchStack } from './stack';
 
-/** Real servers, once for the whole run: a stack of its own beside a running `npm start`, and the time-skipping server's program. */
+/**
+ * Real servers, once for the whole run: a stack of its own beside a running `npm start`, and the time-skipping server's
+ * program.
+ */
 export default async function globalSetup(): Promise<void> {
   const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-test-'));
   // As npm start makes its own: otherwise PostgreSQL under root needs a copy of its binaries for every run.
@@ -48,7 +51,9 @@ export default async function globalSetup(): Promise<void> {
   }
 }
 
-/** Who commits does not wait for the disk: nobody pulls the plug of this server, and a slow disk makes all tests slow. */
+/**
+ * Who commits does not wait for the disk: nobody pulls the plug of this server, and a slow disk makes all tests slow.
+ */
 async function withoutDisk({ postgres_url, pids }: StackFacts): Promise<void> {
   // With POSTGRES_URL it is somebody else's.
   if (pids['postgres'] === undefined) return;

@@ -6,8 +6,9 @@ import { ledgerDifferences } from './ledger';
 const SHOWN_MAX = 20;
 
 /**
- * Stops what global-setup has started and removes its data; before that the record of the run must equal the processor's ledger
- * and the search index, whatever the tests did. A difference fails the run, though every test has passed.
+ * Stops what global-setup has started and removes its data; before that the record of the run must equal the
+ * processor's ledger and the search index, whatever the tests did. A difference fails the run, though every test has
+ * passed.
  */
 export default async function globalTeardown(): Promise<void> {
   const data_dir = process.env[DATA_DIR_OF_RUN];

@@ -4,7 +4,10 @@ import { SearchWriter } from '../../src/search/writer';
 import type { RunningStack } from './stack';
 import { until } from './until';
 
-/** Waits until every change of a stack's orders is in its search index, and answers in words how it differs from the record then. */
+/**
+ * Waits until every change of a stack's orders is in its search index, and answers in words how it differs from the
+ * record then.
+ */
 export async function indexDifferences(
   place: Pick<RunningStack, 'postgres_url' | 'meilisearch_url' | 'meilisearch_key'>,
 ): Promise<string[]> {

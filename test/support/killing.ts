@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readFacts } from './stack';
 
-/** What kill -9 at any moment, or a machine that is busy, asks of a test: somebody who kills, and a merchant who sends again what was not answered. */
+/**
+ * What kill -9 at any moment, or a machine that is busy, asks of a test: somebody who kills, and a merchant who sends
+ * again what was not answered.
+ */
 
 type Called = Promise<{ status: number; headers: Headers; data?: unknown }>;
 
@@ -11,8 +14,8 @@ const UNANSWERED = [502, 503, 504];
 
 /**
  * As a merchant does: what the service could not answer (503, or a connection that broke) goes out again with its
- * Idempotency-Key, after the seconds of Retry-After; so does what the processor's vault did not answer it (502, 504), as nothing was
- * stored then. Any other answer is the answer.
+ * Idempotency-Key, after the seconds of Retry-After; so does what the processor's vault did not answer it (502, 504),
+ * as nothing was stored then. Any other answer is the answer.
  */
 export async function sendUntilAnswered<Body = unknown>(
   call: () => Called,
@@ -51,7 +54,10 @@ interface KillerOptions {
   onKill?: (seconds: number) => void;
 }
 
-/** Kills the stack's worker with kill -9 again and again, each a random time after its start. The supervisor starts another each time. */
+/**
+ * Kills the stack's worker with kill -9 again and again, each a random time after its start. The supervisor starts
+ * another each time.
+ */
 export function killWorkerAtRandom({
   data_dir,
   seed,

@@ -1,7 +1,10 @@
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import type { RunningStack } from './stack';
 
-/** The record of a stack against the ledger of its processor: after all that happened they must be equal, in both directions. */
+/**
+ * The record of a stack against the ledger of its processor: after all that happened they must be equal, in both
+ * directions.
+ */
 
 /** What the record holds of one payment transaction. */
 interface Recorded {
@@ -44,8 +47,8 @@ const OPEN = ['new', 'processing'];
 const ASKED = ['capture', 'void', 'refund', 'reversal'];
 
 /**
- * Waits until nothing is open, and answers what differs then, in words. What waits for its time at the processor happens now, and
- * its trouble is over.
+ * Waits until nothing is open, and answers what differs then, in words. What waits for its time at the processor
+ * happens now, and its trouble is over.
  */
 export async function ledgerDifferences(
   place: Pick<RunningStack, 'postgres_url' | 'simulator_url'>,

@@ -1,6 +1,7 @@
 /**
  * The money of one payment as sections 8 and 9 of docs/rules.md tell it, written a second time and another way: it
- * keeps a ledger of follow-up orders and counts, where the service keeps counters. It shares no code with what it judges.
+ * keeps a ledger of follow-up orders and counts, where the service keeps counters. It shares no code with what it
+ * judges.
  */
 export type LedgerKind = 'capture' | 'void' | 'refund' | 'chargeback' | 'reversal';
 export type LedgerStatus = 'new' | 'processing' | 'completed' | 'error';
@@ -123,7 +124,10 @@ function refusal(payment: ModelPayment, { kind, amount, now }: Asked): string | 
   return (amount ?? 0) > rest(payment) ? 'ValidationError on amount' : undefined;
 }
 
-/** A follow-up order is asked for: its amount is set aside, or it is refused and leaves nothing. The second time changes nothing. */
+/**
+ * A follow-up order is asked for: its amount is set aside, or it is refused and leaves nothing. The second time changes
+ * nothing.
+ */
 export function requestFollowUp(payment: ModelPayment, asked: Asked): [ModelPayment, Result] {
   const { name, kind, by } = asked;
   const there = payment.ledger.find((entry) => entry.name === name);
@@ -138,8 +142,8 @@ export function requestFollowUp(payment: ModelPayment, asked: Asked): [ModelPaym
 }
 
 /**
- * It is answered: what is final stays. A sum over what was captured is flagged on the order that makes it so, a refusal of what the
- * service releases on that.
+ * It is answered: what is final stays. A sum over what was captured is flagged on the order that makes it so, a refusal
+ * of what the service releases on that.
  */
 export function settleFollowUp(
   payment: ModelPayment,
@@ -163,8 +167,8 @@ export function settleFollowUp(
 }
 
 /**
- * What the service does with what is left once the window is over: a delayed authorization is captured, first and once, less what
- * refusals have freed since; all else is released; a release that was refused is not tried again.
+ * What the service does with what is left once the window is over: a delayed authorization is captured, first and once,
+ * less what refusals have freed since; all else is released; a release that was refused is not tried again.
  */
 export function closeWindow(
   payment: ModelPayment,

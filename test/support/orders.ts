@@ -31,10 +31,16 @@ export interface TestOrder {
   id: string;
   handle: WorkflowHandle;
   view(): Promise<OrderView>;
-  /** Pays attempt `attempt` with a card of the simulator; `vault_token`: of `vaultToken`, where there is no time for that any more. */
+  /**
+   * Pays attempt `attempt` with a card of the simulator; `vault_token`: of `vaultToken`, where there is no time for
+   * that any more.
+   */
   pay(card_number: string, attempt?: number, vault_token?: string): Promise<void>;
   cancel(): Promise<void>;
-  /** Captures or voids, all that is left without an amount; answers the id of the follow-up order, which has its first answer. */
+  /**
+   * Captures or voids, all that is left without an amount; answers the id of the follow-up order, which has its first
+   * answer.
+   */
   follow(kind: 'capture' | 'void', amount?: number, over?: Partial<FollowUpInput>): Promise<string>;
 }
 
@@ -167,8 +173,9 @@ export async function sleepUntil({ env, now }: WorkflowEnvironment, instant: num
 }
 
 /**
- * What `act` answers one second before `end` of a subject that `create` makes. Workflow time is as fast as ours while it acts: where
- * a busy machine needs more than that second, what was answered proves nothing, and another subject is taken.
+ * What `act` answers one second before `end` of a subject that `create` makes. Workflow time is as fast as ours while
+ * it acts: where a busy machine needs more than that second, what was answered proves nothing, and another subject is
+ * taken.
  */
 export async function inTheLastSecond<Subject, Answer>(
   world: WorkflowEnvironment,
@@ -223,7 +230,10 @@ export async function executeFollowUp({ env }: WorkflowEnvironment, input: Follo
   return env.client.workflow.getHandle(orderWorkflowId(input.id));
 }
 
-/** As the API takes news of the processor: a workflow that waits asks now, otherwise one is started; waits for its first answer. */
+/**
+ * As the API takes news of the processor: a workflow that waits asks now, otherwise one is started; waits for its first
+ * answer.
+ */
 export async function notifyFollowUp(world: WorkflowEnvironment, input: FollowUpInput): Promise<WorkflowHandle> {
   const { client } = world.env;
   await createWorkflows({ client, db: world.database.db }).follow_ups.startOrPoll(input);
@@ -251,7 +261,10 @@ const AMOUNTS = [
   'refund_pending',
 ] as const;
 
-/** What became of the payment's money, by its first transaction, and of its follow-up orders, oldest first: `300 captured, 200 voided: capture completed, void completed`. */
+/**
+ * What became of the payment's money, by its first transaction, and of its follow-up orders, oldest first: `300
+ * captured, 200 voided: capture completed, void completed`.
+ */
 export async function moneySummaryOf(order: TestOrder): Promise<string> {
   const { transactions, follow_ups } = await order.view();
   const amounts = AMOUNTS.map((name) => ({ name, value: transactions[0]?.[`${name}_amount`] ?? 0 })).filter(

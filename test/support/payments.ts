@@ -13,7 +13,9 @@ export const CAPTURE_END = NOW + CAPTURE_PERIOD;
 
 export type PaymentMode = 'sale' | 'manual' | 'delayed';
 
-/** A payment that was approved at NOW: a sale captured whole, or an authorization that holds all of it for five days. */
+/**
+ * A payment that was approved at NOW: a sale captured whole, or an authorization that holds all of it for five days.
+ */
 export async function anAcceptedPayment(
   db: Database,
   { mode = 'sale', amount = 100 }: { mode?: PaymentMode; amount?: number } = {},
@@ -79,7 +81,9 @@ export function aFollowUp(
 export type ProcessorAnswer = 'approved' | 'refused' | 'processing';
 const MOVES = { approved: 'accepted', refused: 'error', processing: 'processing' } as const;
 
-/** Writes what became of a follow-up order, as its workflow does. `asked`: the order as it was when it was asked for. */
+/**
+ * Writes what became of a follow-up order, as its workflow does. `asked`: the order as it was when it was asked for.
+ */
 export async function answerFollowUp(
   db: Database,
   follow_up: NewFollowUp,

@@ -5,8 +5,8 @@ import type { Condition, Query } from '../../src/domain/query/query';
 import { PROJECT } from './database';
 
 /**
- * The second way to find orders: reads all of them from Postgres and looks at each, as GET shows it. It shares nothing with the
- * service but the tree of the query.
+ * The second way to find orders: reads all of them from Postgres and looks at each, as GET shows it. It shares nothing
+ * with the service but the tree of the query.
  */
 export async function plainSearch(db: Database, query: Query): Promise<string[]> {
   const views = await listOrderViews(db, PROJECT.id, {

@@ -1,6 +1,6 @@
 /**
- * Sends webhooks with the built sender in a process of its own, all at once: `node post-webhooks.cjs '{"webhooks", "name_server"}'`.
- * Prints the answers as JSON. It ends by itself once no connection and no timer is left open.
+ * Sends webhooks with the built sender in a process of its own, all at once: `node post-webhooks.cjs '{"webhooks",
+ * "name_server"}'`. Prints the answers as JSON. It ends by itself once no connection and no timer is left open.
  */
 const path = require('node:path');
 const built = path.join(__dirname, '../../dist/src/webhook');

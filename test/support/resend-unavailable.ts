@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { stack } from './stack';
 
 /**
- * In a run that kills its worker, what the service could not answer is sent again, as merchants and customers do: with its
- * Idempotency-Key or, as nothing was stored then, without one.
+ * In a run that kills its worker, what the service could not answer is sent again, as merchants and customers do: with
+ * its Idempotency-Key or, as nothing was stored then, without one.
  */
 if (process.env['KILL_WORKER'] === 'true') {
   const { fetch } = globalThis;

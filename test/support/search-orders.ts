@@ -159,7 +159,10 @@ const POOLS = {
   time: ['00:00:00.000000', '11:59:59.999999', '12:00:00.000000', '12:00:00.123456', '23:59:59.999999'],
 };
 
-/** Very different orders, the same for the same seed: payments and follow-up orders of them, with none to three transactions. */
+/**
+ * Very different orders, the same for the same seed: payments and follow-up orders of them, with none to three
+ * transactions.
+ */
 export function someOrders(count: number, seed: number): WrittenOrder[] {
   const random = generator(seed);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;

@@ -1,8 +1,9 @@
 const { statSync } = require('node:fs');
 
 /**
- * The order of the test files, the same on every machine. The long ones come first, so that none of them is left alone at the
- * end, and those that mostly wait stand between those that keep every core busy. Seconds were measured on two cores.
+ * The order of the test files, the same on every machine. The long ones come first, so that none of them is left alone
+ * at the end, and those that mostly wait stand between those that keep every core busy. Seconds were measured on two
+ * cores.
  */
 const FIRST = [
   'journeys/kill', // 131

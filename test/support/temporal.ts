@@ -20,7 +20,10 @@ import * as searchAttributes from '../../workflows/search-attributes';
 import { createTestDatabase, type TestDatabase } from './database';
 import { stack } from './stack';
 
-/** Temporal's time-skipping server with a worker of ours on a database of its own; the processor is the run's real simulator. */
+/**
+ * Temporal's time-skipping server with a worker of ours on a database of its own; the processor is the run's real
+ * simulator.
+ */
 export interface WorkflowEnvironment {
   env: TestWorkflowEnvironment;
   database: TestDatabase;

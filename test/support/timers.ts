@@ -1,6 +1,6 @@
 /**
- * Every timer of the service by name, and what is seen of its object before its end and from then on. Tests let the time of Temporal pass
- * to the end, and move the sandbox clock there: both see the same.
+ * Every timer of the service by name, and what is seen of its object before its end and from then on. Tests let the
+ * time of Temporal pass to the end, and move the sandbox clock there: both see the same.
  */
 export const TIMERS = {
   'the end of an order': { before: 'new:', after: 'expired:' },

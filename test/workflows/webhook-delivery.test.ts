@@ -70,7 +70,8 @@ test('rules 13.6: ten failed attempts, two minutes apart, then it stops', async 
   const { status, attempts } = await delivered();
   expect(status).toBe('failed');
   expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-  // Workflow time goes no faster than ours while an attempt is made, so the gaps are the timers and what a busy machine adds.
+  // Workflow time goes no faster than ours while an attempt is made, so the gaps are the timers and what a busy machine
+  // adds.
   for (const gap of gaps(attempts)) expect([gap >= 120_000, gap < 125_000]).toEqual([true, true]);
   await world.env.sleep(60 * MINUTE);
   expect(receiver.received).toHaveLength(10);

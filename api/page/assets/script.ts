@@ -1,4 +1,7 @@
-/** The only script of the hosted page, which works without it. Old syntax, as nothing transpiles it for the customer's browser. */
+/**
+ * The only script of the hosted page, which works without it. Old syntax, as nothing transpiles it for the customer's
+ * browser.
+ */
 export const SCRIPT = `'use strict';
 (function () {
   // A page that answered a form: a reload shall ask for the page, not send the form again.

@@ -1,6 +1,6 @@
 /**
- * The style sheet of the hosted page. A module and not a .css file, so that it is part of the compiled code. Colours are variables,
- * with a second set for dark mode. Contrast is AA in both.
+ * The style sheet of the hosted page. A module and not a .css file, so that it is part of the compiled code. Colours
+ * are variables, with a second set for dark mode. Contrast is AA in both.
  */
 export const STYLE = `
 :root {

@@ -1,4 +1,7 @@
-/** Every word of the hosted page. The other languages are tables of the same shape: a text that one lacks does not compile. */
+/**
+ * Every word of the hosted page. The other languages are tables of the same shape: a text that one lacks does not
+ * compile.
+ */
 export const EN = {
   pay_title: (merchant: string, amount: string) => `Pay ${amount} to ${merchant}`,
   error_title: (title: string) => `Error: ${title}`,

@@ -10,8 +10,8 @@ interface TokenAnswer {
 }
 
 /**
- * The bearer-token host, as the last argument of every operation, with a token for the client that is good for an hour. Throws when the host
- * gives none.
+ * The bearer-token host, as the last argument of every operation, with a token for the client that is good for an hour.
+ * Throws when the host gives none.
  */
 export async function manager({
   url,

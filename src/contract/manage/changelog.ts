@@ -7,7 +7,8 @@ interface ChangelogEntry {
   readonly text: string;
   /**
    * The operations that are new or changed in it, each with the digest of its shape, and `null` for one that is gone.
-   * test/guards/changelog.test.ts makes the digests and compares: an operation cannot change without an entry (rules 21.15).
+   * test/guards/changelog.test.ts makes the digests and compares: an operation cannot change without an entry (rules
+   * 21.15).
    */
   readonly operations: Readonly<Record<string, string | null>>;
 }

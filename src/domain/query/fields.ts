@@ -4,8 +4,8 @@ import { FOLLOW_UPS, FOLLOW_UP_KINDS } from '../follow-up';
 import { ORDER_STATUSES, TRANSACTION_STATUSES } from '../transitions';
 
 /**
- * How values of a field are compared. `text`: without case. `uuid`, `choice`: likewise, and other values are refused. `integer`:
- * minor units. `decimal`: main units. `instant`: to the millisecond, or a whole day in UTC.
+ * How values of a field are compared. `text`: without case. `uuid`, `choice`: likewise, and other values are refused.
+ * `integer`: minor units. `decimal`: main units. `instant`: to the millisecond, or a whole day in UTC.
  */
 export type FieldType = 'text' | 'uuid' | 'choice' | 'integer' | 'decimal' | 'instant';
 
@@ -35,8 +35,8 @@ const FLAGS = [
 ];
 
 /**
- * What a query can name, and the columns of the report, in its order. Each is a field of the order in JSON, or of one of its
- * transactions (`transaction.`). Every one costs time when an order is indexed.
+ * What a query can name, and the columns of the report, in its order. Each is a field of the order in JSON, or of one
+ * of its transactions (`transaction.`). Every one costs time when an order is indexed.
  */
 export const FIELDS = {
   id: uuid,

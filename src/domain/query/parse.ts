@@ -13,8 +13,9 @@ const NAME_LENGTH_MAX = 100;
 class Problem extends Error {}
 
 /**
- * Reads a query: terms with NOT (or `-` before them), AND (also side by side) and OR, in that order of binding, and parentheses. A
- * term is `field:value`, a range, a word, or `*`. Returns the problem in words when it cannot be read; it never repeats a value.
+ * Reads a query: terms with NOT (or `-` before them), AND (also side by side) and OR, in that order of binding, and
+ * parentheses. A term is `field:value`, a range, a word, or `*`. Returns the problem in words when it cannot be read;
+ * it never repeats a value.
  */
 export function parseQuery(text: string): { query: Query } | { problem: string } {
   if (text.length > QUERY_LIMITS.characters) {

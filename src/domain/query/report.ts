@@ -4,8 +4,8 @@ import type { Row, Subject } from './query';
 import { WORDS_MAX, fold, wordsOf } from './text';
 
 /**
- * A row as the record holds it, with the fields it was read for: absent values are null, instants ISO 8601 texts, amounts minor units.
- * `words` is the text that free words are looked for in.
+ * A row as the record holds it, with the fields it was read for: absent values are null, instants ISO 8601 texts,
+ * amounts minor units. `words` is the text that free words are looked for in.
  */
 export type ReportRow = {
   order_id: string;

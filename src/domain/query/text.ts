@@ -12,7 +12,10 @@ export function wordsOf(text: string): string[] {
   return fold(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 }
 
-/** Of some names the one with the fewest edits to a text; `undefined` when none is near. A dotted name is also known by its last part. */
+/**
+ * Of some names the one with the fewest edits to a text; `undefined` when none is near. A dotted name is also known by
+ * its last part.
+ */
 export function nearest(text: string, names: readonly string[]): string | undefined {
   const wanted = text.toLowerCase();
   const most = Math.max(1, Math.floor(wanted.length / 3));

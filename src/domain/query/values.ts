@@ -2,7 +2,10 @@ import { FIELDS, type Field, type FieldName } from './fields';
 import type { Bound, Query } from './query';
 import { fold, nearest } from './text';
 
-/** A value that its field cannot have: what the field takes instead, and perhaps what was meant. Never repeats the value. */
+/**
+ * A value that its field cannot have: what the field takes instead, and perhaps what was meant. Never repeats the
+ * value.
+ */
 export class ValueProblem extends Error {
   constructor(
     message: string,

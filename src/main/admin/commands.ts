@@ -1,6 +1,8 @@
 import type { ManageRoutes } from '../../contract/manage/manage-api';
 
-/** A command that does what an operation of the bearer-token host does. Its arguments are the parameters of the path. */
+/**
+ * A command that does what an operation of the bearer-token host does. Its arguments are the parameters of the path.
+ */
 interface OperationCommand {
   readonly verb: string;
   readonly operation: keyof ManageRoutes;

@@ -34,8 +34,8 @@ export interface ProgramEnvironment {
 }
 
 /**
- * `npm run admin -- <noun> <verb>`: what the bearer-token host does, by the same code, for whoever can read the installation's secrets. Its
- * changes are in the audit trail under the name of the user (rules 22.1).
+ * `npm run admin -- <noun> <verb>`: what the bearer-token host does, by the same code, for whoever can read the
+ * installation's secrets. Its changes are in the audit trail under the name of the user (rules 22.1).
  */
 export function createProgram(environment: ProgramEnvironment): Command {
   const program = new Command('admin')

@@ -12,8 +12,9 @@ import { searchServer } from '../search-server';
 const TELL_MS = 2_000;
 
 /**
- * Builds the search index anew while the present one answers; whichever process writes to the index does it, this one where no worker runs.
- * `check`: compares the index with the record row by row, has written again what differs, and prints what it found.
+ * Builds the search index anew while the present one answers; whichever process writes to the index does it, this one
+ * where no worker runs. `check`: compares the index with the record row by row, has written again what differs, and
+ * prints what it found.
  */
 export async function reindex(config: Config, { check }: { check: boolean }): Promise<void> {
   const db = connectDatabase(requireSetting(config, 'POSTGRES_URL'));

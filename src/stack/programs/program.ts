@@ -19,7 +19,10 @@ export interface Program {
   /** Its output is appended here. */
   log_file: string;
   stop_signal: 'SIGTERM' | 'SIGINT';
-  /** Whether it does its work; asked again and again until it says so. Without it the program tells over IPC (`tellReady`). */
+  /**
+   * Whether it does its work; asked again and again until it says so. Without it the program tells over IPC
+   * (`tellReady`).
+   */
   isReady?: (pid: number) => Promise<boolean>;
   /** Output of a first start whose failure passes by itself. */
   passing?: RegExp;
@@ -123,8 +126,8 @@ function runOnce(program: Program): Run {
   const child = spawn(program.command, program.args, {
     cwd: program.cwd,
     env: program.env,
-    // A group of its own: Ctrl-C in the terminal reaches only the supervisor, which stops everything in order. Output goes to a
-    // file, not a pipe: a server must survive a killed supervisor without blocking on its output.
+    // A group of its own: Ctrl-C in the terminal reaches only the supervisor, which stops everything in order. Output
+    // goes to a file, not a pipe: a server must survive a killed supervisor without blocking on its output.
     detached: true,
     stdio: program.isReady ? ['ignore', log, log] : ['ignore', log, log, 'ipc'],
     ...program.user,

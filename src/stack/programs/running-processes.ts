@@ -38,7 +38,8 @@ export function commandLine(pid: number): string | undefined {
 function sinceOnLinux(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may hold spaces: fields count from the last parenthesis; proc(5): 3 is the state, 22 the start.
+    // The name in parentheses may hold spaces: fields count from the last parenthesis; proc(5): 3 is the state, 22 the
+    // start.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}:${fields[19]}`;
@@ -88,8 +89,8 @@ export class RunningProcesses {
   }
 
   /**
-   * Ends what an earlier run left behind and returns the names. Only processes whose start matches the list: a reused pid is left
-   * alone. Clients of the servers end before them.
+   * Ends what an earlier run left behind and returns the names. Only processes whose start matches the list: a reused
+   * pid is left alone. Clients of the servers end before them.
    */
   async stopLeftovers(): Promise<string[]> {
     const left = Object.entries(this.read()).filter(([name, identity]) => name !== 'start' && lives(identity));

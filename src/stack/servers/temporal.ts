@@ -117,8 +117,8 @@ export function temporalProgram(server: TemporalServer): Program {
 }
 
 /**
- * Keeps closed workflows visible for 30 days instead of the server's one, and adds search attributes that are newer than the
- * namespace. Survives restarts; repeat-safe.
+ * Keeps closed workflows visible for 30 days instead of the server's one, and adds search attributes that are newer
+ * than the namespace. Survives restarts; repeat-safe.
  */
 export async function setUpNamespace(server: TemporalServer): Promise<void> {
   const operator = (...args: string[]) =>

@@ -44,8 +44,8 @@ export interface Tools {
 }
 
 /**
- * The path of the tool's program: the variable's, PATH's, that in TOOLS_DIR, or else made there by the first source that
- * works, under a lock and under a draft's name until it is whole. Throws a StackFailure that says what to do.
+ * The path of the tool's program: the variable's, PATH's, that in TOOLS_DIR, or else made there by the first source
+ * that works, under a lock and under a draft's name until it is whole. Throws a StackFailure that says what to do.
  */
 export async function findTool(tool: Tool, { tools_dir, progress, signal }: Tools): Promise<string> {
   if (tool.given !== undefined) {

@@ -19,8 +19,8 @@ export interface Held {
 const TAKE_OVER_MS = 10_000;
 
 /**
- * Takes the lock, or says which live process has it. A process that was killed leaves its lock behind: it is taken over.
- * Works between processes of one machine; within one process the second call finds it held too.
+ * Takes the lock, or says which live process has it. A process that was killed leaves its lock behind: it is taken
+ * over. Works between processes of one machine; within one process the second call finds it held too.
  */
 export function takeLock(file: string): Lock | Held {
   const self = identify(process.pid);
@@ -51,8 +51,8 @@ export async function waitForLock(file: string, onWait: (held: Held) => void, si
 }
 
 /**
- * Only one process at a time removes a dead one's lock, and it checks again first: otherwise the slower of two would remove the
- * lock that the faster one has just taken.
+ * Only one process at a time removes a dead one's lock, and it checks again first: otherwise the slower of two would
+ * remove the lock that the faster one has just taken.
  */
 function removeStale(file: string): void {
   const broom = `${file}.broom`;

@@ -44,7 +44,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The protocol a client that offers one version only ends up with. Security level 0: OpenSSL itself refuses TLS 1.1 otherwise. */
+/**
+ * The protocol a client that offers one version only ends up with. Security level 0: OpenSSL itself refuses TLS 1.1
+ * otherwise.
+ */
 function connect(port: number, version: tls.SecureVersion): Promise<string | null> {
   return new Promise((resolve, reject) => {
     const options = {

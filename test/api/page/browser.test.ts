@@ -517,7 +517,10 @@ test.each(['light', 'dark'] as const)('every text can be told from its ground: %
   expect(await page.evaluate<string[]>(FAINT_TEXTS)).toEqual([]);
 });
 
-/** In the page: texts whose contrast with the colour behind them is less than 4.5 to 1; of a gradient its lightest colour counts. */
+/**
+ * In the page: texts whose contrast with the colour behind them is less than 4.5 to 1; of a gradient its lightest
+ * colour counts.
+ */
 const FAINT_TEXTS = `(() => {
   const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
   const light = (rgb) => rgb.slice(0, 3).map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);

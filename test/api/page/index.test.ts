@@ -26,7 +26,10 @@ async function opened(fields: Record<string, unknown> = {}) {
   return { order, client, path: `/pay/${order.id}/`, form: { ...CARD, ...(await client.openPage(order)) } };
 }
 
-/** As opened, of an order whose time is over since: four seconds to open it in, which a busy machine needs more of than one. */
+/**
+ * As opened, of an order whose time is over since: four seconds to open it in, which a busy machine needs more of than
+ * one.
+ */
 async function openedAndOver(fields: Record<string, unknown> = {}) {
   const page = await opened({ expiration_period: 'PT4S', ...fields });
   await new Promise((resolve) => setTimeout(resolve, 4_100));
@@ -785,7 +788,10 @@ describe('when a part of the service is away', () => {
     await db.destroy();
   });
 
-  /** The pages on a server of their own, with the processor, the deadline, or the card in every wallet of the test's choice. */
+  /**
+   * The pages on a server of their own, with the processor, the deadline, or the card in every wallet of the test's
+   * choice.
+   */
   async function pages(options: {
     processor_url?: string;
     deadline_ms?: number;

@@ -227,7 +227,10 @@ test.each<[string, (length: number) => string]>([
 ])(
   'a long text of %s is searched in a time that grows with its length, not with the square of it',
   (_title, textOf) => {
-    /** Milliseconds of the processor for this process, the fewest of three: what else runs on the machine does not count. */
+    /**
+     * Milliseconds of the processor for this process, the fewest of three: what else runs on the machine does not
+     * count.
+     */
     const cost = (length: number) => {
       const text = textOf(length);
       const milliseconds = Array.from({ length: 3 }, () => {

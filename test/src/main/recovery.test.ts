@@ -198,7 +198,9 @@ describe('in a world where Temporal has lost what it was told', () => {
     await all(asked, finish);
   });
 
-  /** An order that waits to be paid, of which the record alone knows that it was: ten minutes from now its window ends. */
+  /**
+   * An order that waits to be paid, of which the record alone knows that it was: ten minutes from now its window ends.
+   */
   async function paidBehindItsBack(): Promise<TestOrder> {
     const order = await createAnOrder(world, {
       transaction_period: 20 * MINUTE,

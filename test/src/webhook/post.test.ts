@@ -206,7 +206,10 @@ describe('whatever a receiver does, an attempt has an outcome and leaves no conn
     return { key: readFileSync(key), cert: readFileSync(cert), file: cert };
   };
 
-  /** A name server that knows `inside.example` (a private address) and no other name; it leaves `silent.example` unanswered. */
+  /**
+   * A name server that knows `inside.example` (a private address) and no other name; it leaves `silent.example`
+   * unanswered.
+   */
   const aNameServer = async () => {
     const server = createSocket('udp4', (query, { port, address }) => {
       const name_end = query.indexOf(0, 12) + 1;
