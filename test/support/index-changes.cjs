@@ -1,15 +1,16 @@
-/**
- * Runs the indexer in a process of its own, so that it can be killed: node index-changes.cjs <postgres> <meilisearch>
- * <key>
- */
+/** Runs the indexer in a process of its own, so that it can be killed: node index-changes.cjs <postgres> <meilisearch> <key> */
+const path = require('node:path');
 const pino = require('pino');
-const { connect, LIMITS } = require('../../dist/src/db/connection');
-const { Indexer } = require('../../dist/src/main/indexer');
-const { SearchWriter } = require('../../dist/src/search/writer');
+
+/** What `npm run build` has made of a file of src. */
+const built = (file) => require(path.join(__dirname, '../../dist/src', file));
+const { connectDatabase, LIMITS } = built('db/connection');
+const { Indexer } = built('main/indexer');
+const { SearchWriter } = built('search/writer');
 
 const [, , postgres_url, url, master_key] = process.argv;
 new Indexer({
-  db: connect(postgres_url, { limits: LIMITS, quiet: true }),
+  db: connectDatabase(postgres_url, { limits: LIMITS, quiet: true }),
   index: new SearchWriter({ url, master_key }),
   log: pino({ level: 'silent' }),
 }).start();
