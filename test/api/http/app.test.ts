@@ -37,6 +37,7 @@ async function expectError(
 function bodyOf(operation: string, optional: boolean): string {
   if (optional) return '{}';
   if (operation === 'searchOrders') return '{"query":"*"}';
+  if (operation.endsWith('Clock')) return '{"advance":"PT1S"}';
   return '{"currency":"EUR","amount":1,"description":"x","merchant_order_id":"x"}';
 }
 
@@ -44,7 +45,8 @@ describe.each(Object.entries(MERCHANT_API.routes))('%s', (operation, route) => {
   const path = route.path
     .replace('{order_id}', ORDER_ID)
     .replace('{payment_link_id}', ORDER_ID)
-    .replace('{transaction_id}', TRANSACTION_ID);
+    .replace('{transaction_id}', TRANSACTION_ID)
+    .replace('{n}', '1');
   const init = {
     method: route.method.toUpperCase(),
     ...('body' in route && {
