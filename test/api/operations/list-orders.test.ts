@@ -115,7 +115,11 @@ describe('many orders', () => {
       created: new Date(start + n - (n % 2)),
       modified: new Date(start + n),
     }));
-    await database.db.batchInsert('orders', rows, 2_000);
+    await database.db.batchInsert(
+      'orders',
+      rows.map((row) => ({ ...row, clock_id: row.id })),
+      2_000,
+    );
     database.forget();
     const orders = await listed();
     // The first page is smaller, as nobody knows yet how large the orders are.
