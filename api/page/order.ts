@@ -11,6 +11,7 @@ import type { ProcessorNotifications } from '../../src/temporal/processor-notifi
 import type { SubmitPaymentInput } from '../../workflows/messages';
 import { clockOf } from '../clock';
 import {
+  factsOf,
   SUSPENDED,
   pageMethods,
   type AttemptFailure,
@@ -96,21 +97,11 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
 
 /** An order as its page shows it. `now`: the order's time, epoch milliseconds. */
 export function toPayable(order: OrderView, now: number): OrderPayable {
-  const { id, project_id, is_test, merchant_name, amount, currency, description, merchant_order_id } = order;
   return {
-    id,
-    project_id,
-    is_test,
-    merchant_name,
-    amount,
-    currency,
-    description,
-    merchant_order_id,
-    path: `/pay/${id}/`,
+    ...factsOf(order, now),
+    path: `/pay/${order.id}/`,
     locales: [order.locale, order.customer?.['locale']].filter((locale) => typeof locale === 'string'),
     methods: methodsOf(order),
-    now,
-    clock_was_moved: order.clock_offset_ms > 0,
     state: stateOf(order, now),
     paid_with: paidWith(order),
     return_urls: [order.return_url, order.failure_url].filter((url) => url !== null),

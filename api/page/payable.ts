@@ -108,6 +108,29 @@ export interface Payable {
   return_urls: readonly string[];
 }
 
+/** The record of what a page shows, whether an order or a payment link. */
+type Shown = Pick<
+  Payable,
+  'id' | 'project_id' | 'is_test' | 'merchant_name' | 'amount' | 'currency' | 'description' | 'merchant_order_id'
+> & { clock_offset_ms: number };
+
+/** What the pages of orders and payment links take from the record alike. `now`: the object's time, epoch milliseconds. */
+export function factsOf(shown: Shown, now: number) {
+  const { id, project_id, is_test, merchant_name, amount, currency, description, merchant_order_id } = shown;
+  return {
+    id,
+    project_id,
+    is_test,
+    merchant_name,
+    amount,
+    currency,
+    description,
+    merchant_order_id,
+    now,
+    clock_was_moved: shown.clock_offset_ms > 0,
+  };
+}
+
 /** One payment attempt as a form asks for it: the card is in the processor's vault. */
 export interface CardPayment {
   attempt: number;

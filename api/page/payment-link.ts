@@ -13,6 +13,7 @@ import type { PayThroughLinkInput } from '../../workflows/messages';
 import { clockOf } from '../clock';
 import { failureOf, toPayable as orderToPayable } from './order';
 import {
+  factsOf,
   SUSPENDED,
   pageMethods,
   type AttemptFailure,
@@ -94,23 +95,13 @@ export function toPayable(
   { payer, own, attempt }: { payer: string | undefined; own: OrderView | undefined; attempt: number },
   now: number,
 ): LinkPayable {
-  const { id, project_id, is_test, merchant_name, amount, currency, description, merchant_order_id } = link;
   const { payment_methods, project_payment_methods, return_url } = link;
   const paid = own?.status === 'completed' ? orderToPayable(own, now).paid_with : undefined;
   return {
-    id,
-    project_id,
-    is_test,
-    merchant_name,
-    amount,
-    currency,
-    description,
-    merchant_order_id,
-    path: `/paymentlinks/${id}/`,
+    ...factsOf(link, now),
+    path: `/paymentlinks/${link.id}/`,
     locales: [],
     methods: pageMethods(payment_methods?.length ? payment_methods : project_payment_methods, project_payment_methods),
-    now,
-    clock_was_moved: link.clock_offset_ms > 0,
     state: stateOf(link, own, attempt, now),
     paid_with: paid,
     return_urls: return_url === null ? [] : [return_url],
