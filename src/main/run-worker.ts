@@ -14,19 +14,17 @@ import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import { requireSetting, type Config } from '../config';
 import { ping } from '../db/connection';
 import type { Logger } from '../log';
-import { createProcessor } from '../processor/client';
-import { connectTemporal, dataConverter, pingTemporal } from '../temporal/connect';
+import { dataConverter, pingTemporal } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 import { makeSchedules } from '../temporal/schedules';
 import { createWorkflows } from '../temporal/workflows';
 import { postWebhook } from '../webhook/post';
 import { SearchWriter } from '../search/writer';
-import { openDatabase } from './database';
+import { openDatabase, openProcessor, openTemporal, searchServer } from './connections';
 import type { Started } from './process';
 import { publicUrl } from './public-url';
 import { Indexer } from './indexer';
 import { Recovery } from './recovery';
-import { searchServer } from './search-server';
 
 /** Opens what the worker needs and polls. `bundle_path`: the workflows it runs, bundled. */
 export async function runWorker(config: Config, log: Logger, bundle_path: string): Promise<Started> {
@@ -37,23 +35,11 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     logger: loggerFor(log),
   });
   const db = await openDatabase(config);
-  const processor = createProcessor({
-    url: requireSetting(config, 'PROCESSOR_URL'),
-    key: config.PROCESSOR_KEY,
-    timeout_ms: config.PROCESSOR_TIMEOUT_MS,
-    log,
-  });
-  const credentials = credentialsOf(config);
-  const client = connectTemporal({
-    address,
-    namespace: config.TEMPORAL_NAMESPACE,
-    payload_keys: config.PAYLOAD_KEYS,
-    credentials,
-    log,
-  });
+  const processor = openProcessor(config, log);
+  const client = openTemporal(config, log);
   const workflows = createWorkflows({ client, db });
   const index = new SearchWriter(searchServer(config));
-  const connection = await NativeConnection.connect({ address, ...credentials });
+  const connection = await NativeConnection.connect({ address, ...credentialsOf(config) });
   const shared = {
     connection,
     namespace: config.TEMPORAL_NAMESPACE,

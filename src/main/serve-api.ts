@@ -11,16 +11,13 @@ import { MERCHANT_API } from '../contract/merchant-api';
 import { findProjectByApiKey } from '../db/api-keys';
 import { ping } from '../db/connection';
 import type { Logger } from '../log';
-import { createProcessor } from '../processor/client';
-import { connectTemporal, pingTemporal, type TemporalClient } from '../temporal/connect';
-import { credentialsOf } from '../temporal/credentials';
+import { pingTemporal, type TemporalClient } from '../temporal/connect';
 import { createWorkflows } from '../temporal/workflows';
 import { SearchReader } from '../search/reader';
 import { SecretKeys } from '../secrets';
-import { openDatabase } from './database';
+import { openDatabase, openProcessor, openTemporal, searchServer } from './connections';
 import type { Started } from './process';
 import { publicUrl } from './public-url';
-import { searchServer } from './search-server';
 
 /** How long a form of the hosted page waits for the outcome (rules 12.4). Milliseconds. */
 const PAGE_DEADLINE_MS = 10_000;
@@ -34,19 +31,8 @@ export async function serveApi(
   const page_secret = requireSetting(config, 'PAGE_SECRET');
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const db = await openDatabase(config);
-  const processor = createProcessor({
-    url: requireSetting(config, 'PROCESSOR_URL'),
-    key: config.PROCESSOR_KEY,
-    timeout_ms: config.PROCESSOR_TIMEOUT_MS,
-    log,
-  });
-  const client = connectTemporal({
-    address: requireSetting(config, 'TEMPORAL_ADDRESS'),
-    namespace: config.TEMPORAL_NAMESPACE,
-    payload_keys: config.PAYLOAD_KEYS,
-    credentials: credentialsOf(config),
-    log,
-  });
+  const processor = openProcessor(config, log);
+  const client = openTemporal(config, log);
   const public_url = publicUrl(config);
   const { orders, follow_ups, payment_links, deliveries, sandbox_clocks, processor_notifications } = createWorkflows({
     client,

@@ -11,10 +11,9 @@ import { MANAGE_API } from '../contract/manage/manage-api';
 import { ping } from '../db/connection';
 import type { Logger } from '../log';
 import { SecretKeys } from '../secrets';
-import { connectTemporal, pingTemporal } from '../temporal/connect';
-import { credentialsOf } from '../temporal/credentials';
+import { pingTemporal } from '../temporal/connect';
 import { createWorkflows } from '../temporal/workflows';
-import { openDatabase } from './database';
+import { openDatabase, openTemporal } from './connections';
 import type { Started } from './process';
 import { managePublicUrl } from './public-url';
 
@@ -22,13 +21,7 @@ import { managePublicUrl } from './public-url';
 export async function serveManage(config: Config, log: Logger): Promise<Started> {
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const db = await openDatabase(config);
-  const client = connectTemporal({
-    address: requireSetting(config, 'TEMPORAL_ADDRESS'),
-    namespace: config.TEMPORAL_NAMESPACE,
-    payload_keys: config.PAYLOAD_KEYS,
-    credentials: credentialsOf(config),
-    log,
-  });
+  const client = openTemporal(config, log);
   const issuer = managePublicUrl(config);
   const tokens = new Tokens({ db, secrets, issuer });
   const app = createApp({

@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import { parse } from 'yaml';
 import { parseConfig } from '../../src/config';
 import { migrate } from '../../src/db/migrate';
-import { openDatabase } from '../../src/main/database';
+import { openDatabase } from '../../src/main/connections';
 import { prepareDatabase } from '../../src/simulator/schema';
 import { choosePorts } from '../../src/stack/ports';
 import { keepRunning, type Kept } from '../../src/stack/programs/program';

@@ -9,9 +9,8 @@ import type { Logger } from '../../log';
 import { SearchWriter } from '../../search/writer';
 import { SecretKeys } from '../../secrets';
 import { missingSearchAttributes } from '../../temporal/search-attributes';
-import { connectTemporal, dataConverter, pingTemporal, type TemporalClient } from '../../temporal/connect';
-import { credentialsOf } from '../../temporal/credentials';
-import { searchServer } from '../search-server';
+import { dataConverter, pingTemporal, type TemporalClient } from '../../temporal/connect';
+import { openTemporal, searchServer } from '../connections';
 
 /** What one check found. */
 export interface Finding {
@@ -39,15 +38,8 @@ const CHECK_MS = 10_000;
 export async function diagnose(config: Config, log: Logger): Promise<Finding[]> {
   const open: { db?: Database; temporal?: TemporalClient } = {};
   const db = () => (open.db ??= connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max: 2, quiet: true }));
-  const temporal = () =>
-    (open.temporal ??= connectTemporal({
-      address: requireSetting(config, 'TEMPORAL_ADDRESS'),
-      namespace: config.TEMPORAL_NAMESPACE,
-      // Nothing that is asked here has a payload.
-      payload_keys: undefined,
-      credentials: credentialsOf(config),
-      log,
-    }));
+  // Nothing that is asked here has a payload; the keys have a check of their own.
+  const temporal = () => (open.temporal ??= openTemporal({ ...config, PAYLOAD_KEYS: undefined }, log));
   const found: Finding[] = [];
   try {
     for (const check of [...recordChecks(config, db), ...keyChecks(config, db), ...otherChecks(config, temporal)]) {

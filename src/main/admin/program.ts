@@ -15,8 +15,7 @@ import { connectDatabase } from '../../db/connection';
 import { ServiceError } from '../../errors';
 import { SecretKeys } from '../../secrets';
 import type { Write } from '../../../api/operation';
-import { connectTemporal } from '../../temporal/connect';
-import { credentialsOf } from '../../temporal/credentials';
+import { openTemporal } from '../connections';
 import { createWorkflows } from '../../temporal/workflows';
 import { managePublicUrl } from '../public-url';
 import { COMMANDS } from './commands';
@@ -162,13 +161,7 @@ async function withServices<T>(config: Config, work: (services: ManageServices) 
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const db = connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max: 2 });
   // Lazy: most commands never call it.
-  const client = connectTemporal({
-    address: requireSetting(config, 'TEMPORAL_ADDRESS'),
-    namespace: config.TEMPORAL_NAMESPACE,
-    payload_keys: config.PAYLOAD_KEYS,
-    credentials: credentialsOf(config),
-    log: pino({ level: 'silent' }),
-  });
+  const client = openTemporal(config, pino({ level: 'silent' }));
   const { deliveries } = createWorkflows({ client, db });
   try {
     return await work({ db, secrets, deliveries, webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES });

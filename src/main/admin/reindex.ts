@@ -6,7 +6,7 @@ import { requestSearchRebuild, searchRebuild } from '../../db/search';
 import { createLogger } from '../../log';
 import { SearchWriter } from '../../search/writer';
 import { Indexer } from '../indexer';
-import { searchServer } from '../search-server';
+import { searchServer } from '../connections';
 
 /** Milliseconds between two lines about how far a rebuild is. */
 const TELL_MS = 2_000;
