@@ -5,6 +5,7 @@ import { conditionsOf, matches } from '../src/domain/query/query';
 import { decimalOf, rowOf, type ReportRow } from '../src/domain/query/report';
 import type { Wanted } from '../src/search/reader';
 import type { Services } from './merchant';
+import { oneAtATime, type OneAtATime } from './one-at-a-time';
 import { timestamp } from './present';
 
 /** Rows that are read and written at a time. */
@@ -18,28 +19,16 @@ type ReportServices = Pick<Services, 'db' | 'search'>;
  * keeps nobody waiting. Throws ServiceUnavailable when the index is needed and does not answer.
  */
 export function reportsInTurn(services: ReportServices): (wanted: Wanted) => AsyncGenerator<string> {
-  const oneAtATime = queue();
+  const inTurn = oneAtATime();
   return async function* report(wanted) {
     // Sent with the first rows: a report that cannot begin is an error, not a file with a header.
     let header = `${FIELD_NAMES.join(',')}\r\n`;
-    for await (const rows of ahead(pagesOf(services, wanted), oneAtATime)) {
+    for await (const rows of ahead(pagesOf(services, wanted), inTurn)) {
       if (rows.length === 0) continue;
       yield header + (await csvOf(rows));
       header = '';
     }
     if (header !== '') yield header;
-  };
-}
-
-type Queue = <T>(work: () => Promise<T>) => Promise<T>;
-
-/** Runs what it is given in that order, each when the one before has ended. */
-function queue(): Queue {
-  let last: Promise<unknown> = Promise.resolve();
-  return async (work) => {
-    const mine = last.then(work);
-    last = mine.catch(() => undefined);
-    return await mine;
   };
 }
 
@@ -72,14 +61,14 @@ async function* pagesOf({ db, search }: ReportServices, wanted: Wanted): AsyncGe
   }
 }
 
-/** Reads the next page while this one is written; `queued`: when it is its turn. */
-async function* ahead<T>(pages: AsyncGenerator<T>, queued: Queue): AsyncGenerator<T> {
+/** Reads the next page while this one is written; `inTurn`: when it is its turn. */
+async function* ahead<T>(pages: AsyncGenerator<T>, inTurn: OneAtATime): AsyncGenerator<T> {
   try {
-    let next = queued(() => pages.next());
+    let next = inTurn(() => pages.next());
     for (;;) {
       const { value, done } = await next;
       if (done === true) return;
-      next = queued(() => pages.next());
+      next = inTurn(() => pages.next());
       // It is awaited above; a reader who leaves meanwhile must not make its failure an unhandled one.
       next.catch(() => undefined);
       yield value;

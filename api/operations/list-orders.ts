@@ -3,6 +3,7 @@ import { listPeriod } from '../../src/domain/period';
 import { validationError } from '../../src/errors';
 import { clock } from '../clock';
 import type { MerchantContext, MerchantOperation, Services } from '../merchant';
+import { oneAtATime } from '../one-at-a-time';
 import { jsonArray } from '../operation';
 import { presentOrder } from '../present';
 
@@ -20,6 +21,8 @@ type ListServices = Pick<Services, 'db' | 'public_url'>;
  * ValidationError that names the parameter.
  */
 export const listOrders = ({ db, public_url }: ListServices): MerchantOperation<'listOrders'> => {
+  // Pages of all lists are read one after another: together they hold one connection, and the process in between is
+  // free for others.
   const inTurn = oneAtATime();
   return (context, { query }) => {
     const period = listPeriod({ ...query, now: clock.now() });
@@ -60,16 +63,3 @@ async function* pagesOf(
 }
 
 const tokensOf = (orders: number) => Math.floor(orders / ORDERS_PER_TOKEN);
-
-/**
- * Reads pages one after another, of all lists: together they hold one connection, and the process in between is free
- * for others.
- */
-function oneAtATime() {
-  let last: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = last.then(work, work);
-    last = mine.catch(() => undefined);
-    return mine;
-  };
-}
