@@ -1,37 +1,20 @@
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  setCurrentDetails,
-  setHandler,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, setHandler } from '@temporalio/workflow';
 import { isExpired } from '../src/domain/order';
-import { isLinkDue, linkObstacle, linkRefusal, type PaymentLinkRecord } from '../src/domain/payment-link';
-import { PAYMENT_LINK_MOVES, isFinal } from '../src/domain/transitions';
-import { ServiceError, tooLate } from '../src/errors';
+import { isLinkDue, linkObstacle, linkRefusal } from '../src/domain/payment-link';
+import { tooLate } from '../src/errors';
 import { local, paying } from './activities';
-import { ObjectClock } from './clock';
-import { refusal } from './refusal';
-import { Waits } from './wait';
 import {
   clockMoved,
   createPaymentLink,
   endPaymentLink,
   payThroughLink,
   recordChanged,
-  type PayThroughLinkInput,
+  type CreatePaymentLinkInput,
   type PaymentLinkInput,
+  type PayThroughLinkInput,
 } from './messages';
-import { describePaymentLink } from './payment-link-details';
-import { PAYMENT_LINK_STATUS } from './search-attributes';
-
-/** After so many attempts the link continues in a new run, before its history grows long. */
-const ATTEMPTS_PER_RUN = 10;
-
-/** Longer than the API waits for its first answer. Milliseconds. */
-const CREATION_LOST_AFTER_MS = 15_000;
+import { PaymentLinkState } from './payment-link-state';
+import { refusal } from './refusal';
 
 /**
  * The life of one payment link, from its creation to its final status (rules 19). Attempts are updates, one at a time:
@@ -40,130 +23,98 @@ const CREATION_LOST_AFTER_MS = 15_000;
  * final status, or `refused`.
  */
 export async function paymentLink({ payment_link_id, continued }: PaymentLinkInput): Promise<string> {
-  let record: PaymentLinkRecord | undefined;
-  let isRefused = false;
-  let isCreating = false;
-  let recordIsStale = false;
-  let attemptIsUnderWay = false;
-  let attemptsInRun = 0;
-  const clock = new ObjectClock();
-  const waits = new Waits(clock);
+  const state = new PaymentLinkState(payment_link_id, continued ?? false);
+  setHandlers(state);
+  await waitForCreation(state);
 
-  /** Every change goes through here, so that the operator sees the recorded status. */
-  const applyRecord = (changed: PaymentLinkRecord) => {
-    // The start request has set the attribute to `new`, a new run keeps it; setting it again costs an event.
-    const shown = record?.status ?? (continued ? changed.status : 'new');
-    if (shown !== changed.status) upsertSearchAttributes([{ key: PAYMENT_LINK_STATUS, value: changed.status }]);
-    record = changed;
-    clock.moveTo(changed.clock_offset_ms);
-    setCurrentDetails(describePaymentLink(changed, workflowInfo().namespace));
-  };
-
-  setHandler(createPaymentLink, async (input) => {
-    isCreating = true;
-    if (record !== undefined) return;
-    if (isRefused) throw refusal(tooLate());
-    try {
-      applyRecord(await local.createPaymentLink({ ...input, now: clock.now() }));
-    } catch (failure) {
-      isRefused = true;
-      throw failure;
-    }
-  });
-
-  setHandler(
-    payThroughLink,
-    async (input) => {
-      // Validators of updates that arrive together may run before the first handler.
-      refuseWhileBusy();
-      attemptIsUnderWay = true;
-      try {
-        await readRecord();
-        const link = existing();
-        const obstacle = linkObstacle(link, clock.now());
-        // The order of a repeat exists, and is answered whatever has become of the link.
-        if (obstacle !== undefined && !(await local.linkHasOrder({ payment_link_id, order_id: input.order.id }))) {
-          throw refusal(linkRefusal(obstacle));
-        }
-        attemptsInRun += 1;
-        const { expires_at } = link;
-        const payment_link = { id: payment_link_id, expires_at, clock_offset_ms: clock.offset_ms };
-        applyRecord(await paying.payThroughLink({ ...input, payment_link }));
-      } finally {
-        attemptIsUnderWay = false;
-      }
-    },
-    { validator: (_input: PayThroughLinkInput) => refuseWhileBusy() },
-  );
-
-  setHandler(endPaymentLink, async ({ versions }) => {
-    await readRecord();
-    applyRecord(await local.endPaymentLink({ payment_link_id, versions, now: clock.now() }));
-  });
-
-  setHandler(recordChanged, () => {
-    recordIsStale = true;
-  });
-
-  setHandler(clockMoved, (offset_ms) => clock.moveTo(offset_ms));
-
-  await untilCreated();
-  while (record !== undefined && !isFinal(PAYMENT_LINK_MOVES, existing().status)) {
-    if (workflowInfo().continueAsNewSuggested || attemptsInRun >= ATTEMPTS_PER_RUN) {
+  while (!state.isFinished) {
+    if (state.needsNewRun) {
       await condition(allHandlersFinished);
       await continueAsNew<typeof paymentLink>({ payment_link_id, continued: true });
     }
-    if (recordIsStale) await readRecord();
-    else if (isLinkDue(existing(), clock.now())) {
-      applyRecord(await local.expirePaymentLink({ payment_link_id, now: clock.now() }));
-    } else await untilChanged(existing());
+    if (state.recordIsStale) await state.readRecord();
+    else if (isLinkDue(state.requireRecord(), state.clock.now())) {
+      state.applyRecord(await local.expirePaymentLink({ payment_link_id, now: state.clock.now() }));
+    } else await waitForChange(state);
   }
+
   await condition(allHandlersFinished);
-  return record === undefined ? 'refused' : existing().status;
+  return state.record?.status ?? 'refused';
+}
 
-  /**
-   * With Update-with-Start the create handler is running already. A link whose request was lost is read from the
-   * record.
-   */
-  async function untilCreated(): Promise<void> {
-    const isSettled = () => record !== undefined || isRefused;
-    if (continued || !isCreating) {
-      if (!continued) {
-        // Its clock is moved only when it exists.
-        const isDecided = () => isSettled() || recordIsStale || isCreating || clock.offset_ms > 0;
-        const wait = { milliseconds: CREATION_LOST_AFTER_MS, summary: 'until its creation counts as lost' };
-        await waits.pause(wait, isDecided);
-      }
-      if (!isSettled() && !isCreating) await readRecord();
+function setHandlers(state: PaymentLinkState): void {
+  setHandler(createPaymentLink, (input) => create(state, input));
+  setHandler(payThroughLink, (input) => pay(state, input), {
+    validator: (_input: PayThroughLinkInput) => state.refuseWhileBusy(),
+  });
+  setHandler(endPaymentLink, async ({ versions }) => {
+    await state.readRecord();
+    const { payment_link_id, clock } = state;
+    state.applyRecord(await local.endPaymentLink({ payment_link_id, versions, now: clock.now() }));
+  });
+  setHandler(recordChanged, () => {
+    state.recordIsStale = true;
+  });
+  setHandler(clockMoved, (offset_ms) => state.clock.moveTo(offset_ms));
+}
+
+async function create(state: PaymentLinkState, input: CreatePaymentLinkInput): Promise<void> {
+  state.creationRequested = true;
+  if (state.record !== undefined) return;
+  if (state.refused) throw refusal(tooLate());
+  try {
+    state.applyRecord(await local.createPaymentLink({ ...input, now: state.clock.now() }));
+  } catch (failure) {
+    state.refused = true;
+    throw failure;
+  }
+}
+
+/** One attempt to pay: makes its order, and charges it. */
+async function pay(state: PaymentLinkState, input: PayThroughLinkInput): Promise<void> {
+  // Validators of updates that arrive together may run before the first handler.
+  state.refuseWhileBusy();
+  state.attemptIsUnderWay = true;
+  try {
+    await state.readRecord();
+    const { payment_link_id, clock } = state;
+    const link = state.requireRecord();
+    const obstacle = linkObstacle(link, clock.now());
+    // The order of a repeat exists, and is answered whatever has become of the link.
+    if (obstacle !== undefined && !(await local.linkHasOrder({ payment_link_id, order_id: input.order.id }))) {
+      throw refusal(linkRefusal(obstacle));
     }
-    if (isCreating) await condition(isSettled);
+    state.attemptsInRun += 1;
+    const payment_link = { id: payment_link_id, expires_at: link.expires_at, clock_offset_ms: clock.offset_ms };
+    state.applyRecord(await paying.payThroughLink({ ...input, payment_link }));
+  } finally {
+    state.attemptIsUnderWay = false;
   }
+}
 
-  /** Waits for a change of the record or the end of the link; a payment in progress is waited for beyond that end. */
-  async function untilChanged({ version, expires_at }: PaymentLinkRecord): Promise<void> {
-    const hasChanged = () =>
-      recordIsStale ||
-      record?.version !== version ||
-      attemptsInRun >= ATTEMPTS_PER_RUN ||
-      workflowInfo().continueAsNewSuggested;
-    if (isExpired(expires_at, clock.now())) return await condition(hasChanged);
-    await waits.until({ at: expires_at, summary: 'until the payment link expires' }, hasChanged);
-  }
+/** Longer than the API waits for its first answer. Milliseconds. */
+const CREATION_LOST_AFTER_MS = 15_000;
 
-  async function readRecord(): Promise<void> {
-    if (record !== undefined && !recordIsStale && record.status !== 'processing') return;
-    recordIsStale = false;
-    const found = await local.findPaymentLink({ payment_link_id });
-    if (found !== null) applyRecord(found);
-    else isRefused = true;
+/**
+ * With Update-with-Start the create handler is running already. A link whose request was lost is read from the record.
+ */
+async function waitForCreation(state: PaymentLinkState): Promise<void> {
+  const isDecided = () => state.record !== undefined || state.refused;
+  if (state.creationRequested) return await condition(isDecided);
+  if (!state.continued) {
+    // Its clock is moved only when it exists.
+    const isRecorded = () => state.recordIsStale || state.clock.offset_ms > 0;
+    const wait = { milliseconds: CREATION_LOST_AFTER_MS, summary: 'until its creation counts as lost' };
+    await state.waits.pause(wait, () => isDecided() || isRecorded() || state.creationRequested);
   }
+  if (state.creationRequested) await condition(isDecided);
+  else if (!isDecided()) await state.readRecord();
+}
 
-  function refuseWhileBusy(): void {
-    if (attemptIsUnderWay) throw refusal(linkRefusal('in_progress'));
-  }
-
-  function existing(): PaymentLinkRecord {
-    if (record === undefined) throw refusal(new ServiceError('NotFound', 'The payment link does not exist.'));
-    return record;
-  }
+/** Waits for a change of the record or the end of the link; a payment in progress is waited for beyond that end. */
+async function waitForChange(state: PaymentLinkState): Promise<void> {
+  const { version, expires_at } = state.requireRecord();
+  const hasChanged = () => state.recordIsStale || state.record?.version !== version || state.needsNewRun;
+  if (isExpired(expires_at, state.clock.now())) return await condition(hasChanged);
+  await state.waits.until({ at: expires_at, summary: 'until the payment link expires' }, hasChanged);
 }

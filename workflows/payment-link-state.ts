@@ -1,0 +1,72 @@
+import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { linkRefusal, type PaymentLinkRecord } from '../src/domain/payment-link';
+import { PAYMENT_LINK_MOVES, isFinal } from '../src/domain/transitions';
+import { ServiceError } from '../src/errors';
+import { local } from './activities';
+import { ObjectClock } from './clock';
+import { describePaymentLink } from './payment-link-details';
+import { refusal } from './refusal';
+import { PAYMENT_LINK_STATUS } from './search-attributes';
+import { Waits } from './wait';
+
+/** After so many attempts the link continues in a new run, before its history grows long. */
+const ATTEMPTS_PER_RUN = 10;
+
+/** What the workflow of one payment link knows: the link as recorded, and the little that the record does not say. */
+export class PaymentLinkState {
+  readonly clock = new ObjectClock();
+  readonly waits = new Waits(this.clock);
+  /** The link as last recorded; undefined until it exists. */
+  record: PaymentLinkRecord | undefined;
+  /** The record may be newer than `record`. */
+  recordIsStale = false;
+  /** The link does not exist, and will not: its creation was refused, failed, or came too late. */
+  refused = false;
+  /** A request to create the link has arrived. */
+  creationRequested = false;
+  attemptIsUnderWay = false;
+  attemptsInRun = 0;
+
+  constructor(
+    readonly payment_link_id: string,
+    readonly continued: boolean,
+  ) {}
+
+  /** The link as recorded. Throws the NotFound that an update answers when there is none. */
+  requireRecord(): PaymentLinkRecord {
+    if (this.record === undefined) throw refusal(new ServiceError('NotFound', 'The payment link does not exist.'));
+    return this.record;
+  }
+
+  /** Every change goes through here, so that the operator sees the recorded status. */
+  applyRecord(record: PaymentLinkRecord): void {
+    // The start request has set the attribute to `new`, a new run keeps it; setting it again costs an event.
+    const shown = this.record?.status ?? (this.continued ? record.status : 'new');
+    if (shown !== record.status) upsertSearchAttributes([{ key: PAYMENT_LINK_STATUS, value: record.status }]);
+    this.record = record;
+    this.clock.moveTo(record.clock_offset_ms);
+    setCurrentDetails(describePaymentLink(record, workflowInfo().namespace));
+  }
+
+  /** Reads the link where this workflow may not know how it stands. */
+  async readRecord(): Promise<void> {
+    if (this.record !== undefined && !this.recordIsStale && this.record.status !== 'processing') return;
+    this.recordIsStale = false;
+    const found = await local.findPaymentLink({ payment_link_id: this.payment_link_id });
+    if (found !== null) this.applyRecord(found);
+    else this.refused = true;
+  }
+
+  /** Throws TransactionAlreadyStarted while another attempt is under way. */
+  refuseWhileBusy(): void {
+    if (this.attemptIsUnderWay) throw refusal(linkRefusal('in_progress'));
+  }
+
+  get isFinished(): boolean {
+    return this.record === undefined || isFinal(PAYMENT_LINK_MOVES, this.record.status);
+  }
+
+  get needsNewRun(): boolean {
+    return workflowInfo().continueAsNewSuggested || this.attemptsInRun >= ATTEMPTS_PER_RUN;
+  }
+}
