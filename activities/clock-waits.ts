@@ -1,0 +1,59 @@
+import { findClockWaits } from '../src/db/clock-waits';
+import type { StartedClock } from '../src/domain/sandbox-clock';
+import { deliveryWait, linkWait, minorUnitsInWords, waitsOf, watchWait, type Wait } from '../src/domain/waits';
+import type { FollowUpInput } from '../workflows/messages';
+import type { Services } from './services';
+
+/** What an object of a clock waits for, and how its workflow learns that the clock was moved. */
+export interface ClockWait extends Wait {
+  /** Names it: the same while it waits for the same. */
+  key: string;
+  moveClock: (offset_ms: number) => Promise<void>;
+  /** Only of a question to the processor: asks it now. */
+  poll?: () => Promise<void>;
+}
+
+/** Everything that waits by the clock, the next first. */
+export async function findWaits(
+  { db, workflows }: Pick<Services, 'db' | 'workflows'>,
+  { clock_id, project_id }: StartedClock,
+  now: number,
+) {
+  const { offset_ms, payment_link, orders, follow_ups, deliveries, watches } = await findClockWaits(db, clock_id);
+  const waits: ClockWait[] = [];
+  const add = (key: string, wait: Wait | undefined, moveClock: ClockWait['moveClock'], poll?: () => Promise<void>) => {
+    if (wait === undefined) return;
+    waits.push({ ...wait, key: `${key} ${wait.event} ${wait.at}`, moveClock, ...(poll && { poll }) });
+  };
+  if (payment_link !== undefined) {
+    const link = { id: clock_id, project_id };
+    add(clock_id, linkWait(payment_link), (to) => workflows.payment_links.moveClock(link, to));
+  }
+  for (const order of orders) {
+    const { id: order_id } = order;
+    const moveClock = (to: number) => workflows.orders.moveClock({ order_id, project_id }, to);
+    const poll = () => workflows.orders.requestPoll(order_id);
+    for (const wait of waitsOf(order, minorUnitsInWords)) add(order_id, wait, moveClock, poll);
+  }
+  for (const { order, ...input } of follow_ups) {
+    const moveClock = (to: number) => workflows.follow_ups.moveClock(input satisfies FollowUpInput, to);
+    const poll = () => workflows.follow_ups.requestPoll(order.id);
+    for (const wait of waitsOf(order, minorUnitsInWords)) add(order.id, wait, moveClock, poll);
+  }
+  for (const delivery of deliveries) {
+    const key = `${delivery.order_id}:${delivery.n}`;
+    add(key, deliveryWait(delivery), (to) => workflows.deliveries.moveClock(delivery, to));
+  }
+  for (const watch of watches) {
+    add(watch.transaction_id, watchWait(watch), (to) =>
+      workflows.follow_ups.moveReversalClock(watch, { offset_ms: to, now: now + to }),
+    );
+  }
+  return { offset_ms, waits: waits.toSorted((a, b) => a.at - b.at) };
+}
+
+/** What is to have happened at that time of the clock, epoch milliseconds. */
+export const dueAt = (waits: readonly ClockWait[], time: number) =>
+  waits.filter(({ at, is_poll }) => is_poll !== true && at <= time);
+
+export const keysOf = (waits: readonly ClockWait[]) => waits.map(({ key }) => key);
