@@ -14,10 +14,8 @@ import { deliveryWorkflowId } from '../workflows/messages';
 import { withFailures } from './failure';
 import type { AtTime, Services } from './services';
 
-/** Names an attempt by its number, from 1; absent, the one that the record says is due. */
-export interface AttemptInput extends DeliveryId, AtTime {
-  attempt?: number | undefined;
-}
+/** Names the attempt that the record says is due. */
+export interface AttemptInput extends DeliveryId, AtTime {}
 
 /** The activities of a webhook's delivery. */
 export function webhookDeliveryActivities({
@@ -29,7 +27,8 @@ export function webhookDeliveryActivities({
   const local = new LocalAttempts();
 
   /** Sends the webhook once and records how it went. Throws only when it could not be recorded. */
-  async function send(delivery: Delivery, { attempt = delivery.attempts + 1, now }: AttemptInput) {
+  async function send(delivery: Delivery, { now }: AttemptInput) {
+    const attempt = delivery.attempts + 1;
     const started = now + waitedMilliseconds();
     const time_limit_ms = webhookTimeLimit(attempt);
     const answer = await withinLimit(
@@ -77,10 +76,10 @@ export function webhookDeliveryActivities({
       await Promise.all(deliveries.map((n) => workflows.deliveries.start({ ...of, n })));
     },
 
-    /** Makes an attempt unless it was made before or is not due, and returns how the delivery stands. Repeat-safe. */
+    /** Makes an attempt if one is due, and returns how the delivery stands. Repeat-safe. */
     async attemptDelivery(input: AttemptInput): Promise<DeliveryProgress> {
       const delivery = await load(input);
-      return isAttemptDue(delivery, input) ? await send(delivery, input) : progressOf(delivery);
+      return isAttemptDue(delivery, input.now) ? await send(delivery, input) : progressOf(delivery);
     },
 
     /**
@@ -89,7 +88,7 @@ export function webhookDeliveryActivities({
      */
     async attemptDeliveryLocally(input: AttemptInput): Promise<DeliveryProgress | null> {
       const delivery = await load(input);
-      if (!isAttemptDue(delivery, input)) return progressOf(delivery);
+      if (!isAttemptDue(delivery, input.now)) return progressOf(delivery);
       const end = delivery.is_slow ? undefined : local.begin(delivery);
       if (end === undefined) return null;
       try {

@@ -13,7 +13,7 @@ export function presentDelivery(view: DeliveryView): DeliveryAnswer {
     url,
     status,
     created: timestamp(created),
-    ...(next_attempt_at !== null && { next_attempt_at: timestamp(next_attempt_at) }),
+    ...(next_attempt_at !== null && status !== 'paused' && { next_attempt_at: timestamp(next_attempt_at) }),
     ...(redelivery_of !== null && { redelivery_of: `${order_id}-${redelivery_of}` }),
     attempts: attempts.map(({ attempt, started, duration_ms, status_code, failure }) => ({
       n: attempt,

@@ -22,7 +22,7 @@ interface RedeliverServices {
 export function redeliver(
   { db, deliveries }: RedeliverServices,
   first: DeliveryView,
-  by: { actor: Actor; request_id: string; log: Logger },
+  by: { actor: Actor; request_id: string; deadline_at: number; log: Logger },
 ): Write<DeliveryAnswer> {
   let made: DeliveryId | undefined;
   return {
@@ -38,7 +38,7 @@ export function redeliver(
     },
     async afterCommit() {
       if (made === undefined) return;
-      await deliveries.start({ ...made, project_id: first.project_id }).catch((error: unknown) => {
+      await deliveries.start({ ...first, ...made }, by.deadline_at).catch((error: unknown) => {
         by.log.warn({ err: error }, 'recovery will start the redelivery');
       });
     },

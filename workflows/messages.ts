@@ -160,8 +160,6 @@ export const cancelOrder = defineUpdate<void, [CancelOrderInput]>('cancelOrder')
 export const captureOrVoid = defineUpdate<void, [CaptureOrVoidInput]>('captureOrVoid');
 /** Completes when the follow-up order has its first outcome: done, refused or unknown. */
 export const firstAnswer = defineUpdate<void, []>('firstAnswer');
-/** Makes the next attempt of a webhook at once. Refused with Conflict while it is being sent. */
-export const deliverNow = defineUpdate<void, []>('deliverNow');
 /** An operator has the processor asked now. Returns what the order waits for then, in words. */
 export const pollNow = defineUpdate<string>('pollNow');
 /**
@@ -169,7 +167,10 @@ export const pollNow = defineUpdate<string>('pollNow');
  * ValidationError.
  */
 export const settleByHand = defineUpdate<string, [Settlement]>('settleByHand');
-/** The record is ahead of the workflow: a capture or void has its outcome, or a server lost an update. */
+/**
+ * The record is ahead of the workflow: a capture or void has its outcome, a webhook was paused, resumed or is to be sent
+ * at once, or a server lost an update.
+ */
 export const recordChanged = defineSignal<[]>('recordChanged');
 /** The object's clock is ahead of real time by so many milliseconds now (rules 23.4). */
 export const clockMoved = defineSignal<[number]>('clockMoved');

@@ -44,6 +44,12 @@ export class Waits {
     return await condition(isMet, milliseconds, { summary });
   }
 
+  /** Waits for no time, only until `isMet`. */
+  async untilMet(isMet: () => boolean): Promise<void> {
+    this.stop();
+    await condition(isMet);
+  }
+
   private keepOrStart({ at, summary }: Awaited & { at: number }, left: number): Timer {
     const { offset_ms } = this.clock;
     const kept = this.timer;

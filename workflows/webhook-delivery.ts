@@ -1,68 +1,70 @@
-import { ApplicationFailure, setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
-import { WEBHOOK_ATTEMPTS_MAX, type DeliveryId, type DeliveryProgress } from '../src/domain/delivery';
-import type { DeliveryStatus } from '../src/domain/transitions';
-import { deliveryWait } from '../src/domain/waits';
+import { setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import { WEBHOOK_ATTEMPTS_MAX, type DeliveryProgress } from '../src/domain/delivery';
+import { DELIVERY_MOVES, isFinal, type DeliveryStatus } from '../src/domain/transitions';
+import { deliveryWait, pausedDelivery } from '../src/domain/waits';
 import { delivering, deliveringLocally } from './activities';
 import { ObjectClock } from './clock';
-import { clockMoved, deliverNow, type DeliveryInput } from './messages';
+import { clockMoved, recordChanged, type DeliveryInput } from './messages';
 import { waitInWords } from './operator-view';
 import { ATTENTION } from './search-attributes';
 import { Waits } from './wait';
 
 /**
  * Delivers one webhook: up to ten attempts until the receiver answers 2xx, each two minutes after the end of the last
- * (rules 13.6). It goes on from the record, whatever became of an earlier run. Returns the delivery's final status.
+ * (rules 13.6). The record says when the next attempt is due and whether the delivery is paused (rules 13.10): the
+ * workflow goes on from it, whatever became of an earlier run. Returns the delivery's final status.
  */
 export async function webhookDelivery({ clock_offset_ms, ...id }: DeliveryInput): Promise<DeliveryStatus> {
   const clock = new ObjectClock(clock_offset_ms);
   const waits = new Waits(clock);
-  let waiting = false;
-  setHandler(clockMoved, (offset_ms) => clock.moveTo(offset_ms), {
-    description: 'The sandbox clock of the order was moved.',
-  });
+  let recordIsStale = false;
+  const isStale = () => recordIsStale;
+
   setHandler(
-    deliverNow,
+    clockMoved,
+    (offset_ms) => {
+      clock.moveTo(offset_ms);
+      // Recovery of a moved clock sends this signal, also for a delivery that was resumed.
+      recordIsStale = true;
+    },
+    { description: 'The sandbox clock of the order was moved.' },
+  );
+  setHandler(
+    recordChanged,
     () => {
-      waiting = false;
+      recordIsStale = true;
     },
-    {
-      description: 'Makes the next attempt at once; it is one of the ten.',
-      validator: () => {
-        if (!waiting) throw ApplicationFailure.nonRetryable('The webhook is being sent.', 'Conflict');
-      },
-    },
+    { description: 'The delivery was paused or resumed, or is to be sent at once.' },
   );
 
-  let delivery = await attempt(clock, id);
-  while (delivery.status === 'new') {
-    const next = delivery.attempts + 1;
+  let delivery = await attemptIfDue();
+  while (!isFinal(DELIVERY_MOVES, delivery.status)) {
     setCurrentDetails(describeDelivery(delivery));
-    waiting = true;
-    const summary = `until attempt ${next} of ${WEBHOOK_ATTEMPTS_MAX}`;
-    await waits.until({ at: delivery.next_attempt_at ?? 0, summary }, () => !waiting);
-    waiting = false;
-    delivery = await attempt(clock, { ...id, attempt: next }, delivery);
+    if (delivery.status === 'paused') await waits.untilMet(isStale);
+    else {
+      const summary = `until attempt ${delivery.attempts + 1} of ${WEBHOOK_ATTEMPTS_MAX}`;
+      await waits.until({ at: delivery.next_attempt_at ?? 0, summary }, isStale);
+    }
+    delivery = await attemptIfDue(delivery);
   }
   if (delivery.status === 'failed') {
     upsertSearchAttributes([{ key: ATTENTION, value: `webhook failed ${WEBHOOK_ATTEMPTS_MAX} times` }]);
   }
   setCurrentDetails(describeDelivery(delivery));
   return delivery.status;
-}
 
-/**
- * Makes an attempt: inside this workflow task if the receiver is expected to answer at once, else as a task of its own.
- */
-async function attempt(
-  clock: ObjectClock,
-  named: DeliveryId & { attempt?: number },
-  last?: DeliveryProgress,
-): Promise<DeliveryProgress> {
-  const input = { ...named, now: clock.now() };
-  const made = last?.is_slow === true ? null : await deliveringLocally.attemptDeliveryLocally(input);
-  const progress = made ?? (await delivering.attemptDelivery(input));
-  clock.moveTo(progress.clock_offset_ms);
-  return progress;
+  /**
+   * Makes the attempt that the record says is due, if any: inside this workflow task if the receiver is expected to
+   * answer at once, else as a task of its own.
+   */
+  async function attemptIfDue(last?: DeliveryProgress): Promise<DeliveryProgress> {
+    recordIsStale = false;
+    const input = { ...id, now: clock.now() };
+    const made = last?.is_slow === true ? null : await deliveringLocally.attemptDeliveryLocally(input);
+    const progress = made ?? (await delivering.attemptDelivery(input));
+    clock.moveTo(progress.clock_offset_ms);
+    return progress;
+  }
 }
 
 /** What an operator reads in the Web UI. */
@@ -72,5 +74,7 @@ function describeDelivery(delivery: DeliveryProgress): string {
   const failed = `${attempts} of ${WEBHOOK_ATTEMPTS_MAX} attempts failed`;
   const why = failure === undefined ? '' : ` (the last one: ${failure})`;
   const wait = deliveryWait(delivery);
-  return `${failed}${why}.${wait === undefined ? '' : ` ${waitInWords(wait)}`}`;
+  const paused = pausedDelivery(delivery);
+  const next = wait === undefined ? paused && `**${paused.text}.**` : waitInWords(wait);
+  return `${failed}${why}.${next === undefined ? '' : ` ${next}`}`;
 }

@@ -25,7 +25,7 @@ export type ManageOperations = Operations<ManageRoutes, Manager>;
 export interface ManageServices {
   db: Database;
   secrets: SecretKeys;
-  deliveries: Pick<Deliveries, 'start'>;
+  deliveries: Pick<Deliveries, 'start' | 'recordChanged'>;
   /** Whether webhooks of test projects may go to private addresses. */
   webhook_private_addresses: boolean;
 }

@@ -1,7 +1,7 @@
 import { findTimeline } from '../../src/db/timeline';
 import { decimalAmount } from '../../src/domain/currency';
 import { timelineEntries } from '../../src/domain/timeline';
-import { byInstant, deliveryWait, waitsOf, watchWait } from '../../src/domain/waits';
+import { byInstant, deliveryWait, pausedDelivery, waitsOf, watchWait } from '../../src/domain/waits';
 import { clockOf } from '../clock';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
 import { timestamp } from '../present';
@@ -23,8 +23,11 @@ export const getTimeline =
         ...entry,
         at: instant(entry.at),
       })),
-      // What is due is being done now.
-      next: waits.toSorted(byInstant).map(({ at, event, text }) => ({ at: instant(Math.max(at, now)), event, text })),
+      next: [
+        // What is due is being done now.
+        ...waits.toSorted(byInstant).map(({ at, event, text }) => ({ at: instant(Math.max(at, now)), event, text })),
+        ...deliveries.flatMap((delivery) => pausedDelivery(delivery) ?? []),
+      ],
     };
   };
 

@@ -302,7 +302,8 @@ export type Timeline = {
     }[];
     /** What is awaited and until when, the next first; empty when nothing is. */
     next: {
-        at: string;
+        /** Absent for a webhook that is paused. */
+        at?: string;
         event: string;
         text: string;
     }[];
@@ -320,10 +321,10 @@ export type Delivery = {
     project_id: string;
     event: "status_changed";
     url: string;
-    /** `new` until a receiver answered 2xx or ten attempts failed. */
-    status: "new" | "delivered" | "failed";
+    /** `new` or `paused` until a receiver answered 2xx or ten attempts failed. */
+    status: "new" | "paused" | "delivered" | "failed";
     created: string;
-    /** When it is sent, or sent again; absent once it is final. */
+    /** When it is sent, or sent again; absent while it is paused and once it is final. */
     next_attempt_at?: string;
     /** The first delivery of the same event; absent on that one. */
     redelivery_of?: string;

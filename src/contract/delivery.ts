@@ -10,9 +10,11 @@ export const deliverySchema = z.strictObject({
   project_id: uuid(),
   event: z.literal('status_changed'),
   url: uri(),
-  status: z.enum(DELIVERY_STATUSES).describe('`new` until a receiver answered 2xx or ten attempts failed.'),
+  status: z.enum(DELIVERY_STATUSES).describe('`new` or `paused` until a receiver answered 2xx or ten attempts failed.'),
   created: timestamp(),
-  next_attempt_at: timestamp().optional().describe('When it is sent, or sent again; absent once it is final.'),
+  next_attempt_at: timestamp()
+    .optional()
+    .describe('When it is sent, or sent again; absent while it is paused and once it is final.'),
   redelivery_of: z.string().optional().describe('The first delivery of the same event; absent on that one.'),
   attempts: z.array(
     z.strictObject({

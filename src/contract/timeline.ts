@@ -21,7 +21,13 @@ export const timelineSchema = z.strictObject({
     )
     .describe('Oldest first.'),
   next: z
-    .array(z.strictObject({ at: timestamp(), event: z.string(), text: z.string() }))
+    .array(
+      z.strictObject({
+        at: timestamp().optional().describe('Absent for a webhook that is paused.'),
+        event: z.string(),
+        text: z.string(),
+      }),
+    )
     .describe('What is awaited and until when, the next first; empty when nothing is.'),
 });
 export type Timeline = z.infer<typeof timelineSchema>;

@@ -1,6 +1,6 @@
 import { isSlowAttempt, type DeliveryId, type DeliveryProgress } from '../domain/delivery';
-import { DELIVERY_MOVES, isFinal, statusesBefore } from '../domain/transitions';
-import { toIsoTime, queryRows, type Database } from './connection';
+import { DELIVERY_MOVES, DELIVERY_STATUSES, isFinal, statusesBefore } from '../domain/transitions';
+import { toIsoTime, queryRows, type Database, type SqlTransaction } from './connection';
 import { CLOCK_OFFSET } from './sandbox-clocks';
 
 /** A webhook, whom it goes to and how far it has come; its body is made when it is sent. */
@@ -36,6 +36,8 @@ interface DeliveryRow extends Omit<Delivery, 'next_attempt_at' | 'failure' | 'is
   failure: string | null;
   duration_ms: number | null;
 }
+
+const OPEN_STATUSES = DELIVERY_STATUSES.filter((status) => !isFinal(DELIVERY_MOVES, status));
 
 /** The webhook; `undefined` when there is none. */
 export async function findDelivery(db: Database, { order_id, n }: DeliveryId): Promise<Delivery | undefined> {
@@ -73,6 +75,7 @@ export async function recordAttempt(
   attempt: DeliveryAttempt,
   after: Pick<DeliveryProgress, 'status' | 'next_attempt_at'>,
 ): Promise<boolean> {
+  const is_final = isFinal(DELIVERY_MOVES, after.status);
   const updated = await queryRows(
     db,
     `with a as (
@@ -81,7 +84,7 @@ export async function recordAttempt(
        on conflict do nothing
        returning order_id, n
      )
-     update webhook_deliveries d set status = :to, next_attempt_at = :next_attempt_at
+     update webhook_deliveries d set status = coalesce(:to, d.status), next_attempt_at = :next_attempt_at
      from a where d.order_id = a.order_id and d.n = a.n and d.status = any(:sources::text[])
      returning d.n`,
     {
@@ -91,11 +94,33 @@ export async function recordAttempt(
       started: toIsoTime(attempt.started),
       status_code: attempt.status_code ?? null,
       failure: attempt.failure ?? null,
-      to: after.status,
+      // An attempt that decides nothing leaves the delivery in its status: it may have been paused meanwhile.
+      to: is_final ? after.status : null,
       next_attempt_at: after.next_attempt_at === undefined ? null : toIsoTime(after.next_attempt_at),
-      // An attempt that decides nothing leaves the delivery in its status.
-      sources: isFinal(DELIVERY_MOVES, after.status) ? statusesBefore(DELIVERY_MOVES, after.status) : [after.status],
+      sources: is_final ? statusesBefore(DELIVERY_MOVES, after.status) : OPEN_STATUSES,
     },
   );
   return updated.length === 1;
+}
+
+/** Keeps the delivery as it is until the end of the SQL transaction. */
+export async function lockDelivery(trx: SqlTransaction, { order_id, n }: DeliveryId): Promise<void> {
+  await queryRows(trx, 'select 1 from webhook_deliveries where order_id = :order_id and n = :n for update', {
+    order_id,
+    n,
+  });
+}
+
+/** Writes what was decided on a request (rules 13.10) about a delivery that is locked. */
+export async function updateDelivery(
+  trx: SqlTransaction,
+  { order_id, n }: DeliveryId,
+  { status, next_attempt_at }: Pick<DeliveryProgress, 'status' | 'next_attempt_at'>,
+): Promise<void> {
+  await queryRows(
+    trx,
+    `update webhook_deliveries set status = :status, next_attempt_at = :next_attempt_at
+     where order_id = :order_id and n = :n`,
+    { order_id, n, status, next_attempt_at: next_attempt_at === undefined ? null : toIsoTime(next_attempt_at) },
+  );
 }

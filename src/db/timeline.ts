@@ -34,7 +34,7 @@ export async function findTimeline(db: Database, order: OrderView): Promise<Time
       db,
       `select d.order_id, d.n, d.status, d.next_attempt_at,
          (select count(*)::int from webhook_attempts a where a.order_id = d.order_id and a.n = d.n) as attempts
-       from webhook_deliveries d where d.order_id = any(:order_ids::uuid[]) and d.status = 'new'`,
+       from webhook_deliveries d where d.order_id = any(:order_ids::uuid[]) and d.status in ('new', 'paused')`,
       { order_ids },
     ),
     queryRows<{ transaction_id: string; poll_at: string }>(

@@ -1,4 +1,5 @@
-import type { DeliveryStatus } from './transitions';
+import { ServiceError } from '../errors';
+import { DELIVERY_MOVES, isFinal, type DeliveryStatus } from './transitions';
 
 /** Names one webhook: the order and the number of its status change. */
 export interface DeliveryId {
@@ -11,7 +12,9 @@ export interface DeliveryProgress {
   status: DeliveryStatus;
   /** Attempts made so far. */
   attempts: number;
-  /** When the next attempt is due, epoch milliseconds; absent once the delivery is final. */
+  /**
+   * When the next attempt is due, epoch milliseconds; absent once the delivery is final. A paused delivery keeps it.
+   */
   next_attempt_at?: number | undefined;
   /** How the last attempt failed, in words; absent before the first and when it was received. */
   failure?: string | undefined;
@@ -40,16 +43,47 @@ export function isSlowAttempt(duration_ms: number): boolean {
 }
 
 /**
- * Whether the attempt is still to be made at `now`. `attempt` is its number; absent, the one that the record says is
- * due. `false` for an attempt that was recorded before, so that repeating the request sends nothing.
+ * Whether an attempt is to be made at `now` (epoch milliseconds). After a failed one it is not, for two minutes: an
+ * activity that runs again sends nothing.
  */
 export function isAttemptDue(
-  { status, attempts, next_attempt_at = 0 }: DeliveryProgress,
-  { attempt, now }: { attempt?: number | undefined; now: number },
+  { status, next_attempt_at = 0 }: Pick<DeliveryProgress, 'status' | 'next_attempt_at'>,
+  now: number,
 ): boolean {
-  if (status !== 'new') return false;
-  return attempt === undefined ? next_attempt_at <= now : attempts < attempt;
+  return status === 'new' && next_attempt_at <= now;
 }
+
+/** What may be asked for while a delivery waits for its next attempt (rules 13.10). */
+export type DeliveryRequest = 'deliver_now' | 'pause' | 'resume';
+
+/**
+ * How a delivery stands after the request; `now` in epoch milliseconds. Throws Conflict when it is final or being sent,
+ * which it is from the instant at which an attempt is due, and when the request does not fit its status.
+ */
+export function afterRequest(
+  delivery: Pick<DeliveryProgress, 'status' | 'next_attempt_at'>,
+  request: DeliveryRequest,
+  now: number,
+): Pick<DeliveryProgress, 'status' | 'next_attempt_at'> {
+  const { status, next_attempt_at = now } = delivery;
+  const is_paused = status === 'paused';
+  if (isFinal(DELIVERY_MOVES, status)) throw conflict(`The webhook is ${status}; redeliver sends it again.`);
+  if (isAttemptDue(delivery, now)) throw conflict('The webhook is being sent.');
+  switch (request) {
+    case 'deliver_now':
+      if (is_paused) throw conflict('The webhook is paused; resume it first.');
+      return { status: 'new', next_attempt_at: now };
+    case 'pause':
+      if (is_paused) throw conflict('The webhook is paused already.');
+      return { status: 'paused', next_attempt_at };
+    case 'resume':
+      if (!is_paused) throw conflict('The webhook is not paused.');
+      // Recovery looks for a delivery from this instant on.
+      return { status: 'new', next_attempt_at: Math.max(next_attempt_at, now) };
+  }
+}
+
+const conflict = (text: string) => new ServiceError('Conflict', text);
 
 /** How the delivery stands after attempt `attempt`, which ended at `ended_at` (epoch milliseconds). */
 export function afterAttempt({

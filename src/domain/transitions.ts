@@ -42,9 +42,10 @@ export const PAYMENT_LINK_MOVES = defineMoves({
   expired: [],
 });
 
-/** A webhook delivery: open until a receiver answered 2xx or ten attempts failed (rules 13.4, 13.6). */
+/** A webhook delivery: open until a receiver answered 2xx or ten attempts failed (rules 13.4, 13.6, 13.10). */
 export const DELIVERY_MOVES = defineMoves({
-  new: ['delivered', 'failed'],
+  new: ['paused', 'delivered', 'failed'],
+  paused: ['new', 'delivered', 'failed'], // the last two by an attempt that had begun before the pause
   delivered: [],
   failed: [],
 });

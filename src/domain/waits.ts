@@ -53,11 +53,20 @@ export function waitsOf(order: OrderRecord, inWords: AmountInWords): Wait[] {
   return [...poll, { at: paymentExpiresAt(order), event: 'order.expired', text }].toSorted(byInstant);
 }
 
-/** What a webhook waits for; `undefined` once it is final. */
+/** What a webhook waits for; `undefined` once it is final, and while it is paused. */
 export function deliveryWait({ status, attempts, next_attempt_at = 0 }: DeliveryProgress): Wait | undefined {
   if (status !== 'new') return undefined;
   const text = `Webhook attempt ${attempts + 1} of ${WEBHOOK_ATTEMPTS_MAX}`;
   return { at: next_attempt_at, event: 'webhook.attempt', text };
+}
+
+/** A webhook that waits for no instant, but for being resumed (rules 13.10). `undefined` when it is not paused. */
+export function pausedDelivery({
+  status,
+  attempts,
+}: Pick<DeliveryProgress, 'status' | 'attempts'>): Omit<Wait, 'at'> | undefined {
+  if (status !== 'paused') return undefined;
+  return { event: 'webhook.paused', text: `Webhook paused before attempt ${attempts + 1} of ${WEBHOOK_ATTEMPTS_MAX}` };
 }
 
 /** A payment that ended and may have been approved late, until it is asked about for the last time (rules 10.12). */

@@ -183,7 +183,8 @@ function handlersOf({
     late_approvals: ({ row }) => follow_ups.startReversal(row),
     payment_links: ({ row }) => payment_links.resume(row),
     expired_payment_links: ({ row }) => payment_links.resume(row),
-    deliveries: ({ row }) => deliveries.start(row),
+    // Its workflow may run without knowing that it was resumed.
+    deliveries: ({ row }) => deliveries.recordChanged(row),
     sandbox_clocks: ({ row }) => sandbox_clocks.resume(row),
   };
 }

@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import type { DeliveryId } from '../domain/delivery';
 import {
   DELIVERY_WORKFLOW,
@@ -5,12 +6,16 @@ import {
   RELATED_ORDER_ID,
   WEBHOOK_TASK_QUEUE,
   deliveryWorkflowId,
+  recordChanged,
   type DeliveryInput,
   type DeliveryWorkflow,
 } from '../../workflows/messages';
-import { moveClockOrStart, type TemporalAccess } from './call';
+import { callOnce, moveClockOrStart, signalOrStart, type TemporalAccess } from './call';
 
-/** Workflows of webhooks. */
+/**
+ * Workflows of webhooks. A method that has a deadline (epoch milliseconds) throws ServiceUnavailable when it is not
+ * carried out by then.
+ */
 export class Deliveries {
   constructor(private readonly temporal: TemporalAccess) {}
 
@@ -19,11 +24,23 @@ export class Deliveries {
    * Operators find it by its order or project. Its tasks, and those of its attempts, are dispatched fairly among
    * projects: when one has hundreds waiting, the task of another does not wait for all of them.
    */
-  async start(delivery: StartedDelivery): Promise<void> {
-    await this.temporal.client.workflow.start<DeliveryWorkflow>(DELIVERY_WORKFLOW, {
-      ...deliveryStart(delivery),
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+  async start(delivery: StartedDelivery, deadline_at?: number): Promise<void> {
+    await this.call(deadline_at, async ({ workflow }) => {
+      await workflow.start<DeliveryWorkflow>(DELIVERY_WORKFLOW, {
+        ...deliveryStart(delivery),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      });
+    });
+  }
+
+  /** The delivery's workflow reads the record and goes on from there; one that is closed or lost starts again. */
+  async recordChanged(delivery: StartedDelivery, deadline_at?: number): Promise<void> {
+    await this.call(deadline_at, async ({ workflow }) => {
+      await workflow.signalWithStart<DeliveryWorkflow>(
+        DELIVERY_WORKFLOW,
+        signalOrStart(deliveryStart(delivery), recordChanged),
+      );
     });
   }
 
@@ -33,6 +50,12 @@ export class Deliveries {
       DELIVERY_WORKFLOW,
       moveClockOrStart(deliveryStart({ ...delivery, clock_offset_ms: offset_ms }), offset_ms),
     );
+  }
+
+  private async call(deadline_at: number | undefined, work: (client: Client) => Promise<void>): Promise<void> {
+    const { client } = this.temporal;
+    if (deadline_at === undefined) await work(client);
+    else await callOnce(client, deadline_at, () => work(client));
   }
 }
 

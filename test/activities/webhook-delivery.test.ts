@@ -50,10 +50,12 @@ function run<Result>(
   const scheduledTimestampMs = Date.now() + (waited_ms === 0 ? 60_000 : -waited_ms);
   return new MockActivityEnvironment({ scheduledTimestampMs }, { logger: errorsOnly }).run(activity, input);
 }
+/** When the n-th attempt is due, however long those before it took. */
+const dueAt = (n: number) => NOW + (n - 1) * 150_000;
 const attempt = (id: DeliveryId, n: number, made: Made = activities()) =>
-  run(made.attemptDelivery, { ...id, attempt: n, now: NOW });
+  run(made.attemptDelivery, { ...id, now: dueAt(n) });
 const attemptLocally = (id: DeliveryId, n: number, made: Made = activities()) =>
-  run(made.attemptDeliveryLocally, { ...id, attempt: n, now: NOW });
+  run(made.attemptDeliveryLocally, { ...id, now: dueAt(n) });
 
 /** A sender whose every attempt ends like this. */
 const answering = (failure: string | undefined, duration_ms: number) =>
@@ -89,13 +91,13 @@ describe('attemptDelivery', () => {
   test('rules 13.6: two minutes run from the end of the attempt, however long its task waited for a slot', async () => {
     const id = await aDelivery();
     const made = answering('answered 500', 300);
-    const { next_attempt_at } = await run(made.attemptDelivery, { ...id, attempt: 1, now: NOW }, 30_000);
+    const { next_attempt_at } = await run(made.attemptDelivery, { ...id, now: NOW }, 30_000);
     const begun = Date.parse((await attempts(id.order_id))[0]!.started);
     expect(begun).toBeGreaterThanOrEqual(NOW + 30_000);
     expect(next_attempt_at).toBe(begun + 300 + 120_000);
   });
 
-  test('without a number it goes on from the record: not before the next attempt is due, then with the next number', async () => {
+  test('it goes on from the record: not before the next attempt is due, then with the next number', async () => {
     const id = await aDelivery();
     const made = answering('answered 500', 0);
     expect(await run(made.attemptDelivery, { ...id, now: NOW })).toMatchObject({ attempts: 1 });
@@ -130,6 +132,7 @@ describe('attemptDelivery', () => {
 
   test('a sender that never ends: the attempt is recorded as failed, and its slot comes back', async () => {
     const id = await aDelivery();
+    await attempt(id, 1, answering('answered 500', 1));
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date'] });
     let sent = () => {};
     const sending = new Promise<void>((resolve) => (sent = resolve));
@@ -149,6 +152,7 @@ describe('attemptDelivery', () => {
     'rules 13.5 and 13.6: attempt %i may take %i ms, and when it fails the delivery is %s',
     async (n, time_limit_ms, status) => {
       const id = await aDelivery();
+      for (let before = 1; before < n; before += 1) await attempt(id, before, answering('answered 500', 3));
       const asked: WebhookRequest[] = [];
       const refusing = activities({
         postWebhook: (webhook) => {

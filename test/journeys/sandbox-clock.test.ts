@@ -76,7 +76,7 @@ async function pay(url: string, number: string): Promise<number> {
 
 const nextAt = async (id: string, event: string) => {
   const { next } = await timelineOf(id);
-  return Date.parse(next.find((one) => one.event === event)!.at);
+  return Date.parse(next.find((one) => one.event === event)!.at!);
 };
 const attempts = async (id: string) => (await eventsOf(id, 'webhook.attempt')).length;
 /** Waits until the first attempt of the order's webhook has failed. */

@@ -1,5 +1,13 @@
+import pino from 'pino';
+import { v7 as uuidv7 } from 'uuid';
+import type { ManageContext, ManageServices } from '../../api/manage/manager';
+import { deliveryOperations } from '../../api/manage/operations/deliveries';
+import type { Write } from '../../api/operation';
+import type { DeliveryAnswer } from '../../src/contract/delivery';
 import type { Database } from '../../src/db/connection';
+import { updateDelivery } from '../../src/db/deliveries';
 import { moveOrder } from '../../src/db/move-order';
+import type { DeliveryId } from '../../src/domain/delivery';
 import { NOW, aStoredOrder } from './builders';
 import { PROJECT } from './database';
 
@@ -11,4 +19,30 @@ export async function aDelivery(
   const order = await aStoredOrder(db, { project_id, webhook_url: 'https://shop.example/hook' });
   await moveOrder(db, order, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
   return { order_id: order.id, n: 1 };
+}
+
+/** Pauses a webhook that is due at NOW, in the record alone. */
+export async function pauseDelivery(db: Database, delivery: DeliveryId): Promise<void> {
+  await db.transaction((trx) => updateDelivery(trx, delivery, { status: 'paused', next_attempt_at: NOW }));
+}
+
+/** What an operator asks for at the command line, carried out with these services. */
+export async function requestOfOperator(
+  services: Pick<ManageServices, 'db' | 'deliveries'>,
+  { order_id, n }: DeliveryId,
+  operation: 'deliverNow' | 'pauseDelivery' | 'resumeDelivery',
+): Promise<DeliveryAnswer> {
+  const context = {
+    caller: { id: 'tester', log: {}, actor: { kind: 'command_line', id: 'tester' }, role: 'operator' },
+    request_id: uuidv7(),
+    deadline_at: Date.now() + 10_000,
+    log: pino({ level: 'silent' }),
+  } as unknown as ManageContext;
+  const run = deliveryOperations(services)[operation];
+  const { db, write, afterCommit } = (await run(context, {
+    params: { id: `${order_id}-${n}` },
+  })) as Write<DeliveryAnswer>;
+  const answer = await db.transaction(write);
+  await afterCommit?.();
+  return answer;
 }

@@ -19,6 +19,7 @@ import {
 } from '../../workflows/messages';
 import { CARDS, type CardName } from './cards';
 import { PROJECT } from './database';
+import { requestOfOperator } from './deliveries';
 import { Merchant } from './client';
 import {
   BY_TOKEN,
@@ -324,6 +325,24 @@ export const FLOWS: Record<string, (world: WorkflowEnvironment, receiver: Receiv
   },
   async 'delivery-received-at-third'(world, receiver) {
     return await deliver(world, receiver, (n) => (n < 3 ? 500 : 200));
+  },
+  async 'delivery-paused-resumed-and-delivered-now'(world, receiver) {
+    receiver.received.splice(0);
+    receiver.answer((response, n) => response.writeHead(n < 3 ? 500 : 200).end());
+    const { id: order_id } = await createAnOrder(world, { card_number: CARDS.approved.number });
+    const { db } = world.database;
+    const { deliveries } = createWorkflows({ client: world.env.client, db });
+    const failed = async (times: number) =>
+      await until('attempts failed', async () => (await db('webhook_attempts').where({ order_id })).length === times);
+    const request = (operation: Parameters<typeof requestOfOperator>[2]) =>
+      requestOfOperator({ db, deliveries }, { order_id, n: 1 }, operation);
+    await failed(1);
+    await request('pauseDelivery');
+    await world.env.sleep(10 * MINUTE);
+    await request('resumeDelivery');
+    await failed(2);
+    await request('deliverNow');
+    return await untilClosed(world, deliveryWorkflowId({ order_id, n: 1 }));
   },
   async 'delivery-failed'(world, receiver) {
     return await deliver(world, receiver, () => 500);

@@ -32,8 +32,9 @@ export interface ManageHost {
   readonly url: string;
   /** Every log line. */
   readonly lines: string[];
-  /** Deliveries whose workflow was started. */
+  /** Deliveries whose workflow was started, and those whose workflow was told that the record has changed. */
   readonly started: { order_id: string; n: number }[];
+  readonly told: { order_id: string; n: number }[];
   /** A client that is made in the record. */
   aClient(role: Role, merchant_id?: string): Promise<Credentials>;
   /** The answer of the token endpoint to a form; absent fields are those of a good one. */
@@ -53,6 +54,7 @@ export async function aManageHost(): Promise<ManageHost> {
   const { db } = database;
   const lines: string[] = [];
   const started: ManageHost['started'] = [];
+  const told: ManageHost['told'] = [];
   const issuer = 'https://manage.example.com';
   const tokens = new Tokens({ db, secrets, issuer });
   const app = createApp({
@@ -63,7 +65,10 @@ export async function aManageHost(): Promise<ManageHost> {
       operations: createManageOperations({
         db,
         secrets,
-        deliveries: { start: (delivery) => Promise.resolve(void started.push(delivery)) },
+        deliveries: {
+          start: (delivery) => Promise.resolve(void started.push(delivery)),
+          recordChanged: (delivery) => Promise.resolve(void told.push(delivery)),
+        },
         webhook_private_addresses: true,
       }),
       authenticate: authenticateByToken({ db, tokens }),
@@ -93,6 +98,7 @@ export async function aManageHost(): Promise<ManageHost> {
     url: server.url,
     lines,
     started,
+    told,
     async aClient(role, merchant_id) {
       const [client_id, client_secret] = [uuidv7(), newClientSecret()];
       const client = { client_id, name: `A client: ${role}`, role, merchant_id: merchant_id ?? null };

@@ -1,9 +1,9 @@
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { eventNamesOf } from '../../src/bench/history';
 import { Deliveries } from '../../src/temporal/deliveries';
-import { deliverNow, deliveryWorkflowId } from '../../workflows/messages';
+import { deliveryWorkflowId } from '../../workflows/messages';
 import { CARDS } from '../support/cards';
 import { PROJECT } from '../support/database';
+import { requestOfOperator } from '../support/deliveries';
 import { MINUTE, createAnOrder } from '../support/orders';
 import { startReceiver, type Receiver } from '../support/receiver';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
@@ -107,13 +107,15 @@ describe('between two attempts', () => {
     await until('it waits', async () => count(await eventsOf(order_id).catch(() => []), 'TIMER_STARTED') === 1);
     return order_id;
   }
-  const start = (order_id: string) =>
-    new Deliveries({ client: world.env.client, db: world.database.db }).start({
-      order_id,
-      n: 1,
-      project_id: PROJECT.id,
-    });
-  const deliver = (order_id: string) => deliveryOf(order_id).executeUpdate(deliverNow);
+  const deliveries = () => new Deliveries({ client: world.env.client, db: world.database.db });
+  const start = (order_id: string) => deliveries().start({ order_id, n: 1, project_id: PROJECT.id });
+  const request = (order_id: string, operation: Parameters<typeof requestOfOperator>[2]) =>
+    requestOfOperator({ db: world.database.db, deliveries: deliveries() }, { order_id, n: 1 }, operation);
+  const detailsOf = async (order_id: string) =>
+    (await deliveryOf(order_id).query<{ currentDetails: string }>(METADATA)).currentDetails;
+  const PAUSED = '1 of 10 attempts failed (the last one: answered 500). **Webhook paused before attempt 2 of 10.**';
+  const isPaused = (order_id: string) =>
+    until('the workflow knows of the pause', async () => (await detailsOf(order_id)) === PAUSED);
 
   test('a delivery whose workflow was terminated goes on at the next attempt, when that is due', async () => {
     const order_id = await waiting(2);
@@ -139,9 +141,9 @@ describe('between two attempts', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('deliverNow makes the next of the ten attempts at once', async () => {
+  test('rules 13.10: delivered now, the next of the ten attempts is made at once', async () => {
     const order_id = await waiting();
-    await deliver(order_id);
+    await request(order_id, 'deliverNow');
     expect(await deliveryOf(order_id).result()).toBe('delivered');
     const attempts = await attemptsOf(order_id);
     expect(attempts.map(({ attempt, time_limit_ms }) => [attempt, time_limit_ms])).toEqual([
@@ -151,31 +153,56 @@ describe('between two attempts', () => {
     expect(gaps(attempts)[0]).toBeLessThan(120_000);
   });
 
-  test('deliverNow of one that fails again: two minutes run anew, and ten attempts are all', async () => {
+  test('rules 13.10: delivered now, paused and resumed: two minutes run from each attempt, and ten attempts are all', async () => {
     const order_id = await waiting(10);
-    await deliver(order_id);
+    await request(order_id, 'deliverNow');
+    await until('the second attempt failed', async () => (await attemptsOf(order_id)).length === 2);
+    await request(order_id, 'pauseDelivery');
+    await world.env.sleep(30 * MINUTE);
+    expect(await attemptsOf(order_id)).toHaveLength(2);
+    await request(order_id, 'resumeDelivery');
     expect(await deliveryOf(order_id).result()).toBe('failed');
     const attempts = await attemptsOf(order_id);
     expect(attempts).toHaveLength(10);
-    const [skipped, ...others] = gaps(attempts);
-    expect([skipped! < 120_000, others.every((gap) => gap >= 120_000)]).toEqual([true, true]);
+    const [skipped, paused, ...others] = gaps(attempts);
+    expect([skipped! < 120_000, paused! >= 30 * MINUTE]).toEqual([true, true]);
+    for (const gap of others) expect([gap >= 120_000, gap < 125_000]).toEqual([true, true]);
   });
 
-  test('deliverNow is refused while an attempt is being made, and once the delivery is final', async () => {
-    const answers: (() => void)[] = [];
-    receiver.answer((response, n) => {
-      if (n === 1) setTimeout(() => response.writeHead(500).end(), 1_100);
-      else answers.push(() => void response.writeHead(200).end());
-    });
-    const order_id = await paid();
-    await until('it waits', async () => count(await eventsOf(order_id).catch(() => []), 'TIMER_STARTED') === 1);
-    await deliver(order_id);
-    await receiver.waitFor(2);
-    await expect(deliver(order_id)).rejects.toMatchObject({ cause: { type: 'Conflict' } });
-    for (const answer of answers) answer();
+  test('rules 13.10: one that is resumed before its time is attempted at its time', async () => {
+    const order_id = await waiting();
+    await request(order_id, 'pauseDelivery');
+    await isPaused(order_id);
+    await request(order_id, 'resumeDelivery');
     expect(await deliveryOf(order_id).result()).toBe('delivered');
-    await expect(deliver(order_id)).rejects.toThrow(WorkflowNotFoundError);
-    expect(receiver.received).toHaveLength(2);
+    const [gap] = gaps(await attemptsOf(order_id));
+    expect([gap! >= 120_000, gap! < 125_000]).toEqual([true, true]);
+  });
+
+  test('rules 13.10: a pause of which the workflow was not told holds all the same', async () => {
+    const order_id = await waiting();
+    const silent = { start: () => Promise.resolve(), recordChanged: () => Promise.reject(new Error('unavailable')) };
+    await requestOfOperator({ db: world.database.db, deliveries: silent }, { order_id, n: 1 }, 'pauseDelivery');
+    await world.env.sleep(10 * MINUTE);
+    expect(await attemptsOf(order_id)).toHaveLength(1);
+    await isPaused(order_id);
+    await request(order_id, 'resumeDelivery');
+    expect(await deliveryOf(order_id).result()).toBe('delivered');
+  });
+
+  test('a paused delivery whose workflow was terminated is paused when it is started again, and so it can be resumed', async () => {
+    const order_id = await waiting();
+    await request(order_id, 'pauseDelivery');
+    await isPaused(order_id);
+    await deliveryOf(order_id).terminate();
+    await start(order_id);
+    await isPaused(order_id);
+    await world.env.sleep(10 * MINUTE);
+    expect(await attemptsOf(order_id)).toHaveLength(1);
+    await deliveryOf(order_id).terminate();
+    await request(order_id, 'resumeDelivery');
+    expect(await deliveryOf(order_id).result()).toBe('delivered');
+    expect(await attemptsOf(order_id)).toHaveLength(2);
   });
 
   test('an operator reads what it waits for', async () => {
@@ -184,8 +211,7 @@ describe('between two attempts', () => {
       .db('webhook_deliveries')
       .where({ order_id })
       .first('next_attempt_at')) as { next_attempt_at: string };
-    const { currentDetails } = await deliveryOf(order_id).query<{ currentDetails: string }>(METADATA);
-    expect(currentDetails).toBe(
+    expect(await detailsOf(order_id)).toBe(
       `1 of 10 attempts failed (the last one: answered 500). Webhook attempt 2 of 10, at ${new Date(next_attempt_at).toISOString()}.`,
     );
     await deliveryOf(order_id).terminate();

@@ -1,10 +1,16 @@
+import type { DeliveryAnswer } from '../../../src/contract/delivery';
+import { lockDelivery, updateDelivery } from '../../../src/db/deliveries';
 import { findDeliveryView, listDeliveryViews, type DeliveryView } from '../../../src/db/delivery-views';
-import { redeliver } from '../../redeliver';
+import { afterRequest, type DeliveryRequest } from '../../../src/domain/delivery';
+import { clockOf } from '../../clock';
+import type { Write } from '../../operation';
 import { presentDelivery } from '../../present-delivery';
-import { requireOwn, type ManageOperation, type ManageServices, type Manager } from '../manager';
+import { redeliver } from '../../redeliver';
+import { audited, requireOwn, type ManageContext, type ManageOperation } from '../manager';
+import type { ManageServices, Manager } from '../manager';
 import { presentPage } from '../present';
 
-/** Webhooks on their way to receivers (rules 13.12, 13.13). */
+/** Webhooks on their way to receivers (rules 13.10, 13.12, 13.13). */
 export function deliveryOperations(services: Pick<ManageServices, 'db' | 'deliveries'>) {
   const { db } = services;
   const ownDelivery = async (caller: Manager, id: string): Promise<DeliveryView> => {
@@ -12,19 +18,59 @@ export function deliveryOperations(services: Pick<ManageServices, 'db' | 'delive
     const view = await findDeliveryView(db, { order_id: id.slice(0, cut), n: Number(id.slice(cut + 1)) });
     return requireOwn(caller, view, ({ merchant_id }) => merchant_id, 'webhook delivery');
   };
+  const requested =
+    (request: DeliveryRequest): ManageOperation<'deliverNow' | 'pauseDelivery' | 'resumeDelivery'> =>
+    async (context, { params: { id } }) =>
+      carryOut(services, context, await ownDelivery(context.caller, id), request);
 
   const operations: {
     listDeliveries: ManageOperation<'listDeliveries'>;
     getDelivery: ManageOperation<'getDelivery'>;
     redeliver: ManageOperation<'redeliver'>;
+    deliverNow: ManageOperation<'deliverNow'>;
+    pauseDelivery: ManageOperation<'pauseDelivery'>;
+    resumeDelivery: ManageOperation<'resumeDelivery'>;
   } = {
     listDeliveries: async ({ caller }, { query: { project_id, order_id, status, since, ...page } }) => {
       const filter = { merchant_id: caller.merchant_id, project_id, order_id, status, since };
       return presentPage(await listDeliveryViews(db, filter, page), presentDelivery);
     },
     getDelivery: async ({ caller }, { params: { id } }) => presentDelivery(await ownDelivery(caller, id)),
-    redeliver: async ({ caller, request_id, log }, { params: { id } }) =>
-      redeliver(services, await ownDelivery(caller, id), { actor: caller.actor, request_id, log }),
+    redeliver: async ({ caller, request_id, deadline_at, log }, { params: { id } }) =>
+      redeliver(services, await ownDelivery(caller, id), { actor: caller.actor, request_id, deadline_at, log }),
+    deliverNow: requested('deliver_now'),
+    pauseDelivery: requested('pause'),
+    resumeDelivery: requested('resume'),
   };
   return operations;
+}
+
+/**
+ * Changes when the next attempt of a delivery is made (rules 13.10). Throws Conflict. The workflow learns of it
+ * afterwards; where that fails, it finds a pause when its timer ends, and recovery tells it of all else.
+ */
+function carryOut(
+  services: Pick<ManageServices, 'db' | 'deliveries'>,
+  context: ManageContext,
+  delivery: DeliveryView,
+  request: DeliveryRequest,
+): Write<DeliveryAnswer> {
+  const { deadline_at, log } = context;
+  return {
+    ...audited(services, context, async (trx) => {
+      await lockDelivery(trx, delivery);
+      const present = (await findDeliveryView(trx, delivery))!;
+      const { status, next_attempt_at, merchant_id } = present;
+      const due = next_attempt_at === null ? {} : { next_attempt_at: Date.parse(next_attempt_at) };
+      await updateDelivery(trx, delivery, afterRequest({ status, ...due }, request, clockOf(present).now()));
+      const [before, after] = [presentDelivery(present), presentDelivery((await findDeliveryView(trx, delivery))!)];
+      const object = { kind: 'webhook', id: after.id };
+      return { answer: after, change: { action: `webhook.${request}`, object, merchant_id, before, after } };
+    }),
+    async afterCommit() {
+      await services.deliveries.recordChanged(delivery, deadline_at).catch((error: unknown) => {
+        log.warn({ err: error }, 'the workflow of the webhook learns of the change later');
+      });
+    },
+  };
 }

@@ -206,10 +206,10 @@ export type Delivery = {
     project_id: string;
     event: "status_changed";
     url: string;
-    /** `new` until a receiver answered 2xx or ten attempts failed. */
-    status: "new" | "delivered" | "failed";
+    /** `new` or `paused` until a receiver answered 2xx or ten attempts failed. */
+    status: "new" | "paused" | "delivered" | "failed";
     created: string;
-    /** When it is sent, or sent again; absent once it is final. */
+    /** When it is sent, or sent again; absent while it is paused and once it is final. */
     next_attempt_at?: string;
     /** The first delivery of the same event; absent on that one. */
     redelivery_of?: string;
@@ -1024,7 +1024,7 @@ export function revokeClient({ clientId, idempotencyKey }: {
 export function listDeliveries({ projectId, orderId, status, since, limit, cursor }: {
     projectId?: string;
     orderId?: string;
-    status?: "new" | "delivered" | "failed";
+    status?: "new" | "paused" | "delivered" | "failed";
     since?: string;
     limit?: number;
     cursor?: string;
@@ -1121,6 +1121,132 @@ export function redeliver({ id, idempotencyKey }: {
         status: 503;
         data: Error;
     }>(`/v1/webhook-deliveries/${encodeURIComponent(id)}/redeliver/`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    });
+}
+/**
+ * Deliver a webhook now
+ */
+export function deliverNow({ id, idempotencyKey }: {
+    id: string;
+    idempotencyKey?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Delivery;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhook-deliveries/${encodeURIComponent(id)}/deliver-now/`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    });
+}
+/**
+ * Pause a webhook delivery
+ */
+export function pauseDelivery({ id, idempotencyKey }: {
+    id: string;
+    idempotencyKey?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Delivery;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhook-deliveries/${encodeURIComponent(id)}/pause/`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    });
+}
+/**
+ * Resume a webhook delivery
+ */
+export function resumeDelivery({ id, idempotencyKey }: {
+    id: string;
+    idempotencyKey?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Delivery;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhook-deliveries/${encodeURIComponent(id)}/resume/`, {
         ...opts,
         method: "POST",
         headers: oazapfts.mergeHeaders(opts?.headers, {

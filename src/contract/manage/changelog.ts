@@ -16,6 +16,19 @@ interface ChangelogEntry {
 /** What `GET /v1/changelog/` answers, newest first. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    version: '1.1.0',
+    date: '2026-11-22',
+    text: 'A webhook delivery that waits for its next attempt can be paused, resumed and delivered now. Its status may be paused.',
+    operations: {
+      deliverNow: '424dafa1ac4d',
+      getDelivery: '13293ca1185f',
+      listDeliveries: '064cc27e7746',
+      pauseDelivery: '3f50aea1c32a',
+      redeliver: 'bd55285c9046',
+      resumeDelivery: 'a7117981c98b',
+    },
+  },
+  {
     version: '1.0.0',
     date: '2026-11-22',
     text: 'The first version: merchants, projects, API keys, webhook secrets, clients, webhook deliveries, the audit trail and this changelog.',

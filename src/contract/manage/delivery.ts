@@ -7,6 +7,8 @@ import { pageQuery, pageSchema } from './lists';
 
 export const deliveryPageSchema = pageSchema(deliverySchema);
 
+const WAITING = 'Conflict when the delivery is final, paused, or being sent at this moment.';
+
 export const DELIVERY_ROUTES = {
   listDeliveries: {
     method: 'get',
@@ -43,5 +45,39 @@ export const DELIVERY_ROUTES = {
     versioned: false,
     success: 201,
     errors: ['NotFound'],
+  },
+  deliverNow: {
+    method: 'post',
+    path: '/v1/webhook-deliveries/{id}/deliver-now/',
+    summary: 'Deliver a webhook now',
+    description: `Makes the next of the ten attempts at once. ${WAITING}`,
+    params: deliveryParams,
+    output: deliverySchema,
+    versioned: false,
+    success: 200,
+    errors: ['NotFound', 'Conflict'],
+  },
+  pauseDelivery: {
+    method: 'post',
+    path: '/v1/webhook-deliveries/{id}/pause/',
+    summary: 'Pause a webhook delivery',
+    description: `Makes no further attempt until the delivery is resumed. ${WAITING}`,
+    params: deliveryParams,
+    output: deliverySchema,
+    versioned: false,
+    success: 200,
+    errors: ['NotFound', 'Conflict'],
+  },
+  resumeDelivery: {
+    method: 'post',
+    path: '/v1/webhook-deliveries/{id}/resume/',
+    summary: 'Resume a webhook delivery',
+    description:
+      'Goes on with the attempts that are left of the ten: the next is made at its time, or at once when that has passed. Conflict when the delivery is not paused.',
+    params: deliveryParams,
+    output: deliverySchema,
+    versioned: false,
+    success: 200,
+    errors: ['NotFound', 'Conflict'],
   },
 } as const satisfies Record<string, Route>;

@@ -2,6 +2,7 @@ import { DELIVERY_EXAMPLE, REDELIVERY_EXAMPLE } from '../examples';
 import type { Examples } from '../routes';
 import type { API_KEY_ROUTES, ApiKeyAnswer } from './api-key';
 import type { CLIENT_ROUTES, ClientAnswer } from './client';
+import type { DeliveryAnswer } from '../delivery';
 import type { DELIVERY_ROUTES } from './delivery';
 import type { AuditEntry, HISTORY_ROUTES } from './history';
 import type { MERCHANT_ROUTES, Merchant } from './merchant';
@@ -13,6 +14,12 @@ const CLIENT_ID = '3f0e7b52-1c94-4d0a-8e57-6b2d9a41c7f3';
 const KEY_ID = '5f3a9c0d21b7';
 const CREATED = '2026-01-15T12:00:05.433000+00:00';
 const MODIFIED = '2026-01-16T09:30:00.310000+00:00';
+
+const waiting: DeliveryAnswer = {
+  ...DELIVERY_EXAMPLE,
+  status: 'new',
+  next_attempt_at: '2026-01-15T12:02:06.171000+00:00',
+};
 
 const merchant: Merchant = {
   id: MERCHANT_ID,
@@ -120,6 +127,12 @@ export const MANAGE_EXAMPLES: Examples<Routes> = {
   listDeliveries: { answer: { items: [DELIVERY_EXAMPLE] } },
   getDelivery: { params: { id: DELIVERY_EXAMPLE.id }, answer: DELIVERY_EXAMPLE },
   redeliver: { params: { id: DELIVERY_EXAMPLE.id }, answer: REDELIVERY_EXAMPLE },
+  deliverNow: {
+    params: { id: DELIVERY_EXAMPLE.id },
+    answer: { ...waiting, next_attempt_at: '2026-01-15T12:00:31.070000+00:00' },
+  },
+  pauseDelivery: { params: { id: DELIVERY_EXAMPLE.id }, answer: { ...DELIVERY_EXAMPLE, status: 'paused' } },
+  resumeDelivery: { params: { id: DELIVERY_EXAMPLE.id }, answer: waiting },
   listAuditTrail: { answer: { items: [entry] } },
   getChangelog: {
     answer: { items: [{ version: '1.0.0', date: '2026-01-15', text: 'The first version of this interface.' }] },

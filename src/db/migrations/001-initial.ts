@@ -349,15 +349,15 @@ export async function up(knex: Knex): Promise<void> {
       order_id uuid not null references orders,
       n integer not null,
       url text not null,
-      status text not null default 'new' check (status in ('new', 'delivered', 'failed')),
-      -- When it is sent, or sent again; null once it is final.
+      status text not null default 'new' check (status in ('new', 'paused', 'delivered', 'failed')),
+      -- When it is sent, or sent again, unless it is paused; null once it is final.
       next_attempt_at timestamptz,
       -- The first delivery of the same event.
       redelivery_of integer,
       created timestamptz not null,
       primary key (order_id, n),
       foreign key (order_id, redelivery_of) references webhook_deliveries,
-      check ((next_attempt_at is not null) = (status = 'new'))
+      check ((next_attempt_at is not null) = (status in ('new', 'paused')))
     );
 
     create table webhook_attempts (

@@ -54,6 +54,9 @@ export const COMMANDS: Readonly<Record<string, { description: string; commands: 
       { verb: 'list', operation: 'listDeliveries' },
       { verb: 'show', operation: 'getDelivery' },
       { verb: 'redeliver', operation: 'redeliver' },
+      { verb: 'deliver-now', operation: 'deliverNow' },
+      { verb: 'pause', operation: 'pauseDelivery' },
+      { verb: 'resume', operation: 'resumeDelivery' },
     ],
   },
   audit: {

@@ -2,7 +2,7 @@ import { MANAGE_EXAMPLES } from '../../../src/contract/manage/examples';
 import { MANAGE_API, type ManageRoutes } from '../../../src/contract/manage/manage-api';
 import { errorSchema } from '../../../src/contract/error';
 import type { Route } from '../../../src/contract/routes';
-import { aDelivery } from '../../support/deliveries';
+import { aDelivery, pauseDelivery } from '../../support/deliveries';
 import { aManageHost, type Answer, type ManageHost } from '../../support/manage';
 
 /** Who may call what (rules 21.6): every operation of the document with every kind of caller. */
@@ -45,6 +45,7 @@ async function pathOf({ path }: Route): Promise<string> {
       (await make('/v1/clients/', { name: 'C', role: 'merchant', merchant_id: own }))['client_id']!,
     delivery_id: async () => {
       const { order_id, n } = await aDelivery(host.database.db, await project());
+      if (path.endsWith('/resume/')) await pauseDelivery(host.database.db, { order_id, n });
       return `${order_id}-${n}`;
     },
     id: async () => (await make(`/v1/projects/${await project()}/api-keys/`, {}))['id']!,

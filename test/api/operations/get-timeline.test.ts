@@ -68,7 +68,7 @@ test('rules 23.2: while the outcome is unknown it says when the processor was as
   const asked = entries.find(({ event }) => event === 'processor.asked');
   expect(asked?.text).toMatch(/^The processor was asked for the outcome.*: not known yet$/);
   expect(next).toEqual([{ at: expect.any(String), event: 'processor.asked', text: 'Asks the processor again' }]);
-  expect(Date.parse(next[0]!.at)).toBeGreaterThan(Date.parse(asked!.at));
+  expect(Date.parse(next[0]!.at!)).toBeGreaterThan(Date.parse(asked!.at));
 });
 
 test('nothing of the customer; 401 for another project, 404 for an unknown id', async () => {

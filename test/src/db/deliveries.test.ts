@@ -1,6 +1,7 @@
 import { findDelivery, recordAttempt } from '../../../src/db/deliveries';
 import { moveOrder } from '../../../src/db/move-order';
 import { NOW, aStoredOrder } from '../../support/builders';
+import { pauseDelivery } from '../../support/deliveries';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
 
 let database: TestDatabase;
@@ -73,4 +74,18 @@ test('an attempt that is recorded stays as it is, and so does what it decided; a
   const delivered = await findDelivery(database.db, id);
   expect(delivered!.status).toBe('delivered');
   expect(delivered).not.toHaveProperty('next_attempt_at');
+});
+
+test('an attempt that began before the pause counts: failed it leaves the pause, received it ends the delivery', async () => {
+  const id = await aDelivery();
+  await pauseDelivery(database.db, id);
+  expect(await recordAttempt(database.db, id, attempt(1), AGAIN)).toBe(true);
+  expect(await findDelivery(database.db, id)).toMatchObject({
+    status: 'paused',
+    attempts: 1,
+    next_attempt_at: AGAIN.next_attempt_at,
+  });
+  const received = { ...attempt(2), status_code: 200, failure: undefined };
+  expect(await recordAttempt(database.db, id, received, { status: 'delivered' })).toBe(true);
+  expect(await findDelivery(database.db, id)).toMatchObject({ status: 'delivered', attempts: 2 });
 });

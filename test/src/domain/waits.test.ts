@@ -1,5 +1,5 @@
 import type { OrderRecord } from '../../../src/domain/order-record';
-import { deliveryWait, linkWait, minorUnitsInWords, waitsOf } from '../../../src/domain/waits';
+import { deliveryWait, linkWait, minorUnitsInWords, pausedDelivery, waitsOf } from '../../../src/domain/waits';
 import { anOrderRecord } from '../../support/order-record';
 
 const polled = (order: OrderRecord): OrderRecord => ({
@@ -66,6 +66,13 @@ test('a webhook waits for its next attempt until it is final', () => {
   const delivery = { status: 'new', attempts: 3, next_attempt_at: 700, clock_offset_ms: 0, is_slow: false } as const;
   expect(deliveryWait(delivery)).toEqual({ at: 700, event: 'webhook.attempt', text: 'Webhook attempt 4 of 10' });
   expect(deliveryWait({ ...delivery, status: 'delivered' })).toBeUndefined();
+  expect(pausedDelivery(delivery)).toBeUndefined();
+});
+
+test('a paused webhook waits for no instant, and says so', () => {
+  const delivery = { status: 'paused', attempts: 3, next_attempt_at: 700, clock_offset_ms: 0, is_slow: false } as const;
+  expect(deliveryWait(delivery)).toBeUndefined();
+  expect(pausedDelivery(delivery)).toEqual({ event: 'webhook.paused', text: 'Webhook paused before attempt 4 of 10' });
 });
 
 test('a payment link waits for its end, unless a payment is in progress', () => {

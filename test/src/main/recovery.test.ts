@@ -429,7 +429,7 @@ describe('what it asks Temporal for', () => {
     return [
       `start ${orderWorkflowId(refund.id)}`,
       `signal ${orderWorkflowId(order_id)}`,
-      ...paid.map((one) => `start ${deliveryWorkflowId({ order_id: one.order_id, n: 1 })}`),
+      ...paid.map((one) => `signal ${deliveryWorkflowId({ order_id: one.order_id, n: 1 })}`),
     ].toSorted();
   }
 
@@ -514,8 +514,8 @@ describe('what it asks Temporal for', () => {
 
   test.each([
     ['refund', /^start order:/],
-    ['order', /^signal/],
-    ['webhook', /^start webhook/],
+    ['order', /^signal order/],
+    ['webhook', /^signal webhook/],
   ])('one %s that cannot be continued stops no other, and is left until its next check', async (_what, which) => {
     const expected = await leftBehind();
     const failing = expected.find((what) => which.test(what))!;

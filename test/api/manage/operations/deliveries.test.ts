@@ -1,5 +1,7 @@
 import type { DeliveryAnswer } from '../../../../src/contract/delivery';
+import type { AuditEntry } from '../../../../src/contract/manage/history';
 import { recordAttempt } from '../../../../src/db/deliveries';
+import type { DeliveryId } from '../../../../src/domain/delivery';
 import { NOW } from '../../../support/builders';
 import { PROJECT } from '../../../support/database';
 import { aDelivery } from '../../../support/deliveries';
@@ -21,6 +23,9 @@ const redeliver = (id: string, headers: Record<string, string> = {}) =>
 const list = async (query: string) =>
   (await host.send<{ items: DeliveryAnswer[]; next?: string }>('GET', `/v1/webhook-deliveries/?${query}`, { token }))
     .body;
+
+const auditOf = async (object: string) =>
+  (await host.send<{ items: AuditEntry[] }>('GET', `/v1/audit-trail/?object=${object}`, { token })).body.items;
 
 test('a delivery shows every attempt: duration, status code or the kind of failure, and when the next is due', async () => {
   const delivery = await aDelivery(host.database.db);
@@ -87,10 +92,7 @@ test('a redelivery is a delivery of its own about the same event, and names the 
     { order_id: delivery.order_id, n: 2 },
     { order_id: delivery.order_id, n: 3 },
   ]);
-  const audit = await host.send<{ items: { action: string }[] }>('GET', `/v1/audit-trail/?object=${body.id}`, {
-    token,
-  });
-  expect(audit.body.items.map(({ action }) => action)).toEqual(['webhook.redeliver']);
+  expect((await auditOf(body.id)).map(({ action }) => action)).toEqual(['webhook.redeliver']);
 });
 
 test('several at once get numbers of their own; with an Idempotency-Key one is made', async () => {
@@ -101,6 +103,95 @@ test('several at once get numbers of their own; with an Idempotency-Key one is m
   const [first, again] = [await redeliver(idOf(delivery), headers), await redeliver(idOf(delivery), headers)];
   expect([again.status, again.body]).toEqual([first.status, first.body]);
   expect((await list(`order_id=${delivery.order_id}`)).items).toHaveLength(6);
+});
+
+describe('rules 13.10: deliver now, pause, resume', () => {
+  const request = (delivery: DeliveryId, verb: string, headers: Record<string, string> = {}) =>
+    host.send<DeliveryAnswer & { error: string }>('POST', `/v1/webhook-deliveries/${idOf(delivery)}/${verb}/`, {
+      token,
+      headers,
+    });
+  const make = async (delivery: DeliveryId, verbs: string[]) => {
+    const answers = [];
+    for (const verb of verbs) answers.push(await request(delivery, verb));
+    return answers;
+  };
+  const setDue = (delivery: DeliveryId, next_attempt_at: Date) =>
+    host.database.db('webhook_deliveries').where({ order_id: delivery.order_id }).update({ next_attempt_at });
+
+  test('a delivery that waits is paused and resumed, and keeps its time; its workflow is told', async () => {
+    const delivery = await aDelivery(host.database.db);
+    const paused = await request(delivery, 'pause');
+    expect((await list(`order_id=${delivery.order_id}&status=paused`)).items).toEqual([paused.body]);
+    const resumed = await request(delivery, 'resume');
+    expect([paused, resumed]).toMatchObject([
+      { status: 200, body: { status: 'paused' } },
+      { status: 200, body: { status: 'new', next_attempt_at: '2030-01-15T12:00:00.000000+00:00' } },
+    ]);
+    expect(paused.body).not.toHaveProperty('next_attempt_at');
+    expect(host.told.slice(-2)).toMatchObject([delivery, delivery]);
+  });
+
+  test('delivered now, and resumed after its time, it is due at once', async () => {
+    const began = Date.now();
+    const [one, other] = [await aDelivery(host.database.db), await aDelivery(host.database.db)];
+    await request(other, 'pause');
+    await setDue(other, new Date(began - 60_000));
+    for (const answer of [await request(one, 'deliver-now'), await request(other, 'resume')]) {
+      expect(answer).toMatchObject({ status: 200, body: { status: 'new' } });
+      const due = Date.parse(answer.body.next_attempt_at!);
+      expect([due >= began, due <= Date.now()]).toEqual([true, true]);
+    }
+  });
+
+  test.each([
+    ['paused, again', ['pause', 'pause']],
+    ['resumed, again', ['pause', 'resume', 'resume']],
+    ['resumed and never paused', ['resume']],
+    ['delivered now while it is paused', ['pause', 'deliver-now']],
+    ['delivered now, again', ['deliver-now', 'deliver-now']],
+    ['paused while it is sent', ['deliver-now', 'pause']],
+  ])('%s: Conflict, and nothing of it in the audit trail', async (_title, verbs) => {
+    const delivery = await aDelivery(host.database.db);
+    const answers = await make(delivery, verbs);
+    expect(answers.map(({ status }) => status)).toEqual([...verbs.slice(1).map(() => 200), 409]);
+    expect(answers.at(-1)!.body).toMatchObject({ error: { type: 'Conflict' } });
+    expect(await auditOf(idOf(delivery))).toHaveLength(verbs.length - 1);
+  });
+
+  test.each(['deliver-now', 'pause', 'resume'])('%s of one that is delivered is a Conflict', async (verb) => {
+    const delivery = await aDelivery(host.database.db);
+    const received = { attempt: 1, time_limit_ms: 4_000, started: NOW, duration_ms: 12, status_code: 200 };
+    await recordAttempt(host.database.db, delivery, received, { status: 'delivered' });
+    expect((await request(delivery, verb)).status).toBe(409);
+  });
+
+  test('of several at once one is carried out; a repeat under its Idempotency-Key gets its answer', async () => {
+    const delivery = await aDelivery(host.database.db);
+    const headers = { 'idempotency-key': `pause-${delivery.order_id}` };
+    const first = await request(delivery, 'pause', headers);
+    expect(await request(delivery, 'pause', headers)).toMatchObject({ status: 200, body: first.body });
+    const answers = await Promise.all(Array.from({ length: 4 }, () => request(delivery, 'resume')));
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409]);
+  });
+
+  test('the audit trail says who did what, with the delivery before and after', async () => {
+    const delivery = await aDelivery(host.database.db);
+    const [paused, resumed, now] = await make(delivery, ['pause', 'resume', 'deliver-now']);
+    const object = { kind: 'webhook', id: idOf(delivery) };
+    expect(await auditOf(idOf(delivery))).toMatchObject([
+      {
+        action: 'webhook.deliver_now',
+        actor: { kind: 'client' },
+        object,
+        before: resumed!.body,
+        after: now!.body,
+        request_id: now!.headers.get('x-request-id'),
+      },
+      { action: 'webhook.resume', object, before: paused!.body, after: resumed!.body },
+      { action: 'webhook.pause', object, before: { status: 'new' }, after: paused!.body },
+    ]);
+  });
 });
 
 test('what is not there is 404, what is no id 400', async () => {
