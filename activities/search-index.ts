@@ -1,14 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { Database } from '../src/db/connection';
-import {
-  addSearchChanges,
-  allOrderIds,
-  countSearchRefusals,
-  existingOrders,
-  reportRows,
-  waitingForSearch,
-} from '../src/db/search';
+import { reportRows } from '../src/db/report-rows';
+import { addSearchChanges, allOrderIds, countSearchRefusals, existingOrders, waitingForSearch } from '../src/db/search';
 import { FIELD_NAMES } from '../src/domain/query/fields';
 import { rowOf } from '../src/domain/query/report';
 import { documentOf, type Document } from '../src/search/documents';

@@ -1,15 +1,18 @@
-import { writeToString } from 'fast-csv';
-import { orderIdsByCreation, recordCondition, reportRows } from '../src/db/search';
+import { text } from 'node:stream/consumers';
+import { format } from 'fast-csv';
+import { recordCondition, reportRows, reportRowsByCreation } from '../src/db/report-rows';
 import { FIELDS, FIELD_NAMES, type Field, type FieldName } from '../src/domain/query/fields';
 import { conditionsOf, matches } from '../src/domain/query/query';
 import { decimalOf, rowOf, type ReportRow } from '../src/domain/query/report';
-import type { Wanted } from '../src/search/reader';
+import type { FoundRow, Wanted } from '../src/search/reader';
 import type { Services } from './merchant';
 import { oneAtATime, type OneAtATime } from './one-at-a-time';
 import { timestamp } from './present';
 
-/** Rows that are read and written at a time. */
-const PAGE = 1_000;
+/** Rows that are read and written at a time: short, as other requests wait meanwhile. */
+const PAGE = 500;
+/** Rows that the index is asked for at a time: it looks for the first of them anew each time. */
+const FOUND_PAGE = 5_000;
 
 type ReportServices = Pick<Services, 'db' | 'search'>;
 
@@ -33,36 +36,40 @@ export function reportsInTurn(services: ReportServices): (wanted: Wanted) => Asy
 }
 
 /** The rows, from the record alone where that can find them, so that these reports go on without the index. */
-async function* pagesOf({ db, search }: ReportServices, wanted: Wanted): AsyncGenerator<ReportRow[]> {
+function pagesOf({ db, search }: ReportServices, wanted: Wanted): AsyncGenerator<ReportRow[]> {
   const { project_id, query, sort } = wanted;
   const condition = sort.field === 'created' ? recordCondition(query) : undefined;
-  if (condition !== undefined) {
-    const direction = sort.direction;
-    for await (const order_ids of orderIdsByCreation(db, { project_id, condition, direction }, PAGE)) {
-      const rows = await reportRows(db, order_ids, FIELD_NAMES);
-      const places = new Map(order_ids.map((order_id, place) => [order_id, place]));
-      const turn = direction === 'asc' ? 1 : -1;
-      yield rows.toSorted(
-        (a, b) => places.get(a.order_id)! - places.get(b.order_id)! || turn * (a.attempt - b.attempt),
-      );
+  return condition === undefined
+    ? foundRows(db, ahead(search.rows(wanted, FOUND_PAGE)), wanted)
+    : reportRowsByCreation(db, { project_id, condition, direction: sort.direction }, FIELD_NAMES, PAGE);
+}
+
+/** What the index finds, as the record has it: a row that has changed may no longer meet the query. */
+async function* foundRows(
+  db: ReportServices['db'],
+  pages: AsyncGenerator<FoundRow[]>,
+  { project_id, query }: Wanted,
+): AsyncGenerator<ReportRow[]> {
+  const subjects = conditionsOf(query).map(({ field }) => field);
+  for await (const page of pages) {
+    for (let begin = 0; begin < page.length; begin += PAGE) {
+      const found = page.slice(begin, begin + PAGE);
+      const order_ids = [...new Set(found.map(({ order_id }) => order_id))];
+      const rows = await reportRows(db, order_ids, [...FIELD_NAMES, ...subjects]);
+      const byPlace = new Map(rows.map((row) => [`${row.order_id} ${row.attempt}`, row]));
+      yield found.flatMap(({ order_id, attempt }) => {
+        const row = byPlace.get(`${order_id} ${attempt}`);
+        return row?.project_id === project_id && matches(query, rowOf(row, subjects)) ? [row] : [];
+      });
     }
-    return;
-  }
-  const needsWords = conditionsOf(query).some(({ field }) => field === 'words');
-  const fields = needsWords ? [...FIELD_NAMES, 'words' as const] : FIELD_NAMES;
-  for await (const found of search.rows(wanted, PAGE)) {
-    const rows = await reportRows(db, [...new Set(found.map(({ order_id }) => order_id))], fields);
-    const byPlace = new Map(rows.map((row) => [`${row.order_id} ${row.attempt}`, row]));
-    // The index finds, the record says what is: a row that has changed may no longer meet the query.
-    yield found.flatMap(({ order_id, attempt }) => {
-      const row = byPlace.get(`${order_id} ${attempt}`);
-      return row?.project_id === project_id && matches(query, rowOf(row)) ? [row] : [];
-    });
   }
 }
 
-/** Reads the next page while this one is written; `inTurn`: when it is its turn. */
-async function* ahead<T>(pages: AsyncGenerator<T>, inTurn: OneAtATime): AsyncGenerator<T> {
+/** Makes the next page while this one is used; `inTurn`: when it is its turn. */
+async function* ahead<T>(
+  pages: AsyncGenerator<T>,
+  inTurn: OneAtATime = (work) => work(),
+): AsyncGenerator<T, undefined> {
   try {
     let next = inTurn(() => pages.next());
     for (;;) {
@@ -80,23 +87,35 @@ async function* ahead<T>(pages: AsyncGenerator<T>, inTurn: OneAtATime): AsyncGen
 
 /** RFC 4180. */
 async function csvOf(rows: readonly ReportRow[]): Promise<string> {
-  return await writeToString(
-    rows.map((row) => FIELD_NAMES.map((field) => cellOf(field, row))),
-    { rowDelimiter: '\r\n', includeEndRowDelimiter: true },
-  );
+  const csv = format({ headers: false, rowDelimiter: '\r\n', includeEndRowDelimiter: true });
+  for (const row of rows) csv.write(COLUMNS.map((cellOf) => cellOf(row)));
+  csv.end();
+  return await text(csv);
 }
 
-function cellOf(field: FieldName, row: ReportRow): string {
-  const value = row[field];
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'object') return value.join(' ');
+const COLUMNS = FIELD_NAMES.map((field): ((row: ReportRow) => string) => {
+  const write = writerOf(field);
+  return (row) => {
+    const value = row[field];
+    return value === null || value === undefined ? '' : write(value, row);
+  };
+});
+
+function writerOf(field: FieldName): (value: string | number, row: ReportRow) => string {
   const { type }: Field = FIELDS[field];
-  if (type === 'instant') return timestamp(String(value));
-  if (type === 'decimal') return decimalOf(field, value, row);
-  return typeof value === 'number' ? String(value) : withoutFormula(value);
+  switch (type) {
+    case 'instant':
+      return (value) => timestamp(String(value));
+    case 'decimal':
+      return (value, row) => decimalOf(field, value, row);
+    case 'text':
+      return (value) => withoutFormula(String(value));
+    default:
+      return String;
+  }
 }
 
 /** A spreadsheet would run a text that begins so; a number it only shows. */
-function withoutFormula(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) && !/^[+-]?\d+(?:\.\d+)?$/.test(text) ? `'${text}` : text;
+function withoutFormula(cell: string): string {
+  return /^[=+\-@\t\r]/.test(cell) && !/^[+-]?\d+(?:\.\d+)?$/.test(cell) ? `'${cell}` : cell;
 }

@@ -1,6 +1,6 @@
 import { SEARCH_REACH, SEARCH_SIZE, type SearchRequest } from '../../src/contract/search';
 import { findOrderViews } from '../../src/db/order-view';
-import { reportRows } from '../../src/db/search';
+import { reportRows } from '../../src/db/report-rows';
 import { SORT_FIELDS, parseSort } from '../../src/domain/query/fields';
 import { parseQuery } from '../../src/domain/query/parse';
 import { conditionsOf, matches } from '../../src/domain/query/query';

@@ -50,14 +50,12 @@ type Found = Pick<Document, 'pk' | 'order_sequence' | 'row_sequence'> & { [field
  */
 export class SearchReader {
   private readonly index: Index<Found>;
-  private readonly reports: Index<Found>;
 
   constructor(
     server: SearchServer,
     private readonly log: Logger,
   ) {
     this.index = connectSearch(server, 'read').index<Found>(INDEX);
-    this.reports = connectSearch(server, 'read', REPORT_MS).index<Found>(INDEX);
   }
 
   /** A page of orders, from a position or after a place. */
@@ -95,29 +93,20 @@ export class SearchReader {
 
   /** The rows of a report, page by page. Rows without the sort value come last. */
   async *rows({ project_id, query, sort }: Wanted, size: number): AsyncGenerator<FoundRow[]> {
-    const key = sort.field;
+    let place: string[] = [];
     // A page may take its time, but that nobody answers is told at once.
-    const first = { filter: filterOf(project_id, query), limit: 1, attributesToRetrieve: ['pk'] };
-    await this.ask(() => this.index.search('', first, { signal: AbortSignal.timeout(SEARCH_MS) }));
-    // Sorted by a field, what lacks it would be left out: those rows are asked for by themselves.
-    for (const field of isAlwaysThere(key) ? [key] : [key, undefined]) {
-      const there = `${key} ${field === undefined ? 'NOT EXISTS' : 'EXISTS'}`;
-      let place: string[] = [];
-      for (;;) {
-        const { results } = await this.ask(() =>
-          this.reports.getDocuments({
-            filter: filterOf(project_id, query, there, ...place),
-            sort: [...(field === undefined ? [] : [`${key}:${sort.direction}`]), `row_sequence:${sort.direction}`],
-            limit: size,
-            fields: ['pk', 'row_sequence', key],
-          }),
-        );
-        const last = results.at(-1);
-        if (last === undefined) break;
-        yield results.map((row) => ({ order_id: orderIdOf(row), attempt: attemptOf(row) }));
-        if (results.length < size) break;
-        place = [after(sort, 'row_sequence', { value: numberOf(last[key]), order_sequence: last.row_sequence })];
-      }
+    for (let limit_ms = SEARCH_MS; ; limit_ms = REPORT_MS) {
+      const options = {
+        filter: filterOf(project_id, query, ...place),
+        sort: [`${sort.field}:${sort.direction}`, `row_sequence:${sort.direction}`],
+        limit: size,
+        attributesToRetrieve: ['pk', 'row_sequence', sort.field],
+      };
+      const { hits } = await this.ask(() => this.index.search('', options, { signal: AbortSignal.timeout(limit_ms) }));
+      if (hits.length > 0) yield hits.map((row) => ({ order_id: orderIdOf(row), attempt: attemptOf(row) }));
+      if (hits.length < size) return;
+      const last = hits.at(-1)!;
+      place = [after(sort, 'row_sequence', { value: numberOf(last[sort.field]), order_sequence: last.row_sequence })];
     }
   }
 

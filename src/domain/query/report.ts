@@ -5,7 +5,7 @@ import { WORDS_MAX, fold, wordsOf } from './text';
 
 /**
  * A row as the record holds it, with the fields it was read for: absent values are null, instants ISO 8601 texts,
- * amounts minor units. `words` is the text that free words are looked for in.
+ * amounts minor units, flags separated by spaces. `words` is the text that free words are looked for in.
  */
 export type ReportRow = {
   order_id: string;
@@ -13,24 +13,26 @@ export type ReportRow = {
   order_sequence: number;
   /** Counts the transactions of the order from 1; also 1 while it has none. */
   attempt: number;
-} & { [F in Subject]?: string | number | readonly string[] | null };
+} & { [F in Subject]?: string | number | null };
 
-/** The row as queries see it. */
-export function rowOf(row: ReportRow): Row {
+const SUBJECTS: readonly Subject[] = [...FIELD_NAMES, 'words'];
+
+/** The row as queries see it; with some subjects alone where a query is about no others. */
+export function rowOf(row: ReportRow, subjects = SUBJECTS): Row {
   const values: Partial<Record<Subject, string | number | readonly string[]>> = {};
-  for (const field of FIELD_NAMES) {
-    const value = row[field];
+  for (const subject of subjects) {
+    const value = row[subject];
     if (value === null || value === undefined) continue;
-    const compared = comparable(field, value, row);
-    if (typeof compared !== 'object' || compared.length > 0) values[field] = compared;
+    values[subject] = subject === 'words' ? firstWords(String(value)) : comparable(subject, value, row);
   }
-  if (typeof row.words === 'string') values.words = [...new Set(wordsOf(row.words).slice(0, WORDS_MAX))];
   return values;
 }
 
-function comparable(field: FieldName, value: string | number | readonly string[], row: ReportRow): Row[Subject] & {} {
+const firstWords = (text: string) => [...new Set(wordsOf(text).slice(0, WORDS_MAX))];
+
+function comparable(field: FieldName, value: string | number, row: ReportRow): Row[Subject] & {} {
   const { type }: Field = FIELDS[field];
-  if (typeof value === 'object') return value.map(fold);
+  if (field === 'flags') return fold(String(value)).split(' ');
   // Whoever looks for errors means declines too (rules 20.4).
   if (field === 'transaction.status' && value === DECLINED) return ['error', DECLINED];
   if (type === 'instant') return Date.parse(String(value));
@@ -39,7 +41,7 @@ function comparable(field: FieldName, value: string | number | readonly string[]
 }
 
 /** An amount in main units, by its own currency. */
-export function decimalOf(field: FieldName, value: string | number | readonly string[], row: ReportRow): string {
+export function decimalOf(field: FieldName, value: string | number, row: ReportRow): string {
   const { currency = '' }: Field = FIELDS[field];
   return decimalAmount(Number(value), String(row[currency as FieldName]));
 }

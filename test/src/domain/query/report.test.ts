@@ -9,13 +9,14 @@ it('is compared without case, in milliseconds, and with what is absent left out'
     created: '2026-01-15 12:00:00.123987+00',
     completed: null,
     amount: 1_250,
-    flags: [],
+    flags: 'is-test has-refunds',
     words: 'Two BOOKS, two',
   };
   expect(rowOf(row)).toEqual({
     merchant_order_id: 'ä-1',
     created: Date.UTC(2026, 0, 15, 12, 0, 0, 123),
     amount: 1_250,
+    flags: ['is-test', 'has-refunds'],
     words: ['two', 'books'],
   });
 });

@@ -1,0 +1,168 @@
+import { DECLINED, FIELDS, type Field, type FieldName } from '../domain/query/fields';
+import { conditionsOf, type Query, type Subject } from '../domain/query/query';
+import type { ReportRow } from '../domain/query/report';
+import { FOLLOW_UPS } from '../domain/follow-up';
+import { OPEN_ORDER_STATUSES } from '../domain/transitions';
+import { queryRows, type Database } from './connection';
+
+const list = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(', ');
+const kinds = (flag: 'flag' | 'original_flag', kind: string) =>
+  `case ${kind} ${Object.entries(FOLLOW_UPS)
+    .map(([name, row]) => `when '${name}' then '${row[flag]}'`)
+    .join(' ')} end`;
+
+/** Where each field is, in a statement over orders `o`, transactions `t`, projects `p`. */
+const COLUMNS: Readonly<Record<Subject, string>> = {
+  id: 'o.id',
+  merchant_order_id: 'o.merchant_order_id',
+  created: 'o.created',
+  completed: 'o.completed',
+  currency: 'o.currency',
+  amount: 'o.amount',
+  status: 'o.status',
+  'transaction.id': 't.id',
+  // With limit, not exists: the planner would read the events of all orders into a hash.
+  'transaction.status': `case when t.status = 'error' and (
+      select e.result from transaction_events e where e.transaction_id = t.id and e.event = 'error' limit 1
+    ) = 'declined' then '${DECLINED}' else t.status end`,
+  'transaction.payment_method': 't.payment_method',
+  'transaction.payment_method_brand': 't.payment_method_brand',
+  'transaction.amount_with_decimals': 't.amount',
+  'transaction.refund_of_transaction_id': `case when o.kind = 'refund' then t.original_transaction_id end`,
+  'transaction.payment_method_details.truncated_pan': `t.payment_method_details ->> 'truncated_pan'`,
+  'transaction.settlement_currency': 't.settlement_currency',
+  'transaction.settlement_amount': 't.settlement_amount',
+  'transaction.fee_currency': 't.fee_currency',
+  'transaction.fee_amount': 't.fee_amount',
+  'customer.merchant_customer_id': `o.customer ->> 'merchant_customer_id'`,
+  merchant_id: 'p.merchant_id',
+  project_id: 'o.project_id',
+  kind: 'o.kind',
+  flags: `nullif(concat_ws(' ', case when p.is_test then 'is-test' end, ${kinds('flag', 'o.kind')}, (
+      select string_agg(distinct ${kinds('original_flag', 'f.kind')}, ' ') from orders f
+      where f.related_order_id = o.id and f.status = 'completed'
+    )), '')`,
+  modified: 'o.modified',
+  expires_at: `case when o.kind = 'payment' and o.status in (${list(OPEN_ORDER_STATUSES)}) and coalesce((
+      select last.status from transactions last where last.order_id = o.id order by last.attempt desc limit 1
+    ), '') <> 'processing' then o.expires_at end`,
+  related_order_id: 'o.related_order_id',
+  related_payment_link_id: 'o.related_payment_link_id',
+  'customer.email_address': `o.customer ->> 'email_address'`,
+  'customer.last_name': `o.customer ->> 'last_name'`,
+  'customer.country': `o.customer ->> 'country'`,
+  'customer.locale': `o.customer ->> 'locale'`,
+  'transaction.amount': 't.amount',
+  'transaction.credit_debit': 't.credit_debit',
+  'transaction.transaction_type': 't.transaction_type',
+  'transaction.capture_mode': 't.capture_mode',
+  'transaction.payment_method_details.card_expiry': `t.payment_method_details ->> 'card_expiry'`,
+  'transaction.outcomes.processing.response_code': 't.response_code',
+  // The description comes last: it may be long, and only the first words count.
+  words: `concat_ws(' ', o.merchant_order_id, o.customer ->> 'merchant_customer_id', o.customer ->> 'first_name',
+      o.customer ->> 'last_name', o.customer ->> 'email_address', o.description)`,
+};
+
+/**
+ * The rows of some orders, each order's by attempt, with what the fields need. An order without transactions has one
+ * row.
+ */
+export async function reportRows(
+  db: Database,
+  order_ids: readonly string[],
+  fields: readonly Subject[],
+): Promise<ReportRow[]> {
+  const of = '(select * from orders where id = any(:order_ids::uuid[]))';
+  return await queryRows<ReportRow>(db, `${selectRows(fields, of)} order by o.sequence, t.attempt`, { order_ids });
+}
+
+/** Reads the rows of the orders `of`, a statement. */
+function selectRows(fields: readonly Subject[], of: string): string {
+  return `select o.id as order_id, o.sequence as order_sequence, coalesce(t.attempt, 1) as attempt, ${columnsOf(fields)}
+    from ${of} o join projects p on p.id = o.project_id
+      -- With offset each order's are looked up; a hash join would read the transactions of all orders.
+      left join lateral (select * from transactions where order_id = o.id offset 0) t on true`;
+}
+
+/** The fields, and the currencies that amounts with decimals are written by. */
+function columnsOf(fields: readonly Subject[]): string {
+  const needed = fields.flatMap((field) => [field, ...(field === 'words' ? [] : currencyOf(field))]);
+  return [...new Set(needed)].map((field) => `${COLUMNS[field]} as "${field}"`).join(', ');
+}
+
+function currencyOf(field: FieldName): FieldName[] {
+  const { currency }: Field = FIELDS[field];
+  return currency === undefined ? [] : [currency as FieldName];
+}
+
+/** A condition in SQL on orders `o`, with its bindings. */
+export interface RecordCondition {
+  sql: string;
+  bindings: Record<string, number>;
+}
+
+/**
+ * A query as a condition on the record; `undefined` when it is about anything but times of the order, which only the
+ * index finds.
+ */
+export function recordCondition(query: Query): RecordCondition | undefined {
+  if (conditionsOf(query).some(({ field }) => field === 'words' || FIELDS[field].type !== 'instant')) return undefined;
+  const bindings: RecordCondition['bindings'] = {};
+  /** Instants are compared to the millisecond: what ends with one includes all of it. */
+  const instant = (epoch_ms: number) => {
+    const name = `instant_${Object.keys(bindings).length}`;
+    bindings[name] = epoch_ms;
+    return `to_timestamp(:${name}::numeric / 1000)`;
+  };
+  const sqlOf = (one: Query): string => {
+    switch (one.op) {
+      case 'all':
+        return 'true';
+      case 'and':
+      case 'or':
+        return `(${one.of.map(sqlOf).join(` ${one.op} `)})`;
+      case 'not':
+        return `not (${sqlOf(one.of)})`;
+      case 'absent':
+        return `(${COLUMNS[one.field]}) is null`;
+      case 'range': {
+        const { from, to } = one;
+        const column = COLUMNS[one.field];
+        const ends = [
+          ...(from === undefined ? [] : [`${column} >= ${instant(from.value + (from.inclusive ? 0 : 1))}`]),
+          ...(to === undefined ? [] : [`${column} < ${instant(to.value + (to.inclusive ? 1 : 0))}`]),
+        ];
+        return `coalesce(${ends.join(' and ')}, false)`;
+      }
+      default:
+        return 'false';
+    }
+  };
+  return { sql: sqlOf(query), bindings };
+}
+
+/**
+ * The rows of a project's orders that meet a condition, with what the fields need, by creation, the orders page by page.
+ */
+export async function* reportRowsByCreation(
+  db: Database,
+  { project_id, condition, direction }: { project_id: string; condition: RecordCondition; direction: 'asc' | 'desc' },
+  fields: readonly Subject[],
+  orders: number,
+): AsyncGenerator<ReportRow[]> {
+  const order = `order by o.created ${direction}, o.sequence ${direction}`;
+  const statement = (after: string) => {
+    const of = `(select o.* from orders o where o.project_id = :project_id and ${condition.sql} ${after} ${order} limit :orders)`;
+    return `${selectRows([...fields, 'created'], of)} ${order}, t.attempt ${direction}`;
+  };
+  const after = `and (o.created, o.sequence) ${direction === 'asc' ? '>' : '<'} (:created::timestamptz, :sequence)`;
+  let last: ReportRow | undefined;
+  for (;;) {
+    const place = last && { created: last.created, sequence: last.order_sequence };
+    const bindings = { ...condition.bindings, project_id, orders, ...place };
+    const rows = await queryRows<ReportRow>(db, statement(last ? after : ''), bindings);
+    if (rows.length > 0) yield rows;
+    if (new Set(rows.map(({ order_id }) => order_id)).size < orders) return;
+    last = rows.at(-1);
+  }
+}
