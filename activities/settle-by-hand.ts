@@ -1,26 +1,32 @@
 import { recordFollowUpOutcome } from '../src/db/follow-ups';
 import { moveAsPlanned } from '../src/db/move-order';
 import { loadOrder } from '../src/db/order-record';
+import { settleByHand } from '../src/db/settle-by-hand';
 import { setAttention } from '../src/db/update-order';
+import { holdsCardNumber } from '../src/domain/card';
 import { movesReservedMoney } from '../src/domain/follow-up';
 import { lastTransaction, type OrderRecord } from '../src/domain/order-record';
-import { contradictionOf, planSettlement, settlementOf, type Settlement } from '../src/domain/outcome';
-import type { FollowUpInput } from '../workflows/messages';
+import { contradictionOf, planSettlement, settlementOf } from '../src/domain/outcome';
+import { validationError } from '../src/errors';
+import type { FollowUpInput, SettleByHandInput } from '../workflows/messages';
 import { withFailures } from './failure';
 import type { AtTime, Services } from './services';
 
 /**
  * What an operator does about an outcome that the processor will never tell (rules 10.14), for orders and follow-up
- * orders. Safe to repeat: an outcome that is recorded stays.
+ * orders. Safe to repeat: an outcome that is recorded stays. What was settled is in the audit
+ * trail, in the same SQL transaction.
  */
 export function settleByHandActivities({ db, processor, workflows }: Pick<Services, 'db' | 'processor' | 'workflows'>) {
   return withFailures({
     /** Gives a charge the outcome that the operator decided, unless it has one. Returns the order as recorded. */
     async settleCharge(
-      input: { order_id: string; transaction_id: string; settlement: Settlement } & AtTime,
+      input: { order_id: string; transaction_id: string; settlement: SettleByHandInput } & AtTime,
     ): Promise<OrderRecord> {
-      const order = await loadOrder(db, input.order_id);
-      await moveAsPlanned(db, order, (current) => planSettlement(current, input));
+      const { order_id, settlement } = input;
+      await settleByHand(db, { order_id, settlement, by: settledBy(settlement) }, (trx, order) =>
+        moveAsPlanned(trx, order, (current) => planSettlement(current, input)),
+      );
       return await loadOrder(db, input.order_id);
     },
 
@@ -28,10 +34,12 @@ export function settleByHandActivities({ db, processor, workflows }: Pick<Servic
      * Like settleCharge, for a follow-up order. The amount it had set aside is moved or freed, under the rules of its
      * money.
      */
-    async settleFollowUp(input: FollowUpInput & { settlement: Settlement } & AtTime): Promise<OrderRecord> {
-      const order = await loadOrder(db, input.id);
-      const { to, details } = settlementOf(input.settlement, input.now);
-      await recordFollowUpOutcome(db, order, { ...input, amount: order.amount }, to, details);
+    async settleFollowUp(input: FollowUpInput & { settlement: SettleByHandInput } & AtTime): Promise<OrderRecord> {
+      const { id: order_id, settlement } = input;
+      const { to, details } = settlementOf(settlement, input.now);
+      await settleByHand(db, { order_id, settlement, by: settledBy(settlement) }, (trx, order) =>
+        recordFollowUpOutcome(trx, order, { ...input, amount: order.amount }, to, details),
+      );
       if (movesReservedMoney(input.kind)) await workflows.orders.recordChanged(input.original_order_id);
       return await loadOrder(db, input.id);
     },
@@ -50,4 +58,11 @@ export function settleByHandActivities({ db, processor, workflows }: Pick<Servic
       return { ...order, attention };
     },
   });
+}
+
+/** Who settles, for the audit trail. Throws a ValidationError for a reason that must not be stored. */
+function settledBy({ operator, reason, command_line }: SettleByHandInput) {
+  if (holdsCardNumber(reason)) throw validationError('reason', 'A card number is never accepted.');
+  const kind = command_line === undefined ? ('temporal' as const) : ('command_line' as const);
+  return { actor: { kind, id: operator }, request_id: command_line?.request_id };
 }

@@ -9,12 +9,19 @@ import {
 } from '@temporalio/workflow';
 import { followUpIdempotencyKey } from '../src/domain/follow-up';
 import { lastTransaction, type OrderRecord } from '../src/domain/order-record';
-import type { Settlement } from '../src/domain/outcome';
 import { pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { local, polling } from './activities';
 import { ObjectClock } from './clock';
-import { clockMoved, firstAnswer, pollNow, processorAnswered, settleByHand, type FollowUpInput } from './messages';
+import {
+  clockMoved,
+  firstAnswer,
+  pollNow,
+  processorAnswered,
+  settleByHand,
+  type FollowUpInput,
+  type SettleByHandInput,
+} from './messages';
 import { oneAtATime } from './one-at-a-time';
 import { SETTLE_BY_HAND, describeFollowUp, inWords, show } from './operator-view';
 import { notAwaited, requireSettlement } from './refusal';
@@ -152,7 +159,7 @@ async function poll(state: FollowUpState): Promise<string> {
   return 'Nothing is recorded yet: the processor is asked now whether there is something to record.';
 }
 
-async function settle(state: FollowUpState, settlement: Settlement): Promise<string> {
+async function settle(state: FollowUpState, settlement: SettleByHandInput): Promise<string> {
   const before = await poll(state);
   if (state.record === undefined || isFinal(ORDER_MOVES, state.record.status)) throw notAwaited(before);
   state.settlementVerified = true;

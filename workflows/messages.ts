@@ -128,6 +128,16 @@ export interface CancelOrderInput {
   versions?: number[] | undefined;
 }
 
+/** Input of settleByHand. */
+export interface SettleByHandInput extends Settlement {
+  /** The operator's name, for the audit trail. */
+  operator: string;
+  /** The transaction that is meant; absent: the order's last one. */
+  transaction_id?: string | undefined;
+  /** Only from the command line. */
+  command_line?: { request_id: string } | undefined;
+}
+
 /** Input of a payment link's workflow, which goes on from the record. */
 export interface PaymentLinkInput {
   payment_link_id: string;
@@ -166,7 +176,7 @@ export const pollNow = defineUpdate<string>('pollNow');
  * An operator settles an outcome that the processor will never give (rules 10.14). Refused with Conflict or
  * ValidationError.
  */
-export const settleByHand = defineUpdate<string, [Settlement]>('settleByHand');
+export const settleByHand = defineUpdate<string, [SettleByHandInput]>('settleByHand');
 /**
  * The record is ahead of the workflow: a capture or void has its outcome, a webhook was paused, resumed or is to be sent
  * at once, or a server lost an update.

@@ -8,7 +8,8 @@ import { ATTENTION, ORDER_STATUS, orderWorkflowId, type FollowUpInput } from './
 
 /** What the Web UI says about the update settleByHand. */
 export const SETTLE_BY_HAND =
-  'Settles an outcome that the processor will never give: {"outcome": "approved" or "declined", "reason": "…"}. ' +
+  'Settles an outcome that the processor will never give: ' +
+  '{"outcome": "approved" or "declined", "reason": "…", "operator": "your name"}. ' +
   'The processor is asked first. If it contradicts the settlement later, an approval is given back, and anything else needs attention.';
 
 /** What an operator reads when an outcome has been missing for a day. */

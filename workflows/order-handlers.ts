@@ -8,7 +8,6 @@ import {
   transactionOf,
   type OrderRecord,
 } from '../src/domain/order-record';
-import type { Settlement } from '../src/domain/outcome';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError, tooLate } from '../src/errors';
 import { local } from './activities';
@@ -25,6 +24,7 @@ import {
   type CancelOrderInput,
   type CaptureOrVoidInput,
   type CreateOrderInput,
+  type SettleByHandInput,
   type SubmitPaymentInput,
 } from './messages';
 import { SETTLE_BY_HAND, inWords } from './operator-view';
@@ -143,11 +143,13 @@ async function poll(state: OrderState): Promise<string> {
   return inWords(state.requireRecord());
 }
 
-async function settle(state: OrderState, settlement: Settlement): Promise<string> {
+async function settle(state: OrderState, settlement: SettleByHandInput): Promise<string> {
   const before = await poll(state);
   const order = state.requireRecord();
   const transaction_id = lastTransaction(order)?.id;
   if (transaction_id === undefined || !awaitsOutcome(order)) throw notAwaited(before);
+  // The operator may mean an earlier attempt, whose outcome is known.
+  if ((settlement.transaction_id ?? transaction_id) !== transaction_id) throw notAwaited(before);
   const { order_id, clock } = state;
   const after = await local.settleCharge({ order_id, transaction_id, settlement, now: clock.now() });
   state.applyRecord(after);

@@ -1,23 +1,29 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { Settlement } from '../src/domain/outcome';
 import { ServiceError, validationError } from '../src/errors';
+import type { SettleByHandInput } from './messages';
 
 /** A refusal as Temporal carries it; src/temporal turns it back into the ServiceError by its type. */
 export function refusal({ error, value }: ServiceError): ApplicationFailure {
   return ApplicationFailure.create({ type: error, message: value, nonRetryable: true });
 }
 
-/** Characters of a reason; long enough for a ticket and a sentence. */
-const REASON_LENGTH_MAX = 500;
+/** Characters of a reason, long enough for a ticket and a sentence; and of an operator's name. */
+const LENGTH_MAX = { reason: 500, operator: 255 } as const;
+
+const ASKED = { reason: 'why', operator: 'who settles' } as const;
 
 /** Refuses an operator's input that is no settlement: it was typed by hand. */
-export function requireSettlement(input: Settlement): void {
-  const { outcome, reason } = (input ?? {}) as Partial<Record<keyof Settlement, unknown>>;
+export function requireSettlement(input: SettleByHandInput): void {
+  const { outcome, ...texts } = (input ?? {}) as Partial<Record<keyof SettleByHandInput, unknown>>;
   if (outcome !== 'approved' && outcome !== 'declined') {
     throw refusal(validationError('outcome', 'Has to be approved or declined.'));
   }
-  if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_LENGTH_MAX) {
-    throw refusal(validationError('reason', `Has to say why, in at most ${REASON_LENGTH_MAX} characters.`));
+  for (const field of ['reason', 'operator'] as const) {
+    const text = texts[field];
+    const length_max = LENGTH_MAX[field];
+    if (typeof text !== 'string' || text.trim() === '' || text.length > length_max) {
+      throw refusal(validationError(field, `Has to say ${ASKED[field]}, in at most ${length_max} characters.`));
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import { holdsCardNumber } from '../domain/card';
 import { ServiceError, validationError, refuseFields, type WrongField } from '../errors';
 import { issueText, wrongFieldsOf } from './error';
 import { InexactNumber } from './json';
-import type { Input, Route } from './routes';
+import type { Input, RequestParts } from './routes';
 
 /** Levels of objects and arrays in a body. */
 export const DEPTH_MAX = 20;
@@ -31,7 +31,7 @@ export interface RawRequest {
  * The parts of a request that the operation declares, parsed; fields it does not declare are dropped.
  * Throws a ValidationError that names every wrong field and never repeats a value.
  */
-export function parseRequest<R extends Route>(route: R, { params, query, body }: RawRequest): Input<R> {
+export function parseRequest<R extends RequestParts>(route: R, { params, query, body }: RawRequest): Input<R> {
   const found = new WrongFields();
   // Dropped fields are checked too: a client that sends card numbers has to learn that it must not.
   for (const part of [params, query, route.body && body]) checkValues(part, WHOLE, found);

@@ -79,8 +79,11 @@ type Parsed<R, Part extends 'params' | 'query' | 'body'> = R extends { readonly 
   ? { [P in Part]: z.output<S> }
   : unknown;
 
+/** What a request may have. */
+export type RequestParts = Pick<Route, 'params' | 'query' | 'body'>;
+
 /** What an operation receives: the parts of the request it declares, parsed. */
-export type Input<R extends Route> = Parts & Parsed<R, 'params'> & Parsed<R, 'query'> & Parsed<R, 'body'>;
+export type Input<R extends RequestParts> = Parts & Parsed<R, 'params'> & Parsed<R, 'query'> & Parsed<R, 'body'>;
 
 interface Parts {
   readonly params?: unknown;

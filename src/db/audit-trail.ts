@@ -3,11 +3,12 @@ import { queryRows, type Database, type SqlTransaction } from './connection';
 import { pageOf, type Page, type PageRequest } from './pages';
 
 /**
- * Who changed something: a client of the bearer-token host, the API key of a project, or somebody at the command line.
+ * Who changed something: a client of the bearer-token host, the API key of a project, somebody at the command line, or
+ * an operator in Temporal's Web UI.
  */
 export interface Actor {
-  kind: 'client' | 'api_key' | 'command_line';
-  /** Of the client or the key; at the command line the user's name on that machine. */
+  kind: 'client' | 'api_key' | 'command_line' | 'temporal';
+  /** Of the client or the key; at the command line the user's name on that machine, in the Web UI the name given there. */
   id: string;
 }
 

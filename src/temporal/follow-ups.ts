@@ -1,8 +1,9 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import { findSettledFollowUp } from '../db/follow-ups';
+import { findSettledFollowUp, openFollowUpsOf } from '../db/follow-ups';
 import { findOrderView, type OrderView } from '../db/order-view';
 import { insertWatch } from '../db/late-approvals';
 import { endedUnpaid } from '../db/transactions';
+import { ORDER_MOVES, isFinal } from '../domain/transitions';
 import type { LateApprovalWatch } from '../domain/waits';
 import { reversalOrderId } from '../ids';
 import {
@@ -16,10 +17,12 @@ import {
   firstAnswer,
   orderWorkflowId,
   processorAnswered,
+  settleByHand,
   type CaptureOrVoidInput,
   type FollowUpInput,
   type FollowUpWorkflow,
   type OrderWorkflow,
+  type SettleByHandInput,
 } from '../../workflows/messages';
 import {
   callThenReadOrder,
@@ -86,6 +89,30 @@ export class FollowUps {
         if ((await findOrderView(this.temporal.db, input.id)) === undefined) {
           await this.startOrJoin(input, 'ALLOW_DUPLICATE');
         }
+      }
+    });
+  }
+
+  /**
+   * An operator settles the outcome of a follow-up order; if Temporal lost its workflow, that starts again from the
+   * record. Throws Conflict when no outcome is awaited.
+   */
+  async settle(order_id: string, input: SettleByHandInput, deadline_at: number): Promise<void> {
+    const handle = this.temporal.client.workflow.getHandle(orderWorkflowId(order_id));
+    const settle = async () => {
+      // Before that there is nothing to settle.
+      await handle.executeUpdate(firstAnswer);
+      await handle.executeUpdate(settleByHand, { args: [input] });
+    };
+    await callThenReadOrder(this.temporal, { order_id, deadline_at }, async () => {
+      try {
+        await settle();
+      } catch (error) {
+        const order = isClosed(error) ? await findOrderView(this.temporal.db, order_id) : undefined;
+        if (order === undefined || isFinal(ORDER_MOVES, order.status)) throw error;
+        const [lost] = await openFollowUpsOf(this.temporal.db, [order_id]);
+        await this.startOrPoll(lost!);
+        await settle();
       }
     });
   }

@@ -16,11 +16,13 @@ import {
   paymentUpdateId,
   processorAnswered,
   recordChanged,
+  settleByHand,
   submitPayment,
   type CancelOrderInput,
   type CreateOrderInput,
   type OrderInput,
   type OrderWorkflow,
+  type SettleByHandInput,
   type SubmitPaymentInput,
 } from '../../workflows/messages';
 import {
@@ -144,6 +146,13 @@ export class Orders {
     throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);
   }
 
+  /** An operator settles the outcome of the order's charge. Throws Conflict when none is awaited. */
+  async settle(order_id: string, input: SettleByHandInput, deadline_at: number): Promise<void> {
+    await callThenReadOrder(this.temporal, { order_id, deadline_at }, () =>
+      this.update(order_id, settleByHand, { args: [input] }),
+    );
+  }
+
   /**
    * The processor has, or may have, an outcome for the order: its workflow asks now instead of later. A closed workflow
    * has its outcome; it starts again when Temporal has lost it, or when an operator settled the outcome by hand, to
@@ -220,7 +229,7 @@ export class Orders {
   /** Updates an order's workflow. If Temporal lost the workflow of an open order, it starts again from the record. */
   private async update<Input>(
     order_id: string,
-    definition: UpdateDefinition<void, [Input]>,
+    definition: UpdateDefinition<unknown, [Input]>,
     options: { updateId?: string; args: [Input] },
   ): Promise<void> {
     try {

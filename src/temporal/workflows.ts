@@ -5,6 +5,7 @@ import { Orders } from './orders';
 import { PaymentLinks } from './payment-links';
 import { ProcessorNotifications } from './processor-notifications';
 import { SandboxClocks } from './sandbox-clocks';
+import { SettleByHand } from './settle-by-hand';
 
 /** Every way to a workflow: one member, in a file of its own, for each kind of workflow. */
 export interface Workflows {
@@ -14,6 +15,7 @@ export interface Workflows {
   payment_links: PaymentLinks;
   processor_notifications: ProcessorNotifications;
   sandbox_clocks: SandboxClocks;
+  settle_by_hand: SettleByHand;
 }
 
 /** Access to the workflows through one connection to Temporal. */
@@ -26,6 +28,7 @@ export function createWorkflows(temporal: TemporalAccess): Workflows {
     deliveries: new Deliveries(temporal),
     payment_links: new PaymentLinks(temporal),
     sandbox_clocks: new SandboxClocks(temporal),
+    settle_by_hand: new SettleByHand(temporal, orders, follow_ups),
     processor_notifications: new ProcessorNotifications(temporal, orders, follow_ups),
   };
 }

@@ -1,9 +1,11 @@
 import { settleByHandActivities } from '../../activities/settle-by-hand';
 import type { Services } from '../../activities/services';
+import { listChanges } from '../../src/db/audit-trail';
 import { moveOrder } from '../../src/db/move-order';
 import { loadOrder } from '../../src/db/order-record';
 import { findOrderView } from '../../src/db/order-view';
 import type { OrderRecord } from '../../src/domain/order-record';
+import { transactionId } from '../../src/ids';
 import type { OperationOutcome } from '../../src/processor/client';
 import { NOW, aStoredOrder } from '../support/builders';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
@@ -24,7 +26,8 @@ const activities = (outcome: OperationOutcome | 'not_found' = 'unknown') =>
     workflows: { orders: { recordChanged: async () => {} } } as unknown as Services['workflows'],
   });
 const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
-const settlement = { outcome: 'approved', reason: 'Bank statement' } as const;
+const { outcome, reason } = { outcome: 'approved', reason: 'Bank statement' } as const;
+const settlement = { outcome, reason, operator: 'Ada' };
 
 async function awaited(): Promise<{ order: OrderRecord; input: { order_id: string; transaction_id: string } }> {
   const order = await aStoredOrder(database.db);
@@ -36,6 +39,9 @@ async function awaited(): Promise<{ order: OrderRecord; input: { order_id: strin
   };
 }
 
+const trailOf = async (transaction_id: string) =>
+  (await listChanges(database.db, { object: transaction_id }, { limit: 10 })).items;
+
 describe('settleCharge', () => {
   test('once, however often it is repeated', async () => {
     const { input } = await awaited();
@@ -45,6 +51,15 @@ describe('settleCharge', () => {
       transactions: [{ status: 'accepted', settled_by_hand: true }],
     });
     expect(await activities().settleCharge({ ...input, settlement, now: NOW + 1 })).toEqual(settled);
+    expect(await trailOf(input.transaction_id)).toMatchObject([
+      {
+        action: 'transaction.settle',
+        actor_kind: 'temporal',
+        actor_id: 'Ada',
+        before: { order_id: input.order_id, order_status: 'processing', status: 'processing' },
+        after: { order_id: input.order_id, order_status: 'completed', status: 'accepted', ...{ outcome, reason } },
+      },
+    ]);
     expect((await view(input.order_id)).transactions[0]!.events.map(({ source }) => source)).toEqual([
       'merchant',
       'service',
@@ -62,6 +77,7 @@ describe('settleCharge', () => {
       { source: 'processor', now: NOW, result: 'declined' },
     );
     expect(await activities().settleCharge({ ...input, settlement, now: NOW })).toEqual(recorded);
+    expect(await trailOf(transaction_id)).toEqual([]);
   });
 });
 
@@ -74,11 +90,27 @@ test('settleFollowUp moves the amount once, and an outcome that was recorded mea
   const asked = await insertFollowUp(database.db, one);
   await insertFollowUp(database.db, other);
   await answerFollowUp(database.db, one, asked, 'refused', NOW);
+  const command_line = { request_id: '01900000-0000-7000-8000-000000000001' };
   for (const follow_up of [one, other, other]) {
-    await activities().settleFollowUp({ ...follow_up, project_id: PROJECT.id, settlement, now: NOW });
+    await activities().settleFollowUp({
+      ...follow_up,
+      project_id: PROJECT.id,
+      settlement: { ...settlement, command_line },
+      now: NOW,
+    });
   }
   expect([(await view(one.id)).status, (await view(other.id)).status]).toEqual(['error', 'completed']);
+  const by = { actor_kind: 'command_line', actor_id: 'Ada', ...command_line };
+  expect(await trailOf(transactionId(other.id, 1))).toMatchObject([{ ...by, after: { order_id: other.id, outcome } }]);
+  expect(await trailOf(transactionId(one.id, 1))).toEqual([]);
   expect((await view(payment.id)).transactions[0]).toMatchObject({ refunded_amount: 20, refund_pending_amount: 0 });
+});
+
+test('the move and its entry in the audit trail are written together, or neither', async () => {
+  const { input } = await awaited();
+  const unwritable = { ...settlement, command_line: { request_id: 'no uuid' } };
+  await expect(activities().settleCharge({ ...input, settlement: unwritable, now: NOW })).rejects.toThrow(/uuid/);
+  expect((await view(input.order_id)).status).toBe('processing');
 });
 
 describe('verifySettlement', () => {

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { captureTransactionAmount, createOrder, refundOrder, type Order } from '../../src/client';
 import type { Timeline } from '../../src/contract/timeline';
+import { listChanges } from '../../src/db/audit-trail';
 import { connectDatabase, queryRows } from '../../src/db/connection';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
 import { Merchant, statusesOf, webhookOf, type Answer } from '../support/client';
+import { answerOfCommand } from '../support/command-line';
 import { sendUntilAnswered } from '../support/killing';
 import { OwnStack, type ProcessName } from '../support/own-stack';
 import { startReceiver, type Receiver } from '../support/receiver';
@@ -376,6 +378,36 @@ describe('kill -9 in the middle of a payment, a refund, a capture and a windowâ€
       // An attempt whose worker was killed is made again, and counts once.
       expect(entries.filter(({ event }) => event === 'webhook.attempt')).toHaveLength(10);
       expect(entries.filter(({ event }) => event === 'clock.moved')).toHaveLength(1);
+    },
+    TIME_LIMIT_MS,
+  );
+
+  test(
+    'of the worker, while it settles an outcome by hand: settled once, with one entry in the audit trail',
+    async () => {
+      const order = await merchant.paidOrder('processing_approved');
+      await merchant.addFault({ operation: 'ask', order_id: order.id, kind: 'outage' });
+      const transaction_id = order.transactions![0]!.id;
+      const db = connectDatabase(merchant.stack.postgres_url, { pool_max: 2 });
+      const holder = await db.transaction();
+      await holder.raw('lock table audit_trail in share mode');
+      const settle = () =>
+        answerOfCommand(
+          ['settle', 'transaction', transaction_id, '--outcome', 'approved', '--reason', 'Bank statement'],
+          { data_dir: own.data_dir },
+        );
+      const first = settle();
+      const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%audit_trail%'`;
+      await until('the entry is being written', async () => (await queryRows(db, waiting, {})).length > 0);
+      await kill('worker');
+      await holder.rollback();
+      await first;
+      // Its time may be over before another worker has started.
+      await until('it is settled', async () => (await settle())['settled'] === 'earlier', WITHIN_MS);
+      expect((await listChanges(db, { object: transaction_id }, { limit: 10 })).items).toHaveLength(1);
+      await db.destroy();
+      await merchant.removeFaults();
+      expect(statusesOf(await merchant.getOrder(order.id))).toBe('completed: accepted');
     },
     TIME_LIMIT_MS,
   );

@@ -388,7 +388,7 @@ async function movedOrder({ env, database }: WorkflowEnvironment, { id }: TestOr
 const settle = (world: WorkflowEnvironment, order_id: string, outcome: 'approved' | 'declined') =>
   world.env.client.workflow
     .getHandle(orderWorkflowId(order_id))
-    .executeUpdate(settleByHand, { args: [{ outcome, reason: 'Bank statement' }] });
+    .executeUpdate(settleByHand, { args: [{ outcome, reason: 'Bank statement', operator: 'Ada' }] });
 
 /** The processor has its outcome now. */
 async function becomesDue({ id }: TestOrder): Promise<void> {

@@ -4,7 +4,7 @@ import { followUpIdempotencyKey } from '../../src/domain/follow-up';
 import type { Settlement } from '../../src/domain/outcome';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { createWorkflows } from '../../src/temporal/workflows';
-import { ATTENTION, orderWorkflowId, pollNow, settleByHand } from '../../workflows/messages';
+import { ATTENTION, orderWorkflowId, pollNow, settleByHand, type SettleByHandInput } from '../../workflows/messages';
 import { CARDS, type CardName } from '../support/cards';
 import { Merchant } from '../support/client';
 import {
@@ -18,6 +18,7 @@ import {
   transactionIdOf,
   type TestOrder,
 } from '../support/orders';
+import { NOBODY } from '../support/shapes';
 import { stack } from '../support/stack';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/until';
@@ -34,7 +35,7 @@ afterEach(() => merchant.removeFaults());
 const REASON = 'Bank statement of 15 January, ticket 42';
 const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
 const settle = (order_id: string, outcome: Settlement['outcome'], reason = REASON) =>
-  handleOf(order_id).executeUpdate(settleByHand, { args: [{ outcome, reason }] });
+  handleOf(order_id).executeUpdate(settleByHand, { args: [{ outcome, reason, operator: 'Ada' }] });
 const refusalOf = (error: unknown) =>
   error instanceof WorkflowUpdateFailedError ? (error.cause as { type?: string }).type : String(error);
 const attentionOf = async (order_id: string) =>
@@ -156,14 +157,25 @@ describe('settleByHand of a payment', () => {
     await order.cancel();
   });
 
+  test('refused for an earlier transaction than the one whose outcome is awaited', async () => {
+    const order = await awaited('processing_approved');
+    const input = { outcome: 'declined', reason: REASON, operator: 'Ada', transaction_id: NOBODY } as const;
+    const update = handleOf(order.id).executeUpdate(settleByHand, { args: [input] });
+    await expect(update.catch(refusalOf)).resolves.toBe('Conflict');
+    expect(await statusesOfOrder(order)).toBe('processing: processing');
+    await settle(order.id, 'declined');
+  });
+
   test.each<[string, unknown]>([
-    ['no reason', { outcome: 'approved' }],
-    ['an empty reason', { outcome: 'approved', reason: ' ' }],
-    ['another outcome', { outcome: 'cancelled', reason: REASON }],
+    ['no reason', { outcome: 'approved', operator: 'Ada' }],
+    ['an empty reason', { outcome: 'approved', reason: ' ', operator: 'Ada' }],
+    ['no name', { outcome: 'approved', reason: REASON }],
+    ['another outcome', { outcome: 'cancelled', reason: REASON, operator: 'Ada' }],
+    ['a card number', { outcome: 'approved', reason: CARDS.approved.number, operator: 'Ada' }],
     ['nothing', undefined],
   ])('refused with %s', async (_title, input) => {
     const order = await awaited('processing_approved');
-    const update = handleOf(order.id).executeUpdate(settleByHand, { args: [input as Settlement] });
+    const update = handleOf(order.id).executeUpdate(settleByHand, { args: [input as SettleByHandInput] });
     await expect(update.catch(refusalOf)).resolves.toBe('ValidationError');
     expect(await statusesOfOrder(order)).toBe('processing: processing');
     await settle(order.id, 'declined');

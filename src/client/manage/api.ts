@@ -232,9 +232,9 @@ export type DeliveryPage = {
 export type AuditEntry = {
     id: string;
     at: string;
-    /** Who did it: the id of the client or API key, or the name of the user at the command line. */
+    /** Who did it: the id of the client or API key, the name of the user at the command line, or the name that an operator gave in Temporal. */
     actor: {
-        kind: "client" | "api_key" | "command_line";
+        kind: "client" | "api_key" | "command_line" | "temporal";
         id: string;
     };
     /** For example `project.update`. */

@@ -18,10 +18,11 @@ export const CHANGELOG: readonly ChangelogEntry[] = [
   {
     version: '1.1.0',
     date: '2026-11-22',
-    text: 'A webhook delivery that waits for its next attempt can be paused, resumed and delivered now. Its status may be paused.',
+    text: 'A webhook delivery that waits for its next attempt can be paused, resumed and delivered now. Its status may be paused. The actor of an entry of the audit trail may be of the kind temporal: an operator who settled an outcome by hand.',
     operations: {
       deliverNow: '424dafa1ac4d',
       getDelivery: '13293ca1185f',
+      listAuditTrail: '54e2e2e3bd6c',
       listDeliveries: '064cc27e7746',
       pauseDelivery: '3f50aea1c32a',
       redeliver: 'bd55285c9046',

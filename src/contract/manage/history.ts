@@ -9,8 +9,10 @@ export const auditEntrySchema = z.strictObject({
   id: uuid(),
   at: timestamp(),
   actor: z
-    .strictObject({ kind: z.enum(['client', 'api_key', 'command_line']), id: z.string() })
-    .describe('Who did it: the id of the client or API key, or the name of the user at the command line.'),
+    .strictObject({ kind: z.enum(['client', 'api_key', 'command_line', 'temporal']), id: z.string() })
+    .describe(
+      'Who did it: the id of the client or API key, the name of the user at the command line, or the name that an operator gave in Temporal.',
+    ),
   action: z.string().describe('For example `project.update`.'),
   object: z.strictObject({ kind: z.string(), id: z.string() }),
   before: snapshot().describe('The object before, without secrets; absent when it was created.'),
@@ -38,7 +40,7 @@ export const HISTORY_ROUTES = {
     path: '/v1/audit-trail/',
     summary: 'List the audit trail',
     description:
-      'Who changed what: merchants, projects, API keys and clients, from here or from the command line. Entries are never changed or deleted. A merchant sees the entries about its own objects.',
+      'Who changed what: merchants, projects, API keys, clients, webhooks, and outcomes that an operator settled by hand. Entries are never changed or deleted. A merchant sees the entries about its own objects.',
     query: pageQuery({
       actor: name().describe('The id of the actor, or its kind.'),
       object: name().describe('The id of the object, or its kind.'),

@@ -131,7 +131,7 @@ export async function up(knex: Knex): Promise<void> {
       n bigint generated always as identity primary key,
       id uuid not null unique,
       at timestamptz not null,
-      actor_kind text not null check (actor_kind in ('client', 'api_key', 'command_line')),
+      actor_kind text not null check (actor_kind in ('client', 'api_key', 'command_line', 'temporal')),
       actor_id text not null,
       action text not null,
       object_kind text not null,

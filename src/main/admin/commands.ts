@@ -1,4 +1,8 @@
 import type { ManageRoutes } from '../../contract/manage/manage-api';
+import type { RequestParts, Route } from '../../contract/routes';
+
+/** What a command takes: the parameters of the path as arguments, all other fields as options. */
+export type CommandRoute = Pick<Route, 'summary' | 'description'> & RequestParts;
 
 /**
  * A command that does what an operation of the bearer-token host does. Its arguments are the parameters of the path.

@@ -8,7 +8,6 @@ import type { ManageContext, ManageServices } from '../../../api/manage/manager'
 import { Tokens } from '../../../api/manage/tokens';
 import { MANAGE_API, type ManageRoutes } from '../../contract/manage/manage-api';
 import { parseRequest } from '../../contract/request';
-import type { Route } from '../../contract/routes';
 import { requireSetting, type Config } from '../../config';
 import { recordChange } from '../../db/audit-trail';
 import { connectDatabase } from '../../db/connection';
@@ -16,11 +15,12 @@ import { ServiceError } from '../../errors';
 import { SecretKeys } from '../../secrets';
 import type { Write } from '../../../api/operation';
 import { openTemporal } from '../connections';
-import { createWorkflows } from '../../temporal/workflows';
+import { createWorkflows, type Workflows } from '../../temporal/workflows';
 import { managePublicUrl } from '../public-url';
-import { COMMANDS } from './commands';
+import { COMMANDS, type CommandRoute } from './commands';
 import { diagnose } from './doctor';
 import { reindex } from './reindex';
+import { SETTLE_COMMANDS } from './settle';
 import { shownAnswer, shownFindings } from './show';
 
 /** What the program needs of the process it runs in. */
@@ -43,7 +43,15 @@ export function createProgram(environment: ProgramEnvironment): Command {
     .option('--json', 'print JSON');
   for (const [noun, { description, commands }] of Object.entries(COMMANDS)) {
     const group = program.command(noun).description(description);
-    for (const { verb, operation } of commands) addOperation(group, verb, operation, environment, program);
+    for (const { verb, operation } of commands) {
+      addCommand(group, verb, MANAGE_API.routes[operation], environment, program, (services, context, input) =>
+        carryOut(services, context, operation, input),
+      );
+    }
+  }
+  const settle = program.command('settle').description('Outcomes that the processor will never give.');
+  for (const { verb, route, run } of SETTLE_COMMANDS) {
+    addCommand(settle, verb, route, environment, program, run as Run);
   }
   const { config, print, fail } = environment;
   program
@@ -70,14 +78,21 @@ export function createProgram(environment: ProgramEnvironment): Command {
 
 const isJson = (program: Command) => program.opts<{ json?: boolean }>().json === true;
 
-function addOperation(
+/** What a command does with its parsed arguments and options; the answer is printed. */
+type Run = (services: CommandServices, context: ManageContext, input: unknown) => Promise<unknown>;
+
+interface CommandServices extends ManageServices {
+  workflows: Workflows;
+}
+
+function addCommand(
   group: Command,
   verb: string,
-  operation: keyof ManageRoutes,
+  route: CommandRoute,
   { config, print, fail }: ProgramEnvironment,
   program: Command,
+  run: Run,
 ): void {
-  const route: Route = MANAGE_API.routes[operation];
   const command = group.command(verb).description(`${route.summary}. ${route.description}`);
   const params = Object.keys(route.params?.shape ?? {});
   for (const name of params) command.argument(`<${name}>`);
@@ -93,7 +108,7 @@ function addOperation(
         query: valuesOf(parts.query, given),
         body: valuesOf(parts.body, given),
       });
-      const answer = await withServices(config(), (services) => carryOut(services, operation, input));
+      const answer = await withServices(config(), (services) => run(services, commandContext(), input));
       print(isJson(program) ? `${JSON.stringify(answer, null, 2)}\n` : shownAnswer(answer));
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -157,14 +172,16 @@ function valueOf(type: FieldOption['type'], text: string): unknown {
   return text;
 }
 
-async function withServices<T>(config: Config, work: (services: ManageServices) => Promise<T>): Promise<T> {
+async function withServices<T>(config: Config, work: (services: CommandServices) => Promise<T>): Promise<T> {
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const db = connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max: 2 });
   // Lazy: most commands never call it.
   const client = openTemporal(config, pino({ level: 'silent' }));
-  const { deliveries } = createWorkflows({ client, db });
+  const workflows = createWorkflows({ client, db });
   try {
-    return await work({ db, secrets, deliveries, webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES });
+    const { deliveries } = workflows;
+    const { WEBHOOK_PRIVATE_ADDRESSES: webhook_private_addresses } = config;
+    return await work({ db, secrets, deliveries, workflows, webhook_private_addresses });
   } finally {
     await client.connection.close();
     await db.destroy();
@@ -197,9 +214,14 @@ function commandContext(): ManageContext {
 
 type AnyOperation = (context: ManageContext, input: unknown) => Promise<unknown>;
 
-async function carryOut(services: ManageServices, operation: keyof ManageRoutes, input: unknown): Promise<unknown> {
+async function carryOut(
+  services: ManageServices,
+  context: ManageContext,
+  operation: keyof ManageRoutes,
+  input: unknown,
+): Promise<unknown> {
   const run = createManageOperations(services)[operation] as unknown as AnyOperation;
-  const result = await run(commandContext(), input);
+  const result = await run(context, input);
   if (typeof result === 'function') return await (result as () => Promise<unknown>)();
   const { db, write, afterCommit } = result as Partial<Write<unknown>>;
   if (db === undefined || write === undefined) return result;

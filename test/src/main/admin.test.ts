@@ -4,8 +4,8 @@ import { COMMANDS } from '../../../src/main/admin/commands';
 import { parseConfig } from '../../../src/config';
 import { MANAGE_API } from '../../../src/contract/manage/manage-api';
 import { connectDatabase } from '../../../src/db/connection';
-import { readVariables } from '../../../src/stack/launch';
 import { Merchant } from '../../support/client';
+import { answerOfCommand, runCommand } from '../../support/command-line';
 import { createTestDatabase } from '../../support/database';
 import { Operator } from '../../support/manager';
 import { NOBODY } from '../../support/shapes';
@@ -15,19 +15,8 @@ import { stack } from '../../support/stack';
 
 const CLOSED = '127.0.0.1:1';
 
-/** What a command prints, and whether it failed. `env`: variables other than those of the stack. */
-async function run(args: string[], env: Record<string, string> = {}): Promise<{ text: string; failed: boolean }> {
-  let [text, failed] = ['', false];
-  const program = createProgram({
-    config: () => parseConfig({ ...readVariables(stack().data_dir), ...env }),
-    print: (printed) => void (text += printed),
-    fail: () => void (failed = true),
-  });
-  await program.parseAsync(args, { from: 'user' });
-  return { text, failed };
-}
-const json = async <T = Record<string, string>>(...args: string[]) =>
-  JSON.parse((await run(['--json', ...args])).text) as T;
+const run = (args: string[], env: Record<string, string> = {}) => runCommand(args, { env });
+const json = <T = Record<string, string>>(...args: string[]) => answerOfCommand<T>(args);
 
 test('from an empty installation to a first order', async () => {
   const merchant = await json('merchant', 'create', '--name', 'Shop', '--country', 'NL', '--default-currency', 'EUR');

@@ -1,0 +1,77 @@
+import { findOrderOfTransaction, findSettlementByHand, type SettlementEntry } from '../db/settle-by-hand';
+import type { Settlement } from '../domain/outcome';
+import { isOpen } from '../domain/order';
+import { ServiceError } from '../errors';
+import type { TemporalAccess } from './call';
+import type { FollowUps } from './follow-ups';
+import type { Orders } from './orders';
+
+/** What an operator at the command line settles. */
+export interface SettleRequest extends Settlement {
+  transaction_id: string;
+  /** The name of the operator. */
+  operator: string;
+  request_id: string;
+}
+
+/** Outcomes that an operator settles at the command line (rules 10.14). */
+export class SettleByHand {
+  constructor(
+    private readonly temporal: TemporalAccess,
+    private readonly orders: Orders,
+    private readonly follow_ups: FollowUps,
+  ) {}
+
+  /**
+   * Gives a transaction the outcome that the operator decided, by the workflow of its order, which asks the processor
+   * first. Returns the entry of the audit trail: the one of an earlier settlement when that says the same. Throws
+   * NotFound; Conflict when the outcome is not awaited, or was settled otherwise; ServiceUnavailable when nobody has
+   * answered by `deadline_at` (epoch milliseconds).
+   */
+  async settle(request: SettleRequest, deadline_at: number): Promise<SettlementEntry> {
+    const { db } = this.temporal;
+    const { transaction_id } = request;
+    const found = await findOrderOfTransaction(db, transaction_id);
+    if (found === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
+    const earlier = await findSettlementByHand(db, transaction_id);
+    if (earlier !== undefined) return requireSame(earlier, request);
+    if (!isOpen(found.status)) {
+      throw new ServiceError('Conflict', `There is no outcome to settle. The transaction is ${found.status}.`);
+    }
+    const refusal = await this.send(found, request, deadline_at);
+    const entry = await findSettlementByHand(db, transaction_id);
+    if (entry !== undefined) return requireSame(entry, request);
+    throw (
+      refusal ??
+      new ServiceError(
+        'ServiceUnavailable',
+        'No worker has answered in time, and the outcome may be settled later. Send the same command again.',
+      )
+    );
+  }
+
+  /** Resolves with a Conflict instead of throwing it: an earlier attempt, whose answer was lost, may have settled. */
+  private async send(
+    { order_id, is_payment }: { order_id: string; is_payment: boolean },
+    { transaction_id, outcome, reason, operator, request_id }: SettleRequest,
+    deadline_at: number,
+  ): Promise<ServiceError | undefined> {
+    const input = { transaction_id, outcome, reason, operator, command_line: { request_id } };
+    try {
+      await (is_payment ? this.orders : this.follow_ups).settle(order_id, input, deadline_at);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ServiceError && error.error === 'Conflict') return error;
+      throw error;
+    }
+  }
+}
+
+/** Throws Conflict when a transaction was settled otherwise than it is to be now. */
+function requireSame(entry: SettlementEntry, { outcome }: Settlement): SettlementEntry {
+  if (entry.after.outcome === outcome) return entry;
+  throw new ServiceError(
+    'Conflict',
+    `The transaction was settled by hand as ${entry.after.outcome} at ${new Date(entry.at).toISOString()} by ${entry.actor_id}.`,
+  );
+}

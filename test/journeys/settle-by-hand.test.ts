@@ -1,0 +1,165 @@
+import type { AuditEntry } from '../../src/contract/manage/history';
+import type { Order } from '../../src/contract/order';
+import type { CardName } from '../support/cards';
+import { Merchant, statusesOf } from '../support/client';
+import { answerOfCommand, runCommand } from '../support/command-line';
+import { NOBODY } from '../support/shapes';
+import { temporalOf } from '../support/temporal-client';
+import { orderWorkflowId } from '../../workflows/messages';
+import {
+  amountDetailsOf,
+  createAuthorization,
+  capture,
+  capturePart,
+  part,
+  payingTransactionId,
+  refund,
+  voidPart,
+} from './requests';
+
+/** `npm run admin -- settle` (rules 22.6): outcomes that the processor never gives. */
+
+const merchant = new Merchant();
+afterEach(() => merchant.removeFaults());
+
+const REASON = 'Bank statement of 15 January, ticket 42';
+const settle = (transaction_id: string, outcome = 'approved', reason = REASON) =>
+  answerOfCommand(['settle', 'transaction', transaction_id, '--outcome', outcome, '--reason', reason]);
+const unknownOutcomes = async () =>
+  (await answerOfCommand<{ items: Record<string, unknown>[] }>(['settle', 'list', '--limit', '100'])).items;
+const entriesOf = async (transaction_id: string) =>
+  (await answerOfCommand<{ items: AuditEntry[] }>(['audit', 'list', '--object', transaction_id])).items;
+
+/** A charge of which the processor knows the outcome after 20 s; asked, it does not answer. */
+async function unansweredCharge(
+  card: 'processing_approved' | 'processing_declined',
+  fields: object = {},
+): Promise<Order> {
+  const transactions = [{ ...(await merchant.cardTransaction(card)), ...fields }];
+  const order = await merchant.createOrder({ amount: 1_000, transactions });
+  await merchant.addFault({ kind: 'outage', operation: 'ask', order_id: order.id });
+  return order;
+}
+
+/** A follow-up order that the processor carries out or refuses without an answer, and its original. */
+async function unansweredFollowUp(operation: 'capture' | 'void' | 'refund', card: CardName) {
+  const original = await createAuthorization(merchant, { card });
+  if (operation === 'refund') await capture(merchant, original);
+  await merchant.addFault({ kind: 'lost_answer', operation, order_id: original.id });
+  await merchant.addFault({ kind: 'outage', operation: 'ask', order_id: original.id });
+  const { body } = await {
+    capture: () => capturePart(merchant, original, part(600)),
+    void: () => voidPart(merchant, original, part(600)),
+    refund: () => refund(merchant, original, { amount: 600 }),
+  }[operation]();
+  return { original, order: body };
+}
+
+test('a charge that is settled as approved: the order is completed, the audit trail says by whom, and again is the same', async () => {
+  const order = await unansweredCharge('processing_approved');
+  expect(statusesOf(order)).toBe('processing: processing');
+  const transaction_id = payingTransactionId(order);
+  const [listed] = (await unknownOutcomes()).filter((one) => one['transaction_id'] === transaction_id);
+  const since = order.transactions![0]!.events!.at(-1)!.noticed;
+  expect(listed).toMatchObject({ order_id: order.id, kind: 'payment', amount: 1_000, currency: 'EUR', since });
+
+  const first = await settle(transaction_id);
+  expect(first).toMatchObject({ status: 'accepted', order_status: 'completed', reason: REASON, settled: 'now' });
+  const again = await settle(transaction_id, 'approved', 'Asked once more');
+  expect(again).toEqual({ ...first, settled: 'earlier' });
+  expect(await settle(transaction_id, 'declined')).toMatchObject({
+    error: 'Conflict',
+    value: expect.stringContaining('settled by hand as approved at ') as unknown,
+  });
+
+  const settled = await merchant.getOrder(order.id);
+  expect(statusesOf(settled)).toBe('completed: accepted');
+  const { events = [] } = settled.transactions![0]!;
+  expect(events.map(({ event, source }) => `${event} ${source}`)).toEqual([
+    'new merchant',
+    'processing processor',
+    'accepted operator',
+  ]);
+  expect(await entriesOf(transaction_id)).toMatchObject([
+    {
+      action: 'transaction.settle',
+      actor: { kind: 'command_line', id: first['settled_by'] },
+      object: { kind: 'transaction', id: transaction_id },
+      before: { order_id: order.id, order_status: 'processing', status: 'processing' },
+      after: { order_id: order.id, order_status: 'completed', status: 'accepted', outcome: 'approved', reason: REASON },
+      request_id: expect.any(String) as unknown,
+    },
+  ]);
+  expect((await unknownOutcomes()).map((one) => one['transaction_id'])).not.toContain(transaction_id);
+});
+
+test('an authorization that is settled as declined: nothing is held, and nothing can be captured', async () => {
+  const order = await unansweredCharge('processing_declined', { capture_mode: 'manual' });
+  expect(await settle(payingTransactionId(order), 'declined')).toMatchObject({
+    status: 'error',
+    order_status: 'error',
+  });
+  expect(statusesOf(await merchant.getOrder(order.id))).toBe('error: error');
+  expect((await capture(merchant, order)).status).toBe(409);
+});
+
+test.each([
+  ['capture', 'approved', 'approved', { captured: 600, capturable: 400 }],
+  ['capture', 'declined', 'capture_refused', { captured: 0, capturable: 1_000 }],
+  ['void', 'approved', 'approved', { voided: 600, voidable: 400 }],
+  ['refund', 'approved', 'approved', { refunded: 600, refundable: 400 }],
+  ['refund', 'declined', 'refund_refused', { refunded: 0, refundable: 1_000 }],
+] as const)('a %s that is settled as %s', async (operation, outcome, card, amounts) => {
+  const { original, order } = await unansweredFollowUp(operation, card);
+  const transaction_id = payingTransactionId(order);
+  expect((await unknownOutcomes()).find((one) => one['transaction_id'] === transaction_id)).toMatchObject({
+    order_id: order.id,
+    kind: operation,
+    amount: 600,
+  });
+  const first = await settle(transaction_id, outcome);
+  expect(first).toMatchObject({ order_id: order.id, outcome, settled: 'now' });
+  expect(await settle(transaction_id, outcome)).toEqual({ ...first, settled: 'earlier' });
+  expect(await amountDetailsOf(merchant, original)).toMatchObject(amounts);
+  expect(await entriesOf(transaction_id)).toHaveLength(1);
+});
+
+test.each(['charge', 'refund'])('a %s whose workflow Temporal has lost is settled all the same', async (what) => {
+  const order =
+    what === 'charge'
+      ? await unansweredCharge('processing_approved')
+      : (await unansweredFollowUp('refund', 'approved')).order;
+  const client = temporalOf();
+  await client.workflow.getHandle(orderWorkflowId(order.id)).terminate('lost');
+  await client.connection.close();
+  expect(await settle(payingTransactionId(order))).toMatchObject({ order_status: 'completed', settled: 'now' });
+  expect(statusesOf(await merchant.getOrder(order.id))).toBe('completed: accepted');
+});
+
+test('an outcome that the processor gives when it is asked is recorded, and the settlement refused', async () => {
+  const { order } = await unansweredFollowUp('refund', 'approved');
+  await merchant.removeFaults();
+  const refused = await settle(payingTransactionId(order), 'declined');
+  expect(refused['error']).toBe('Conflict');
+  expect(statusesOf(await merchant.getOrder(order.id))).toBe('completed: accepted');
+  expect(await entriesOf(payingTransactionId(order))).toEqual([]);
+});
+
+test.each<[title: string, args: (transaction_id: string) => string[], error: string, says: RegExp]>([
+  ['a known outcome', (id) => [id, '--outcome', 'declined', '--reason', REASON], 'Conflict', /transaction is accepted/],
+  ['no transaction', () => [NOBODY, '--outcome', 'approved', '--reason', REASON], 'NotFound', /does not exist/],
+  ['no outcome', (id) => [id, '--reason', REASON], 'ValidationError', /^outcome: /],
+  ['another outcome', (id) => [id, '--outcome', 'refunded', '--reason', REASON], 'ValidationError', /^outcome: /],
+  ['no reason', (id) => [id, '--outcome', 'approved'], 'ValidationError', /^reason: /],
+  ['an empty reason', (id) => [id, '--outcome', 'approved', '--reason', ' '], 'ValidationError', /^reason: /],
+  [
+    'a card number as reason',
+    (id) => [id, '--outcome', 'approved', '--reason', 'of 4111 1111 1111 1111'],
+    'ValidationError',
+    /^reason: A card number/,
+  ],
+])('refused: %s', async (_title, args, error, says) => {
+  const order = await merchant.paidOrder('approved');
+  const { text, failed } = await runCommand(['--json', 'settle', 'transaction', ...args(payingTransactionId(order))]);
+  expect([JSON.parse(text), failed]).toEqual([{ error, value: expect.stringMatching(says) as unknown }, true]);
+});
