@@ -8,6 +8,7 @@ import { CARD, Client } from '../api/page/hosted-page';
 import { Merchant, statusesOf, webhookOf, type Answer } from '../support/client';
 import { answerOfCommand } from '../support/command-line';
 import { sendUntilAnswered } from '../support/killing';
+import { Operator } from '../support/manager';
 import { OwnStack, type ProcessName } from '../support/own-stack';
 import { startReceiver, type Receiver } from '../support/receiver';
 import { temporalOf } from '../support/temporal-client';
@@ -23,9 +24,14 @@ let receiver: Receiver;
 let merchant: Merchant;
 /** An order whose first webhook was refused before anything was killed. */
 let refusedOnce: string;
+/** Another one, whose first webhook was paused then; it was redelivered, and refused once more. */
+let pausedOnce: string;
+let operator: Operator;
 
 async function start(): Promise<void> {
-  merchant = new Merchant(await own.start());
+  const stack = await own.start();
+  merchant = new Merchant(stack);
+  operator = await Operator.signIn(stack);
 }
 
 beforeAll(async () => {
@@ -33,7 +39,14 @@ beforeAll(async () => {
   await start();
   receiver.answer((response) => response.writeHead(503).end());
   refusedOnce = (await merchant.paidOrder('approved')).id;
-  await receiver.waitFor(1);
+  pausedOnce = (await merchant.paidOrder('approved')).id;
+  const refused = (n: number) =>
+    until('the attempt is recorded', async () => (await operator.delivery(pausedOnce, n)).attempts.length === 1);
+  await refused(1);
+  expect(await operator.ask('pauseDelivery', pausedOnce)).toBe('200 paused');
+  expect(await operator.ask('redeliver', pausedOnce)).toBe('201 new');
+  await refused(2);
+  await until('the other attempt', () => webhooksOf(refusedOnce).length === 1);
   receiver.answer((response) => response.writeHead(200).end());
 });
 afterAll(async () => {
@@ -419,6 +432,22 @@ describe('kill -9 in the middle of a payment, a refund, a capture and a windowâ€
       const attempts = receiver.received.filter(({ body }) => webhookOf(body).order_id === refusedOnce);
       expect(attempts[1]!.at - attempts[0]!.at).toBeGreaterThanOrEqual(120_000);
       expect(new Set(attempts.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    },
+    TIME_LIMIT_MS,
+  );
+
+  test(
+    'so does a redelivery, and a paused delivery, which is sent once it is resumed',
+    async () => {
+      const attemptsOf = async (n: number) =>
+        (await operator.delivery(pausedOnce, n)).attempts.map(({ status_code }) => status_code);
+      const isDelivered = (n: number) =>
+        until('it is delivered', async () => (await operator.delivery(pausedOnce, n)).status === 'delivered', 150_000);
+      await isDelivered(2);
+      expect([await attemptsOf(2), await attemptsOf(1)]).toEqual([[503, 200], [503]]);
+      expect(await operator.ask('resumeDelivery', pausedOnce)).toBe('200 new');
+      await isDelivered(1);
+      expect(await attemptsOf(1)).toEqual([503, 200]);
     },
     TIME_LIMIT_MS,
   );

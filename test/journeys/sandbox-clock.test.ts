@@ -6,6 +6,7 @@ import { deliveryWorkflowId, orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
 import { Merchant, statusesOf } from '../support/client';
+import { Operator } from '../support/manager';
 import { startReceiver, type Receiver } from '../support/receiver';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
@@ -24,7 +25,9 @@ const AT_ONCE = Number(process.env['SANDBOX_CLOCKS'] ?? 8);
 
 let receiver: Receiver;
 let db: Database;
+let operator: Operator;
 beforeAll(async () => {
+  operator = await Operator.signIn();
   receiver = await startReceiver();
   db = connectDatabase(stack().postgres_url);
 });
@@ -284,6 +287,42 @@ test('moved while a receiver has a webhook: the next attempt waits two minutes f
   const [first, second] = await eventsOf(id, 'webhook.attempt');
   expect(second?.text).toContain('attempt 2 of 10: received');
   expect(Date.parse(second!.at) - Date.parse(first!.at)).toBeGreaterThanOrEqual(120_000);
+});
+
+test('a redelivery lives by the clock of its order: ten attempts of its own, two minutes apart, signed in real time', async () => {
+  receiver.answer((response) => response.writeHead(200).end());
+  const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
+  await receiver.waitFor(1);
+  const { test_clock } = await moveOrder(id, { advance: 'P1D' });
+  receiver.answer((response) => response.writeHead(500).end());
+  await merchant.send('POST', `/v1/orders/${id}/webhooks/1/redeliver/`);
+  await until('the first attempt failed', async () => (await operator.delivery(id, 2)).attempts.length === 1);
+  await moveOrder(id, { advance: 'PT1H' });
+  const { status, created, attempts: made } = await operator.delivery(id, 2);
+  expect([status, created >= test_clock, made.length]).toEqual(['failed', true, 10]);
+  const starts = made.map(({ started }) => Date.parse(started));
+  for (const [n, start] of starts.slice(1).entries()) expect(start - starts[n]!).toBeGreaterThanOrEqual(120_000);
+  const { headers } = receiver.received.at(-1)!;
+  expect(headers['webhook-id']).toBe(deliveryWorkflowId({ order_id: id, n: 1 }));
+  expect(Math.abs(Number(headers['webhook-timestamp']) * 1_000 - Date.now())).toBeLessThan(60_000);
+});
+
+test('a paused webhook is not waited for, whatever time passes; resumed, it is attempted at once', async () => {
+  const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
+  await oneFailedAttempt(id);
+  expect(await operator.ask('pauseDelivery', id)).toBe('200 paused');
+  const { test_clock } = await moveOrder(id, { advance: 'P1D' });
+  const { next } = await timelineOf(id);
+  expect([await attempts(id), next]).toEqual([
+    1,
+    [{ event: 'webhook.paused', text: 'Webhook paused before attempt 2 of 10' }],
+  ]);
+  receiver.answer((response) => response.writeHead(200).end());
+  expect(await operator.ask('resumeDelivery', id)).toBe('200 new');
+  await until('it is delivered', async () => (await operator.delivery(id)).status === 'delivered');
+  const [, second] = await eventsOf(id, 'webhook.attempt');
+  expect(second!.at >= test_clock).toBe(true);
+  expect((await timelineOf(id)).next).toEqual([]);
 });
 
 test('an unknown outcome is asked for once, at the end', async () => {

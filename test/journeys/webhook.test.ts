@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';
 import { webhookOf } from '../support/client';
+import { Operator } from '../support/manager';
 import { createTestProject, type TestProject } from '../support/projects';
 import { startReceiver, type Receiver } from '../support/receiver';
 import { until } from '../support/until';
@@ -108,6 +109,44 @@ test('cancelled and expired orders are told too', async () => {
   const expired = await project.merchant.createOrder({ expiration_period: 'PT1S' });
   await receiver.waitFor(2);
   expect(told().map(({ order_id }) => order_id)).toEqual([cancelled.id, expired.id]);
+});
+
+test('rules 13.10: delivered now, paused and resumed by an operator, and not while it is being sent or final', async () => {
+  const operator = await Operator.signIn();
+  const answers: ((status: number) => void)[] = [];
+  receiver.answer((response) => answers.push((status) => void response.writeHead(status).end()));
+  const { id } = await project.merchant.paidOrder('approved');
+  const all = async () =>
+    [
+      await operator.ask('deliverNow', id),
+      await operator.ask('pauseDelivery', id),
+      await operator.ask('resumeDelivery', id),
+    ].join();
+  const refused = ['409 Conflict', '409 Conflict', '409 Conflict'].join();
+  const failed = (attempts: number) =>
+    until('the attempt is recorded', async () => (await operator.delivery(id)).attempts.length === attempts);
+
+  await receiver.waitFor(1);
+  expect(await all()).toBe(refused);
+  answers[0]!(500);
+  await failed(1);
+  expect(await operator.ask('deliverNow', id)).toBe('200 new');
+  await receiver.waitFor(2);
+  expect(await all()).toBe(refused);
+  answers[1]!(500);
+  await failed(2);
+  expect(await operator.ask('pauseDelivery', id)).toBe('200 paused');
+  expect(await operator.ask('resumeDelivery', id)).toBe('200 new');
+  expect(await operator.ask('deliverNow', id)).toBe('200 new');
+  await receiver.waitFor(3);
+  answers[2]!(200);
+  await until('it is delivered', async () => (await operator.delivery(id)).status === 'delivered');
+  expect(await all()).toBe(refused);
+  expect((await operator.delivery(id)).attempts.map(({ n, status_code }) => [n, status_code])).toEqual([
+    [1, 500],
+    [2, 500],
+    [3, 200],
+  ]);
 });
 
 test('creating an order is no change', async () => {

@@ -46,3 +46,9 @@ export async function requestOfOperator(
   await afterCommit?.();
   return answer;
 }
+
+/** A Temporal that does not answer: no workflow learns of anything. */
+export const UNREACHABLE: ManageServices['deliveries'] = {
+  start: () => Promise.reject(new Error('unavailable')),
+  recordChanged: () => Promise.reject(new Error('unavailable')),
+};

@@ -3,7 +3,7 @@ import { Deliveries } from '../../src/temporal/deliveries';
 import { deliveryWorkflowId } from '../../workflows/messages';
 import { CARDS } from '../support/cards';
 import { PROJECT } from '../support/database';
-import { requestOfOperator } from '../support/deliveries';
+import { UNREACHABLE, requestOfOperator } from '../support/deliveries';
 import { MINUTE, createAnOrder } from '../support/orders';
 import { startReceiver, type Receiver } from '../support/receiver';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
@@ -181,8 +181,7 @@ describe('between two attempts', () => {
 
   test('rules 13.10: a pause of which the workflow was not told holds all the same', async () => {
     const order_id = await waiting();
-    const silent = { start: () => Promise.resolve(), recordChanged: () => Promise.reject(new Error('unavailable')) };
-    await requestOfOperator({ db: world.database.db, deliveries: silent }, { order_id, n: 1 }, 'pauseDelivery');
+    await requestOfOperator({ db: world.database.db, deliveries: UNREACHABLE }, { order_id, n: 1 }, 'pauseDelivery');
     await world.env.sleep(10 * MINUTE);
     expect(await attemptsOf(order_id)).toHaveLength(1);
     await isPaused(order_id);

@@ -25,6 +25,7 @@ import { NOW, aStoredOrder, anOrder, aTransaction } from '../../support/builders
 import { CARDS, type CardName } from '../../support/cards';
 import { Merchant } from '../../support/client';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
+import { UNREACHABLE, requestOfOperator } from '../../support/deliveries';
 import {
   BY_TOKEN,
   MINUTE,
@@ -328,6 +329,27 @@ describe('in a world where Temporal has lost what it was told', () => {
     await look();
     await until('it is delivered', async () => (await delivery.describe()).status.name === 'COMPLETED');
     expect(await recorded()).toMatchObject([{ attempt: 1 }, { attempt: 2, time_limit_ms: 10_000, status_code: 200 }]);
+  });
+
+  test('a webhook that was resumed, and whose workflow was not told, goes on', async () => {
+    receiver.answer((response) => response.writeHead(500).end());
+    const order = await authorized();
+    const id = { order_id: order.id, n: 1 };
+    const { db } = world.database;
+    const { deliveries } = createWorkflows({ client: world.env.client, db });
+    await until('it failed', async () => (await db('webhook_attempts').where(id)).length === 1);
+    await requestOfOperator({ db, deliveries }, id, 'pauseDelivery');
+    const delivery = world.env.client.workflow.getHandle(deliveryWorkflowId(id));
+    await until('its workflow waits', async () => {
+      const { events } = await delivery.fetchHistory();
+      return events!.some(({ timerCanceledEventAttributes: cancelled }) => cancelled);
+    });
+    receiver.answer((response) => response.writeHead(200).end());
+    await requestOfOperator({ db, deliveries: UNREACHABLE }, id, 'resumeDelivery');
+    const due = { next_attempt_at: new Date(await world.now()) };
+    await db('webhook_deliveries').where(id).update(due);
+    await look();
+    await until('it is delivered', async () => (await delivery.describe()).status.name === 'COMPLETED');
   });
 
   test('an open authorization is signalled once, also by a worker that starts later', async () => {
