@@ -9,6 +9,12 @@ import { clockOf } from './clock';
 import type { Write } from './operation';
 import { presentDelivery } from './present-delivery';
 
+/**
+ * How long an answer waits until the workflow of a delivery is told of a change that is written, in milliseconds:
+ * recovery tells it as well.
+ */
+export const TELL_WORKFLOW_MS = 3_000;
+
 /** What a redelivery needs of either host. */
 interface RedeliverServices {
   db: Database;
@@ -22,7 +28,7 @@ interface RedeliverServices {
 export function redeliver(
   { db, deliveries }: RedeliverServices,
   first: DeliveryView,
-  by: { actor: Actor; request_id: string; deadline_at: number; log: Logger },
+  by: { actor: Actor; request_id: string; log: Logger },
 ): Write<DeliveryAnswer> {
   let made: DeliveryId | undefined;
   return {
@@ -38,7 +44,7 @@ export function redeliver(
     },
     async afterCommit() {
       if (made === undefined) return;
-      await deliveries.start({ ...first, ...made }, by.deadline_at).catch((error: unknown) => {
+      await deliveries.start({ ...first, ...made }, Date.now() + TELL_WORKFLOW_MS).catch((error: unknown) => {
         by.log.warn({ err: error }, 'recovery will start the redelivery');
       });
     },

@@ -35,7 +35,6 @@ export async function requestOfOperator(
   const context = {
     caller: { id: 'tester', log: {}, actor: { kind: 'command_line', id: 'tester' }, role: 'operator' },
     request_id: uuidv7(),
-    deadline_at: Date.now() + 10_000,
     log: pino({ level: 'silent' }),
   } as unknown as ManageContext;
   const run = deliveryOperations(services)[operation];

@@ -5,7 +5,7 @@ import { afterRequest, type DeliveryRequest } from '../../../src/domain/delivery
 import { clockOf } from '../../clock';
 import type { Write } from '../../operation';
 import { presentDelivery } from '../../present-delivery';
-import { redeliver } from '../../redeliver';
+import { TELL_WORKFLOW_MS, redeliver } from '../../redeliver';
 import { audited, requireOwn, type ManageContext, type ManageOperation } from '../manager';
 import type { ManageServices, Manager } from '../manager';
 import { presentPage } from '../present';
@@ -36,8 +36,8 @@ export function deliveryOperations(services: Pick<ManageServices, 'db' | 'delive
       return presentPage(await listDeliveryViews(db, filter, page), presentDelivery);
     },
     getDelivery: async ({ caller }, { params: { id } }) => presentDelivery(await ownDelivery(caller, id)),
-    redeliver: async ({ caller, request_id, deadline_at, log }, { params: { id } }) =>
-      redeliver(services, await ownDelivery(caller, id), { actor: caller.actor, request_id, deadline_at, log }),
+    redeliver: async ({ caller, request_id, log }, { params: { id } }) =>
+      redeliver(services, await ownDelivery(caller, id), { actor: caller.actor, request_id, log }),
     deliverNow: requested('deliver_now'),
     pauseDelivery: requested('pause'),
     resumeDelivery: requested('resume'),
@@ -55,7 +55,6 @@ function carryOut(
   delivery: DeliveryView,
   request: DeliveryRequest,
 ): Write<DeliveryAnswer> {
-  const { deadline_at, log } = context;
   return {
     ...audited(services, context, async (trx) => {
       await lockDelivery(trx, delivery);
@@ -68,8 +67,8 @@ function carryOut(
       return { answer: after, change: { action: `webhook.${request}`, object, merchant_id, before, after } };
     }),
     async afterCommit() {
-      await services.deliveries.recordChanged(delivery, deadline_at).catch((error: unknown) => {
-        log.warn({ err: error }, 'the workflow of the webhook learns of the change later');
+      await services.deliveries.recordChanged(delivery, Date.now() + TELL_WORKFLOW_MS).catch((error: unknown) => {
+        context.log.warn({ err: error }, 'the workflow of the webhook learns of the change later');
       });
     },
   };
