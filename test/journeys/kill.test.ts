@@ -43,8 +43,8 @@ beforeAll(async () => {
   const refused = (n: number) =>
     until('the attempt is recorded', async () => (await operator.delivery(pausedOnce, n)).attempts.length === 1);
   await refused(1);
-  expect(await operator.ask('pauseDelivery', pausedOnce)).toBe('200 paused');
-  expect(await operator.ask('redeliver', pausedOnce)).toBe('201 new');
+  await operator.ask('pauseDelivery', pausedOnce);
+  await operator.ask('redeliver', pausedOnce);
   await refused(2);
   await until('the other attempt', () => webhooksOf(refusedOnce).length === 1);
   receiver.answer((response) => response.writeHead(200).end());
