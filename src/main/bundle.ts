@@ -1,9 +1,8 @@
-import path from 'node:path';
 import { workflowBundlePath } from '../temporal/workflow-bundle';
 
 /** Builds the workflow bundle beside the compiled code, so that a worker of the image starts without doing it. */
 async function main(): Promise<void> {
-  await workflowBundlePath(path.join(__dirname, '../..'));
+  await workflowBundlePath();
 }
 
 void main();

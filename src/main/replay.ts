@@ -26,9 +26,7 @@ async function main(): Promise<void> {
       history: JSON.parse(await readFile(path.join(folder, name), 'utf8')) as object,
     });
   }
-  const failures = Object.entries(
-    await replayHistories({ codePath: await workflowBundlePath(path.join(__dirname, '../..')) }, histories),
-  );
+  const failures = Object.entries(await replayHistories({ codePath: await workflowBundlePath() }, histories));
   for (const [name, why] of failures) process.stdout.write(`${name}: ${why}\n`);
   process.stdout.write(`${histories.length - failures.length} of ${histories.length} histories replay\n`);
   process.exit(failures.length === 0 ? 0 : 1);

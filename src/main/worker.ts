@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { parseConfig } from '../config';
 import { createLogger } from '../log';
 import { workflowBundlePath } from '../temporal/workflow-bundle';
@@ -9,4 +8,4 @@ const config = parseConfig(process.env);
 const log = createLogger({ process: 'worker', level: config.LOG_LEVEL });
 
 /** Runs workflows and activities until it is stopped. */
-runProcess(log, async () => runWorker(config, log, await workflowBundlePath(path.join(__dirname, '../..'))));
+runProcess(log, async () => runWorker(config, log, await workflowBundlePath()));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { FAILURE_CONVERTER } from './connect';
@@ -18,15 +18,17 @@ export async function buildWorkflowBundle(
   });
 }
 
+/** The folder of the compiled code, which holds the folders `workflows` and `src`. */
+const COMPILED = path.join(__dirname, '../..');
+
 /**
- * The bundle's file, built when the code it is made from has changed. Several processes may ask at once: each writes
- * under a name of its own and renames, so that no one reads half a file.
+ * The bundle's file beside the compiled code, built when that code has changed. Several processes may ask at once: each
+ * writes under a name of its own and renames, so that no one reads half a file.
  */
-export async function workflowBundlePath(folder: string): Promise<string> {
-  const file = path.join(folder, `workflow-bundle-${await bundleHash()}.js`);
+export async function workflowBundlePath(root = COMPILED): Promise<string> {
+  const file = path.join(root, `workflow-bundle-${await bundleHash(root)}.js`);
   if (existsSync(file)) return file;
-  const { code } = await buildWorkflowBundle();
-  await mkdir(folder, { recursive: true });
+  const { code } = await buildWorkflowBundle(path.join(root, 'workflows/index.js'));
   const mine = `${file}.${process.pid}`;
   await writeFile(mine, code);
   await rename(mine, file);
@@ -34,7 +36,7 @@ export async function workflowBundlePath(folder: string): Promise<string> {
 }
 
 /** A hash of the code in the bundle: ours below `root`, and the packages by the lock file. */
-export async function bundleHash(root = path.join(__dirname, '../..')): Promise<string> {
+export async function bundleHash(root: string): Promise<string> {
   const hash = createHash('sha256').update(await lockFile(root));
   for (const folder of ['workflows', 'src/domain', 'src']) {
     const isBundled = folder === 'src' ? /^errors\.[jt]s$/ : /\.[jt]s$/;

@@ -1,10 +1,9 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { historyToJson, replayHistories, type RecordedHistory } from '../../src/temporal/replay';
-import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle';
 import { FLOWS } from '../support/flows';
 import { startReceiver } from '../support/receiver';
-import { createWorkflowEnvironment, quietRuntime } from '../support/temporal';
+import { createWorkflowEnvironment, quietRuntime, workflowBundle } from '../support/temporal';
 
 /**
  * Workflows that are on their way must go on with the code of today: a change that breaks a history is made with
@@ -16,7 +15,7 @@ const folder = path.join(__dirname, '../histories');
 let code: string;
 beforeAll(async () => {
   quietRuntime();
-  ({ code } = await buildWorkflowBundle());
+  code = readFileSync((await workflowBundle()).codePath, 'utf8');
   if (process.env['RECORD_HISTORIES'] === '1') await record();
 }, 300_000);
 

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import {
   DefaultLogger,
   type NativeConnection,
@@ -12,7 +13,8 @@ import type { Services } from '../../activities/services';
 import { createLogger } from '../../src/log';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import { dataConverter } from '../../src/temporal/connect';
-import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle';
+import { repositoryRoot } from '../../src/stack/files';
+import { workflowBundlePath } from '../../src/temporal/workflow-bundle';
 import { createWorkflows } from '../../src/temporal/workflows';
 import { postWebhook } from '../../src/webhook/post';
 import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
@@ -66,6 +68,11 @@ async function startServer(tries = 3): Promise<TestWorkflowEnvironment> {
   }
 }
 
+/** The bundle of the run's stack: to build one takes seconds of the processor, which each test file would spend anew. */
+export async function workflowBundle(): Promise<{ codePath: string }> {
+  return { codePath: await workflowBundlePath(path.join(repositoryRoot(), 'dist')) };
+}
+
 export async function createWorkflowEnvironment(
   options: { services?: Partial<Services>; worker?: Partial<WorkerOptions>; webhook_url?: string } = {},
 ): Promise<WorkflowEnvironment> {
@@ -81,7 +88,7 @@ export async function createWorkflowEnvironment(
   const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
   const shared = {
     connection: env.nativeConnection as NativeConnection,
-    workflowBundle: await buildWorkflowBundle(),
+    workflowBundle: await workflowBundle(),
     dataConverter: dataConverter(undefined),
     activities: createActivities({
       db: database.db,

@@ -21,14 +21,14 @@ export function nearest(text: string, names: readonly string[]): string | undefi
   const most = Math.max(1, Math.floor(wanted.length / 3));
   // A text that is so much longer or shorter needs no look: each character more is an edit.
   const distance = (name: string) =>
-    Math.abs(name.length - wanted.length) > most ? Infinity : edits(wanted, name.toLowerCase());
+    Math.abs(name.length - wanted.length) > most ? Infinity : edits(wanted, name.toLowerCase(), most);
   const distances = names.map((name) => Math.min(distance(name), distance(name.split('.').at(-1)!)));
   const least = Math.min(...distances);
   return least <= most ? names[distances.indexOf(least)] : undefined;
 }
 
-/** Characters to insert, remove, replace or swap with the next until one text is the other. */
-function edits(from: string, to: string): number {
+/** Characters to insert, remove, replace or swap with the next until one text is the other; Infinity beyond `most`. */
+function edits(from: string, to: string, most: number): number {
   let before: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let row = 1; row <= from.length; row += 1) {
@@ -44,6 +44,8 @@ function edits(from: string, to: string): number {
       );
     }
     [before, last] = [last, next];
+    // The next row is made of these two, and no number of it is less than the least of them.
+    if (!last.some((count) => count <= most) && !before.some((count) => count <= most)) return Infinity;
   }
   return last[to.length]!;
 }

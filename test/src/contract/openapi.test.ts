@@ -19,12 +19,17 @@ const entries = APIS.flatMap(({ routes, examples }, n) =>
   })),
 );
 
-const validate = (schema: object, value: unknown, { components } = document) => {
-  const local = JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', '#/$defs/')) as object;
-  const check = addFormats(new Ajv({ strict: true, strictTypes: false, allErrors: true })).compile({
-    ...local,
-    $defs: JSON.parse(JSON.stringify(components.schemas).replaceAll('#/components/schemas/', '#/$defs/')) as object,
-  });
+const localized = (schema: object) =>
+  JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', 'document#/$defs/')) as object;
+/** One validator for each document, so that the schemas which its operations share are compiled once. */
+const validators = new Map(
+  documents.map((one) => {
+    const ajv = addFormats(new Ajv({ strict: true, strictTypes: false, allErrors: true }));
+    return [one, ajv.addSchema({ $id: 'document', $defs: localized(one.components.schemas) })];
+  }),
+);
+const validate = (schema: object, value: unknown, of = document) => {
+  const check = validators.get(of)!.compile(localized(schema));
   check(value);
   return check.errors ?? [];
 };
