@@ -289,7 +289,7 @@ test('moved while a receiver has a webhook: the next attempt waits two minutes f
   expect(Date.parse(second!.at) - Date.parse(first!.at)).toBeGreaterThanOrEqual(120_000);
 });
 
-test('a redelivery lives by the clock of its order: ten attempts of its own, two minutes apart, signed in real time', async () => {
+test('a redelivery lives by the clock of its order, also when its workflow is lost: ten attempts of its own', async () => {
   receiver.answer((response) => response.writeHead(200).end());
   const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
   await receiver.waitFor(1);
@@ -297,6 +297,9 @@ test('a redelivery lives by the clock of its order: ten attempts of its own, two
   receiver.answer((response) => response.writeHead(500).end());
   await merchant.send('POST', `/v1/orders/${id}/webhooks/1/redeliver/`);
   await until('the first attempt failed', async () => (await operator.delivery(id, 2)).attempts.length === 1);
+  const temporal = temporalOf();
+  await temporal.workflow.getHandle(deliveryWorkflowId({ order_id: id, n: 2 })).terminate('lost');
+  await temporal.connection.close();
   await moveOrder(id, { advance: 'PT1H' });
   const { status, created, attempts: made } = await operator.delivery(id, 2);
   expect([status, created >= test_clock, made.length]).toEqual(['failed', true, 10]);
