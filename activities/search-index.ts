@@ -3,8 +3,7 @@ import { Context } from '@temporalio/activity';
 import type { Database } from '../src/db/connection';
 import { reportRows } from '../src/db/report-rows';
 import { addSearchChanges, allOrderIds, countSearchRefusals, existingOrders, waitingForSearch } from '../src/db/search';
-import { FIELD_NAMES } from '../src/domain/query/fields';
-import { rowOf } from '../src/domain/query/report';
+import { SUBJECTS, rowOf } from '../src/domain/query/report';
 import { documentOf, type Document } from '../src/search/documents';
 import type { IndexedOrder, SearchWriter } from '../src/search/writer';
 import type { Services } from './services';
@@ -28,7 +27,7 @@ export const searchIndexActivities = ({ db, index }: Pick<Services, 'db' | 'inde
 /** Orders as the index should have them, in the order of the ids. */
 export async function indexedOrders(db: Database, order_ids: readonly string[]): Promise<IndexedOrder[]> {
   const documents = new Map(order_ids.map((order_id) => [order_id, [] as Document[]]));
-  const rows = await reportRows(db, order_ids, [...FIELD_NAMES, 'words']);
+  const rows = await reportRows(db, order_ids, SUBJECTS);
   for (const [n, row] of rows.entries()) {
     documents.get(row.order_id)?.push(documentOf(rowOf(row), row));
     // The same process carries out payments.

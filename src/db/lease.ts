@@ -1,14 +1,17 @@
 import { queryRows, type Database } from './connection';
 
+export type Lease = {
+  name: string;
+  holder: string;
+  lasts_ms: number;
+};
+
 /**
  * Takes a lease, or renews it, by the database's clock, which it returns in epoch milliseconds; `undefined` while
  * somebody else has the lease. A row and no session lock, as a pooler such as PgBouncer gives each statement another
  * session.
  */
-export async function takeLease(
-  db: Database,
-  lease: { name: string; holder: string; lasts_ms: number },
-): Promise<number | undefined> {
+export async function takeLease(db: Database, lease: Lease): Promise<number | undefined> {
   const [taken] = await queryRows<{ now: string }>(
     db,
     `insert into leases (name, holder, expires_at)
@@ -21,7 +24,21 @@ export async function takeLease(
   return taken && Date.parse(taken.now);
 }
 
+/**
+ * Renews a lease that nobody has taken since it was the holder's. False otherwise: what the holder did meanwhile may
+ * have been done beside somebody else's work.
+ */
+export async function renewLease(db: Database, lease: Lease): Promise<boolean> {
+  const renewed = await queryRows(
+    db,
+    `update leases set expires_at = clock_timestamp() + :lasts_ms * interval '1 millisecond'
+     where name = :name and holder = :holder returning 1`,
+    lease,
+  );
+  return renewed.length > 0;
+}
+
 /** Lets somebody else take the lease at once. */
-export async function releaseLease(db: Database, lease: { name: string; holder: string }): Promise<void> {
+export async function releaseLease(db: Database, lease: Pick<Lease, 'name' | 'holder'>): Promise<void> {
   await queryRows(db, 'delete from leases where name = :name and holder = :holder', lease);
 }

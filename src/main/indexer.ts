@@ -1,30 +1,34 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { indexedOrders } from '../../activities/search-index';
 import type { Database } from '../db/connection';
-import { releaseLease, takeLease } from '../db/lease';
 import {
+  addSearchChanges,
   allOrderIds,
   finishSearchChanges,
   noteSearchRebuild,
   requestSearchRebuild,
   searchChanges,
   searchRebuild,
+  type SearchChange,
+  type SearchRefusal,
 } from '../db/search';
 import type { Logger } from '../log';
 import { INDEX, REBUILT_INDEX } from '../search/settings';
-import type { IndexName, SearchWriter } from '../search/writer';
+import type { IndexName, SearchWriter, SentOrders } from '../search/writer';
+import { KeptLease } from './kept-lease';
 
 /** Milliseconds from one batch to the next: half as much work for the index, and found a little later. */
 const EVERY_MS = 400;
 /** Changes in one batch. */
 const BATCH = 2_000;
-/** Orders that a rebuild writes at a time; changes wait for each. */
-const REBUILD_BATCH = 2_000;
+/** Orders that a rebuild sends at a time; changes wait for each. */
+const REBUILD_BATCH = 5_000;
+/** How many of them the index has before it: it takes those that wait together. */
+const REBUILD_SENT = 4;
 /** Another indexer takes over when this one has been silent for so long. Milliseconds. */
-const LEASE_MS = 30_000;
-/** How often the lease is kept, and how often others ask for it. Milliseconds. */
-const LEASE_EVERY_MS = 5_000;
+const LEASE_MS = 5_000;
+/** How often the lease is renewed, and how often others ask for it. Milliseconds. */
+const LEASE_EVERY_MS = 1_000;
 /** Pause after a failure. Milliseconds. */
 const FAILED_MS = 1_000;
 
@@ -39,20 +43,27 @@ export interface IndexerServices {
 
 /**
  * Brings changes of orders into the search index (rules 20.12). One of all processes does it at a time, by lease, and
- * one batch at a time, so that no older picture of an order can overwrite a newer one. It starts again where it was
- * stopped: a change leaves the outbox when the index has it.
+ * one batch at a time, so that no older state of an order overwrites a newer one. It starts again where it was stopped:
+ * a change leaves the outbox when the index has it.
  */
 export class Indexer {
-  private readonly lease = { name: 'search indexer', holder: randomUUID(), lasts_ms: LEASE_MS };
+  private readonly lease: KeptLease;
   private readonly stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();
-  /** When the lease was last taken, by this machine's monotonic clock; undefined while another process has it. */
-  private leased_at: number | undefined;
+  /** The holder of the lease that has made sure that the index is there. */
+  private prepared_by: string | undefined;
   private is_failing = false;
 
-  constructor(private readonly services: IndexerServices) {}
+  constructor(private readonly services: IndexerServices) {
+    this.lease = new KeptLease(services.db, {
+      name: 'search indexer',
+      lasts_ms: LEASE_MS,
+      every_ms: LEASE_EVERY_MS,
+    });
+  }
 
   start(): void {
+    this.lease.start();
     this.running = this.run();
   }
 
@@ -60,7 +71,7 @@ export class Indexer {
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;
-    await releaseLease(this.services.db, this.lease).catch(() => undefined);
+    await this.lease.stop();
   }
 
   private async run(): Promise<void> {
@@ -68,9 +79,8 @@ export class Indexer {
       const started = performance.now();
       let pause_ms = EVERY_MS;
       try {
-        if (!(await this.hold())) pause_ms = LEASE_EVERY_MS;
-        else if ((await searchRebuild(this.services.db)) !== undefined) await this.rebuild();
-        else await this.writeChanges([INDEX]);
+        const { holder } = this.lease;
+        if (holder !== undefined) await this.work(holder);
         this.is_failing = false;
       } catch (error) {
         this.failed(error);
@@ -80,16 +90,11 @@ export class Indexer {
     }
   }
 
-  /** Keeps the lease; whether this process has it. Whoever gets it first looks whether the index is there. */
-  private async hold(): Promise<boolean> {
-    const now = performance.now();
-    if (this.leased_at !== undefined && now - this.leased_at < LEASE_EVERY_MS) return true;
-    const had = this.leased_at !== undefined;
-    this.leased_at = undefined;
-    if ((await takeLease(this.services.db, this.lease)) === undefined) return false;
-    if (!had) await this.prepare();
-    this.leased_at = now;
-    return true;
+  private async work(holder: string): Promise<void> {
+    if (this.prepared_by !== holder) await this.prepare();
+    this.prepared_by = holder;
+    if ((await searchRebuild(this.services.db)) !== undefined) await this.rebuild(holder);
+    else await this.writeChanges(holder, [INDEX]);
   }
 
   /** A server that is new, or an index of an earlier version, needs a rebuild. */
@@ -102,42 +107,71 @@ export class Indexer {
     await requestSearchRebuild(db, Date.now());
   }
 
-  /** Keeps the lease while a long piece of work goes on. Throws when another process has it, or this one is to stop. */
-  private async keepOn(): Promise<void> {
-    if (this.stopping.signal.aborted || !(await this.hold())) throw new LeaseLost('the work goes on elsewhere');
+  /** Throws when another process has the lease, or this one is to stop. */
+  private requireLease(holder: string): void {
+    if (this.stopping.signal.aborted || this.lease.holder !== holder) throw new LeaseLost('the work goes on elsewhere');
   }
 
   /** Writes one batch of changes; returns how many there were. */
-  private async writeChanges(names: readonly IndexName[]): Promise<number> {
-    const { db, index, log } = this.services;
+  private async writeChanges(holder: string, names: readonly IndexName[]): Promise<number> {
+    const { db, index } = this.services;
     const changes = await searchChanges(db, BATCH);
     if (changes.length === 0) return 0;
-    const orders = await indexedOrders(db, [...new Set(changes.map(({ order_id }) => order_id))]);
-    // A process that stood still must not write what it read before another took over.
-    if (performance.now() - (this.leased_at ?? 0) > LEASE_MS / 2) throw new LeaseLost('the lease is too old to write');
+    const order_ids = [...new Set(changes.map(({ order_id }) => order_id))];
+    const orders = await indexedOrders(db, order_ids);
+    this.requireLease(holder);
     const refusals = (await Promise.all(names.map((name) => index.write(name, orders)))).flat();
+    await this.confirmWritten(holder, order_ids);
+    await this.finish(changes, refusals);
+    return changes.length;
+  }
+
+  private async finish(changes: readonly SearchChange[], refusals: readonly SearchRefusal[]): Promise<void> {
+    const { db, log } = this.services;
     for (const refusal of refusals) log.error(refusal, 'the search index refuses an order');
     await finishSearchChanges(db, changes, refusals, Date.now());
-    return changes.length;
+  }
+
+  /**
+   * A process that stood still between reading and writing may have overwritten what another has written since: then the
+   * other is to write these orders again.
+   */
+  private async confirmWritten(holder: string, order_ids: readonly string[]): Promise<void> {
+    if (await this.lease.isStillOf(holder)) return;
+    await addSearchChanges(this.services.db, order_ids);
+    throw new LeaseLost('the lease was lost while orders were written');
   }
 
   /**
    * Fills a second index while the first answers, and has them change places. Changes go to both in between, all by
    * this one writer, so that nothing newer is overwritten.
    */
-  private async rebuild(): Promise<void> {
+  private async rebuild(holder: string): Promise<void> {
     const { db, index, log } = this.services;
     const targets: IndexName[] = (await index.state()) === 'missing' ? [REBUILT_INDEX] : [INDEX, REBUILT_INDEX];
     await index.beginRebuild();
+    const sent: { order_ids: string[]; orders: SentOrders }[] = [];
     let written = 0;
-    for await (const order_ids of allOrderIds(db, REBUILD_BATCH)) {
-      await this.keepOn();
-      await this.writeChanges(targets);
-      await index.write(REBUILT_INDEX, await indexedOrders(db, order_ids));
+    const finishOldest = async () => {
+      const { order_ids, orders } = sent.shift()!;
+      if ((await orders.refused()) !== undefined) {
+        // Read anew: they may have changed since, and the change may be written already.
+        await this.finish([], await index.write(REBUILT_INDEX, await indexedOrders(db, order_ids)));
+      }
+      await this.confirmWritten(holder, order_ids);
       await noteSearchRebuild(db, (written += order_ids.length));
+    };
+    for await (const order_ids of allOrderIds(db, REBUILD_BATCH)) {
+      await this.writeChanges(holder, targets);
+      const orders = await indexedOrders(db, order_ids);
+      this.requireLease(holder);
+      sent.push({ order_ids, orders: await index.send(REBUILT_INDEX, orders) });
+      if (sent.length === REBUILD_SENT) await finishOldest();
     }
+    while (sent.length > 0) await finishOldest();
     // Changes that came while the last batch was written.
-    while ((await this.writeChanges(targets)) === BATCH) await this.keepOn();
+    while ((await this.writeChanges(holder, targets)) === BATCH);
+    this.requireLease(holder);
     await index.endRebuild();
     await noteSearchRebuild(db, undefined);
     log.info({ orders: written }, 'the search index was built anew');
@@ -145,7 +179,8 @@ export class Indexer {
 
   /** The first failure of a row is logged: an index that is away is away for a while. */
   private failed(error: unknown): void {
-    this.leased_at = undefined;
+    // The index may have been lost with the server.
+    this.prepared_by = undefined;
     if (error instanceof LeaseLost || this.stopping.signal.aborted) return;
     if (!this.is_failing) this.services.log.warn({ err: error }, 'changes do not reach the search index, trying on');
     this.is_failing = true;

@@ -1,5 +1,5 @@
-import { FIELD_NAMES } from '../domain/query/fields';
 import type { Row } from '../domain/query/query';
+import { SUBJECTS } from '../domain/query/report';
 import { stored } from './text';
 
 /** Where a row stands among all rows. */
@@ -26,22 +26,22 @@ const ROWS_MAX = 32;
 
 /** The document of a row. */
 export function documentOf(row: Row, { order_id, order_sequence, attempt }: RowPlace): Document {
-  const fields: [string, string | number | readonly string[]][] = [];
-  for (const field of [...FIELD_NAMES, 'words' as const]) {
-    const value = row[field];
-    if (value === undefined) continue;
-    fields.push([
-      field,
-      typeof value === 'object' ? value.map(stored) : typeof value === 'string' ? stored(value) : value,
-    ]);
-  }
-  return {
+  const document: { -readonly [Key in keyof Document]: Document[Key] } = {
     pk: primaryKey(order_id, attempt),
     ...(attempt === 1 && { lead: true }),
     order_sequence,
     row_sequence: order_sequence * ROWS_MAX + attempt - 1,
-    ...Object.fromEntries(fields),
   };
+  for (const subject of SUBJECTS) {
+    const value = row[subject];
+    if (value !== undefined) document[subject] = indexed(value);
+  }
+  return document;
+}
+
+function indexed(value: string | number | readonly string[]): string | number | readonly string[] {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' ? stored(value) : value.map(stored);
 }
 
 /** Keys of every document an order may have. */

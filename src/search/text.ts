@@ -23,5 +23,7 @@ export function stored(folded: string): string {
 
 /** Like stored, but whole. */
 export function encoded(folded: string): string {
+  // Most texts need no change, and finding that out is quicker than looking at code points.
+  if (/^[!-}]*$/.test(folded)) return `=${folded}`;
   return `=${folded.replace(/[^!-}]/gu, (character) => `~${character.codePointAt(0)!.toString(36)}~`)}`;
 }

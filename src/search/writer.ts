@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Meilisearch, Settings } from 'meilisearch';
+import type { EnqueuedTask, Meilisearch, Settings } from 'meilisearch';
 import { KEYS, connectSearch, isBroken, isNotThere, isRefusal, reasonOf, type SearchServer } from './connection';
 import { primaryKeys, type Document } from './documents';
 import { INDEX, REBUILT_INDEX, SETTINGS } from './settings';
@@ -11,6 +11,12 @@ export type IndexName = typeof INDEX | typeof REBUILT_INDEX;
 export interface IndexedOrder {
   order_id: string;
   documents: Document[];
+}
+
+/** Orders on their way into the index. */
+export interface SentOrders {
+  /** Resolves when they are in the index; with the reason when it refuses them, all of them as one bad document does. */
+  refused(): Promise<string | undefined>;
 }
 
 /** Milliseconds one request may take, the task it begins not included. */
@@ -73,7 +79,8 @@ export class SearchWriter {
    * from then on.
    */
   async write(name: IndexName, orders: readonly IndexedOrder[]): Promise<{ order_id: string; reason: string }[]> {
-    const reason = await this.tryToWrite(name, orders);
+    const sent = await this.send(name, orders);
+    const reason = await sent.refused();
     if (reason === undefined) return [];
     if (orders.length === 1) return orders.map(({ order_id }) => ({ order_id, reason }));
     // One bad document fails its whole task.
@@ -81,23 +88,33 @@ export class SearchWriter {
     return [...(await this.write(name, orders.slice(0, middle))), ...(await this.write(name, orders.slice(middle)))];
   }
 
-  /** Why the index refuses the orders; `undefined` when it has taken them. */
-  private async tryToWrite(name: IndexName, orders: readonly IndexedOrder[]): Promise<string | undefined> {
+  /** Sends orders as they are now. The index takes what it is sent in that order, and several at once in less time. */
+  async send(name: IndexName, orders: readonly IndexedOrder[]): Promise<SentOrders> {
     const index = this.server.index(name);
     const documents = orders.flatMap((order) => order.documents.map((document) => JSON.stringify(document)));
     const gone = orders
       .filter((order) => order.documents.length === 0)
       .flatMap(({ order_id }) => primaryKeys(order_id));
+    const tasks: EnqueuedTask[] = [];
     try {
       if (documents.length > 0) {
         const add = () => index.addDocumentsFromString(documents.join('\n'), 'application/x-ndjson');
-        await ended(this.server, await onceMore(add));
+        tasks.push(await onceMore(add));
       }
-      if (gone.length > 0) await ended(this.server, await onceMore(() => index.deleteDocuments(gone)));
+      if (gone.length > 0) tasks.push(await onceMore(() => index.deleteDocuments(gone)));
+    } catch (error) {
+      if (isRefusal(error)) return { refused: async () => reasonOf(error) };
+      throw error;
+    }
+    return { refused: () => this.reasonOfRefusal(tasks) };
+  }
+
+  private async reasonOfRefusal(tasks: readonly EnqueuedTask[]): Promise<string | undefined> {
+    try {
+      for (const task of tasks) await ended(this.server, task);
       return undefined;
     } catch (error) {
       if (error instanceof TaskRefused) return error.message;
-      if (isRefusal(error)) return reasonOf(error);
       throw error;
     }
   }
@@ -125,7 +142,7 @@ export class SearchWriter {
 }
 
 /** Waits until a task has ended. Throws TaskRefused when its content was at fault, else an Error when it failed. */
-async function ended(server: Meilisearch, { taskUid }: { taskUid: number }): Promise<void> {
+async function ended(server: Meilisearch, { taskUid }: EnqueuedTask): Promise<void> {
   const give_up = performance.now() + TASK_MS;
   for (;;) {
     const task = await onceMore(() => server.tasks.getTask(taskUid));

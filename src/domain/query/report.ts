@@ -15,7 +15,8 @@ export type ReportRow = {
   attempt: number;
 } & { [F in Subject]?: string | number | null };
 
-const SUBJECTS: readonly Subject[] = [...FIELD_NAMES, 'words'];
+/** All that a query can be about. */
+export const SUBJECTS: readonly Subject[] = [...FIELD_NAMES, 'words'];
 
 /** The row as queries see it; with some subjects alone where a query is about no others. */
 export function rowOf(row: ReportRow, subjects = SUBJECTS): Row {

@@ -1,5 +1,7 @@
 /** Text as it is compared: Unicode NFKC, without case. */
 export function fold(text: string): string {
+  // Most texts are ASCII, which normalizing leaves as it is.
+  if (/^[\x20-\x7e]*$/.test(text)) return text.toLowerCase();
   // Lower case writes a sigma at the end of a word differently, which would tell a prefix from the word it begins.
   return text.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ').normalize('NFKC');
 }

@@ -1,4 +1,4 @@
-import { releaseLease, takeLease } from '../../../src/db/lease';
+import { releaseLease, renewLease, takeLease } from '../../../src/db/lease';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 let database: TestDatabase;
@@ -27,4 +27,13 @@ test('of many at once one gets it; each name is a lease of its own', async () =>
 test('one that has expired is anybody’s', async () => {
   await take('a', 'short', -1);
   expect(await take('b', 'short')).toBeDefined();
+});
+
+test('one is renewed, also after its time, until another has taken it', async () => {
+  const renew = (holder: string) => renewLease(database.db, { name: 'renewed', holder, lasts_ms: HOUR });
+  expect(await renew('a')).toBe(false);
+  await take('a', 'renewed', -1);
+  expect([await renew('a'), await take('b', 'renewed')]).toEqual([true, undefined]);
+  await take('a', 'renewed', -1);
+  expect([typeof (await take('b', 'renewed')), await renew('a')]).toEqual(['number', false]);
 });

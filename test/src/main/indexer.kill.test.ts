@@ -46,6 +46,9 @@ it('nothing is missing after kill -9 of Meilisearch, of the indexer and of Postg
         await until('Postgres answers', answers);
       }
     }
+    // This time nobody ends the lease of the one that is killed.
+    indexer.kill('SIGKILL');
+    indexer = anIndexerProcess();
     await world.indexed();
     const check = await checkSearchIndex({ db: world.db, index: world.writer });
     expect(check).toMatchObject({ orders: 400, missing: 0, different: 0, unknown: 0, refused: 0 });

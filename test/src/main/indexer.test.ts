@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
-import { checkSearchIndex } from '../../../activities/search-index';
+import { checkSearchIndex, indexedOrders } from '../../../activities/search-index';
 import { queryRows } from '../../../src/db/connection';
-import { requestSearchRebuild, searchRebuild } from '../../../src/db/search';
+import { requestSearchRebuild, searchRebuild, waitingForSearch } from '../../../src/db/search';
 import { Indexer } from '../../../src/main/indexer';
 import type { SearchWriter } from '../../../src/search/writer';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
@@ -53,18 +53,16 @@ it('a Meilisearch that is silent is no different', async () => {
 it('an order that the index refuses is set aside with the reason, and the rest goes on', async () => {
   const orders = await writeOrders(world.db, someOrders(20, 3));
   const [refused] = orders;
-  const spoilt = {
-    ...methodsOf(world.writer),
-    write: (name, batch) =>
-      world.writer.write(
-        name,
-        batch.map((order) =>
-          order.order_id === refused
-            ? { ...order, documents: order.documents.map((document) => ({ ...document, pk: 'no key!' })) }
-            : order,
-        ),
+  const spoilt = writerThat(world.writer, (name, orders) =>
+    world.writer.send(
+      name,
+      orders.map((order) =>
+        order.order_id === refused
+          ? { ...order, documents: order.documents.map((document) => ({ ...document, pk: 'no key!' })) }
+          : order,
       ),
-  } as SearchWriter;
+    ),
+  );
   const indexer = new Indexer({ db: world.db, index: spoilt, log });
   indexer.start();
   await world.indexed();
@@ -80,10 +78,9 @@ it('an order that the index refuses is set aside with the reason, and the rest g
   expect([await count('*'), await queryRows(world.db, 'select 1 from search_refusals', {})]).toEqual([20, []]);
 });
 
-const methodsOf = (writer: SearchWriter) =>
-  Object.fromEntries(
-    (['makeKeys', 'state', 'beginRebuild', 'endRebuild'] as const).map((name) => [name, writer[name].bind(writer)]),
-  );
+/** The writer, but for how it sends. */
+const writerThat = (writer: SearchWriter, send: SearchWriter['send']): SearchWriter =>
+  Object.assign(Object.create(writer) as SearchWriter, { send });
 
 it('a rebuild that is asked for fills a second index while the first answers, with what changes meanwhile', async () => {
   await writeOrders(world.db, someOrders(300, 5));
@@ -118,4 +115,49 @@ it('one indexer works, another waits, and takes over when the first is gone', as
   await writeOrders(world.db, [{ merchant_order_id: 'later' }]);
   await world.indexed();
   expect(await count('merchant_order_id:later')).toBe(1);
+});
+
+it('orders that an indexer wrote after another had taken its lease are written again', async () => {
+  const [order_id = ''] = await writeOrders(world.db, [{ merchant_order_id: 'first' }]);
+  const rename = (merchant_order_id: string) =>
+    queryRows(
+      world.db,
+      'update orders set version = version + 1, merchant_order_id = :merchant_order_id where id = :order_id',
+      { order_id, merchant_order_id },
+    );
+  let proceed: (() => void) | undefined;
+  let isSlow = false;
+  const indexer = new Indexer({
+    db: world.db,
+    index: writerThat(world.writer, async (name, orders) => {
+      if (isSlow) await new Promise<void>((resolve) => (proceed = resolve));
+      return await world.writer.send(name, orders);
+    }),
+    log,
+  });
+  indexer.start();
+  await world.indexed();
+  isSlow = true;
+  await rename('older');
+  await until('it has read the order', () => proceed !== undefined);
+  isSlow = false;
+
+  // Another takes the lease and writes what has changed since.
+  await queryRows(
+    world.db,
+    `update leases set holder = 'another', expires_at = clock_timestamp() + interval '1 hour'`,
+    {},
+  );
+  await rename('newer');
+  await queryRows(world.db, 'delete from search_outbox', {});
+  await world.writer.write('orders', await indexedOrders(world.db, [order_id]));
+  expect(await count('merchant_order_id:newer')).toBe(1);
+
+  proceed!();
+  await until('the order is noted again', async () => (await waitingForSearch(world.db, [order_id])).length > 0);
+  await queryRows(world.db, 'delete from leases', {});
+  await world.indexed();
+  expect(await count('merchant_order_id:newer')).toBe(1);
+  expect(await differences()).toMatchObject({ missing: 0, different: 0 });
+  await indexer.stop();
 });
