@@ -15,3 +15,16 @@ export function median(values: readonly number[]): number {
   const reversed = values.map((value) => -value);
   return (quantile(values, 0.5) - quantile(reversed, 0.5)) / 2;
 }
+
+/** Milliseconds. */
+export interface Quantiles {
+  p50: number;
+  p95: number;
+  p99: number;
+}
+
+export const quantiles = (values: readonly number[]): Quantiles => ({
+  p50: quantile(values, 0.5),
+  p95: quantile(values, 0.95),
+  p99: quantile(values, 0.99),
+});

@@ -116,7 +116,7 @@ const CLOSE = '<!-- /generated -->';
  * The document with the figures of this run in their place, which is marked `<!-- generated:NAME -->`. Throws when it
  * has none.
  */
-export function withFigures(document: string, name: 'bench' | 'bench-search', figures: string): string {
+export function withFigures(document: string, name: string, figures: string): string {
   const open = `<!-- generated:${name} -->`;
   const start = document.indexOf(open);
   const end = document.indexOf(CLOSE, start);

@@ -1,5 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { queryRows, type Database, type SqlTransaction } from '../db/connection';
+import { searchRebuild } from '../db/search';
 
+/** Milliseconds between two questions whether the index has every change, and between two lines about a rebuild. */
+const ASK_MS = 200;
+const TELL_MS = 10_000;
 /** Orders written at a time. */
 const CHUNK = 50_000;
 /** Of ten orders so many are of the project that searches; the others are in its way. */
@@ -103,6 +108,18 @@ export async function isIndexBehind(db: Database): Promise<boolean> {
     {},
   );
   return waiting.length > 0;
+}
+
+/** Resolves when the index has every change; `tell` is called now and then with the orders that a rebuild has written. */
+export async function untilIndexed(db: Database, tell?: (written: number) => void): Promise<void> {
+  let told = performance.now();
+  while (await isIndexBehind(db)) {
+    await sleep(ASK_MS);
+    const rebuild = performance.now() - told > TELL_MS ? await searchRebuild(db) : undefined;
+    if (rebuild === undefined) continue;
+    tell?.(rebuild.orders ?? 0);
+    told = performance.now();
+  }
 }
 
 /** As if there were no search: no change is noted, and the worker's indexer is not given the lease. */

@@ -6,8 +6,7 @@ import { startReceiver } from '../bench/receiver';
 import { report, withFigures } from '../bench/report';
 import { runRounds } from '../bench/rounds';
 import { PAID_ORDER_WITH_WEBHOOK, createRows } from '../bench/rows';
-import { measureSearch, type SearchPlan } from '../bench/search';
-import { searchReport } from '../bench/search-report';
+import { SEARCH_STEPS, measureSearch, type SearchPlan, type SearchStep } from '../bench/search';
 import { measureBesideSilentReceivers } from '../bench/silent-receivers';
 import { startBenchStack, type BenchStack } from '../bench/stack';
 import { repositoryRoot } from '../stack/files';
@@ -22,53 +21,69 @@ const FULL = { rounds: 5, window_ms: 1_400, samples: 5, silent: 500 };
 const QUICK = { rounds: 1, window_ms: 600, samples: 1, silent: 60 };
 
 /** With a million orders; with fewer the samples are few too. */
-const FULL_SEARCH = { samples: 200, change_seconds: 60, rounds: 4, paid_seconds: 20 };
+const FULL_SEARCH = { samples: 200, change_seconds: 60, rounds: 5, paid_seconds: 16 };
 const QUICK_SEARCH = { samples: 20, change_seconds: 5, rounds: 1, paid_seconds: 5 };
 const FULL_SEARCH_ROWS = 1_000_000;
 
 /**
  * `npm run bench`: what an order costs beside the least that Temporal costs, on a stack of its own. Writes the figures
  * to the terminal and into BENCHMARKS.md, in five minutes; `--quick` takes less than a minute and writes no file. `npm
- * run bench -- search`: how fast orders are found, with `--rows` orders; writes the file with a million of them.
+ * run bench -- search`: how fast orders are found, with `--rows` orders; with a million of them it writes each part of
+ * the file when it is measured. `--only` measures one part.
  */
 async function main(): Promise<void> {
   const { values: options, positionals } = parseArgs({
     allowPositionals: true,
-    options: { quick: { type: 'boolean', default: false }, rows: { type: 'string', default: '20000' } },
+    options: {
+      quick: { type: 'boolean', default: false },
+      rows: { type: 'string', default: '20000' },
+      only: { type: 'string' },
+    },
   });
-  const isSearch = positionals[0] === 'search';
-  const search_rows = Number(options.rows);
-  const is_full = isSearch ? search_rows >= FULL_SEARCH_ROWS && !options.quick : !options.quick;
-  const began = performance.now();
+  const rows = Number(options.rows);
+  const steps = SEARCH_STEPS.filter((step) => options.only === undefined || step === options.only);
+  if (steps.length === 0) throw new Error(`--only takes one of ${SEARCH_STEPS.join(', ')}`);
   say('starting a stack of its own');
   const stack = await startBenchStack();
   stopWhenAsked(stack);
   try {
-    const figures = isSearch
-      ? await searchFiguresOf(stack, { rows: search_rows, ...(is_full ? FULL_SEARCH : QUICK_SEARCH) }, began)
-      : await figuresOf(stack, is_full ? FULL : QUICK, began);
-    process.stdout.write(`\n${figures}\n`);
-    if (is_full) {
-      const file = path.join(repositoryRoot(), 'BENCHMARKS.md');
-      const place = isSearch ? 'bench-search' : 'bench';
-      writeFileSync(file, withFigures(readFileSync(file, 'utf8'), place, figures));
+    if (positionals[0] === 'search') {
+      const isFull = rows >= FULL_SEARCH_ROWS && !options.quick;
+      await benchSearch(stack, { rows, ...(isFull ? FULL_SEARCH : QUICK_SEARCH) }, steps, isFull);
+    } else {
+      publish('bench', await figuresOf(stack, options.quick ? QUICK : FULL), !options.quick);
     }
   } finally {
     await stack.discard();
   }
 }
 
-async function searchFiguresOf(stack: BenchStack, plan: SearchPlan, began: number): Promise<string> {
+/** Prints figures and, with `isKept`, writes them to their place in BENCHMARKS.md. */
+function publish(place: string, figures: string, isKept: boolean): void {
+  process.stdout.write(`\n${figures}\n`);
+  if (!isKept) return;
+  const file = path.join(repositoryRoot(), 'BENCHMARKS.md');
+  writeFileSync(file, withFigures(readFileSync(file, 'utf8'), place, figures));
+}
+
+async function benchSearch(
+  stack: BenchStack,
+  plan: SearchPlan,
+  steps: readonly SearchStep[],
+  isKept: boolean,
+): Promise<void> {
   const receiver = await startReceiver();
   try {
-    const figures = await measureSearch(stack, receiver, plan, say);
-    return searchReport(figures, (performance.now() - began) / 1_000);
+    for await (const { name, text } of measureSearch(stack, receiver, plan, steps, say)) {
+      publish(`bench-search-${name}`, text, isKept);
+    }
   } finally {
     receiver.close();
   }
 }
 
-async function figuresOf(stack: BenchStack, plan: typeof FULL, began: number): Promise<string> {
+async function figuresOf(stack: BenchStack, plan: typeof FULL): Promise<string> {
+  const began = performance.now();
   const receiver = await startReceiver();
   const client = connectTemporal({
     address: stack.facts.temporal_address,
@@ -108,8 +123,9 @@ function stopWhenAsked(stack: BenchStack): void {
   }
 }
 
+/** With the seconds since the start. */
 function say(text: string): void {
-  process.stderr.write(`bench: ${text}\n`);
+  process.stderr.write(`bench: ${(performance.now() / 1_000).toFixed(0)} s: ${text}\n`);
 }
 
 main().catch((error: unknown) => {
