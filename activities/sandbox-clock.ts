@@ -4,7 +4,7 @@ import { beginMove, finishMove, setClock, unfinishedMoves } from '../src/db/sand
 import { LONGEST } from '../src/domain/duration';
 import type { BegunMove, ClockMove, StartedClock } from '../src/domain/sandbox-clock';
 import { validationError } from '../src/errors';
-import { dueAt, findWaits, keysOf, type ClockWait } from './clock-waits';
+import { dueAt, findWaits, keysOf, type ClockWait } from './sandbox-clock-waits';
 import { withFailures } from './failure';
 import type { AtTime, Services } from './services';
 
