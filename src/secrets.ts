@@ -14,6 +14,16 @@ export interface EncryptedText {
   readonly secret_key_id: string;
 }
 
+/** The ids and keys of a variable: `id:base64 of 32 bytes`, with commas. Throws an Error on a bad key. */
+export function parseKeys(variable: 'SECRET_KEYS' | 'PAYLOAD_KEYS', text: string): [id: string, key: Buffer][] {
+  return text.split(',').map((entry) => {
+    const [id = '', base64 = ''] = entry.trim().split(':');
+    const key = Buffer.from(base64, 'base64');
+    if (id === '' || key.length !== 32) throw new Error(`${variable}: each entry is id:base64 of 32 bytes`);
+    return [id, key];
+  });
+}
+
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
@@ -30,12 +40,10 @@ export class SecretKeys {
   /** `text` is SECRET_KEYS. Throws an Error on a bad key. */
   constructor(text: string) {
     this.keys = new Map(
-      text.split(',').map((entry) => {
-        const [id = '', secret = ''] = entry.trim().split(':');
-        const key = Buffer.from(secret, 'base64');
-        if (id === '' || key.length !== 32) throw new Error('SECRET_KEYS: each entry is id:base64 of 32 bytes');
-        return [id, { hashing: derived(key, 'hash'), encrypting: derived(key, 'encrypt') }];
-      }),
+      parseKeys('SECRET_KEYS', text).map(([id, key]) => [
+        id,
+        { hashing: derived(key, 'hash'), encrypting: derived(key, 'encrypt') },
+      ]),
     );
     this.first = [...this.keys.keys()][0]!;
   }

@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import { LRUCache } from 'lru-cache';
+import { parseKeys } from '../secrets';
 
 const ENCODING = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
@@ -45,14 +46,7 @@ export class EncryptingCodec implements PayloadCodec {
     keys: string,
     private readonly payloads_per_key = PAYLOADS_PER_KEY,
   ) {
-    this.keys = new Map(
-      keys.split(',').map((entry) => {
-        const [id = '', secret = ''] = entry.trim().split(':');
-        const key = Buffer.from(secret, 'base64');
-        if (id === '' || key.length !== 32) throw new Error('PAYLOAD_KEYS: each entry is id:base64 of 32 bytes');
-        return [id, key];
-      }),
-    );
+    this.keys = new Map(parseKeys('PAYLOAD_KEYS', keys));
     this.first = [...this.keys.keys()][0]!;
   }
 
