@@ -90,6 +90,14 @@ export interface Write<A> {
   readonly afterCommit?: () => Promise<void>;
 }
 
+/** Does the work. */
+export async function carryOut<A>(work: Work<A>): Promise<A> {
+  if (typeof work === 'function') return await work();
+  const done = await work.db.transaction(work.write);
+  await work.afterCommit?.();
+  return done;
+}
+
 /**
  * A use case: knows nothing of HTTP, receives parsed input, throws a ServiceError to refuse. What only reads returns
  * its answer; every other operation checks the request and returns the work that is still to be done.

@@ -14,7 +14,7 @@ import type { KeptAnswer } from '../../src/db/idempotency-keys';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import { notAfter } from '../../src/temporal/call';
-import { Stream, type Caller, type Context, type Versioned, type Work } from '../operation';
+import { Stream, carryOut, type Caller, type Context, type Versioned, type Work } from '../operation';
 import { answer, answerStream, noContent, notModified } from './answer';
 import { etagOf, isKnown, versionsOf } from './etag';
 import { answerOnce, refuseTaken, requestHash, secretShown, type KeyStore, type Reply } from './idempotency';
@@ -130,13 +130,6 @@ function replyToWrite(route: Route, result: unknown): Reply {
 function replying(route: Route, work: Work<unknown>): Work<Reply> {
   if (typeof work === 'function') return async () => replyToWrite(route, await work());
   return { ...work, write: async (trx) => replyToWrite(route, await work.write(trx)) };
-}
-
-async function carryOut<A>(work: Work<A>): Promise<A> {
-  if (typeof work === 'function') return await work();
-  const done = await work.db.transaction(work.write);
-  await work.afterCommit?.();
-  return done;
 }
 
 function send(request: Request, response: Response, route: Route, { status, body, version }: KeptAnswer): void {

@@ -6,14 +6,15 @@ import { z } from 'zod';
 import { createManageOperations } from '../../../api/manage/operations';
 import type { ManageContext, ManageServices } from '../../../api/manage/manager';
 import { Tokens } from '../../../api/manage/tokens';
+import { carryOut, type Work } from '../../../api/operation';
 import { MANAGE_API, type ManageRoutes } from '../../contract/manage/manage-api';
 import { parseRequest } from '../../contract/request';
+import { readsOnly } from '../../contract/routes';
 import { requireSetting, type Config } from '../../config';
 import { recordChange } from '../../db/audit-trail';
 import { connectDatabase } from '../../db/connection';
 import { ServiceError } from '../../errors';
 import { SecretKeys } from '../../secrets';
-import type { Write } from '../../../api/operation';
 import { openTemporal } from '../connections';
 import { createWorkflows, type Workflows } from '../../temporal/workflows';
 import { managePublicUrl } from '../public-url';
@@ -44,9 +45,7 @@ export function createProgram(environment: ProgramEnvironment): Command {
   for (const [noun, { description, commands }] of Object.entries(COMMANDS)) {
     const group = program.command(noun).description(description);
     for (const { verb, operation } of commands) {
-      addCommand(group, verb, MANAGE_API.routes[operation], environment, program, (services, context, input) =>
-        carryOut(services, context, operation, input),
-      );
+      addCommand(group, verb, MANAGE_API.routes[operation], environment, program, runOperation(operation));
     }
   }
   const settle = program.command('settle').description('Outcomes that the processor will never give.');
@@ -214,21 +213,14 @@ function commandContext(): ManageContext {
 
 type AnyOperation = (context: ManageContext, input: unknown) => Promise<unknown>;
 
-async function carryOut(
-  services: ManageServices,
-  context: ManageContext,
-  operation: keyof ManageRoutes,
-  input: unknown,
-): Promise<unknown> {
-  const run = createManageOperations(services)[operation] as unknown as AnyOperation;
-  const result = await run(context, input);
-  if (typeof result === 'function') return await (result as () => Promise<unknown>)();
-  const { db, write, afterCommit } = result as Partial<Write<unknown>>;
-  if (db === undefined || write === undefined) return result;
-  const answer = await db.transaction(write);
-  await afterCommit?.();
-  return answer;
-}
+/** What a command does that is an operation of the bearer-token host. */
+const runOperation =
+  (id: keyof ManageRoutes): Run =>
+  async (services, context, input) => {
+    const operation = createManageOperations(services)[id] as unknown as AnyOperation;
+    const result = await operation(context, input);
+    return readsOnly(MANAGE_API.routes[id]) ? result : await carryOut(result as Work<unknown>);
+  };
 
 async function rollSigningKey(
   config: Config,
