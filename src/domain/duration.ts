@@ -44,9 +44,9 @@ function millisecondsOf(text: string): number {
   return ((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
 }
 
-/** Milliseconds for which a rolled key or secret goes on working: a duration, or PT0S for not at all. */
-export function overlapMs(text: string): number {
-  return text === 'PT0S' ? 0 : parseDuration(text);
+/** Until when a key or secret that is rolled `now` goes on working: for a duration, or with PT0S not at all. */
+export function overlapEnd(overlap: string, now: Date): Date {
+  return new Date(now.getTime() + (overlap === 'PT0S' ? 0 : parseDuration(overlap)));
 }
 
 /** What is wrong with a duration, in words for the merchant; `undefined` when it may be used. */

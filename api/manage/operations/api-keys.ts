@@ -11,7 +11,7 @@ import {
 } from '../../../src/db/api-keys';
 import type { SqlTransaction } from '../../../src/db/connection';
 import { findProjectRecord } from '../../../src/db/projects';
-import { overlapMs } from '../../../src/domain/duration';
+import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError } from '../../../src/errors';
 import { audited, requireOwn, type ManageOperation, type ManageServices, type Manager } from '../manager';
 import { presentApiKey, presentPage } from '../present';
@@ -53,7 +53,7 @@ export function apiKeyOperations(services: ManageServices) {
         if (key.expires !== null) throw new ServiceError('Conflict', 'The API key was rolled before.');
         const before = presentApiKey(key);
         const { made, answer } = await makeKey(trx, { id: key.project_id, is_test: key.is_test }, now);
-        const expires = new Date(now.getTime() + overlapMs(overlap));
+        const expires = overlapEnd(overlap, now);
         await expireApiKey(trx, id, expires);
         const after = { ...presentApiKey({ ...key, expires: expires.toISOString() }), replaced_by: made };
         return { answer, change: changeOf('api_key.roll', key, { id, before, after }) };

@@ -10,7 +10,7 @@ import {
   rollClientSecret,
   type OAuthClient,
 } from '../../../src/db/oauth-clients';
-import { overlapMs } from '../../../src/domain/duration';
+import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError, validationError } from '../../../src/errors';
 import { audited, type ManageOperation, type ManageServices } from '../manager';
 import { presentClient, presentPage } from '../present';
@@ -54,7 +54,7 @@ export function clientOperations(services: ManageServices) {
       audited(services, context, async (trx, now) => {
         const before = await existing(trx, client_id, now, 'lock');
         const client_secret = newClientSecret();
-        const expires = new Date(now.getTime() + overlapMs(overlap));
+        const expires = overlapEnd(overlap, now);
         await rollClientSecret(trx, client_id, secrets.hash(client_secret), expires);
         const after = presentClient(await existing(trx, client_id, now));
         const change = changeOf('client.roll', before, { before: presentClient(before), after });

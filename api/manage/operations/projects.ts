@@ -14,7 +14,7 @@ import {
   type ProjectChange,
   type ProjectRecord,
 } from '../../../src/db/projects';
-import { overlapMs } from '../../../src/domain/duration';
+import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError } from '../../../src/errors';
 import { requireProjectAccepts } from '../../project-rules';
 import {
@@ -89,7 +89,7 @@ export function projectOperations(services: ManageServices) {
     rollWebhookSecret: async (context, { params: { project_id }, body: { overlap = 'PT24H' } }) =>
       audited(services, context, async (trx, now) => {
         const { merchant_id } = ownProject(context.caller, await findProjectRecord(trx, project_id, 'lock'));
-        await rollWebhookSecret(trx, project_id, new Date(now.getTime() + overlapMs(overlap)));
+        await rollWebhookSecret(trx, project_id, overlapEnd(overlap, now));
         const answer = presentWebhookSecret(project_id, await webhookSecretsOf(trx, project_id, now));
         const { secret: _secret, ...after } = answer;
         const object = { kind: 'project', id: project_id };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Route } from '../routes';
-import { overlap, timestamp, uuid } from '../scalars';
+import { timestamp, uuid } from '../scalars';
 import { overlapField, pageQuery, pageSchema } from './lists';
 import { projectParams } from './project';
 
@@ -18,7 +18,7 @@ export const newApiKeySchema = apiKeySchema.extend({
   key: z.string().describe('The whole key. It is shown this once.'),
 });
 export const apiKeyPageSchema = pageSchema(apiKeySchema);
-export const apiKeyRollRequestSchema = overlapField(overlap(), 'PT24H');
+export const apiKeyRollRequestSchema = overlapField('PT24H');
 
 const keyParams = z.object({ id: z.string().regex(/^[0-9a-f]{12}$/, 'Expected 12 characters 0-9 and a-f.') });
 

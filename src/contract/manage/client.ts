@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Route } from '../routes';
-import { idParam, overlap, timestamp, uuid } from '../scalars';
+import { idParam, timestamp, uuid } from '../scalars';
 import { overlapField, pageQuery, pageSchema } from './lists';
 import { nameText } from './merchant';
 
@@ -26,7 +26,7 @@ export const clientRequestSchema = z.object({
   merchant_id: idParam().optional().meta({ format: 'uuid' }).describe('Required with role merchant, and only then.'),
 });
 export const clientPageSchema = pageSchema(clientSchema);
-export const clientRollRequestSchema = overlapField(overlap(), 'PT0S');
+export const clientRollRequestSchema = overlapField('PT0S');
 
 const clientParams = z.object({ client_id: idParam() });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { overlap } from '../scalars';
 
 /** Objects in a page, unless the request says otherwise (rules 21.8). */
 const LIMIT_DEFAULT = 50;
@@ -28,9 +29,9 @@ export const pageSchema = <Item extends z.ZodType>(item: Item) =>
   });
 
 /** The body of a roll: how long what it replaces goes on working. */
-export const overlapField = (overlap: z.ZodType<string>, standard: string) =>
+export const overlapField = (standard: string) =>
   z.object({
-    overlap: overlap
+    overlap: overlap()
       .optional()
       .describe(`How long what is replaced goes on working; default ${standard}, P30D at most, PT0S not at all.`),
   });

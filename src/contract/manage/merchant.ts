@@ -29,7 +29,7 @@ export const merchantRequestSchema = z.object({
 export const merchantUpdateSchema = merchantRequestSchema.partial();
 export const merchantPageSchema = pageSchema(merchantSchema);
 
-const merchantParams = z.object({ merchant_id: idParam() });
+export const merchantParams = z.object({ merchant_id: idParam() });
 
 export const MERCHANT_ROUTES = {
   listMerchants: {

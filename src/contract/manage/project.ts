@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { LONGEST } from '../../domain/duration';
 import { PROJECT_STATUSES } from '../../domain/transitions';
 import type { Route } from '../routes';
-import { currency, duration, durationText, idParam, overlap, timestamp, uri, uuid } from '../scalars';
+import { currency, duration, durationText, idParam, timestamp, uri, uuid } from '../scalars';
 import { PAYMENT_METHODS } from '../transaction';
 import { overlapField, pageQuery, pageSchema } from './lists';
-import { nameText } from './merchant';
+import { merchantParams, nameText } from './merchant';
 
 const status = () => z.enum(PROJECT_STATUSES);
 
@@ -61,9 +61,8 @@ export const webhookSecretSchema = z.strictObject({
     .describe('Until when webhooks carry a signature of the secret before, too; absent without one.'),
 });
 export type WebhookSecret = z.infer<typeof webhookSecretSchema>;
-export const webhookSecretRollRequestSchema = overlapField(overlap(), 'PT24H');
+export const webhookSecretRollRequestSchema = overlapField('PT24H');
 
-const merchantParams = z.object({ merchant_id: idParam() });
 export const projectParams = z.object({ project_id: idParam() });
 
 export const MANAGED_PROJECT_ROUTES = {
