@@ -2,11 +2,17 @@ import type { PaymentLink } from '../src/contract/payment-link';
 import type { PaymentLinkView } from '../src/db/payment-links';
 import { linkReason } from '../src/domain/payment-link';
 import { PAYMENT_LINK_MOVES, isFinal } from '../src/domain/transitions';
+import type { Versioned } from './operation';
 import { omitNull, testClock, timestamp } from './present';
 
 /** The address of a link's page, to send to the customer. */
 function paymentLinkAddress(public_url: string, payment_link_id: string): string {
   return `${public_url}/paymentlinks/${payment_link_id}/`;
+}
+
+/** Like presentPaymentLink, for answers that carry an ETag. */
+export function presentLinkVersion(link: PaymentLinkView, public_url: string): Versioned<PaymentLink> {
+  return { body: presentPaymentLink(link, public_url), version: link.version };
 }
 
 /** A payment link as the wire shows it (rules 19.9). `public_url` without a slash at its end. */

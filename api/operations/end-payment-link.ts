@@ -1,6 +1,6 @@
 import { requireLinkMayEnd } from '../../src/domain/payment-link';
 import { paymentLinkOfPath, type MerchantOperation, type Services } from '../merchant';
-import { presentPaymentLink } from '../present-payment-link';
+import { presentLinkVersion } from '../present-payment-link';
 
 /**
  * Ends a payment link that is not paid (rules 19.11); a repeat answers the link as it is. Throws Conflict while a
@@ -15,6 +15,6 @@ export const endPaymentLink =
     return async () => {
       const ended =
         link.status === 'expired' ? link : await services.payment_links.end(link.id, { versions }, deadline_at);
-      return { body: presentPaymentLink(ended, services.public_url), version: ended.version };
+      return presentLinkVersion(ended, services.public_url);
     };
   };

@@ -1,10 +1,10 @@
 import { paymentLinkOfPath, type MerchantOperation, type Services } from '../merchant';
-import { presentPaymentLink } from '../present-payment-link';
+import { presentLinkVersion } from '../present-payment-link';
 
 /** The payment link with its status and its orders (rules 19.9). */
 export const getPaymentLink =
   (services: Services): MerchantOperation<'getPaymentLink'> =>
   async (context, { params }) => {
     const link = await paymentLinkOfPath(services, context, params.payment_link_id);
-    return { body: presentPaymentLink(link, services.public_url), version: link.version };
+    return presentLinkVersion(link, services.public_url);
   };

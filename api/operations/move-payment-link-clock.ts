@@ -1,6 +1,6 @@
 import { paymentLinkOfPath, type MerchantOperation, type Services } from '../merchant';
 import { clockMoveOf } from '../move-clock';
-import { presentPaymentLink } from '../present-payment-link';
+import { presentLinkVersion } from '../present-payment-link';
 
 /**
  * Moves the clock of a payment link, its orders and all that comes from them, and answers the link (rules 23.5). Throws
@@ -13,6 +13,6 @@ export const movePaymentLinkClock =
     const move = clockMoveOf(context, body);
     return async () => {
       const moved = await services.sandbox_clocks.movePaymentLink(link, move, context.deadline_at);
-      return { body: presentPaymentLink(moved, services.public_url), version: moved.version };
+      return presentLinkVersion(moved, services.public_url);
     };
   };
