@@ -30,9 +30,12 @@ export function omitNull<T extends object>(value: T): WithoutNull<T> {
   return Object.fromEntries(entries) as WithoutNull<T>;
 }
 
+/** An instant in epoch milliseconds as the wire shows it. */
+export const instant = (epoch_ms: number) => timestamp(new Date(epoch_ms).toISOString());
+
 /** The present time of an object whose clock was moved (rules 23.5); null for any other. */
 export function testClock(object: Pick<OrderView, 'clock_offset_ms'>): string | null {
-  return object.clock_offset_ms === 0 ? null : timestamp(new Date(clockOf(object).now()).toISOString());
+  return object.clock_offset_ms === 0 ? null : instant(clockOf(object).now());
 }
 
 /** Where the customer pays the order, or one transaction of it. */

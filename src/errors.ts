@@ -121,7 +121,7 @@ interface ErrorRow {
   readonly remedy: string;
 }
 
-/** A row of the table; typeOf gives its type on the wire. */
+/** A row of the table; errorTypeOf gives its type on the wire. */
 export type ErrorName = keyof typeof ERRORS;
 
 /** A wrong field of a request. */

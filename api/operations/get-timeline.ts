@@ -4,7 +4,7 @@ import { timelineEntries } from '../../src/domain/timeline';
 import { byInstant, deliveryWait, pausedDelivery, waitsOf, watchWait } from '../../src/domain/waits';
 import { clockOf } from '../clock';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
-import { timestamp } from '../present';
+import { instant } from '../present';
 
 /** What happened to the order and what it waits for, computed from the record (rules 23.1). */
 export const getTimeline =
@@ -32,5 +32,3 @@ export const getTimeline =
   };
 
 const amountInWords = (amount: number, currency: string) => `${decimalAmount(amount, currency)} ${currency}`;
-
-const instant = (epoch_ms: number) => timestamp(new Date(epoch_ms).toISOString());

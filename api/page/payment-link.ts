@@ -82,8 +82,11 @@ function ownOrderIds({ id, orders }: PaymentLinkView, payer: string | undefined)
   if (payer === undefined) return [];
   const made = new Set(orders.map((order) => order.id));
   const own: string[] = [];
-  while (made.has(attemptOrderId(id, payer, own.length + 1))) own.push(attemptOrderId(id, payer, own.length + 1));
-  return own;
+  for (;;) {
+    const order_id = attemptOrderId(id, payer, own.length + 1);
+    if (!made.has(order_id)) return own;
+    own.push(order_id);
+  }
 }
 
 /**

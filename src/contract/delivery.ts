@@ -60,7 +60,7 @@ export const ORDER_WEBHOOK_ROUTES = {
   },
 } as const satisfies Record<string, Route>;
 
-/** The id of a delivery in a path, taken apart. */
+/** The id of a delivery in a path: the id of its order, a hyphen and its number. */
 export const deliveryParams = z.object({
   id: z
     .string()

@@ -30,4 +30,3 @@ export const timelineSchema = z.strictObject({
     )
     .describe('What is awaited and until when, the next first; empty when nothing is.'),
 });
-export type Timeline = z.infer<typeof timelineSchema>;

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { captureTransactionAmount, createOrder, refundOrder, type Order } from '../../src/client';
-import type { Timeline } from '../../src/contract/timeline';
+import { captureTransactionAmount, createOrder, refundOrder, type Order, type Timeline } from '../../src/client';
 import { listChanges } from '../../src/db/audit-trail';
 import { connectDatabase, queryRows } from '../../src/db/connection';
 import { orderWorkflowId } from '../../workflows/messages';

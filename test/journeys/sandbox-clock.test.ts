@@ -1,7 +1,6 @@
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
-import type { Order } from '../../src/client';
+import type { Order, Timeline } from '../../src/client';
 import type { PaymentLink } from '../../src/contract/payment-link';
-import type { Timeline } from '../../src/contract/timeline';
 import { deliveryWorkflowId, orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
 import { CARDS } from '../support/cards';

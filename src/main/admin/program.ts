@@ -58,7 +58,10 @@ export function createProgram(environment: ProgramEnvironment): Command {
     .description('What signs the tokens of the bearer-token host.')
     .command('roll')
     .description('Replaces it. Tokens that were given stay good until they expire.')
-    .action(() => withServices(config(), (services) => rollSigningKey(config(), services, print, program)));
+    .action(() => {
+      const given = config();
+      return withServices(given, (services) => rollSigningKey(given, services, print, program));
+    });
   program
     .command('reindex')
     .description('Builds the search index anew while the present one answers.')

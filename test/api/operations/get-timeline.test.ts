@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Timeline } from '../../../src/contract/timeline';
+import type { Timeline } from '../../../src/client';
 import { Merchant, type Refusal } from '../../support/client';
 import { startReceiver } from '../../support/receiver';
 import { stack } from '../../support/stack';
