@@ -58,13 +58,8 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
   async function recordOutcome(input: FollowUpInput, order: OrderRecord, outcome: OperationOutcome, now: number) {
     const { to, details } = outcomeOf(outcome, { now, clock_offset_ms: order.clock_offset_ms });
     const after = await recordFollowUpOutcome(db, order, { ...input, amount: order.amount }, to, details);
-    if (isFinal(ORDER_MOVES, after.status)) await notifyPayment(input);
+    if (isFinal(ORDER_MOVES, after.status)) await notifyPayment(workflows, input);
     return after;
-  }
-
-  /** The payment's workflow learns that a capture or void has its outcome. */
-  async function notifyPayment({ kind, original_order_id }: FollowUpInput): Promise<void> {
-    if (movesReservedMoney(kind)) await workflows.orders.recordChanged(original_order_id);
   }
 
   /**
@@ -108,7 +103,7 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
     const written = movesReservedMoney(input.kind) ? await findOrder(db, input.id) : undefined;
     const order = written ?? (await insert(input));
     // Again: whoever recorded its outcome may have died before notifying.
-    if (isFinal(ORDER_MOVES, order.status)) await notifyPayment(input);
+    if (isFinal(ORDER_MOVES, order.status)) await notifyPayment(workflows, input);
     if (order.status !== 'new') return { result: 'recorded', order };
     return { result: 'recorded', order: await recordOutcome(input, order, await send(input, order), input.now) };
   }
@@ -144,6 +139,14 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
       return withPollAt(after, transaction_id, poll_at);
     },
   });
+}
+
+/** The payment's workflow learns that a capture or void has its outcome. */
+export async function notifyPayment(
+  { orders }: { orders: Pick<Services['workflows']['orders'], 'recordChanged'> },
+  { kind, original_order_id }: FollowUpInput,
+): Promise<void> {
+  if (movesReservedMoney(kind)) await orders.recordChanged(original_order_id);
 }
 
 type Unanswered = 'unknown' | (OperationResult & { result: 'processing' });

@@ -4,12 +4,12 @@ import { loadOrder } from '../src/db/order-record';
 import { settleByHand } from '../src/db/settle-by-hand';
 import { setAttention } from '../src/db/update-order';
 import { holdsCardNumber } from '../src/domain/card';
-import { movesReservedMoney } from '../src/domain/follow-up';
 import { lastTransaction, type OrderRecord } from '../src/domain/order-record';
 import { contradictionOf, planSettlement, settlementOf } from '../src/domain/outcome';
 import { validationError } from '../src/errors';
 import type { FollowUpInput, SettleByHandInput } from '../workflows/messages';
 import { withFailures } from './failure';
+import { notifyPayment } from './follow-up';
 import type { AtTime, Services } from './services';
 
 /**
@@ -40,7 +40,7 @@ export function settleByHandActivities({ db, processor, workflows }: Pick<Servic
       await settleByHand(db, { order_id, settlement, by: settledBy(settlement) }, (trx, order) =>
         recordFollowUpOutcome(trx, order, { ...input, amount: order.amount }, to, details),
       );
-      if (movesReservedMoney(input.kind)) await workflows.orders.recordChanged(input.original_order_id);
+      await notifyPayment(workflows, input);
       return await loadOrder(db, input.id);
     },
 

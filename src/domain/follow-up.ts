@@ -101,6 +101,11 @@ export const OF_THE_PROCESSOR = { chargeback: 'chargeback', chargeback_reversal:
   FollowUpKind
 >;
 
+/** Whether the processor does the operation by itself. */
+export function isOfTheProcessor(operation: string): operation is keyof typeof OF_THE_PROCESSOR {
+  return Object.hasOwn(OF_THE_PROCESSOR, operation);
+}
+
 /** Whether the kind moves reserved money, and so goes through the payment's workflow. */
 export function movesReservedMoney(kind: FollowUpKind): kind is 'capture' | 'void' {
   return kind === 'capture' || kind === 'void';

@@ -1,5 +1,5 @@
 import { findOrderView } from '../db/order-view';
-import { OF_THE_PROCESSOR } from '../domain/follow-up';
+import { OF_THE_PROCESSOR, isOfTheProcessor } from '../domain/follow-up';
 import { processorOrderId } from '../ids';
 import { callOnce, type TemporalAccess } from './call';
 import type { FollowUps } from './follow-ups';
@@ -33,7 +33,7 @@ export class ProcessorNotifications {
   async handle(notification: Notification, deadline_at: number): Promise<void> {
     const { operation, follow_up_order_id } = notification;
     await callOnce(this.temporal.client, deadline_at, async () => {
-      if (operation === 'chargeback' || operation === 'chargeback_reversal') {
+      if (isOfTheProcessor(operation)) {
         await this.record(OF_THE_PROCESSOR[operation], notification);
       } else if (follow_up_order_id !== undefined) {
         await this.follow_ups.requestPoll(follow_up_order_id);
