@@ -135,12 +135,12 @@ export class OrderState {
 
   /**
    * Leaves the processor alone for a while, in real time, unless the record changes, a poll is requested or
-   * `isOutOfTime`. Resolves to `false` when the time passed without.
+   * `isOutOfTime`. Without that it is a poll by schedule, and counts: a requested one does not slow down the schedule.
    */
-  async pauseUnlessChanged(milliseconds: number, summary: string, isOutOfTime = () => false): Promise<boolean> {
+  async pauseUnlessChanged(milliseconds: number, summary: string, isOutOfTime = () => false): Promise<void> {
     const version = this.record?.version;
     const isMet = () => this.pollRequested || this.hasChangedSince(version) || isOutOfTime();
-    return await this.waits.pause({ milliseconds, summary }, isMet);
+    if (!(await this.waits.pause({ milliseconds, summary }, isMet))) this.polls += 1;
   }
 
   /** Whether the main loop has to look at the order again. */

@@ -93,11 +93,7 @@ async function expire(state: OrderState): Promise<void> {
   await state.inTurn(() => state.expireIfDue());
   const record = state.requireRecord();
   if (isFinal(ORDER_MOVES, record.status) || !shouldExpire(record, state.clock.now())) return;
-  const changed = await state.pauseUnlessChanged(
-    pollAfter(state.polls),
-    'until the processor is asked again whether it has charged',
-  );
-  if (!changed) state.polls += 1;
+  await state.pauseUnlessChanged(pollAfter(state.polls), 'until the processor is asked again whether it has charged');
 }
 
 /** Asks the processor for the outcome of a charge: at once when that was requested, otherwise after a pause. */
@@ -106,13 +102,9 @@ async function pollOutcome(state: OrderState): Promise<void> {
   const { id: transaction_id } = lastTransaction(record)!;
   if (!state.pollRequested) {
     // The order of a customer in 3-D Secure expires meanwhile when its clock is moved.
-    const changed = await state.pauseUnlessChanged(
-      state.pause(),
-      'until the processor is asked for the outcome again',
-      () => shouldExpire(state.requireRecord(), state.clock.now()),
+    await state.pauseUnlessChanged(state.pause(), 'until the processor is asked for the outcome again', () =>
+      shouldExpire(state.requireRecord(), state.clock.now()),
     );
-    // A requested poll does not count, so it does not slow down the schedule.
-    if (!changed) state.polls += 1;
   }
   if (shouldExpire(state.requireRecord(), state.clock.now())) return;
   await state.inTurn(() => state.pollCharge(transaction_id));
