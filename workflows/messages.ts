@@ -6,13 +6,14 @@ import type { NewFollowUp } from '../src/domain/follow-up';
 import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../src/domain/new-order';
 import type { NewPaymentLink } from '../src/domain/payment-link';
 import type { ClockMove, StartedClock } from '../src/domain/sandbox-clock';
-import { ATTENTION, ORDER_STATUS, PAYMENT_LINK_STATUS, PROJECT_ID, RELATED_ORDER_ID } from './search-attributes';
 
 /**
  * Ids, inputs, updates, signals and search attributes of the workflows: all that the API and activities may know of
  * them.
  */
-export { ATTENTION, ORDER_STATUS, PAYMENT_LINK_STATUS, PROJECT_ID, RELATED_ORDER_ID };
+export * from './search-attributes';
+/** All of them. */
+export * as SEARCH_ATTRIBUTES from './search-attributes';
 
 /** Where orders and follow-up orders run. */
 export const TASK_QUEUE = 'payments';

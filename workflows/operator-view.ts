@@ -61,7 +61,7 @@ export function describeFollowUp(
 }
 
 /** A link to the order's workflow within the Web UI. */
-const linkTo = (order_id: string, namespace: string) =>
+export const linkTo = (order_id: string, namespace: string) =>
   `[${orderWorkflowId(order_id)}](/namespaces/${namespace}/workflows/${orderWorkflowId(order_id)})`;
 
 const headline = ({ status, amount, currency }: OrderRecord) => `**${status}**, ${amount} ${currency} (minor units)`;

@@ -10,7 +10,6 @@ import { setTimeout } from 'node:timers/promises';
 import { isUnavailable, type Database } from '../db/connection';
 import { findOrderView, type OrderView } from '../db/order-view';
 import { ServiceError, isErrorName, type WrongField } from '../errors';
-import { clockMoved } from '../../workflows/messages';
 import { REFUSED, grpcStatusOf, type GrpcStatus } from './grpc-status';
 import { currentCall } from './outages';
 
@@ -158,16 +157,12 @@ async function retryUntil<T>(
  * Options of signalWithStart: signals the running workflow; one that is closed or lost starts again, whatever became of
  * it.
  */
-export function signalOrStart<Start extends object>(start: Start, signal: SignalDefinition<[]>) {
-  return { ...start, workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const, signal, signalArgs: [] as [] };
-}
-
-/**
- * Like signalOrStart: the clock of the workflow's object is so many milliseconds ahead of real time now (rules 23.4).
- */
-export function moveClockOrStart<Start extends object>(start: Start, offset_ms: number) {
-  const signalArgs: [number] = [offset_ms];
-  return { ...start, workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const, signal: clockMoved, signalArgs };
+export function signalOrStart<Start extends object, Args extends unknown[]>(
+  start: Start,
+  signal: SignalDefinition<Args>,
+  ...signalArgs: Args
+) {
+  return { ...start, workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const, signal, signalArgs };
 }
 
 /** Runs a call for a workflow that may be closed or unknown, which is as good. */

@@ -5,12 +5,13 @@ import {
   PROJECT_ID,
   RELATED_ORDER_ID,
   WEBHOOK_TASK_QUEUE,
+  clockMoved,
   deliveryWorkflowId,
   recordChanged,
   type DeliveryInput,
   type DeliveryWorkflow,
 } from '../../workflows/messages';
-import { callOnce, moveClockOrStart, signalOrStart, type TemporalAccess } from './call';
+import { callOnce, signalOrStart, type TemporalAccess } from './call';
 
 /**
  * Workflows of webhooks. A method that has a deadline (epoch milliseconds) throws ServiceUnavailable when it is not
@@ -48,7 +49,7 @@ export class Deliveries {
   async moveClock(delivery: StartedDelivery, offset_ms: number): Promise<void> {
     await this.temporal.client.workflow.signalWithStart<DeliveryWorkflow, [number]>(
       DELIVERY_WORKFLOW,
-      moveClockOrStart(deliveryStart({ ...delivery, clock_offset_ms: offset_ms }), offset_ms),
+      signalOrStart(deliveryStart({ ...delivery, clock_offset_ms: offset_ms }), clockMoved, offset_ms),
     );
   }
 

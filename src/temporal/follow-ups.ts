@@ -14,6 +14,7 @@ import {
   RELATED_ORDER_ID,
   TASK_QUEUE,
   captureOrVoid,
+  clockMoved,
   firstAnswer,
   orderWorkflowId,
   processorAnswered,
@@ -27,7 +28,6 @@ import {
 import {
   callThenReadOrder,
   isClosed,
-  moveClockOrStart,
   signalOrStart,
   unlessClosed,
   type OrderRequest,
@@ -180,7 +180,7 @@ export class FollowUps {
   async moveClock(input: FollowUpInput, offset_ms: number): Promise<void> {
     await this.temporal.client.workflow.signalWithStart<FollowUpWorkflow, [number]>(
       FOLLOW_UP_WORKFLOW,
-      moveClockOrStart(followUpStart({ ...input, clock_offset_ms: offset_ms }), offset_ms),
+      signalOrStart(followUpStart({ ...input, clock_offset_ms: offset_ms }), clockMoved, offset_ms),
     );
   }
 

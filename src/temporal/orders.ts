@@ -11,6 +11,7 @@ import {
   PROJECT_ID,
   TASK_QUEUE,
   cancelOrder,
+  clockMoved,
   createOrder,
   orderWorkflowId,
   paymentUpdateId,
@@ -30,7 +31,6 @@ import {
   isClosed,
   isOutcomeUnknown,
   isRefusedByTemporal,
-  moveClockOrStart,
   retryUnderNewUpdateId,
   signalOrStart,
   unavailable,
@@ -199,7 +199,7 @@ export class Orders {
   async moveClock(order: StartedOrder, offset_ms: number): Promise<void> {
     await this.temporal.client.workflow.signalWithStart<OrderWorkflow, [number]>(
       ORDER_WORKFLOW,
-      moveClockOrStart(orderStart(order), offset_ms),
+      signalOrStart(orderStart(order), clockMoved, offset_ms),
     );
   }
 

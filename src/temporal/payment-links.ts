@@ -10,6 +10,7 @@ import {
   PAYMENT_LINK_WORKFLOW,
   PROJECT_ID,
   TASK_QUEUE,
+  clockMoved,
   createPaymentLink,
   endPaymentLink,
   linkPaymentUpdateId,
@@ -24,7 +25,6 @@ import {
 import {
   callThenRead,
   isClosed,
-  moveClockOrStart,
   retryUnderNewUpdateId,
   signalOrStart,
   unlessClosed,
@@ -139,7 +139,7 @@ export class PaymentLinks {
   async moveClock(link: StartedLink, offset_ms: number): Promise<void> {
     await this.temporal.client.workflow.signalWithStart<PaymentLinkWorkflow, [number]>(
       PAYMENT_LINK_WORKFLOW,
-      moveClockOrStart(linkStart(link), offset_ms),
+      signalOrStart(linkStart(link), clockMoved, offset_ms),
     );
   }
 
