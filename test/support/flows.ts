@@ -30,6 +30,7 @@ import {
   followUpOf,
   statusesOf,
   notifyFollowUp,
+  becomesDue,
   transactionIdOf,
   vaultToken,
   type TestOrder,
@@ -389,15 +390,6 @@ const settle = (world: WorkflowEnvironment, order_id: string, outcome: 'approved
   world.env.client.workflow
     .getHandle(orderWorkflowId(order_id))
     .executeUpdate(settleByHand, { args: [{ outcome, reason: 'Bank statement', operator: 'Ada' }] });
-
-/** The processor has its outcome now. */
-async function becomesDue({ id }: TestOrder): Promise<void> {
-  await fetch(`${stack().simulator_url}/control/due/`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ transaction_id: transactionIdOf(id, 1) }),
-  });
-}
 
 async function startAlone({ env }: WorkflowEnvironment, order_id: string): Promise<void> {
   await env.client.workflow.start(ORDER_WORKFLOW, {

@@ -22,6 +22,7 @@ import { createWorkflows } from '../../src/temporal/workflows';
 import { followUpStart } from '../../src/temporal/follow-ups';
 import { orderRestart, orderStart } from '../../src/temporal/orders';
 import { PROJECT } from './database';
+import { stack } from './stack';
 import type { WorkflowEnvironment } from './temporal';
 
 export const MINUTE = 60_000;
@@ -45,6 +46,15 @@ export interface TestOrder {
 }
 
 export const transactionIdOf = (order_id: string, attempt: number) => uuidv5(`transaction:${attempt}`, order_id);
+
+/** The processor has the outcome of what is open of this order alone: other test files share the simulator. */
+export async function becomesDue({ id }: Pick<TestOrder, 'id'>): Promise<void> {
+  await fetch(`${stack().simulator_url}/control/due/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ transaction_id: transactionIdOf(id, 1) }),
+  });
+}
 
 export async function vaultToken(world: WorkflowEnvironment, number: string): Promise<string> {
   const card = await world.processor.vaultCard({

@@ -31,6 +31,7 @@ import {
   statusesOfOrder,
   statusesOf,
   notifyFollowUp,
+  becomesDue,
   transactionIdOf,
   type TestOrder,
 } from '../support/orders';
@@ -252,11 +253,7 @@ describe('what the processor answers', () => {
     await expect(
       executeFollowUp(world, followUpOf(order.id, 'refund', { amount: 201 })).catch(refusalOf),
     ).resolves.toBe('RefundError');
-    await fetch(`${stack().simulator_url}/control/due/`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ transaction_id: transactionIdOf(order.id, 1) }),
-    });
+    await becomesDue(order);
     await merchant.removeFaults();
     await tell(input.id);
     await becomes(input.id, 'completed: accepted');

@@ -15,11 +15,11 @@ import {
   moneySummaryOf,
   statusesOfOrder,
   statusesOf,
+  becomesDue,
   transactionIdOf,
   type TestOrder,
 } from '../support/orders';
 import { NOBODY } from '../support/shapes';
-import { stack } from '../support/stack';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/until';
 
@@ -59,18 +59,9 @@ async function awaitedRefund(): Promise<{ order: TestOrder; refund_id: string }>
   return { order, refund_id: refund.id };
 }
 
-/** The processor's outcome is there. */
-async function becomesKnown({ id }: TestOrder): Promise<void> {
-  await fetch(`${stack().simulator_url}/control/due/`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ transaction_id: transactionIdOf(id, 1) }),
-  });
-}
-
 /** The processor's outcome is there, and its notification arrives. */
 async function isNotified(order: TestOrder, refund_id?: string): Promise<void> {
-  await becomesKnown(order);
+  await becomesDue(order);
   const transaction_id = transactionIdOf(order.id, 1);
   const idempotency_key = refund_id
     ? followUpIdempotencyKey(transaction_id, 'refund', refund_id)
@@ -137,14 +128,14 @@ describe('settleByHand of a payment', () => {
     const order = await awaited('processing_approved');
     await settle(order.id, 'declined');
     await isClosed(order.id);
-    await becomesKnown(order);
+    await becomesDue(order);
     await world.env.sleep(16 * MINUTE);
     await until('it is given back', async () => (await moneySummaryOf(order)) === 'nothing: reversal completed');
   });
 
   test('the processor is asked first: the outcome that it gives is recorded, and nothing is settled', async () => {
     const order = await awaited('processing_declined');
-    await becomesKnown(order);
+    await becomesDue(order);
     await expect(settle(order.id, 'approved').catch(refusalOf)).resolves.toBe('Conflict');
     expect(await statusesOfOrder(order)).toBe('error: error');
     expect((await order.view()).transactions[0]!.events.at(-1)).toMatchObject({ source: 'processor', reason: null });
@@ -212,14 +203,14 @@ describe('pollNow', () => {
   test('of a payment: the outcome is recorded at once, instead of by schedule', async () => {
     const order = await awaited('processing_approved');
     expect(await order.handle.executeUpdate(pollNow)).toMatch(/^Asks the processor again, at .*Z\.$/);
-    await becomesKnown(order);
+    await becomesDue(order);
     expect(await order.handle.executeUpdate(pollNow)).toBe('Nothing is awaited: completed is final.');
     expect(await statusesOfOrder(order)).toBe('completed: accepted');
   });
 
   test('of a follow-up order', async () => {
     const { order, refund_id } = await awaitedRefund();
-    await becomesKnown(order);
+    await becomesDue(order);
     expect(await handleOf(refund_id).executeUpdate(pollNow)).toBe('Nothing is awaited: completed is final.');
     expect(await moneySummaryOf(order)).toBe('500 captured, 300 refunded: refund completed');
   });

@@ -16,11 +16,11 @@ import {
   inTheLastSecond,
   sleepUntil,
   statusesOfOrder,
+  becomesDue,
   transactionIdOf,
   vaultToken,
   type TestOrder,
 } from '../support/orders';
-import { stack } from '../support/stack';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/until';
 
@@ -352,12 +352,7 @@ describe('an outcome that is not known is asked for', () => {
     expect(await statusesOfOrder(order)).toBe('processing: processing');
     await pass(MINUTE);
     expect(await statusesOfOrder(order)).toBe('processing: processing');
-    // Of this order alone: other test files share the simulator, and wait for what is theirs.
-    await fetch(`${stack().simulator_url}/control/due/`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ transaction_id: transactionIdOf(order.id, 1) }),
-    });
+    await becomesDue(order);
     await order.handle.signal(processorAnswered);
     await becomes(order, expected);
   });
