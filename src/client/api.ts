@@ -409,7 +409,7 @@ export type SearchRequest = {
 export type SearchResult = {
     /** Orders that meet the query, on all pages. */
     hits: number;
-    /** There are more than 10,000 hits, and `hits` is about their number. */
+    /** `hits` is more than 10,000 and counts transactions: there are at most so many orders. */
     hits_is_estimate?: true;
     /** The orders of this page, as they are now. */
     orders: Order[];

@@ -49,7 +49,7 @@ export const searchResultSchema = z.strictObject({
   hits_is_estimate: z
     .literal(true)
     .optional()
-    .describe('There are more than 10,000 hits, and `hits` is about their number.'),
+    .describe('`hits` is more than 10,000 and counts transactions: there are at most so many orders.'),
   orders: z.array(orderSchema).describe('The orders of this page, as they are now.'),
   sort: z.string().optional().describe('The `search_after` of the next page; absent on the last one.'),
 });

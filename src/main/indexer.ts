@@ -18,13 +18,17 @@ import type { IndexName, SearchWriter, SentOrders } from '../search/writer';
 import { KeptLease } from './kept-lease';
 
 /** Milliseconds from one batch to the next: half as much work for the index, and found a little later. */
-const EVERY_MS = 400;
+const EVERY_MS = 500;
 /** Changes in one batch. */
 const BATCH = 2_000;
-/** Orders that a rebuild sends at a time; changes wait for each. */
+/** Orders that a rebuild sends at a time. */
 const REBUILD_BATCH = 5_000;
-/** How many of them the index has before it: it takes those that wait together. */
-const REBUILD_SENT = 4;
+/**
+ * How many of these batches may wait at the index, which takes those that wait together. Each time it writes much of its
+ * file anew: the more at once, the sooner it is done. But changes wait behind them, so they are few while orders are
+ * found.
+ */
+const REBUILD_SENT = { answering: 4, empty: 40 };
 /** Another indexer takes over when this one has been silent for so long. Milliseconds. */
 const LEASE_MS = 5_000;
 /** How often the lease is renewed, and how often others ask for it. Milliseconds. */
@@ -148,7 +152,9 @@ export class Indexer {
    */
   private async rebuild(holder: string): Promise<void> {
     const { db, index, log } = this.services;
-    const targets: IndexName[] = (await index.state()) === 'missing' ? [REBUILT_INDEX] : [INDEX, REBUILT_INDEX];
+    const isThere = (await index.state()) !== 'missing';
+    const targets: IndexName[] = isThere ? [INDEX, REBUILT_INDEX] : [REBUILT_INDEX];
+    const sent_max = isThere && (await index.count()) > 0 ? REBUILD_SENT.answering : REBUILD_SENT.empty;
     await index.beginRebuild();
     const sent: { order_ids: string[]; orders: SentOrders }[] = [];
     let written = 0;
@@ -166,7 +172,7 @@ export class Indexer {
       const orders = await indexedOrders(db, order_ids);
       this.requireLease(holder);
       sent.push({ order_ids, orders: await index.send(REBUILT_INDEX, orders) });
-      if (sent.length === REBUILD_SENT) await finishOldest();
+      if (sent.length === sent_max) await finishOldest();
     }
     while (sent.length > 0) await finishOldest();
     // Changes that came while the last batch was written.

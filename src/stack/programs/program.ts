@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STOP_LIMITS_MS } from '../../config';
 import { StackFailure, tellingLine } from '../failure';
@@ -19,6 +20,8 @@ export interface Program {
   /** Its output is appended here. */
   log_file: string;
   stop_signal: 'SIGTERM' | 'SIGINT';
+  /** How far it gives way to the other programs when all have work: 0 not at all, 19 the most. */
+  nice?: number;
   /**
    * Whether it does its work; asked again and again until it says so. Without it the program tells over IPC
    * (`tellReady`).
@@ -133,6 +136,7 @@ function runOnce(program: Program): Run {
     ...program.user,
   });
   closeSync(log);
+  if (program.nice !== undefined && child.pid !== undefined) giveWay(child.pid, program.nice);
   const ended = new Promise<string>((done) => {
     child.once('exit', (code, signal) => done(signal === null ? `code ${code}` : `signal ${signal}`));
     child.once('error', (error) => done(error.message));
@@ -143,6 +147,16 @@ function runOnce(program: Program): Run {
     });
   });
   return { child, ended, told, output: () => readFrom(program.log_file, from) };
+}
+
+function giveWay(pid: number, nice: number): void {
+  try {
+    setPriority(pid, nice);
+    // Each program is the leader of a session: where Linux groups by session, it compares the groups' values.
+    writeFileSync(`/proc/${pid}/autogroup`, String(nice));
+  } catch {
+    // It ended at once, or this is another system: all works without.
+  }
 }
 
 /** `undefined` when it is ready, otherwise what it said before it ended or until time was up. */

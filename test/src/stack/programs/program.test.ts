@@ -1,5 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identify } from '../../../../src/stack/programs/running-processes';
@@ -67,6 +67,14 @@ test('ready when it says so; started again when it was killed; gone when stopped
   expect(identify(pids[1]!)).toBeUndefined();
   await sleep(300);
   expect(pids).toHaveLength(2);
+});
+
+test('one with a nice value gives way to the others, also after it was killed', async () => {
+  const it = keep(LIVES, { nice: 5 });
+  await it.ready;
+  process.kill(pids[0]!, 'SIGKILL');
+  await until(() => pids.length === 2);
+  expect(getPriority(pids[1]!)).toBe(5);
 });
 
 test('one that ends again and again is given longer pauses', async () => {
