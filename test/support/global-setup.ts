@@ -7,6 +7,7 @@ import type { StackFacts } from '../../src/stack/facts';
 import { createProgress } from '../../src/stack/progress';
 import { timeSkippingTool } from '../../src/stack/servers/time-skipping';
 import { findTool } from '../../src/stack/tools/find-tool';
+import { createTemplate } from './database';
 import { isKillingRun, killWorkerAtRandom, killingSeed } from './killing';
 import { DATA_DIR_OF_RUN, discardStack, launchStack } from './stack';
 
@@ -35,6 +36,7 @@ export default async function globalSetup(): Promise<void> {
       launched.ready,
     ]);
     await withoutDisk(facts);
+    await createTemplate(facts.postgres_url);
     process.env['TEMPORAL_TEST_SERVER_PATH'] = test_server;
     process.env[DATA_DIR_OF_RUN] = data_dir;
     const seed = killingSeed();
