@@ -1,11 +1,9 @@
-import { chmodSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { errorSchema } from '../../src/contract/error';
 import { connectDatabase, type Database } from '../../src/db/connection';
 import { ERRORS, errorTypeOf, type ErrorName } from '../../src/errors';
 import { CARD, Client } from '../api/page/hosted-page';
 import { Merchant, type Answer, type Refusal, type Request } from '../support/client';
+import { serverFolder } from '../support/server-folder';
 import { discardStack, launchStack, readFacts, stackIn, type LaunchedStack, type RunningStack } from '../support/stack';
 import { until } from '../support/until';
 
@@ -13,8 +11,7 @@ import { until } from '../support/until';
  * Every row of the table of errors, answered by real servers, on a stack of its own as some are only seen when
  * something is broken: its limit is low, its deadline short, its worker stopped, its database spoilt.
  */
-const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-errors-'));
-chmodSync(data_dir, 0o711);
+const data_dir = serverFolder('errors');
 
 let launched: LaunchedStack;
 let place: RunningStack;

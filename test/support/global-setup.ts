@@ -1,6 +1,3 @@
-import { chmodSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { parseConfig } from '../../src/config';
 import { connectDatabase } from '../../src/db/connection';
 import type { StackFacts } from '../../src/stack/facts';
@@ -9,6 +6,7 @@ import { timeSkippingTool } from '../../src/stack/servers/time-skipping';
 import { findTool } from '../../src/stack/tools/find-tool';
 import { createTemplate } from './database';
 import { isKillingRun, killWorkerAtRandom, killingSeed } from './killing';
+import { serverFolder } from './server-folder';
 import { DATA_DIR_OF_RUN, discardStack, launchStack } from './stack';
 
 /**
@@ -16,9 +14,7 @@ import { DATA_DIR_OF_RUN, discardStack, launchStack } from './stack';
  * program.
  */
 export default async function globalSetup(): Promise<void> {
-  const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-test-'));
-  // As npm start makes its own: otherwise PostgreSQL under root needs a copy of its binaries for every run.
-  chmodSync(data_dir, 0o711);
+  const data_dir = serverFolder('test');
   let summarized = false;
   const launched = launchStack(data_dir, {
     // The first start builds servers for minutes: a person sees what it does, but not the summary after the empty line.

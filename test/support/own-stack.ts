@@ -1,6 +1,4 @@
-import { chmodSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { serverFolder } from './server-folder';
 import { discardStack, launchStack, readFacts, stackIn, type LaunchedStack, type RunningStack } from './stack';
 import { until } from './until';
 
@@ -17,9 +15,7 @@ export class OwnStack {
     name: string,
     private readonly env: () => Record<string, string> = () => ({}),
   ) {
-    this.data_dir = mkdtempSync(path.join(tmpdir(), `payments-${name}-`));
-    // PostgreSQL under root needs to pass the folder.
-    chmodSync(this.data_dir, 0o711);
+    this.data_dir = serverFolder(name);
   }
 
   /** Starts it, or starts it again after `killAll`. */

@@ -1,11 +1,11 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { connectDatabase } from '../../src/db/connection';
 import { choosePorts } from '../../src/stack/ports';
 import { keepRunning } from '../../src/stack/programs/program';
 import { silent } from '../../src/stack/progress';
 import { preparePostgres } from '../../src/stack/servers/postgres';
+import { serverFolder } from './server-folder';
 import { until } from './until';
 
 /** A PostgreSQL of a test's own, so that it can be killed. */
@@ -17,9 +17,7 @@ export interface OwnPostgres {
 }
 
 export async function startOwnPostgres(): Promise<OwnPostgres> {
-  const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-postgres-'));
-  // Passable for the user that the server runs as.
-  chmodSync(data_dir, 0o711);
+  const data_dir = serverFolder('postgres');
   const { port = 0 } = await choosePorts([{ variable: 'port', host: '127.0.0.1', port: 0 }]);
   const server = { data_dir, log_file: path.join(data_dir, 'log'), port, password: 'a-test-only' };
   const url = `postgres://postgres:${server.password}@127.0.0.1:${port}/postgres`;

@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import pino from 'pino';
 import { searchOrders } from '../../api/operations/search-orders';
@@ -16,6 +15,7 @@ import { createProgress } from '../../src/stack/progress';
 import { meilisearchProgram, meilisearchTool } from '../../src/stack/servers/meilisearch';
 import { findTool } from '../../src/stack/tools/find-tool';
 import { PROJECT, createTestDatabase, type TestDatabase } from './database';
+import { serverFolder } from './server-folder';
 import { serveTestApi, type TestApi } from './test-api';
 import { until } from './until';
 
@@ -33,8 +33,7 @@ export interface OwnSearchServer extends SearchServer {
 async function aSearchServer(): Promise<OwnSearchServer> {
   const { MEILISEARCH_PATH, TOOLS_DIR } = parseConfig(process.env);
   const tools = { tools_dir: TOOLS_DIR, progress: createProgress(), signal: new AbortController().signal };
-  const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-search-'));
-  chmodSync(data_dir, 0o711);
+  const data_dir = serverFolder('search');
   const { port = 0 } = await choosePorts([{ variable: 'port', host: '127.0.0.1', port: 0 }]);
   const key = 'a master key of a test';
   const program = meilisearchProgram({

@@ -1,9 +1,9 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { identify } from '../../../src/stack/programs/running-processes';
+import { serverFolder } from '../../support/server-folder';
 import { discardStack, launchStack, readFacts, stack, type LaunchedStack } from '../../support/stack';
 
 // Whole stacks start and stop here.
@@ -12,8 +12,7 @@ jest.setTimeout(180_000);
 const NAMES = ['start', 'postgres', 'temporal', 'meilisearch', 'simulator', 'worker', 'api', 'manage', 'codec'];
 const SERVERS = ['postgres', 'temporal', 'meilisearch'];
 
-const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-start-'));
-chmodSync(data_dir, 0o711);
+const data_dir = serverFolder('start');
 const factsFile = path.join(data_dir, 'stack.json');
 let launched: LaunchedStack;
 
@@ -103,7 +102,7 @@ describe('npm start', () => {
   });
 
   test('a port that is taken is one line that names the variable', async () => {
-    const other = mkdtempSync(path.join(tmpdir(), 'payments-start-'));
+    const other = serverFolder('start');
     const { port } = new URL(stack().api_url);
     const third = launchStack(other, { env: { API_PORT: port } });
     await third.ended;
