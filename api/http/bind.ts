@@ -13,7 +13,7 @@ import {
 import type { KeptAnswer } from '../../src/db/idempotency-keys';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
-import { notAfter } from '../../src/temporal/call';
+import { notAfter } from '../../src/temporal/not-after';
 import { Stream, carryOut, type Caller, type Context, type Versioned, type Work } from '../operation';
 import { answer, answerStream, noContent, notModified } from './answer';
 import { etagOf, isKnown, versionsOf } from './etag';

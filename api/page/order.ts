@@ -5,7 +5,7 @@ import { isExpired, mayCancel } from '../../src/domain/order';
 import { paymentPeriod } from '../../src/domain/payment-period';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { reversalOrderId, transactionId } from '../../src/ids';
-import { notAfter } from '../../src/temporal/call';
+import { notAfter } from '../../src/temporal/not-after';
 import type { Orders } from '../../src/temporal/orders';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import type { SubmitPaymentInput } from '../../workflows/messages';

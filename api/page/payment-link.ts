@@ -6,7 +6,7 @@ import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, type LinkObstacle } from '../.
 import { paymentPeriod } from '../../src/domain/payment-period';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { linkOrderId, transactionId } from '../../src/ids';
-import { notAfter } from '../../src/temporal/call';
+import { notAfter } from '../../src/temporal/not-after';
 import type { Orders } from '../../src/temporal/orders';
 import type { PaymentLinks } from '../../src/temporal/payment-links';
 import type { PayThroughLinkInput } from '../../workflows/messages';

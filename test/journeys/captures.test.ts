@@ -7,6 +7,7 @@ import { NOBODY, TIMESTAMP, UUID } from '../support/shapes';
 import { createTestProject } from '../support/projects';
 import { startReceiver } from '../support/receiver';
 import { stack } from '../support/stack';
+import { deleteWorkflow } from '../support/temporal-client';
 import {
   newIdempotencyKey,
   createAuthorization,
@@ -18,7 +19,6 @@ import {
   expectNothingEmpty,
   untilFollowUp,
   forgetAnswer,
-  deleteWorkflow,
   untilOrder,
   part,
   payingTransactionId,

@@ -6,6 +6,7 @@ import { NOBODY, TIMESTAMP, UUID } from '../support/shapes';
 import { createTestProject } from '../support/projects';
 import { startReceiver } from '../support/receiver';
 import { stack } from '../support/stack';
+import { deleteWorkflow } from '../support/temporal-client';
 import {
   newIdempotencyKey,
   createAuthorization,
@@ -15,7 +16,6 @@ import {
   etagOf,
   expectNothingEmpty,
   forgetAnswer,
-  deleteWorkflow,
   makeDue,
   part,
   capturePart,

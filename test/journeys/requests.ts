@@ -4,9 +4,7 @@ import type { LedgerEntry } from '../../src/processor/wire';
 import type { CardName } from '../support/cards';
 import { newIdempotencyKey, type Answer, type Merchant, type Refusal } from '../support/client';
 import { sendUntilAnswered } from '../support/killing';
-import { orderWorkflowId } from '../../workflows/messages';
 import { stack } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/until';
 
 /** What the journeys of money that is held, taken, given back and taken back do as a merchant. */
@@ -196,31 +194,4 @@ export async function runConcurrently<T>(count: number, lanes: number, work: (n:
   };
   await Promise.all(Array.from({ length: lanes }, lane));
   return results;
-}
-
-/** As months do: the order's workflow is gone from Temporal, with its history. */
-export async function deleteWorkflow(order_id: string): Promise<void> {
-  const client = temporalOf();
-  const workflowId = orderWorkflowId(order_id);
-  try {
-    // Of this run: recovery may start another of an order that is not closed.
-    const { runId } = await client.workflow.getHandle(workflowId).describe();
-    const handle = client.workflow.getHandle(workflowId, runId);
-    await handle.terminate('long ago').catch(() => undefined);
-    await client.workflowService.deleteWorkflowExecution({
-      namespace: client.options.namespace,
-      workflowExecution: { workflowId, runId },
-    });
-    await until(
-      `${workflowId} is forgotten`,
-      () =>
-        handle.describe().then(
-          () => false,
-          () => true,
-        ),
-      150_000,
-    );
-  } finally {
-    await client.connection.close();
-  }
 }

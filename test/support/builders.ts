@@ -1,14 +1,20 @@
-import { v7 as uuidv7 } from 'uuid';
+import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../src/db/connection';
 import { insertOrder } from '../../src/db/insert-order';
 import type { OrderRecord } from '../../src/domain/order-record';
 import type { NewOrder, NewTransaction } from '../../src/domain/new-order';
 import type { CreateOrderInput } from '../../workflows/messages';
 import { PROJECT } from './database';
-import { BY_TOKEN, MINUTE, transactionIdOf } from './orders';
 
 /** An instant of workflow time that tells itself from the clock of the machine. */
 export const NOW = Date.UTC(2030, 0, 15, 12);
+
+export const MINUTE = 60_000;
+
+export const transactionIdOf = (order_id: string, attempt: number) => uuidv5(`transaction:${attempt}`, order_id);
+
+/** An order that came with a card token. */
+export const BY_TOKEN = { attempts_max: 1, charged_by: 'token' } as const;
 
 export const anOrder = (over: Partial<NewOrder> = {}): NewOrder => ({
   id: uuidv7(),

@@ -1,5 +1,5 @@
 import { WithStartWorkflowOperation, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
-import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
+import { v7 as uuidv7 } from 'uuid';
 import { findOrderView, type OrderView } from '../../src/db/order-view';
 import type { CaptureMode } from '../../src/domain/amounts';
 import type { FollowUpKind } from '../../src/domain/follow-up';
@@ -21,11 +21,12 @@ import {
 import { createWorkflows } from '../../src/temporal/workflows';
 import { followUpStart } from '../../src/temporal/follow-ups';
 import { orderRestart, orderStart } from '../../src/temporal/orders';
+import { BY_TOKEN, MINUTE, transactionIdOf } from './builders';
 import { PROJECT } from './database';
 import { stack } from './stack';
 import type { WorkflowEnvironment } from './temporal';
 
-export const MINUTE = 60_000;
+export { BY_TOKEN, MINUTE, transactionIdOf };
 
 /** An order in a world of workflows, without the API before it. */
 export interface TestOrder {
@@ -44,8 +45,6 @@ export interface TestOrder {
    */
   follow(kind: 'capture' | 'void', amount?: number, over?: Partial<FollowUpInput>): Promise<string>;
 }
-
-export const transactionIdOf = (order_id: string, attempt: number) => uuidv5(`transaction:${attempt}`, order_id);
 
 /** The processor has the outcome of what is open of this order alone: other test files share the simulator. */
 export async function becomesDue({ id }: Pick<TestOrder, 'id'>): Promise<void> {
@@ -82,9 +81,6 @@ interface TestOrderOptions {
   /** Its window, ISO 8601; without it an hour. */
   capture_period?: string;
 }
-
-/** An order that came with a card token. */
-export const BY_TOKEN = { attempts_max: 1, charged_by: 'token' } as const;
 
 /** Creates an order that lives for half an hour. */
 export async function createAnOrder(world: WorkflowEnvironment, options: TestOrderOptions = {}): Promise<TestOrder> {

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { notAfter } from '../../../src/temporal/call';
+import { notAfter } from '../../../src/temporal/not-after';
 import { Orders } from '../../../src/temporal/orders';
 import { connectDatabase } from '../../../src/db/connection';
 import { moveOrder } from '../../../src/db/move-order';
