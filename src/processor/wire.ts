@@ -133,8 +133,8 @@ export const settlementSchema = operationResultSchema
     fee_amount: z.int().min(1).optional(),
   });
 export type Settlement = z.infer<typeof settlementSchema>;
-/** Most settlements that one answer has. */
-export const SETTLEMENTS_LIMIT = 1_000;
+/** Most settlements that one answer has, so that it stays below what a client accepts. */
+export const SETTLEMENTS_LIMIT = 250;
 
 /** Body of every answer that is not a success. */
 export const problemSchema = z.object({ error: z.string(), field: z.string().optional() });

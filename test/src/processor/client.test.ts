@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createProcessor, type Processor } from '../../../src/processor/client';
 import { ServiceError } from '../../../src/errors';
+import { SETTLEMENTS_LIMIT } from '../../../src/processor/wire';
 import { CARDS } from '../../support/cards';
 import { A_CARD, KEY, eventually, startTestSimulator, type TestSimulator } from '../simulator/support';
 
@@ -245,3 +246,20 @@ test('the test cards can be listed', async () => {
 function word(result: Awaited<ReturnType<Processor['findOperation' | 'execute']>>): string {
   return typeof result === 'string' ? result : result.result;
 }
+
+it('reads a full page of settlements, however long each is', async () => {
+  const settlement = {
+    number: Number.MAX_SAFE_INTEGER,
+    operation: 'chargeback_reversal',
+    idempotency_key: `${randomUUID()}:chargeback_reversal:${randomUUID()}`,
+    order_id: randomUUID(),
+    transaction_id: randomUUID(),
+    follow_up_order_id: randomUUID(),
+    settlement_currency: 'EUR',
+    settlement_amount: Number.MAX_SAFE_INTEGER,
+    fee_currency: 'EUR',
+    fee_amount: Number.MAX_SAFE_INTEGER,
+  };
+  answer = json(200, Array(SETTLEMENTS_LIMIT).fill(settlement));
+  expect(await stranger.settlements(0)).toHaveLength(SETTLEMENTS_LIMIT);
+});
