@@ -9,9 +9,9 @@ import type { Services } from './merchant';
 import { oneAtATime, type OneAtATime } from './one-at-a-time';
 import { timestamp } from './present';
 
-/** Rows that are read and written at a time: short, as other requests wait meanwhile. */
+/** Rows that are read and written at a time: few, as other requests wait meanwhile. */
 const PAGE = 500;
-/** Rows that the index is asked for at a time: it looks for the first of them anew each time. */
+/** Rows that the index is asked for at a time: it evaluates the whole query for each request. */
 const FOUND_PAGE = 5_000;
 
 type ReportServices = Pick<Services, 'db' | 'search'>;

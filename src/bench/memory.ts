@@ -8,7 +8,7 @@ type Memory = 'VmRSS' | 'RssAnon';
 
 /** Watches the memory of a process until it is stopped; `most`: in MiB, so far. */
 export function watchMemory(pid: number | undefined, kind: Memory) {
-  let most = 0;
+  let most = memoryOf(pid, kind);
   const timer = setInterval(() => (most = Math.max(most, memoryOf(pid, kind))), MEMORY_EVERY_MS);
   return { most: () => most, stop: () => clearInterval(timer) };
 }
