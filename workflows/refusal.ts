@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
+import { REASON_LENGTH_MAX, SETTLED_OUTCOMES } from '../src/domain/transaction';
 import { ServiceError, validationError } from '../src/errors';
 import type { SettleByHandInput } from './messages';
 
@@ -7,15 +8,14 @@ export function refusal({ error, value }: ServiceError): ApplicationFailure {
   return ApplicationFailure.create({ type: error, message: value, nonRetryable: true });
 }
 
-/** Characters of a reason, long enough for a ticket and a sentence; and of an operator's name. */
-const LENGTH_MAX = { reason: 500, operator: 255 } as const;
+const LENGTH_MAX = { reason: REASON_LENGTH_MAX, operator: 255 } as const;
 
 const ASKED = { reason: 'why', operator: 'who settles' } as const;
 
 /** Refuses an operator's input that is no settlement: it was typed by hand. */
 export function requireSettlement(input: SettleByHandInput): void {
   const { outcome, ...texts } = (input ?? {}) as Partial<Record<keyof SettleByHandInput, unknown>>;
-  if (outcome !== 'approved' && outcome !== 'declined') {
+  if (!SETTLED_OUTCOMES.some((one) => one === outcome)) {
     throw refusal(validationError('outcome', 'Has to be approved or declined.'));
   }
   for (const field of ['reason', 'operator'] as const) {

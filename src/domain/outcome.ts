@@ -8,7 +8,7 @@ import {
   type OrderRecord,
   type TransactionRecord,
 } from './order-record';
-import type { EventResult } from './transaction';
+import type { EventResult, SETTLED_OUTCOMES } from './transaction';
 import { TRANSACTION_MOVES, canMove, type TransactionStatus } from './transitions';
 
 /** What the processor says about an operation, as far as decisions need it. */
@@ -147,7 +147,7 @@ function settled(
 
 /** The outcome that an operator gives an operation of which the processor will never tell one (rules 10.14). */
 export interface Settlement {
-  outcome: 'approved' | 'declined';
+  outcome: (typeof SETTLED_OUTCOMES)[number];
   /** Why; recorded with the event. */
   reason: string;
 }

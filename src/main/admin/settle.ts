@@ -7,6 +7,7 @@ import type { Input } from '../../contract/routes';
 import { idParam } from '../../contract/scalars';
 import type { Database } from '../../db/connection';
 import { listUnknownOutcomes, type SettlementEntry, type UnknownOutcome } from '../../db/settle-by-hand';
+import { REASON_LENGTH_MAX, SETTLED_OUTCOMES } from '../../domain/transaction';
 import type { Workflows } from '../../temporal/workflows';
 import type { CommandRoute } from './commands';
 
@@ -29,11 +30,11 @@ const TRANSACTION = {
     'The processor is asked first: an outcome that it gives is recorded instead. Sent again, the command changes nothing.',
   params: z.object({ transaction_id: idParam() }),
   body: z.object({
-    outcome: z.enum(['approved', 'declined']).describe('What the processor has done, as it said elsewhere.'),
+    outcome: z.enum(SETTLED_OUTCOMES).describe('What the processor has done, as it said elsewhere.'),
     reason: z
       .string()
       .regex(/\S/, 'Expected text that is not empty.')
-      .max(500)
+      .max(REASON_LENGTH_MAX)
       .describe('How that is known; recorded with the event and in the audit trail.'),
   }),
 } as const satisfies CommandRoute;
