@@ -24,7 +24,8 @@ module.exports = {
   setupFiles: ['<rootDir>/test/support/resend-unavailable.ts'],
   setupFilesAfterEnv: [],
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
-  maxWorkers: 3,
+  // More than cores: while one file waits for timers, another works.
+  maxWorkers: 4,
   testTimeout: 180_000,
   maxConcurrency: 12,
   // Handed to each module: every other use is looked up in the sandbox, and a loop that calls Math takes twice as long.
