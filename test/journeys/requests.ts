@@ -64,11 +64,12 @@ export async function createAuthorization(
   }: { card?: CardName; transaction?: Record<string, unknown> } & Record<string, unknown> = {},
 ): Promise<Order> {
   const headers = { 'idempotency-key': newIdempotencyKey() };
+  const vaulted = 'payment_method' in transaction ? {} : await merchant.cardTransaction(card);
   const request = {
     currency: 'EUR',
     amount: 1_000,
     ...fields,
-    transactions: [{ ...(await merchant.cardTransaction(card)), capture_mode: 'manual', ...transaction }],
+    transactions: [{ ...vaulted, capture_mode: 'manual', ...transaction }],
   };
   const { body, status } = await sendOperationUntilAnswered(() =>
     merchant.send<Order>('POST', '/v1/orders/', { body: request, headers }),

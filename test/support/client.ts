@@ -51,6 +51,8 @@ export class Merchant {
   /** For the operations of the client. */
   readonly project: ReturnType<typeof client.project>;
   private readonly faults: Fault[] = [];
+  /** What never changes of its project, asked for once. */
+  private owner: Pick<client.Project, 'id' | 'is_test'> | undefined;
 
   constructor(
     readonly stack: RunningStack = runningStack(),
@@ -158,7 +160,8 @@ export class Merchant {
 
   /** A token of the card in this project, as an earlier payment on the hosted page leaves one. */
   async vaultToken(number: string): Promise<string> {
-    const project = await this.getProject();
+    this.owner ??= await this.getProject();
+    const { id, is_test } = this.owner;
     const processor = createProcessor({
       url: this.stack.simulator_url,
       key: this.stack.processor_key,
@@ -166,8 +169,8 @@ export class Merchant {
     });
     try {
       const card = await processor.vaultCard({
-        project_id: project.id,
-        is_test: project.is_test,
+        project_id: id,
+        is_test,
         number,
         card_expiry: '122034',
         security_code: '123',
