@@ -83,7 +83,12 @@ it('start and size reach 10,000 orders, in the order of the sequence', async () 
 });
 
 test.each([
-  ['an order once, however many of its transactions meet the query', 'NOT transaction.id:', COUNT * (2 / 3)],
+  // Of the first 8,400: up to 10,000 rows are counted.
+  [
+    'an order once, however many of its transactions meet the query',
+    'NOT transaction.id: created:[* TO "2026-01-01T00:20:00Z"}',
+    8_400 * (2 / 3),
+  ],
   ['conditions on one transaction', 'transaction.status:error', COUNT / 3],
   ['conditions on orders', 'status:new', COUNT / 3],
   ['nothing', 'merchant_order_id:nobody', 0],
