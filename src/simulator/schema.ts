@@ -45,7 +45,8 @@ create table if not exists operations (
   due timestamptz,
   due_result text,
   due_response_code text,
-  -- What the processor does of itself after this one (chargeback, chargeback_reversal), and when; next_due is null once it is done.
+  -- What the processor does of itself after this one (chargeback, chargeback_reversal), and when; next_due is null
+  -- once it is done.
   next_operation text,
   next_due timestamptz,
   occurred timestamptz not null,
@@ -65,7 +66,8 @@ create table if not exists arrivals (
   idempotency_key text primary key,
   arrivals int not null default 1
 );
--- Notifications to send; the body is the operation as it is when it is sent. Without operation: there are settlements to fetch.
+-- Notifications to send; the body is the operation as it is when it is sent. Without operation: there are settlements
+-- to fetch.
 create table if not exists notifications (
   id text primary key,
   idempotency_key text references operations,

@@ -22,16 +22,16 @@ export async function up(knex: Knex): Promise<void> {
       merchant_id uuid not null references merchants,
       name text not null,
       is_test boolean not null,
-      -- A suspended project takes no new orders, links or payments (rules 21.10). What an operator suspends, only an operator
-      -- activates.
+      -- A suspended project takes no new orders, links or payments (rules 21.10). What an operator suspends, only an
+      -- operator activates.
       status text not null default 'active' check (status in ('active', 'suspended')),
       suspended_by text check (suspended_by in ('operator', 'merchant')),
       payment_methods text[] not null,
       currencies text[] not null,
       -- Whether the acquirer has registered the project for loading other accounts.
       account_funding boolean not null default false,
-      -- Validity of an order that names none, of a transaction that names none (for paying), and of an authorization with
-      -- capture_mode manual that names none (for capturing).
+      -- Validity of an order that names none, of a transaction that names none (for paying), and of an authorization
+      -- with capture_mode manual that names none (for capturing).
       expiration_period text not null default 'PT30M',
       transaction_expiration_period text not null default 'PT30M',
       capture_expiration_period text not null default 'P5D',
@@ -40,8 +40,8 @@ export async function up(knex: Knex): Promise<void> {
       -- After a roll webhooks carry a signature of the secret before, too, until it expires.
       previous_webhook_secret text,
       previous_webhook_secret_expires timestamptz,
-      -- Ids of objects that are created with an Idempotency-Key derive from the key and this namespace. It is secret: whoever
-      -- knows an order's id can open its hosted page, and keys are often as easy to guess as order numbers.
+      -- Ids of objects that are created with an Idempotency-Key derive from the key and this namespace. It is secret:
+      -- whoever knows an order's id can open its hosted page, and keys are often as easy to guess as order numbers.
       id_namespace uuid not null default gen_random_uuid(),
       created timestamptz not null,
       modified timestamptz not null,
@@ -51,8 +51,9 @@ export async function up(knex: Knex): Promise<void> {
       unique (id, is_test)
     );
 
-    -- Clocks that merchants have moved ahead of real time (rules 23.4). An order or payment link lives by the clock of its clock_id or id;
-    -- without a row that is real time. The foreign key and the CHECK on is_test keep live projects in real time whatever the code does.
+    -- Clocks that merchants have moved ahead of real time (rules 23.4). An order or payment link lives by the clock
+    -- of its clock_id or id; without a row that is real time. The foreign key and the CHECK on is_test keep live
+    -- projects in real time whatever the code does.
     create table sandbox_clocks (
       -- The payment order or payment link that it belongs to.
       id uuid primary key,
@@ -81,8 +82,8 @@ export async function up(knex: Knex): Promise<void> {
       check (to_offset_ms > from_offset_ms)
     );
 
-    -- A key is shown once: its first part names the row, of the rest only a keyed hash is kept. secret_key_id: the key of
-    -- SECRET_KEYS that it is hashed with.
+    -- A key is shown once: its first part names the row, of the rest only a keyed hash is kept. secret_key_id: the
+    -- key of SECRET_KEYS that it is hashed with.
     create table api_keys (
       id text primary key,
       project_id uuid not null references projects,
@@ -126,7 +127,8 @@ export async function up(knex: Knex): Promise<void> {
     );
     create unique index signing_keys_present on signing_keys ((true)) where replaced is null;
 
-    -- Every change of merchants, projects, keys, clients and secrets (rules 21.14). Written in the SQL transaction of the change.
+    -- Every change of merchants, projects, keys, clients and secrets (rules 21.14). Written in the SQL transaction of
+    -- the change.
     create table audit_trail (
       n bigint generated always as identity primary key,
       id uuid not null unique,
@@ -155,8 +157,8 @@ export async function up(knex: Knex): Promise<void> {
     create index projects_merchant on projects (merchant_id, created, id);
     create index api_keys_project on api_keys (project_id, created, id);
 
-    -- The Idempotency-Keys of projects and clients (rules 11.2). A row is written before its request does anything that lasts, and
-    -- is kept as long as what was created with it. owner_id: the project or client.
+    -- The Idempotency-Keys of projects and clients (rules 11.2). A row is written before its request does anything
+    -- that lasts, and is kept as long as what was created with it. owner_id: the project or client.
     create table idempotency_keys (
       owner_id uuid not null,
       key text not null check (length(key) between 1 and 255),
@@ -224,8 +226,8 @@ export async function up(knex: Knex): Promise<void> {
       -- Who ended it.
       ended_by text check (ended_by in ('customer', 'merchant', 'processor', 'service', 'operator')),
       attempts_max smallint not null check (attempts_max between 1 and 25),
-      -- Who starts the charge of a payment order: the service, with the card token in the request, or the customer on the
-      -- hosted page.
+      -- Who starts the charge of a payment order: the service, with the card token in the request, or the customer on
+      -- the hosted page.
       charged_by text check (charged_by in ('token', 'customer')),
       -- A follow-up order has neither: it never expires.
       expiration_period text,
@@ -285,8 +287,8 @@ export async function up(knex: Knex): Promise<void> {
       expires_at timestamptz,
       status text not null
         check (status in ('new', 'pending', 'processing', 'accepted', 'error', 'cancelled', 'expired')),
-      -- Confirmed amounts only grow. Amounts that were requested from the processor and not answered have columns of their own,
-      -- so that no money is requested twice.
+      -- Confirmed amounts only grow. Amounts that were requested from the processor and not answered have columns of
+      -- their own, so that no money is requested twice.
       captured_amount bigint not null default 0,
       voided_amount bigint not null default 0 check (voided_amount >= 0),
       refunded_amount bigint not null default 0 check (refunded_amount >= 0),
@@ -301,11 +303,13 @@ export async function up(knex: Knex): Promise<void> {
       challenge_url text,
       received_3ds_result text check (received_3ds_result in ('authenticated', 'attempted', 'failed')),
       liability_shift boolean,
-      -- How often the processor was asked for an outcome that it did not have, when it was asked last, and when it is asked next.
+      -- How often the processor was asked for an outcome that it did not have, when it was asked last, and when it is
+      -- asked next.
       polls integer not null default 0,
       polled_at timestamptz,
       poll_at timestamptz,
-      -- What the processor paid out, or took back, and what it kept as a fee, in minor units. Null until the transaction is settled.
+      -- What the processor paid out, or took back, and what it kept as a fee, in minor units. Null until the
+      -- transaction is settled.
       settlement_currency text,
       settlement_amount bigint,
       fee_currency text,
@@ -343,8 +347,8 @@ export async function up(knex: Knex): Promise<void> {
       check ((source = 'operator') = (reason is not null))
     );
 
-    -- Written in the same statement as the move it is about, or by request as a further delivery of the same event. n counts the
-    -- deliveries of the order.
+    -- Written in the same statement as the move it is about, or by request as a further delivery of the same event. n
+    -- counts the deliveries of the order.
     create table webhook_deliveries (
       order_id uuid not null references orders,
       n integer not null,
@@ -374,15 +378,16 @@ export async function up(knex: Knex): Promise<void> {
       foreign key (order_id, n) references webhook_deliveries
     );
 
-    -- A transaction that ended unpaid although the processor may have approved it, or still may: it is asked until poll_at (rules
-    -- 10.12). Written with the end, deleted once the processor has said no or the reversal order is written.
+    -- A transaction that ended unpaid although the processor may have approved it, or still may: it is asked until
+    -- poll_at (rules 10.12). Written with the end, deleted once the processor has said no or the reversal order is
+    -- written.
     create table late_approval_watches (
       transaction_id uuid primary key references transactions,
       poll_at timestamptz not null
     );
 
-    -- Orders whose last change is not in the search index yet. Every change of an order or its transactions raises the order's
-    -- version in the same statement, so triggers on orders miss none (rules 20.12).
+    -- Orders whose last change is not in the search index yet. Every change of an order or its transactions raises
+    -- the order's version in the same statement, so triggers on orders miss none (rules 20.12).
     create table search_outbox (
       id bigint generated always as identity primary key,
       order_id uuid not null
@@ -419,8 +424,8 @@ export async function up(knex: Knex): Promise<void> {
     );
     insert into settlement_progress (last_number) values (0);
 
-    -- Settlements that are not written to their transaction yet. They stay here while there is no such transaction, or when it
-    -- has been settled already; an operator looks at those that stay.
+    -- Settlements that are not written to their transaction yet. They stay here while there is no such transaction,
+    -- or when it has been settled already; an operator looks at those that stay.
     create table open_settlements (
       number bigint primary key,
       transaction_id uuid not null,
