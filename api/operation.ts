@@ -47,7 +47,7 @@ export interface Versioned<T> {
 export class Stream {
   constructor(
     readonly content_type: string,
-    readonly chunks: AsyncIterable<string>,
+    readonly chunks: AsyncIterable<string | Buffer>,
     /** The name under which a browser saves it; such a file is compressed for a reader who accepts that. */
     readonly file_name?: string,
   ) {}

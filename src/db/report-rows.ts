@@ -72,16 +72,15 @@ export async function reportRows(
   order_ids: readonly string[],
   fields: readonly Subject[],
 ): Promise<ReportRow[]> {
-  const of = '(select * from orders where id = any(:order_ids::uuid[]))';
-  return await queryRows<ReportRow>(db, `${selectRows(fields, of)} order by o.sequence, t.attempt`, { order_ids });
-}
-
-/** Reads the rows of the orders `of`, a statement. */
-function selectRows(fields: readonly Subject[], of: string): string {
-  return `select o.id as order_id, o.sequence as order_sequence, coalesce(t.attempt, 1) as attempt, ${columnsOf(fields)}
-    from ${of} o join projects p on p.id = o.project_id
-      -- With offset each order's are looked up; a hash join would read the transactions of all orders.
-      left join lateral (select * from transactions where order_id = o.id offset 0) t on true`;
+  return await queryRows<ReportRow>(
+    db,
+    `select o.id as order_id, o.sequence as order_sequence, coalesce(t.attempt, 1) as attempt, ${columnsOf(fields)}
+     from (select * from orders where id = any(:order_ids::uuid[])) o join projects p on p.id = o.project_id
+       -- With offset each order's are looked up; a hash join would read the transactions of all orders.
+       left join lateral (select * from transactions where order_id = o.id offset 0) t on true
+     order by o.sequence, t.attempt`,
+    { order_ids },
+  );
 }
 
 /** The fields, and the currencies that amounts with decimals are written by. */
@@ -141,28 +140,28 @@ export function recordCondition(query: Query): RecordCondition | undefined {
   return { sql: sqlOf(query), bindings };
 }
 
-/**
- * The rows of a project's orders that meet a condition, with what the fields need, by creation, the orders page by page.
- */
-export async function* reportRowsByCreation(
+/** The ids of a project's orders that meet a condition, by creation, `size` at a time. */
+export async function* orderIdsByCreation(
   db: Database,
   { project_id, condition, direction }: { project_id: string; condition: RecordCondition; direction: 'asc' | 'desc' },
-  fields: readonly Subject[],
-  orders: number,
-): AsyncGenerator<ReportRow[]> {
-  const order = `order by o.created ${direction}, o.sequence ${direction}`;
-  const statement = (after: string) => {
-    const of = `(select o.* from orders o where o.project_id = :project_id and ${condition.sql} ${after} ${order} limit :orders)`;
-    return `${selectRows([...fields, 'created'], of)} ${order}, t.attempt ${direction}`;
-  };
+  size: number,
+): AsyncGenerator<{ order_id: string }[]> {
+  const statement = (after: string) =>
+    `select o.id as order_id, o.created, o.sequence from orders o
+     where o.project_id = :project_id and ${condition.sql} ${after}
+     order by o.created ${direction}, o.sequence ${direction} limit :size`;
   const after = `and (o.created, o.sequence) ${direction === 'asc' ? '>' : '<'} (:created::timestamptz, :sequence)`;
-  let last: ReportRow | undefined;
+  let last: { created: string; sequence: number } | undefined;
   for (;;) {
-    const place = last && { created: last.created, sequence: last.order_sequence };
-    const bindings = { ...condition.bindings, project_id, orders, ...place };
-    const rows = await queryRows<ReportRow>(db, statement(last ? after : ''), bindings);
-    if (rows.length > 0) yield rows;
-    if (new Set(rows.map(({ order_id }) => order_id)).size < orders) return;
-    last = rows.at(-1);
+    const bindings = { ...condition.bindings, project_id, size, ...last };
+    const found = await queryRows<{ order_id: string; created: string; sequence: number }>(
+      db,
+      statement(last ? after : ''),
+      bindings,
+    );
+    if (found.length > 0) yield found.map(({ order_id }) => ({ order_id }));
+    if (found.length < size) return;
+    const { created, sequence } = found.at(-1)!;
+    last = { created, sequence };
   }
 }

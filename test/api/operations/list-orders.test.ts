@@ -154,7 +154,7 @@ describe('many orders', () => {
     const first = await reader.next();
     const second = await reader.next();
     await reader.return?.();
-    const lengthOf = (page: IteratorResult<string, unknown>) => String(page.value).length;
+    const lengthOf = (page: IteratorResult<string | Buffer, unknown>) => String(page.value).length;
     expect(lengthOf(first)).toBeGreaterThan(50 * 50_000);
     expect(lengthOf(second)).toBeLessThan(600_000);
   });
