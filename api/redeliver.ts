@@ -13,7 +13,16 @@ import { presentDelivery } from './present-delivery';
  * How long an answer waits until the workflow of a delivery is told of a change that is written, in milliseconds:
  * recovery tells it as well.
  */
-export const TELL_WORKFLOW_MS = 3_000;
+const TELL_WORKFLOW_MS = 3_000;
+
+/** Tells the workflow of a delivery of a change that is written; where that fails, `otherwise` is logged. */
+export async function tellWorkflow(
+  log: Logger,
+  otherwise: string,
+  tell: (deadline_at: number) => Promise<void>,
+): Promise<void> {
+  await tell(Date.now() + TELL_WORKFLOW_MS).catch((error: unknown) => log.warn({ err: error }, otherwise));
+}
 
 /** What a redelivery needs of either host. */
 interface RedeliverServices {
@@ -44,9 +53,10 @@ export function redeliver(
     },
     async afterCommit() {
       if (made === undefined) return;
-      await deliveries.start({ ...first, ...made }, Date.now() + TELL_WORKFLOW_MS).catch((error: unknown) => {
-        by.log.warn({ err: error }, 'recovery will start the redelivery');
-      });
+      const delivery = { ...first, ...made };
+      await tellWorkflow(by.log, 'recovery will start the redelivery', (deadline_at) =>
+        deliveries.start(delivery, deadline_at),
+      );
     },
   };
 }

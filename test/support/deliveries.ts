@@ -2,7 +2,7 @@ import pino from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import type { ManageContext, ManageServices } from '../../api/manage/manager';
 import { deliveryOperations } from '../../api/manage/operations/deliveries';
-import type { Write } from '../../api/operation';
+import { carryOut, type Write } from '../../api/operation';
 import type { DeliveryAnswer } from '../../src/contract/delivery';
 import type { Database } from '../../src/db/connection';
 import { updateDelivery } from '../../src/db/deliveries';
@@ -38,12 +38,7 @@ export async function requestOfOperator(
     log: pino({ level: 'silent' }),
   } as unknown as ManageContext;
   const run = deliveryOperations(services)[operation];
-  const { db, write, afterCommit } = (await run(context, {
-    params: { id: `${order_id}-${n}` },
-  })) as Write<DeliveryAnswer>;
-  const answer = await db.transaction(write);
-  await afterCommit?.();
-  return answer;
+  return await carryOut((await run(context, { params: { id: `${order_id}-${n}` } })) as Write<DeliveryAnswer>);
 }
 
 /** A Temporal that does not answer: no workflow learns of anything. */

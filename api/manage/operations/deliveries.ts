@@ -5,9 +5,15 @@ import { afterRequest, type DeliveryRequest } from '../../../src/domain/delivery
 import { clockOf } from '../../clock';
 import type { Write } from '../../operation';
 import { presentDelivery } from '../../present-delivery';
-import { TELL_WORKFLOW_MS, redeliver } from '../../redeliver';
-import { audited, requireOwn, type ManageContext, type ManageOperation } from '../manager';
-import type { ManageServices, Manager } from '../manager';
+import { redeliver, tellWorkflow } from '../../redeliver';
+import {
+  audited,
+  requireOwn,
+  type ManageContext,
+  type ManageOperation,
+  type ManageServices,
+  type Manager,
+} from '../manager';
 import { presentPage } from '../present';
 
 /** Webhooks on their way to receivers (rules 13.10, 13.12, 13.13). */
@@ -21,7 +27,7 @@ export function deliveryOperations(services: Pick<ManageServices, 'db' | 'delive
   const requested =
     (request: DeliveryRequest): ManageOperation<'deliverNow' | 'pauseDelivery' | 'resumeDelivery'> =>
     async (context, { params: { id } }) =>
-      carryOut(services, context, await ownDelivery(context.caller, id), request);
+      changeDelivery(services, context, await ownDelivery(context.caller, id), request);
 
   const operations: {
     listDeliveries: ManageOperation<'listDeliveries'>;
@@ -49,7 +55,7 @@ export function deliveryOperations(services: Pick<ManageServices, 'db' | 'delive
  * Changes when the next attempt of a delivery is made (rules 13.10). Throws Conflict. The workflow learns of it
  * afterwards; where that fails, it finds a pause when its timer ends, and recovery tells it of all else.
  */
-function carryOut(
+function changeDelivery(
   services: Pick<ManageServices, 'db' | 'deliveries'>,
   context: ManageContext,
   delivery: DeliveryView,
@@ -67,9 +73,9 @@ function carryOut(
       return { answer: after, change: { action: `webhook.${request}`, object, merchant_id, before, after } };
     }),
     async afterCommit() {
-      await services.deliveries.recordChanged(delivery, Date.now() + TELL_WORKFLOW_MS).catch((error: unknown) => {
-        context.log.warn({ err: error }, 'the workflow of the webhook learns of the change later');
-      });
+      await tellWorkflow(context.log, 'the workflow of the webhook learns of the change later', (deadline_at) =>
+        services.deliveries.recordChanged(delivery, deadline_at),
+      );
     },
   };
 }
