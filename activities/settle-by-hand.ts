@@ -14,8 +14,8 @@ import type { AtTime, Services } from './services';
 
 /**
  * What an operator does about an outcome that the processor will never tell (rules 10.14), for orders and follow-up
- * orders. Safe to repeat: an outcome that is recorded stays. What was settled is in the audit
- * trail, in the same SQL transaction.
+ * orders. Safe to repeat: an outcome that is recorded stays. What was settled is in the audit trail, in the same SQL
+ * transaction.
  */
 export function settleByHandActivities({ db, processor, workflows }: Pick<Services, 'db' | 'processor' | 'workflows'>) {
   return withFailures({

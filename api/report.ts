@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { format } from 'fast-csv';
 import { orderIdsByCreation, recordCondition, reportRows } from '../src/db/report-rows';
+import { oneAtATime, type OneAtATime } from '../src/domain/one-at-a-time';
 import { FIELDS, FIELD_NAMES, type Field, type FieldName } from '../src/domain/query/fields';
 import { conditionsOf, matches } from '../src/domain/query/query';
 import { decimalOf, rowOf, type ReportRow } from '../src/domain/query/report';
 import type { Wanted } from '../src/search/reader';
 import type { Services } from './merchant';
-import { oneAtATime, type OneAtATime } from './one-at-a-time';
 import { timestamp } from './present';
 
 /** Rows that are read and written at a time: few, as other requests wait meanwhile. */

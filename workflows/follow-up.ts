@@ -8,6 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { followUpIdempotencyKey } from '../src/domain/follow-up';
+import { oneAtATime } from '../src/domain/one-at-a-time';
 import { lastTransaction, type OrderRecord } from '../src/domain/order-record';
 import { pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
@@ -22,7 +23,6 @@ import {
   type FollowUpInput,
   type SettleByHandInput,
 } from './messages';
-import { oneAtATime } from './one-at-a-time';
 import { SETTLE_BY_HAND, describeFollowUp, inWords, show } from './operator-view';
 import { notAwaited, requireSettlement } from './refusal';
 import { Waits } from './wait';

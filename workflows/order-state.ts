@@ -15,7 +15,7 @@ import { ServiceError } from '../src/errors';
 import { local, polling } from './activities';
 import { ObjectClock } from './clock';
 import type { OrderInput } from './messages';
-import { oneAtATime } from './one-at-a-time';
+import { oneAtATime } from '../src/domain/one-at-a-time';
 import { describe, show } from './operator-view';
 import { LateApproval } from './order-late-approval';
 import { refusal } from './refusal';

@@ -1,10 +1,10 @@
 import { allHandlersFinished, condition, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { ClockProgress } from '../activities/sandbox-clock';
+import { oneAtATime } from '../src/domain/one-at-a-time';
 import type { BegunMove } from '../src/domain/sandbox-clock';
 import { local, movingClock } from './activities';
 import { ObjectClock, temporalClock } from './clock';
 import { moveClock, type MoveClockInput, type SandboxClockInput } from './messages';
-import { oneAtATime } from './one-at-a-time';
 import { Waits } from './wait';
 
 /** An update is answered by then; what is not done goes on. Milliseconds. */

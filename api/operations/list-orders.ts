@@ -1,9 +1,9 @@
 import { listOrderViews, type OrderView } from '../../src/db/order-view';
+import { oneAtATime } from '../../src/domain/one-at-a-time';
 import { listPeriod } from '../../src/domain/period';
 import { validationError } from '../../src/errors';
 import { clock } from '../clock';
 import type { MerchantContext, MerchantOperation, Services } from '../merchant';
-import { oneAtATime } from '../one-at-a-time';
 import { jsonArray } from '../operation';
 import { presentOrder } from '../present';
 

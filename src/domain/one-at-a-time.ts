@@ -1,5 +1,10 @@
-/** Runs work in the order it comes, one at a time: handlers would otherwise interleave at every await. */
-export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+export type OneAtATime = <T>(work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Runs work in the order it comes, each when the one before has ended, whatever became of that. Handlers of a workflow
+ * would otherwise interleave at every await, and requests of a process crowd out one another.
+ */
+export function oneAtATime(): OneAtATime {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const turn = last.then(work, work);

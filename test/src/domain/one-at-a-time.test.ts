@@ -1,4 +1,4 @@
-import { oneAtATime } from '../../workflows/one-at-a-time';
+import { oneAtATime } from '../../../src/domain/one-at-a-time';
 
 test('work begins when the work before it has ended, in the order it came', async () => {
   const inTurn = oneAtATime();
