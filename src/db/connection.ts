@@ -6,10 +6,16 @@ export type Database = Knex;
 /** One SQL transaction: for what must not be done outside of one. */
 export type SqlTransaction = Knex.Transaction;
 
-// Amounts are bigint columns of at most 2^53-1 (a CHECK), so a number holds each of them exactly.
-types.setTypeParser(types.builtins.INT8, Number);
-// Instants stay texts with their microseconds; a Date would cut them to milliseconds.
-types.setTypeParser(types.builtins.TIMESTAMPTZ, (text) => text);
+/** How the connections of this file read values; other connections of the process read them as pg does. */
+const TYPES = {
+  getTypeParser(type: number, format: string): (text: string) => unknown {
+    // Amounts are bigint columns of at most 2^53-1 (a CHECK), so a number holds each of them exactly.
+    if (type === types.builtins.INT8) return Number;
+    // Instants stay texts with their microseconds; a Date would cut them to milliseconds.
+    if (type === types.builtins.TIMESTAMPTZ) return (text) => text;
+    return types.getTypeParser(type, format as 'text');
+  },
+};
 
 /** An instant as statements take it: epoch milliseconds in, ISO 8601 in UTC out. */
 export const toIsoTime = (epoch_ms: number): string => new Date(epoch_ms).toISOString();
@@ -51,6 +57,7 @@ export function connectDatabase(postgres_url: string, options: Options = {}): Da
     connection: {
       connectionString: postgres_url,
       application_name: 'payments',
+      types: TYPES,
       ...(limits && { connectionTimeoutMillis: limits.connection, query_timeout: limits.silence }),
     },
     // A connection whose statement was given up still waits for its answer; the next statement would queue behind it.

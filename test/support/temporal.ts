@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { IllegalStateError } from '@temporalio/common';
 import {
   DefaultLogger,
   type NativeConnection,
@@ -40,20 +41,21 @@ export const errorsOnly = new DefaultLogger('ERROR');
 /** The search index of a world that searches nothing. */
 const EMPTY_INDEX: Services['index'] = { documents: async () => [], async *orderIds() {}, count: async () => 0 };
 
-let runtime = false;
 /** As the wire of Temporal numbers the type of a search attribute. */
 const KEYWORD = 2;
 
-/** Temporal's native core tells only of errors of its own. Once per process, before the first worker. */
+/** Temporal's native core tells only of errors of its own. There is one for all test files of a jest worker. */
 export function quietRuntime(): void {
-  if (runtime) return;
-  Runtime.install({
-    logger: errorsOnly,
-    telemetryOptions: {
-      logging: { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }), forward: {} },
-    },
-  });
-  runtime = true;
+  try {
+    Runtime.install({
+      logger: errorsOnly,
+      telemetryOptions: {
+        logging: { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }), forward: {} },
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof IllegalStateError)) throw error;
+  }
 }
 
 /** The SDK gives the server five seconds to start, which a busy machine may need for another. */
