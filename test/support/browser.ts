@@ -12,6 +12,9 @@ const REMEDY = 'install Chrome or Chromium and set CHROMIUM_PATH to its program 
 
 export const SIZES = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } } as const;
 
+/** Pages of one visitor share a process: to start another costs more than to show a page. */
+const ARGS = ['--renderer-process-limit=1'];
+
 export interface Visitor {
   page: Page;
   /** What the browser complained of: errors of scripts, and everything the Content-Security-Policy refused. */
@@ -23,7 +26,7 @@ export async function launchBrowser(): Promise<Browser> {
   const executablePath = process.env['CHROMIUM_PATH'] ?? (await unpacked());
   try {
     // Its sandbox cannot work as root, nor in most containers; the pages are our own.
-    return await chromium.launch({ executablePath, chromiumSandbox: false });
+    return await chromium.launch({ executablePath, chromiumSandbox: false, args: ARGS });
   } catch (error) {
     const why = /error while loading shared libraries: (\S+):/.exec(String(error))?.[1] ?? firstLine(error);
     throw new Error(
