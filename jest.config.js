@@ -19,7 +19,7 @@ module.exports = {
   },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
-  setupFiles: ['<rootDir>/test/support/resend-unavailable.ts'],
+  setupFiles: process.env.KILL_WORKER === 'true' ? ['<rootDir>/test/support/resend-unavailable.ts'] : [],
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
   // More than cores: while one file waits for timers, another works.
   maxWorkers: 4,

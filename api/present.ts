@@ -24,10 +24,12 @@ type WithoutNull<T> = { [K in keyof T as null extends T[K] ? never : K]: T[K] } 
 
 /** The object without its null values and empty arrays. */
 export function omitNull<T extends object>(value: T): WithoutNull<T> {
-  const entries = Object.entries(value).filter(
-    ([, field]) => field !== null && field !== undefined && !(Array.isArray(field) && field.length === 0),
-  );
-  return Object.fromEntries(entries) as WithoutNull<T>;
+  const kept: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    const field = value[name as keyof T];
+    if (field !== null && field !== undefined && !(Array.isArray(field) && field.length === 0)) kept[name] = field;
+  }
+  return kept as WithoutNull<T>;
 }
 
 /** An instant in epoch milliseconds as the wire shows it. */

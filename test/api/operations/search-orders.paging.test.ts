@@ -2,8 +2,8 @@ import { queryRows } from '../../../src/db/connection';
 import { aSearchWorld, type SearchAnswer, type SearchWorld } from '../../support/search';
 import { writeOrders, type WrittenOrder } from '../../support/search-orders';
 
-/** More than `start` reaches. */
-const COUNT = 12_000;
+/** More than `start` reaches, which is 10,000. */
+const COUNT = 10_500;
 const DAY = Date.UTC(2026, 0, 1);
 const instant = (ms: number) => new Date(DAY + ms).toISOString();
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   world = await aSearchWorld();
   world.anIndexer();
   first = new Set();
-  for (let n = 0; n < COUNT; n += 3_000) for (const id of await writeOrders(world.db, many(n, 3_000))) first.add(id);
+  for (let n = 0; n < COUNT; n += 3_500) for (const id of await writeOrders(world.db, many(n, 3_500))) first.add(id);
   await world.indexed();
 });
 afterAll(() => world.close());
