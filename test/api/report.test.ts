@@ -113,6 +113,22 @@ it('shows amounts by the decimals of their currency, and neutralises what a spre
   expect(Object.fromEntries(amounts)).toEqual({ EUR: '12.50', JPY: '1250', KWD: '1.250' });
 });
 
+it('shows the texts of JSON columns as Postgres reads them', async () => {
+  const fields = {
+    customer: ['merchant_customer_id', 'email_address', 'last_name', 'country', 'locale'],
+    'transaction.payment_method_details': ['truncated_pan', 'card_expiry'],
+  };
+  const columns = Object.entries(fields).flatMap(([column, keys]) => keys.map((key) => `${column}.${key}`));
+  const expected = await queryRows<Record<string, string>>(
+    world.db,
+    `select ${columns.map((name) => `coalesce(${name.replace(/^transaction/, 't').replace(/\.(\w+)$/, " ->> '$1'")}, '') as "${name}"`).join(', ')}
+     from orders o left join transactions t on t.order_id = o.id order by o.created, o.sequence, t.attempt`,
+    {},
+  );
+  const found = await report({ query: '*', sort: 'created' });
+  expect(found.map((row) => Object.fromEntries(columns.map((name) => [name, row[name]])))).toEqual(expected);
+});
+
 it('is a file with a header, also when nothing is found', async () => {
   const response = await ask({ query: 'merchant_order_id:nobody' });
   expect(await response.text()).toBe(`${FIELD_NAMES.join(',')}\r\n`);

@@ -42,7 +42,7 @@ function comparable(field: FieldName, value: string | number, row: ReportRow): R
 }
 
 /** An amount in main units, by its own currency. */
-export function decimalOf(field: FieldName, value: string | number, row: ReportRow): string {
+function decimalOf(field: FieldName, value: string | number, row: ReportRow): string {
   const { currency = '' }: Field = FIELDS[field];
   return decimalAmount(Number(value), String(row[currency as FieldName]));
 }
