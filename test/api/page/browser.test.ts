@@ -46,13 +46,9 @@ afterEach(async () => {
   if (all.length > 0) throw new Error(`the browser complained: ${all.join(' | ')}`);
 });
 
-/** Pages whose browser runs no script. */
-const scriptless = new WeakSet<Page>();
-
 async function visit(options: Parameters<typeof aVisitor>[1] = {}): Promise<Page> {
   const visitor = await aVisitor(browser, options);
   visitors.push(visitor);
-  if (options.javaScriptEnabled === false) scriptless.add(visitor.page);
   return visitor.page;
 }
 
@@ -158,18 +154,14 @@ interface Box {
   width: number;
 }
 
-/** A page without scripts cannot be asked, and is measured from outside, part by part. */
-async function boxesOf(page: Page): Promise<(Box | null)[]> {
-  const parts = page.locator('main *:visible');
-  if (scriptless.has(page)) {
-    return await Promise.all((await parts.all()).slice(0, 60).map((element) => element.boundingBox()));
-  }
-  return await parts.evaluateAll((all) =>
-    (all as unknown as { getBoundingClientRect(): Box }[])
-      .map((one) => one.getBoundingClientRect())
-      .map(({ x, width }) => ({ x, width })),
-  );
-}
+const boxesOf = (page: Page): Promise<Box[]> =>
+  page
+    .locator('main *:visible')
+    .evaluateAll((all) =>
+      (all as unknown as { getBoundingClientRect(): Box }[])
+        .map((one) => one.getBoundingClientRect())
+        .map(({ x, width }) => ({ x, width })),
+    );
 
 /** Nothing sticks out to the side. */
 async function fits(page: Page): Promise<void> {
@@ -184,7 +176,7 @@ async function fits(page: Page): Promise<void> {
     });
     return found.length > 0 && found;
   });
-  const sticking = boxes.filter((box) => box !== null && (box.x < 0 || box.x + box.width > width + 0.5));
+  const sticking = boxes.filter((box) => box.x < 0 || box.x + box.width > width + 0.5);
   expect(sticking).toEqual([]);
 }
 
