@@ -4,13 +4,13 @@ import type { Logger } from '../src/log';
 
 /** Who sends a request; each API has its own kind. */
 export interface Caller {
-  /** Tells callers apart without revealing what they prove themselves with; the rate limit counts by it. */
+  /** Identifies the caller, for the rate limit; never the credential. */
   readonly id: string;
-  /** What log lines say of the caller. */
+  /** Fields of the caller in log lines. */
   readonly log: Readonly<Record<string, string>>;
 }
 
-/** What is settled about a request before its operation runs. */
+/** What is known about a request before its operation runs. */
 export interface Context<C extends Caller> {
   readonly caller: C;
   /** Also the header X-Request-Id of the answer, and in every log line. */
@@ -30,8 +30,7 @@ export interface Context<C extends Caller> {
   /** The versions of the order that the header If-Match allows; absent: any (rules 11.9). */
   readonly versions: number[] | undefined;
   /**
-   * Uses up more of the caller's rate limit than the one token of the request: waits until there are so many. `tokens`:
-   * at most those of a second.
+   * Takes further tokens from the caller's rate limit; waits until they are available. At most one second's worth.
    */
   readonly spend: (tokens: number) => Promise<void>;
   readonly log: Logger;

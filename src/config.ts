@@ -53,7 +53,9 @@ export const configSchema = z.object({
     .min(3_000)
     .max(STOP_LIMITS_MS.request)
     .default(STOP_LIMITS_MS.request)
-    .describe('Milliseconds until the API answers 503, or the order as it is, while an order does not answer.'),
+    .describe(
+      'Time limit of an API request in milliseconds; then the API answers the stored order, or 503 if there is none.',
+    ),
   TRUSTED_PROXY: z
     .string()
     .default('')

@@ -74,10 +74,10 @@ const mark: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** Headers that may come once. Of two, a proxy may have read the other one. */
+/** Must not be repeated: a proxy and this server might use different ones. */
 const ONCE = ['Host', 'Authorization'];
 
-/** Refuses requests of which nobody can say for whom or from whom they are; HTTP/1.1 requires Host (RFC 9112). */
+/** Refuses a request without Host (RFC 9112), or with two Host or two Authorization headers. */
 const requireClearHeaders: RequestHandler = ({ headers, headersDistinct, httpVersion }, _response, next) => {
   if (headers.host === undefined && httpVersion === '1.1') {
     throw new ServiceError('ValidationError', 'The header Host is missing.');

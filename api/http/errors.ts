@@ -49,10 +49,7 @@ export function answerErrors(
   return (thrown: unknown, request, response, _next) => {
     const error = toServiceError(thrown);
     if (isUnavailable(thrown)) {
-      log.warn(
-        { request_id: response.getHeader('X-Request-Id'), err: details(thrown) },
-        'the database does not answer',
-      );
+      log.warn({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'the database did not answer');
     } else if (error === undefined) {
       log.error({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'request failed');
     }
@@ -62,14 +59,14 @@ export function answerErrors(
       return;
     }
     const known = error ?? new ServiceError('ServerError', ERRORS.ServerError.meaning);
-    // What fell silent may have done its work, so only what may be done twice is asked for again.
+    // The outcome is unknown. Send Retry-After only when the request is idempotent.
     const headers = isUnavailable(thrown) && !isRepeatable(request) ? {} : HEADERS[known.error];
     for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
     show(known, request, response);
   };
 }
 
-/** Whether a request, sent twice, does what it does once. */
+/** Whether a request, sent twice, is carried out once. */
 function isRepeatable(request: Request): boolean {
   return request.method !== 'POST' || request.headers['idempotency-key'] !== undefined;
 }
@@ -118,7 +115,8 @@ function toServiceError(thrown: unknown): ServiceError | undefined {
   if (isUnavailable(thrown)) {
     return new ServiceError(
       'ServiceUnavailable',
-      'The record cannot be read at this moment; what was asked for may be done.',
+      'The database did not answer. The request may have been carried out: check that before you send it again ' +
+        'without an Idempotency-Key.',
     );
   }
   if (thrown instanceof URIError) return new ServiceError('ValidationError', 'The path is not valid percent-encoding.');

@@ -4,8 +4,8 @@ import { clockMoveOf } from '../move-clock';
 import { presentVersion } from '../present';
 
 /**
- * Moves the clock of a payment order and all that comes from it, and answers the order (rules 23.5). Throws Forbidden
- * for live projects, Conflict for an order that lives by the clock of another object, ValidationError.
+ * Moves the clock of a payment order and its follow-up orders, and answers the order (rules 23.5). Throws Forbidden
+ * for live projects, Conflict for an order that uses the clock of another object, ValidationError.
  */
 export const moveOrderClock =
   (services: Services): MerchantOperation<'moveOrderClock'> =>
@@ -14,7 +14,7 @@ export const moveOrderClock =
     const move = clockMoveOf(context, body);
     if (order.clock_id !== order.id) {
       const owner = order.clock_id === order.related_order_id ? 'order' : 'payment link';
-      throw new ServiceError('Conflict', `The order lives by the clock of the ${owner} ${order.clock_id}.`);
+      throw new ServiceError('Conflict', `The order uses the clock of the ${owner} ${order.clock_id}: move that one.`);
     }
     return async () => {
       const moved = await services.sandbox_clocks.moveOrder(order, move, context.deadline_at);

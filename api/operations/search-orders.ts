@@ -89,7 +89,10 @@ function pageOf(
   const after = read(String(search_after));
   if (after === undefined) throw validationError('search_after', 'Expected -1, or the sort of the answer before.');
   if (after === 'other') {
-    throw validationError('search_after', 'It belongs to another sequence: query, sort and size stay the same in one.');
+    throw validationError(
+      'search_after',
+      'It was returned for another query, sort or size. Send the same ones, or -1 to start again.',
+    );
   }
   return { size, after };
 }

@@ -220,8 +220,8 @@ function notCharged(error: ServiceError): FormResult {
   return { status: status >= 500 ? status : 503, error, notice: 'not_charged' };
 }
 
-/** The charge may have been sent: the page looks again until it is known. */
+/** The charge may have been sent: the page reloads until the outcome is known. */
 function outcomeUnknown(): FormResult {
-  const text = 'Nothing is known of this payment yet; the same form sent again pays once.';
+  const text = 'The outcome is not known yet. Sending the same form again does not charge twice.';
   return { status: 503, error: new ServiceError('ServiceUnavailable', text), waiting_for: 'unknown_charge' };
 }

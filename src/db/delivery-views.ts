@@ -102,6 +102,6 @@ export async function insertRedelivery(
      returning n`,
     { order_id, n, now },
   );
-  if (made === undefined) throw new Error(`delivery ${order_id}-${n} is not there`);
+  if (made === undefined) throw new Error(`delivery ${order_id}-${n} does not exist`);
   return { order_id, n: made.n };
 }

@@ -81,7 +81,7 @@ export async function findOrder(db: Database, order_id: string): Promise<OrderRe
 /** Like findOrder, for an order that must exist: throws when it does not. */
 export async function loadOrder(db: Database, order_id: string): Promise<OrderRecord> {
   const order = await findOrder(db, order_id);
-  if (order === undefined) throw new Error(`order ${order_id} is not there`);
+  if (order === undefined) throw new Error(`order ${order_id} does not exist`);
   return order;
 }
 

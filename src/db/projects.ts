@@ -90,14 +90,14 @@ export async function insertProject(db: Database, merchant_id: string, project: 
   await db('projects').insert(newRow(merchant_id, project, now));
 }
 
-/** What signs the webhooks of a project. */
+/** The secrets that sign the webhooks of a project. */
 export interface WebhookSecrets {
   secret: string;
   /** When the secret before stops signing too, ISO 8601; null without one. */
   previous_expires: string | null;
 }
 
-/** What signs the project's webhooks at an instant. Throws when there is no such project. */
+/** The secrets that sign the project's webhooks at an instant. Throws when there is no such project. */
 export async function webhookSecretsOf(db: Database, project_id: string, now: Date): Promise<WebhookSecrets> {
   const [row] = await queryRows<WebhookSecrets>(
     db,
@@ -106,7 +106,7 @@ export async function webhookSecretsOf(db: Database, project_id: string, now: Da
      from projects where id = :project_id`,
     { project_id, now },
   );
-  if (row === undefined) throw new Error(`project ${project_id} is not there`);
+  if (row === undefined) throw new Error(`project ${project_id} does not exist`);
   return row;
 }
 

@@ -1,9 +1,9 @@
 import { queryRows, type Database } from './connection';
 
 /**
- * What every session of the service has, by the names of Postgres; times in milliseconds. A statement and a wait for a
- * lock end before the callers' deadlines. A process that has stopped in a SQL transaction keeps its locks no longer
- * than the last one.
+ * Settings of every session of the service, by the names of Postgres; times in milliseconds. A statement and a wait for
+ * a lock end before the callers' deadlines. A process that has stopped in a SQL transaction loses its locks after
+ * idle_in_transaction_session_timeout.
  */
 const SESSION = {
   statement_timeout: 8_000,

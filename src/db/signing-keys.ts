@@ -4,7 +4,7 @@ import { queryRows, type Database, type SqlTransaction } from './connection';
 /** A public key as a JSON Web Key. */
 export type PublicKey = Record<string, unknown>;
 
-/** What signs tokens now. */
+/** The key that signs access tokens now. */
 export interface SigningKey {
   kid: string;
   created: string;

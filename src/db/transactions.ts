@@ -26,7 +26,7 @@ export async function findPayment(db: Database, transaction_id: string): Promise
      where t.id = :transaction_id`,
     { transaction_id },
   );
-  if (row === undefined) throw new Error(`transaction ${transaction_id} is not there`);
+  if (row === undefined) throw new Error(`transaction ${transaction_id} does not exist`);
   return row;
 }
 

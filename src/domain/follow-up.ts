@@ -236,7 +236,7 @@ export function attentionTo(
   money: TransactionMoney,
 ): string | undefined {
   if (to === 'error' && requested_by === 'service' && kind !== 'capture') {
-    return `the processor refused the ${kind}: the customer's money is not free`;
+    return `the processor refused the ${kind}: the customer's money is still held`;
   }
   const gives_back = kind === 'chargeback' || kind === 'refund';
   // While the payment's own outcome is open, nothing is known to be captured.

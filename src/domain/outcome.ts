@@ -96,10 +96,11 @@ export type OutcomePlan = { action: 'keep' } | { action: 'send' } | ({ action: '
 /**
  * What follows from what became known about a charge.
  *
- * What is recorded stays where the outcome says less: an unknown outcome overwrites nothing, and a transaction that was
- * cancelled or expired keeps its status (an approval of it is given back, rules 10.11). A charge that the processor
- * does not know is sent while the transaction has time left, afterwards it failed (rules 10.2). A challenge for which
- * no time is left is recorded and then expires: planned again from the order as moved, the second plan is the expiry.
+ * - A cancelled or expired transaction keeps its status; an approval is reversed (rules 10.11).
+ * - `unknown`: changes nothing once the charge is recorded as sent.
+ * - `not_found`: send the charge again until `expires_at`, then the transaction is `error` (rules 10.2).
+ * - A challenge after `expires_at`: record it, then plan again from the moved order; the second plan expires the order.
+ *
  * Throws ForbiddenMove for a transaction of another order.
  */
 export function planOutcome(order: OrderRecord, facts: ChargeOutcome): OutcomePlan {

@@ -20,7 +20,7 @@ export type AmountInWords = (amount: number, currency: string) => string;
 /** Minor units with their currency, where ISO 4217's list of digits is not at hand. */
 export const minorUnitsInWords: AmountInWords = (amount, currency) => `${amount} ${currency} (minor units)`;
 
-/** What an order waits for, the next first. Its webhooks and follow-up orders wait for themselves. */
+/** What an order waits for, the next first. Webhooks and follow-up orders have waits of their own. */
 export function waitsOf(order: OrderRecord, inWords: AmountInWords): Wait[] {
   const authorization = openAuthorization(order);
   if (authorization !== undefined) {

@@ -29,7 +29,7 @@ interface DemoKeys {
 }
 
 export interface Demo extends DemoKeys {
-  /** What signs the webhooks of each project. */
+  /** The secrets that sign the webhooks of each project. */
   test_webhook_secret: string;
   live_webhook_secret: string;
   /** The client of an operator. */

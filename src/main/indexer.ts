@@ -17,16 +17,15 @@ import { INDEX, REBUILT_INDEX } from '../search/settings';
 import type { IndexName, SearchWriter, SentOrders } from '../search/writer';
 import { KeptLease } from './kept-lease';
 
-/** Milliseconds from one batch to the next: half as much work for the index, and found a little later. */
+/** Milliseconds from one batch to the next. A longer pause saves work of the index; orders are found later. */
 const EVERY_MS = 500;
 /** Changes in one batch. */
 const BATCH = 2_000;
 /** Orders that a rebuild sends at a time. */
 const REBUILD_BATCH = 5_000;
 /**
- * How many of these batches may wait at the index, which takes those that wait together. Each time it writes much of its
- * file anew: the more at once, the sooner it is done. But changes wait behind them, so they are few while orders are
- * found.
+ * Batches sent ahead. Meilisearch merges queued batches and rewrites much of its file once per merge, so many are
+ * faster. Changes queue behind them, so few are sent while the old index is in use.
  */
 const REBUILD_SENT = { answering: 4, empty: 40 };
 /** Another indexer takes over when this one has been silent for so long. Milliseconds. */
@@ -113,7 +112,9 @@ export class Indexer {
 
   /** Throws when another process has the lease, or this one is to stop. */
   private requireLease(holder: string): void {
-    if (this.stopping.signal.aborted || this.lease.holder !== holder) throw new LeaseLost('the work goes on elsewhere');
+    if (this.stopping.signal.aborted || this.lease.holder !== holder) {
+      throw new LeaseLost('another process holds the indexer lease, or this one is stopping');
+    }
   }
 
   /** Writes one batch of changes; returns how many there were. */
@@ -137,8 +138,8 @@ export class Indexer {
   }
 
   /**
-   * A process that stood still between reading and writing may have overwritten what another has written since: then the
-   * other is to write these orders again.
+   * A process that was paused between reading and writing may have overwritten newer states. After losing its lease it
+   * has these orders written again.
    */
   private async confirmWritten(holder: string, order_ids: readonly string[]): Promise<void> {
     if (await this.lease.isStillOf(holder)) return;
@@ -147,8 +148,8 @@ export class Indexer {
   }
 
   /**
-   * Fills a second index while the first answers, and has them change places. Changes go to both in between, all by
-   * this one writer, so that nothing newer is overwritten.
+   * Fills a second index while the first answers, then swaps them. Changes are written to both meanwhile, all by this
+   * one writer, so that nothing newer is overwritten.
    */
   private async rebuild(holder: string): Promise<void> {
     const { db, index, log } = this.services;
@@ -183,12 +184,12 @@ export class Indexer {
     log.info({ orders: written }, 'the search index was built anew');
   }
 
-  /** The first failure of a row is logged: an index that is away is away for a while. */
+  /** Logs the first of several failures in a row: an outage lasts for many rounds. */
   private failed(error: unknown): void {
     // The index may have been lost with the server.
     this.prepared_by = undefined;
     if (error instanceof LeaseLost || this.stopping.signal.aborted) return;
-    if (!this.is_failing) this.services.log.warn({ err: error }, 'changes do not reach the search index, trying on');
+    if (!this.is_failing) this.services.log.warn({ err: error }, 'cannot write to the search index; retrying');
     this.is_failing = true;
   }
 

@@ -113,8 +113,8 @@ export class Recovery {
   }
 
   /**
-   * Makes one check. A failure is logged, and the row waits for its next check; `false` when Temporal, the lease or
-   * time is gone.
+   * Makes one check. A failure is logged, and the row waits for its next check; `false` when Temporal does not
+   * answer, another worker has the lease, or this one is stopping.
    */
   private async make<Name extends SourceName>(name: Name, check: Check<Name>): Promise<boolean> {
     const { client, log } = this.services;
@@ -127,7 +127,7 @@ export class Recovery {
         () => false,
       );
       if (!is_available) return false;
-      log.warn({ err: error, source: name, key: check.position.key }, 'recovery could not continue this');
+      log.warn({ err: error, source: name, key: check.position.key }, 'recovery could not restart a workflow');
     }
     return true;
   }
@@ -169,8 +169,8 @@ function handlersOf({
   deliveries,
   sandbox_clocks,
 }: Services['workflows']): Handlers {
-  // At its first check the workflow may be behind the record, later it may only be gone. A signal would disturb a
-  // running charge.
+  // First check: signal, so that a running workflow reads the record. Later checks: only start a missing workflow.
+  // While a charge runs, never signal.
   const continueOrder = ({ row, is_first }: { row: OrderCheck; is_first: boolean }) =>
     is_first && !row.is_charging ? orders.resume(row) : orders.start(row);
   return {

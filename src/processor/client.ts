@@ -144,7 +144,7 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
     const answer = await calling.catch((error: unknown) => failureReason(error));
     if (typeof answer === 'object' && statuses.includes(answer.status)) return answer;
     const why = typeof answer === 'string' ? answer : `status ${answer.status}`;
-    log?.warn({ what, why }, 'the processor could not be asked');
+    log?.warn({ what, why }, 'the processor gave no usable answer');
     throw typeof answer === 'string' && !NOT_HTTP.test(answer)
       ? new ServiceError('GatewayTimeout', 'The processor did not answer; nothing was stored or charged.')
       : notFetched();
@@ -243,7 +243,7 @@ function parsed<T extends z.ZodType>(schema: T, body: unknown): z.infer<T> {
 function notFetched(): ServiceError {
   return new ServiceError(
     'FailedToFetchTransactionInformation',
-    'The processor could not be asked; nothing was stored or charged.',
+    'The processor gave no usable answer; nothing was stored or charged.',
   );
 }
 

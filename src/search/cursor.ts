@@ -6,7 +6,7 @@ export interface Place {
   readonly order_sequence: number;
 }
 
-/** Of the sequence a cursor belongs to, every request must be the same. */
+/** What all requests of one paged search must have in common. */
 export interface Sequence {
   readonly project_id: string;
   readonly query: string;
@@ -17,12 +17,12 @@ export interface Sequence {
 
 const VERSION = 1;
 
-/** The value that continues a sequence after a place. */
+/** The cursor that continues a paged search after a place. */
 export function cursorOf(sequence: Sequence, { value, order_sequence }: Place): string {
   return Buffer.from(JSON.stringify([VERSION, digest(sequence), value, order_sequence])).toString('base64url');
 }
 
-/** Where a cursor continues; `other` when it belongs to another sequence, `undefined` when it is none. */
+/** Where a cursor continues; `other` when it is of another search, `undefined` when it is no cursor. */
 export function placeOf(cursor: string, sequence: Sequence): Place | 'other' | undefined {
   const content = jsonOf(Buffer.from(cursor, 'base64url').toString());
   if (!Array.isArray(content) || content.length !== 4) return undefined;

@@ -11,7 +11,7 @@ export function filterOf(project_id: string, query: Query, ...more: string[]): s
   return [`project_id = ${quoted(stored(project_id))}`, ...conditions.map((one) => `(${one})`)].join(' AND ');
 }
 
-/** What the index has no words for. */
+/** Filters that match every row, and none. */
 const EVERYTHING = 'project_id EXISTS';
 const NOTHING = 'project_id NOT EXISTS';
 

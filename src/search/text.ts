@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Bytes of a stored text; the index compares no more than 468 of a value, and what is longer never matches. Longer
- * texts end in a digest of the whole, so that they are still told apart.
+ * Bytes of a stored text; the index compares no more than 468 of a value, and a longer one never matches. Longer
+ * texts end in a digest of the whole, so that they stay different.
  */
 const STORED_MAX = 440;
 const DIGEST = 40;
-/** The longest beginning that is stored of every text. */
+/** Bytes of a longer text that are stored before its digest. */
 export const PREFIX_MAX = STORED_MAX - DIGEST - 1;
 
 /**
  * A folded text as the index stores it. The index itself trims texts, takes them apart (é becomes e and an accent) and
  * reads some as numbers, so that different texts would be equal: it gets visible ASCII only, after a sign that no
- * number begins with. Whatever the rest is, a text that begins with another is stored beginning with the other.
+ * number begins with. Encoding keeps
+ * prefixes: if a begins with b, encoded(a) begins with encoded(b).
  */
 export function stored(folded: string): string {
   const text = encoded(folded);

@@ -15,7 +15,7 @@ export interface IndexedOrder {
 
 /** Orders on their way into the index. */
 export interface SentOrders {
-  /** Resolves when they are in the index; with the reason when it refuses them, all of them as one bad document does. */
+  /** Resolves when the batch is indexed, or with the reason for its refusal. One bad document refuses the batch. */
   refused(): Promise<string | undefined>;
 }
 
@@ -88,7 +88,7 @@ export class SearchWriter {
     return [...(await this.write(name, orders.slice(0, middle))), ...(await this.write(name, orders.slice(middle)))];
   }
 
-  /** Sends orders as they are now. The index takes what it is sent in that order, and several at once in less time. */
+  /** Sends orders as they are now. The index takes batches in the order sent, several queued ones in less time. */
   async send(name: IndexName, orders: readonly IndexedOrder[]): Promise<SentOrders> {
     const index = this.server.index(name);
     const documents = orders.flatMap((order) => order.documents.map((document) => JSON.stringify(document)));
@@ -157,7 +157,7 @@ async function ended(server: Meilisearch, { taskUid }: EnqueuedTask): Promise<vo
   }
 }
 
-/** A task that will fail again, as what it was given is at fault; with the server's code. */
+/** The task fails whenever it is repeated: its documents are refused. The message is the server's code. */
 class TaskRefused extends Error {}
 
 async function onceMore<T>(call: () => Promise<T>): Promise<T> {

@@ -23,7 +23,7 @@ export function startLoop(round: () => Promise<void>, interval_ms: number, log: 
         await round();
         failing = false;
       } catch (error) {
-        if (!failing) log.error({ err: error }, 'a round of due work failed, trying on');
+        if (!failing) log.error({ err: error }, 'a round of due work failed; retrying');
         failing = true;
       }
     } while (again && !stopped);

@@ -17,7 +17,7 @@ export interface StackFacts {
   simulator_url: string;
   test_api_key: string;
   live_api_key: string;
-  /** What signs the webhooks of the demo merchant's projects. */
+  /** The secrets that sign the webhooks of the demo merchant's projects. */
   test_webhook_secret: string;
   live_webhook_secret: string;
   /** The demo operator's client of the bearer-token host. */

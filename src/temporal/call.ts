@@ -52,7 +52,6 @@ export async function callThenRead<View>(
   try {
     await client.withDeadline(deadline_at, () => sendUntil(deadline_at, call));
   } catch (error) {
-    // Refused after an attempt whose outcome is unknown: that attempt may have been carried out.
     if (!isOutcomeUnknown(error) && !(error instanceof StillUnknown)) {
       throw explained(toServiceError(error, subject), may_run_late);
     }
@@ -101,7 +100,7 @@ export async function retryUnderNewUpdateId<Result>(
   }
 }
 
-/** An attempt has an unknown outcome, and no later one gave it. */
+/** Temporal refused the retry, but an earlier attempt may have been carried out. */
 class StillUnknown extends Error {}
 
 /**
@@ -137,15 +136,15 @@ async function retryUntil<T>(
     } catch (error) {
       const left = deadline_at - Date.now();
       if (!isRetryable(error) || left <= 0) throw error;
-      // Spread, so that what failed together does not come again together.
+      // Jitter: calls that failed together are not repeated together.
       await setTimeout(Math.min(left, pause * (0.75 + Math.random() / 2)));
     }
   }
 }
 
 /**
- * Options of signalWithStart: signals the running workflow; one that is closed or lost starts again, whatever became of
- * it.
+ * Options of signalWithStart: signals the running workflow; one that is closed or lost starts again,
+ * however it ended.
  */
 export function signalOrStart<Start extends object, Args extends unknown[]>(
   start: Start,
@@ -155,7 +154,7 @@ export function signalOrStart<Start extends object, Args extends unknown[]>(
   return { ...start, workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const, signal, signalArgs };
 }
 
-/** Runs a call for a workflow that may be closed or unknown, which is as good. */
+/** Makes a call to a workflow; a workflow that is closed or unknown is no error. */
 export async function unlessClosed(call: () => Promise<unknown>): Promise<void> {
   try {
     await call();
@@ -186,7 +185,7 @@ export function isOutcomeUnknown(error: unknown): boolean {
   return status !== undefined && !MISTAKES.includes(status) && !REFUSED.includes(status);
 }
 
-/** Calls that Temporal does not understand: our mistake, and sent again they are no better. */
+/** Calls that Temporal does not understand: a defect of this service, which a retry does not help. */
 const MISTAKES: readonly GrpcStatus[] = ['invalid_argument', 'unimplemented'];
 
 /**

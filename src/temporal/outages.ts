@@ -19,21 +19,20 @@ export const currentCall = new AsyncLocalStorage<{ may_be_carried_out: boolean }
 const OK = 0;
 const CANCELLED = 1;
 const NOT_FOUND = 5;
-/** UNKNOWN, RESOURCE_EXHAUSTED, INTERNAL, UNAVAILABLE: Temporal, or the way to it, is in trouble. */
-const IN_TROUBLE = [2, 8, 13, 14];
+/** UNKNOWN, RESOURCE_EXHAUSTED, INTERNAL, UNAVAILABLE: Temporal cannot be reached or cannot work. */
+const OUTAGE = [2, 8, 13, 14];
 
 /** The calls that a worker answers, and not Temporal alone. */
 const UPDATES = /\/(UpdateWorkflowExecution|PollWorkflowExecutionUpdate|ExecuteMultiOperation)$/;
 
 /**
- * Shortest time between two reports of an outage: a server that takes every second call would fill the log.
+ * Shortest time between two reports of an outage: a server that answers every second call would fill the log.
  * Milliseconds.
  */
 const PAUSE_MS = 10_000;
 
 /**
- * Logs when something stops to answer, with the cause, and when it answers again: once each, however many calls there
- * are.
+ * Logs when a server stops answering, with the cause, and when it answers again: once each, however many calls fail.
  */
 export class OutageLog {
   private since: number | undefined;
@@ -45,7 +44,7 @@ export class OutageLog {
     private readonly messages: { down: string; up: string },
   ) {}
 
-  /** A call that began at `began_at` failed. While others are answered that is the trouble of this call alone. */
+  /** A call that began at `began_at` failed. Not an outage if another call was answered since it began. */
   failed(cause: string, began_at: number, now = Date.now()): void {
     if (this.since !== undefined || this.answered_at > began_at || now - this.reported_at < PAUSE_MS) return;
     this.since = now;
@@ -72,7 +71,7 @@ export function observedRetries(log: Logger): Interceptor {
     const began_at = Date.now();
     const retryableDecider = (attempt: number, status: Status) => {
       const cause = `${statusOf(status.code)}: ${status.details}`;
-      if (isRefused(status) || IN_TROUBLE.includes(status.code)) temporal.failed(cause, began_at);
+      if (isRefused(status) || OUTAGE.includes(status.code)) temporal.failed(cause, began_at);
       else if (statusOf(status.code) === 'deadline_exceeded') (is_update ? workers : temporal).failed(cause, began_at);
       else if (status.code !== CANCELLED) temporal.answered();
       if (is_update && status.code === OK) workers.answered();

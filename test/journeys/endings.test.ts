@@ -22,7 +22,7 @@ describe('cancel by the merchant', () => {
     expect(await merchant.cancelOrder(id)).toEqual(cancelled);
   });
 
-  test('takes the page out of the hands of the customer', async () => {
+  test('after a cancel the page cannot pay', async () => {
     const order = await merchant.createOrder();
     const customer = new Client();
     const form = { ...CARD, ...(await customer.openPage(order)) };
@@ -69,7 +69,7 @@ describe('cancel by the merchant', () => {
 });
 
 describe('cancel by the customer', () => {
-  test('leads to failure_url, and says in the event whose wish it was', async () => {
+  test('leads to failure_url, and the event names the customer', async () => {
     const order = await merchant.createOrder({
       failure_url: 'https://shop.example/sorry',
       transactions: [{ payment_method: 'credit-card' }],

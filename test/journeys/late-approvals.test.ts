@@ -118,7 +118,7 @@ async function endedAtTheIssuer(ending: keyof typeof ENDINGS): Promise<TestOrder
 }
 
 describe.each(['cancelled', 'expired'] as const)('%s while its customer is at the issuer', (ending) => {
-  test('approved there, and nobody tells: a quarter of an hour later it is asked about once and given back', async () => {
+  test('approved without a notification: found by polling after 15 minutes and reversed', async () => {
     const order = await endedAtTheIssuer(ending);
     await answerAtIssuer(order, { code: '0101' });
     await pass(14 * MINUTE);
@@ -128,7 +128,7 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
     await isGivenBack(order, `${ending}: ${ending}`);
   });
 
-  test('approved there and notified while it waits to ask: given back at once, and notified again it stays so', async () => {
+  test('approved and notified before it is polled: reversed at once; a second notification changes nothing', async () => {
     const order = await endedAtTheIssuer(ending);
     await answerAtIssuer(order, { code: '0101' });
     const before = await world.now();
@@ -139,7 +139,7 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
     await isGivenBack(order, `${ending}: ${ending}`);
   });
 
-  test('declined there: nothing is given back', async () => {
+  test('declined at the issuer: nothing is reversed', async () => {
     const order = await endedAtTheIssuer(ending);
     await answerAtIssuer(order, { code: '3333' });
     await pass(16 * MINUTE);
@@ -147,18 +147,18 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
     await nothingIsGivenBack(order);
   });
 
-  test('never finished there: nothing is given back, and nobody asks for ever', async () => {
+  test('never finished at the issuer: nothing is reversed, and polling ends', async () => {
     const order = await endedAtTheIssuer(ending);
     await pass(16 * MINUTE);
     await untilClosed(order);
     await nothingIsGivenBack(order);
-    // Told after all, when nobody watches any more.
+    // A notification that comes after the last poll.
     await answerAtIssuer(order, { code: '0101' });
     await tell(order);
     await isGivenBack(order, `${ending}: ${ending}`);
   });
 
-  test('asked about too early, as by a customer who only looks: it is still asked about at the end', async () => {
+  test('polled early, because the customer opened the page: it is polled again at the end', async () => {
     const order = await endedAtTheIssuer(ending);
     const transaction_id = transactionIdOf(order.id, 1);
     await notifications.customerReturned({ order_id: order.id, transaction_id }, soon());

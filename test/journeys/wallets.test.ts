@@ -166,7 +166,7 @@ describe('on the hosted page', () => {
     },
   );
 
-  test('a token that a wallet has left pays the next order without the customer', async () => {
+  test("a wallet's token can be charged again", async () => {
     const merchant = shopOf('test');
     const { id, order_url } = await merchant.createOrder();
     const { page } = await aVisitor(browser);

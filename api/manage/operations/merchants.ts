@@ -4,7 +4,7 @@ import { findMerchant, insertMerchant, listMerchants, updateMerchant, type Merch
 import { audited, requireOwn, type ManageOperation, type ManageServices } from '../manager';
 import { presentMerchant, presentPage } from '../present';
 
-/** Who collects payments (rules 21.9). */
+/** Operations on merchants (rules 21.9). */
 export function merchantOperations(services: ManageServices) {
   const { db } = services;
   const changeOf = (action: string, after: Merchant, before?: Merchant) => ({

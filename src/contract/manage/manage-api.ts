@@ -63,12 +63,12 @@ export const MANAGE_API: RouteSet<ManageRoutes> = {
   },
   routes: ROUTES,
   tags: [
-    { name: 'Merchants', description: 'Who collects payments.', routes: MERCHANT_ROUTES },
-    { name: 'Projects', description: 'The accounts of a merchant, for tests or live.', routes: MANAGED_PROJECT_ROUTES },
-    { name: 'API keys', description: 'What a project calls the payments API with.', routes: API_KEY_ROUTES },
-    { name: 'Webhooks', description: 'Webhooks on their way to receivers.', routes: DELIVERY_ROUTES },
-    { name: 'Clients', description: 'Who may call this host.', routes: CLIENT_ROUTES },
-    { name: 'History', description: 'Who changed what, and how this interface has changed.', routes: HISTORY_ROUTES },
+    { name: 'Merchants', description: 'The businesses that collect payments.', routes: MERCHANT_ROUTES },
+    { name: 'Projects', description: 'The accounts of a merchant, test or live.', routes: MANAGED_PROJECT_ROUTES },
+    { name: 'API keys', description: 'The keys with which a project calls the payments API.', routes: API_KEY_ROUTES },
+    { name: 'Webhooks', description: 'Deliveries of webhooks.', routes: DELIVERY_ROUTES },
+    { name: 'Clients', description: 'OAuth clients of this host.', routes: CLIENT_ROUTES },
+    { name: 'History', description: 'The audit trail, and the changelog of this API.', routes: HISTORY_ROUTES },
   ],
   schemas: {
     Merchant: merchantSchema,

@@ -117,7 +117,7 @@ export const MANAGED_PROJECT_ROUTES = {
     method: 'get',
     path: '/v1/projects/{project_id}/webhook-secret/',
     summary: 'Get the webhook secret',
-    description: 'What signs the webhooks of the project.',
+    description: 'The secret that signs the webhooks of the project.',
     params: projectParams,
     output: webhookSecretSchema,
     success: 200,

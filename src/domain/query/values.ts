@@ -39,7 +39,7 @@ export function equalTo(field: FieldName, text: string): Query {
     case 'text':
       return { op: 'equals', field, value: fold(text) };
     case 'uuid':
-      if (!UUID.test(fold(text))) throw new ValueProblem('takes a uuid');
+      if (!UUID.test(fold(text))) throw new ValueProblem('expects a uuid');
       return { op: 'equals', field, value: fold(text) };
     case 'choice':
       return { op: 'equals', field, value: choiceOf(values ?? [], text) };
@@ -56,11 +56,11 @@ export function startingWith(field: FieldName, text: string): Query {
   const { type, values }: Field = FIELDS[field];
   const value = fold(text);
   if (type === 'integer' || type === 'decimal' || type === 'instant') {
-    throw new ValueProblem('takes no beginning of a value: use a range, for example [1 TO 2]');
+    throw new ValueProblem('does not support *: use a range, for example [1 TO 2]');
   }
-  if (type === 'uuid' && !UUID_BEGINNING.test(value)) throw new ValueProblem('takes the beginning of a uuid');
+  if (type === 'uuid' && !UUID_BEGINNING.test(value)) throw new ValueProblem('expects the first characters of a uuid');
   if (type === 'choice' && !values?.some((one) => fold(one).startsWith(value))) {
-    throw new ValueProblem('has no value that begins so');
+    throw new ValueProblem('has no value with this prefix');
   }
   return { op: 'prefix', field, value };
 }
@@ -69,7 +69,7 @@ export function startingWith(field: FieldName, text: string): Query {
 export function within(field: FieldName, from: End | undefined, to: End | undefined): Query {
   const { type }: Field = FIELDS[field];
   if (type !== 'integer' && type !== 'decimal' && type !== 'instant') {
-    throw new ValueProblem('takes no range: only amounts and times do');
+    throw new ValueProblem('does not support ranges: only amounts and times do');
   }
   const [low, high] = [from && spanOf(type, from.text), to && spanOf(type, to.text)];
   if (low && high && low.first > high.last) throw new ValueProblem('has a range that ends before it begins');

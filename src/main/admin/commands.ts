@@ -15,7 +15,7 @@ interface OperationCommand {
 /** The commands by noun; the options of each follow from the operation. */
 export const COMMANDS: Readonly<Record<string, { description: string; commands: readonly OperationCommand[] }>> = {
   merchant: {
-    description: 'Who collects payments.',
+    description: 'Merchants: the businesses that collect payments.',
     commands: [
       { verb: 'create', operation: 'createMerchant' },
       { verb: 'list', operation: 'listMerchants' },
@@ -24,7 +24,7 @@ export const COMMANDS: Readonly<Record<string, { description: string; commands: 
     ],
   },
   project: {
-    description: 'The accounts of a merchant, for tests or live.',
+    description: 'Projects: the accounts of a merchant, test or live.',
     commands: [
       { verb: 'create', operation: 'createProject' },
       { verb: 'list', operation: 'listProjects' },
@@ -35,7 +35,7 @@ export const COMMANDS: Readonly<Record<string, { description: string; commands: 
     ],
   },
   key: {
-    description: 'What a project calls the payments API with.',
+    description: 'API keys of projects.',
     commands: [
       { verb: 'create', operation: 'createApiKey' },
       { verb: 'list', operation: 'listApiKeys' },
@@ -44,7 +44,7 @@ export const COMMANDS: Readonly<Record<string, { description: string; commands: 
     ],
   },
   client: {
-    description: 'Who may call the bearer-token host.',
+    description: 'OAuth clients of the bearer-token host.',
     commands: [
       { verb: 'create', operation: 'createClient' },
       { verb: 'list', operation: 'listClients' },
@@ -53,7 +53,7 @@ export const COMMANDS: Readonly<Record<string, { description: string; commands: 
     ],
   },
   delivery: {
-    description: 'Webhooks on their way to receivers.',
+    description: 'Deliveries of webhooks.',
     commands: [
       { verb: 'list', operation: 'listDeliveries' },
       { verb: 'show', operation: 'getDelivery' },
@@ -64,7 +64,7 @@ export const COMMANDS: Readonly<Record<string, { description: string; commands: 
     ],
   },
   audit: {
-    description: 'Who changed what.',
+    description: 'The audit trail.',
     commands: [{ verb: 'list', operation: 'listAuditTrail' }],
   },
 };

@@ -48,28 +48,28 @@ export function createProgram(environment: ProgramEnvironment): Command {
       addCommand(group, verb, MANAGE_API.routes[operation], environment, program, runOperation(operation));
     }
   }
-  const settle = program.command('settle').description('Outcomes that the processor will never give.');
+  const settle = program.command('settle').description('Sets outcomes that the processor will never give.');
   for (const { verb, route, run } of SETTLE_COMMANDS) {
     addCommand(settle, verb, route, environment, program, run as Run);
   }
   const { config, print, fail } = environment;
   program
     .command('signing-key')
-    .description('What signs the tokens of the bearer-token host.')
+    .description('The key that signs access tokens.')
     .command('roll')
-    .description('Replaces it. Tokens that were given stay good until they expire.')
+    .description('Replaces it. Tokens already issued stay valid until they expire.')
     .action(() => {
       const given = config();
       return withServices(given, (services) => rollSigningKey(given, services, print, program));
     });
   program
     .command('reindex')
-    .description('Builds the search index anew while the present one answers.')
-    .option('--check', 'compares it with the record instead, and has written again what differs', false)
+    .description('Rebuilds the search index; the current one answers meanwhile.')
+    .option('--check', 'compare it with the database instead, and write again the orders that differ', false)
     .action((options: { check: boolean }) => reindex(config(), options));
   program
     .command('doctor')
-    .description('Checks what the installation needs, and says what is wrong and what to do.')
+    .description('Checks the installation, and says what is wrong and how to fix it.')
     .action(async () => {
       const findings = await diagnose(config(), pino({ level: 'silent' }));
       print(isJson(program) ? `${JSON.stringify(findings, null, 2)}\n` : shownFindings(findings));

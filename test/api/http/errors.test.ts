@@ -58,7 +58,7 @@ test('a database that does not answer is ServiceUnavailable, which promises noth
   expect(body).toMatchObject({
     error: { type: 'ServerError', value: expect.not.stringContaining('nothing was') as string },
   });
-  expect(JSON.parse(log)).toMatchObject({ msg: 'the database does not answer', err: { code: '57014' } });
+  expect(JSON.parse(log)).toMatchObject({ msg: 'the database did not answer', err: { code: '57014' } });
 });
 
 test.each([

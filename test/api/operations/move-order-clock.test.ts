@@ -83,7 +83,7 @@ describe('refused', () => {
     });
     const of_refund = await move(refund.id, { advance: 'PT1H' });
     expect([of_refund.status, of_refund.body.error.type]).toEqual([409, 'Conflict']);
-    expect(of_refund.body.error.value).toBe(`The order lives by the clock of the order ${payment.id}.`);
+    expect(of_refund.body.error.value).toBe(`The order uses the clock of the order ${payment.id}: move that one.`);
 
     const link = await merchant.createPaymentLink();
     const customer = new Client();
@@ -92,7 +92,7 @@ describe('refused', () => {
     await customer.postForm(pathname, form);
     const [order_id] = (await merchant.getPaymentLink(link.id)).orders['error']!;
     const of_order = await move(order_id!, { advance: 'PT1H' });
-    expect(of_order.body.error.value).toBe(`The order lives by the clock of the payment link ${link.id}.`);
+    expect(of_order.body.error.value).toBe(`The order uses the clock of the payment link ${link.id}: move that one.`);
   });
 
   test('another version than If-Match names, another project, an unknown id', async () => {

@@ -61,7 +61,7 @@ test.each([
   expect(log).toMatchObject([
     {
       level: 40,
-      msg: 'the database does not answer',
+      msg: 'the database did not answer',
       request_id: response.headers.get('x-request-id'),
       err: { code: '57014' },
     },

@@ -37,7 +37,7 @@ test('from an empty installation to a first order', async () => {
   expect(order).toMatchObject({ status: 'new', project_id: project['id'], merchant_id: merchant['id'] });
 });
 
-test('options are lists, truths and nulls where the field is one', async () => {
+test('options may be lists, booleans and null', async () => {
   const { id } = await (await Operator.signIn()).aProject();
   const update = (...options: string[]) => json<Record<string, unknown>>('project', 'update', id, ...options);
   const url = 'https://shop.example.com/hooks';

@@ -526,7 +526,7 @@ describe('what it asks Temporal for', () => {
     expect(called).toEqual([`signal ${paymentLinkWorkflowId(link!.id)}`]);
   });
 
-  test('what runs already is as good as started', async () => {
+  test('a running workflow is not started again', async () => {
     const expected = await leftBehind();
     const fails = (what: string) =>
       what.startsWith('start order:') ? new WorkflowExecutionAlreadyStartedError('runs', what, 'any') : undefined;

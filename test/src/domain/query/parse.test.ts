@@ -106,7 +106,7 @@ describe('a query that cannot be read says what is wrong, and where', () => {
     [':x', 'a field is missing before the colon at 1'],
     ['status:complete', '`status` at 8 cannot have this value, did you mean `completed`?'],
     ['amount:[9 TO 1]', '`amount` at 8 has a range that ends before it begins'],
-    ['merchant_order_id:[a TO b]', '`merchant_order_id` at 19 takes no range: only amounts and times do'],
+    ['merchant_order_id:[a TO b]', '`merchant_order_id` at 19 does not support ranges: only amounts and times do'],
     ['amount:[1 2]', '`TO` is missing at 11'],
     ['amount:[1 TO 2', '`]` or `}` is missing at 15'],
     ['amount:[TO 2]', 'an end of the range is missing at 9'],

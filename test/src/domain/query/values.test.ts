@@ -27,7 +27,7 @@ test.each<[FieldName, string, string | undefined]>([
   ['currency', 'eur', undefined],
   ['currency', 'EUX', 'cannot have this value, did you mean `EUR`?'],
   ['id', '0190C000-0000-7000-8000-00000000AAAA', undefined],
-  ['id', '0190c000', 'takes a uuid'],
+  ['id', '0190c000', 'expects a uuid'],
   ['amount', '9007199254740991', undefined],
   ['amount', '9007199254740992', MINOR_UNITS],
   ['amount', '-5', MINOR_UNITS],
@@ -48,11 +48,11 @@ test.each<[FieldName, string, string | undefined]>([
 
 test.each<[FieldName, string, string | undefined]>([
   ['status', 'COMP', undefined],
-  ['status', 'z', 'has no value that begins so'],
+  ['status', 'z', 'has no value with this prefix'],
   ['id', '0190C', undefined],
-  ['id', 'xyz', 'takes the beginning of a uuid'],
-  ['amount', '1', 'takes no beginning of a value: use a range, for example [1 TO 2]'],
-  ['created', '2026-01', 'takes no beginning of a value: use a range, for example [1 TO 2]'],
+  ['id', 'xyz', 'expects the first characters of a uuid'],
+  ['amount', '1', 'does not support *: use a range, for example [1 TO 2]'],
+  ['created', '2026-01', 'does not support *: use a range, for example [1 TO 2]'],
 ])('%s beginning with %s: %s', (field, text, problem) => {
   expect(problemOf(() => startingWith(field, text))).toBe(problem);
 });
@@ -88,5 +88,7 @@ it('refuses a range that ends before it begins, and a range of texts', () => {
     'has a range that ends before it begins',
   );
   expect(problemOf(() => within('amount', ...ends('5', '5')))).toBeUndefined();
-  expect(problemOf(() => within('status', ...ends('a', 'b')))).toBe('takes no range: only amounts and times do');
+  expect(problemOf(() => within('status', ...ends('a', 'b')))).toBe(
+    'does not support ranges: only amounts and times do',
+  );
 });
