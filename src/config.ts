@@ -53,9 +53,7 @@ export const configSchema = z.object({
     .min(3_000)
     .max(STOP_LIMITS_MS.request)
     .default(STOP_LIMITS_MS.request)
-    .describe(
-      'Time limit of an API request in milliseconds; then the API answers the stored order, or 503 if there is none.',
-    ),
+    .describe('Milliseconds an API request may take; then the API answers the stored order, or 503 if there is none.'),
   TRUSTED_PROXY: z
     .string()
     .default('')

@@ -84,8 +84,8 @@ export const ERRORS = {
   },
   PreconditionFailed: {
     status: 412,
-    meaning: 'The order has changed since the version named in If-Match.',
-    remedy: 'Retrieve the order, and send the request again with its ETag if it is still wanted.',
+    meaning: 'The order or payment link has changed since the version named in If-Match.',
+    remedy: 'Retrieve it, and send the request again with its ETag if the change is still wanted.',
   },
   TooManyRequests: {
     status: 429,
@@ -166,9 +166,9 @@ export function tooLate(): ServiceError {
   );
 }
 
-/** PreconditionFailed: the order is at none of the versions its sender allows (If-Match; rules 11.9). */
+/** PreconditionFailed: the object is at none of the versions that If-Match allows (rules 11.9). */
 export function preconditionFailed(): ServiceError {
-  return new ServiceError('PreconditionFailed', 'The order has changed since the version named in If-Match.');
+  return new ServiceError('PreconditionFailed', ERRORS.PreconditionFailed.meaning);
 }
 
 /** The type of an error on the wire. */

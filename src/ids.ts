@@ -18,9 +18,9 @@ export function clockMoveId(request: Parameters<typeof orderId>[1]): string {
   return orderId('clock', request);
 }
 
-/** The order of a payment attempt through a link: one for each view of the link's page. */
-export function linkOrderId(payment_link_id: string, view_id: string): string {
-  return uuidv5(`view:${view_id}`, payment_link_id);
+/** The order of a payment attempt through a link: `attempt` is the payer's cookie and attempt number (rules 19.13). */
+export function linkOrderId(payment_link_id: string, attempt: string): string {
+  return uuidv5(`attempt:${attempt}`, payment_link_id);
 }
 
 /** Attempt n of an order always has the same id, so that no repeat makes another. */

@@ -15,7 +15,7 @@ export * from './search-attributes';
 /** All of them. */
 export * as SEARCH_ATTRIBUTES from './search-attributes';
 
-/** Where orders and follow-up orders run. */
+/** Where all workflows run but webhook deliveries. */
 export const TASK_QUEUE = 'payments';
 /** Where webhooks run, apart from payments: a receiver that does not answer holds a slot for seconds. */
 export const WEBHOOK_TASK_QUEUE = 'webhooks';
@@ -26,7 +26,7 @@ export const orderWorkflowId = (order_id: string) => `order:${order_id}`;
 export const paymentLinkWorkflowId = (payment_link_id: string) => `link:${payment_link_id}`;
 /** Workflow id of a sandbox clock, by the payment order or payment link that it belongs to. */
 export const sandboxClockWorkflowId = (clock_id: string) => `clock:${clock_id}`;
-/** Workflow id of the webhook for an order's n-th status change. */
+/** Workflow id of an order's n-th webhook delivery, redeliveries included. */
 export const deliveryWorkflowId = ({ order_id, n }: DeliveryId) => `webhook:${order_id}:${n}`;
 
 /** Names under which the worker registers the workflows, and their signatures. */
@@ -202,8 +202,8 @@ export const CREATE_UPDATE_ID = 'create';
 export const createPaymentLink = defineUpdate<void, [CreatePaymentLinkInput]>('createPaymentLink');
 /**
  * Makes the order of one payment attempt and charges it; completes with its first answer. Refused with
- * TransactionAlreadyStarted while the link takes no attempt. The update id names the view of the page whose form was
- * sent: a second click is the same payment.
+ * TransactionAlreadyStarted while the link takes no attempt. The update id derives from the payer's cookie and
+ * attempt number (rules 19.13): a second click is the same payment.
  */
 export const payThroughLink = defineUpdate<void, [PayThroughLinkInput]>('payThroughLink');
 /** Ends a payment link for its merchant. Refused with Conflict while a payment is in progress, and once it is paid. */

@@ -116,7 +116,7 @@ export async function queryRows<Row>(db: Database, sql: string, bindings: Record
 }
 
 /**
- * Like `rows`, for statements of the hot path: each connection parses and plans one once, under its name. Such a
+ * Like `queryRows`, for statements of the hot path: each connection parses and plans one once, under its name. Such a
  * statement must list its columns: with `select *`, a migration that adds one would break open connections.
  */
 export async function queryPrepared<Row>(

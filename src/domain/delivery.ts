@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors';
 import { DELIVERY_MOVES, isFinal, type DeliveryStatus } from './transitions';
 
-/** Names one webhook: the order and the number of its status change. */
+/** Names one delivery: the order and the number of the delivery, redeliveries included. */
 export interface DeliveryId {
   order_id: string;
   n: number;

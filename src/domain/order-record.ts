@@ -61,7 +61,7 @@ export interface OrderRecord {
   clock_offset_ms: number;
   /** Oldest first. */
   transactions: TransactionRecord[];
-  /** Webhooks whose delivery has not started, by number of the status change. */
+  /** Numbers of the webhook deliveries that are not finished; a workflow removes those that it has started. */
   deliveries: number[];
   /** Follow-up orders the service has made at the end of a capture window, oldest first; absent when there are none. */
   closings?: Closing[];
