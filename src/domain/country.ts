@@ -1,4 +1,5 @@
-import { iso31661 } from 'iso-3166';
+// The package's index loads the subdivisions of all countries too, 360 KB.
+import { iso31661 } from 'iso-3166/1.js';
 
 const COUNTRIES: ReadonlySet<string> = new Set(iso31661.map(({ alpha2 }) => alpha2));
 

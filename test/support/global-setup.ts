@@ -50,14 +50,17 @@ export default async function globalSetup(): Promise<void> {
 }
 
 /**
- * Who commits does not wait for the disk: nobody pulls the plug of this server, and a slow disk makes all tests slow.
+ * Nobody waits for the disk, and no page is written twice for its sake: a killed server loses nothing by it, only a
+ * machine that loses its power.
  */
 async function withoutDisk({ postgres_url, pids }: StackFacts): Promise<void> {
   // With POSTGRES_URL it is somebody else's.
   if (pids['postgres'] === undefined) return;
   const db = connectDatabase(postgres_url, { pool_max: 1 });
   try {
-    await db.raw('alter system set synchronous_commit = off');
+    for (const setting of ['synchronous_commit', 'fsync', 'full_page_writes']) {
+      await db.raw('alter system set ?? = off', [setting]);
+    }
     await db.raw('select pg_reload_conf()');
   } finally {
     await db.destroy();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds between two questions: a tenth of what has been waited so far, within these limits. */
-const PAUSE_MS = { least: 25, most: 200 };
+/** Milliseconds between two questions: a fifth of what has been waited so far, within these limits. */
+const PAUSE_MS = { least: 25, most: 500 };
 
 /**
  * Asks again and again until there is an answer other than undefined or false; says what never came. The longer it
@@ -18,6 +18,6 @@ export async function until<T>(
     if (answer !== undefined && answer !== false) return answer;
     const waited = performance.now() - began;
     if (waited > within_ms) throw new Error(`not within ${within_ms} ms: ${what}`);
-    await sleep(Math.min(PAUSE_MS.most, Math.max(PAUSE_MS.least, waited / 10)));
+    await sleep(Math.min(PAUSE_MS.most, Math.max(PAUSE_MS.least, waited / 5)));
   }
 }
