@@ -21,8 +21,8 @@ export interface SentOrders {
 
 /** Milliseconds one request may take, the task it begins not included. */
 const REQUEST_MS = 20_000;
-/** Milliseconds between two questions whether a task has ended. */
-const ASK_MS = 15;
+/** Milliseconds until the first question whether a task has ended; each later pause is twice as long, up to the most. */
+const ASK_MS = { first: 20, most: 160 };
 /** Milliseconds a task may take: settings of a large index take half a minute. */
 const TASK_MS = 600_000;
 
@@ -144,7 +144,8 @@ export class SearchWriter {
 /** Waits until a task has ended. Throws TaskRefused when its content was at fault, else an Error when it failed. */
 async function ended(server: Meilisearch, { taskUid }: EnqueuedTask): Promise<void> {
   const give_up = performance.now() + TASK_MS;
-  for (;;) {
+  for (let pause_ms = ASK_MS.first; ; pause_ms = Math.min(2 * pause_ms, ASK_MS.most)) {
+    await sleep(pause_ms);
     const task = await onceMore(() => server.tasks.getTask(taskUid));
     if (task.status === 'succeeded') return;
     if (task.status === 'failed' || task.status === 'canceled') {
@@ -153,7 +154,6 @@ async function ended(server: Meilisearch, { taskUid }: EnqueuedTask): Promise<vo
       throw isAtFault ? new TaskRefused(code) : new Error(`a task ended with ${code}`);
     }
     if (performance.now() > give_up) throw new Error('a task did not end');
-    await sleep(ASK_MS);
   }
 }
 

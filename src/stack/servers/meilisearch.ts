@@ -97,7 +97,7 @@ export function meilisearchProgram(server: MeilisearchServer): Program {
     log_file: server.log_file,
     stop_signal: 'SIGTERM',
     // Payments go first: a change is found a little later.
-    nice: 5,
+    nice: 10,
     isReady: async () =>
       (await fetch(`http://127.0.0.1:${server.port}/health`, { signal: AbortSignal.timeout(2_000) })).ok,
   };
