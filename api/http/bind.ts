@@ -112,11 +112,12 @@ function contextOf<C extends Caller>(
   };
 }
 
-/** The answer as it is sent and, under an Idempotency-Key, kept. */
-function replyOf(route: Route, result: unknown): KeptAnswer {
+/** The answer as it is sent and, under an Idempotency-Key, kept; one that does not tell the outcome is not kept. */
+function replyOf(route: Route, result: unknown): Reply {
   if (route.success === 204) return { status: 204, body: null };
   if (!route.etag) return { status: route.success, body: result };
-  return { status: route.success, ...(result as Versioned<unknown>) };
+  const { body, version, is_unknown = false } = result as Versioned<unknown>;
+  return { status: route.success, body, version, ...(is_unknown && { kept: null }) };
 }
 
 /** An answer that shows a secret is sent, and a refusal kept in its place. */

@@ -13,9 +13,12 @@ export interface KeyedRequest {
   readonly request_hash: Buffer;
 }
 
-/** An answer as it is sent. `kept`: what a repeat is answered with, where it is something else (rules 11.10). */
+/**
+ * An answer as it is sent. `kept`: what a repeat is answered with, where it is something else (rules 11.10); null: the
+ * repeat is carried out.
+ */
 export interface Reply extends KeptAnswer {
-  readonly kept?: KeptAnswer;
+  readonly kept?: KeptAnswer | null;
 }
 
 /** Kept in place of an answer that showed a secret about the object `id`. */
@@ -131,7 +134,7 @@ async function keepReply(
   keep: (answer: KeptAnswer) => Promise<KeptAnswer>,
 ): Promise<KeptAnswer> {
   if (kept === undefined) return await keep(sent);
-  await keep(kept);
+  if (kept !== null) await keep(kept);
   return sent;
 }
 

@@ -4,7 +4,8 @@ import { orderOfPath, type MerchantOperation, type Services } from '../merchant'
 import { presentVersion } from '../present';
 
 /**
- * Cancels an order that is not final; a repeat gets the same answer (rules 5.7). Throws CanNotCancelTransaction, and
+ * Cancels an order that is not final; a repeat gets the same answer (rules 5.7). When the
+ * deadline passes first, the answer is the order as it is (rules 10.4). Throws CanNotCancelTransaction, and
  * PreconditionFailed when If-Match does not allow the order's version.
  */
 export const cancelOrder =
@@ -23,6 +24,9 @@ export const cancelOrder =
         order.status === 'cancelled'
           ? order
           : await services.orders.cancel(order.id, { source: 'merchant', versions }, deadline_at);
-      return presentVersion(cancelled, services.public_url);
+      return {
+        ...presentVersion(cancelled, services.public_url),
+        is_unknown: cancelled.status !== 'cancelled',
+      };
     };
   };

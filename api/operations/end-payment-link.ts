@@ -15,6 +15,6 @@ export const endPaymentLink =
     return async () => {
       const ended =
         link.status === 'expired' ? link : await services.payment_links.end(link.id, { versions }, deadline_at);
-      return presentLinkVersion(ended, services.public_url);
+      return { ...presentLinkVersion(ended, services.public_url), is_unknown: ended.status !== 'expired' };
     };
   };

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { v5 as uuidv5 } from 'uuid';
-import { createOrder, updateOrder, type Order, type OrderRequest } from '../../src/client';
+import { cancelOrder, createOrder, updateOrder, type Order, type OrderRequest } from '../../src/client';
 import { connectDatabase, queryRows } from '../../src/db/connection';
 import { orderWorkflowId } from '../../workflows/messages';
 import { Merchant, answerOf, statusesOf, type Answer, type Refusal } from '../support/client';
@@ -292,6 +292,18 @@ describe('crashes and silence', () => {
     expect([answer.status, statusesOf(answer.body)]).toEqual([200, 'completed: accepted']);
     expect(await merchant.ledger(answer.body.id)).toHaveLength(1);
     expect((await orders()).filter((id) => !before.includes(id))).toEqual([answer.body.id]);
+  });
+
+  test('an answer that does not tell whether the order is cancelled is not kept: the repeat cancels it', async () => {
+    const merchant = new Merchant(place);
+    const order = await merchant.createOrder({});
+    const idempotencyKey = aKey();
+    const cancelWithKey = () => cancelOrder({ orderId: order.id, idempotencyKey }, merchant.project);
+    const unknown = await withoutWorker(() => answerOf<Order>(cancelWithKey()));
+    expect([unknown.status, unknown.body.status]).toEqual([200, 'new']);
+    const answer = await insistOn<Order>(cancelWithKey);
+    expect([answer.status, answer.body.status]).toEqual([200, 'cancelled']);
+    expect((await answerOf<Order>(cancelWithKey())).body).toEqual(answer.body);
   });
 
   // The worker may have had its task when it was stopped, and writes the order afterwards: then the second one takes it
