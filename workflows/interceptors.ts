@@ -8,7 +8,7 @@ import {
 /**
  * Wraps every workflow. Temporal's own cancellation, a button in its Web UI, has no effect: it could abandon money in
  * the middle of a charge, and merchants cancel orders through the API. A plain Error in an update handler would fail
- * the workflow task for ever and block the order: it refuses only that update instead, and its details stay in the log.
+ * the workflow task for ever and block the order: it refuses only that update instead, and the API logs its details.
  */
 export const interceptors: WorkflowInterceptorsFactory = () => ({
   inbound: [

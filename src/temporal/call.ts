@@ -212,12 +212,15 @@ function explained(error: unknown, may_run_late: boolean): unknown {
   );
 }
 
-/** A workflow's refusal as the ServiceError it threw; any other error as it is. */
+/**
+ * A workflow's refusal as the ServiceError it threw; any other error as it is. So is a ServerError of a workflow, whose
+ * text is for our log and not for merchants.
+ */
 function toServiceError(error: unknown, subject: string): unknown {
   const refusal =
     error instanceof WorkflowUpdateFailedError &&
     (error.cause instanceof ActivityFailure ? error.cause.cause : error.cause);
-  if (refusal instanceof ApplicationFailure && isErrorName(refusal.type)) {
+  if (refusal instanceof ApplicationFailure && isErrorName(refusal.type) && refusal.type !== 'ServerError') {
     return new ServiceError(refusal.type, refusal.message, (refusal.details ?? []) as WrongField[]);
   }
   if (isRefusedByTemporal(error)) return unavailable();

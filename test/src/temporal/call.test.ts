@@ -116,6 +116,14 @@ test('any other failure of Temporal is ours, and is not sent again', async () =>
   expect(sent).toHaveLength(1);
 });
 
+test('an unexpected error inside a workflow is ours too: its text is for the log', async () => {
+  const error = failed('ServerError');
+  const access = { client: temporal().client, db: database.db };
+  const { id } = await aStoredOrder(database.db);
+  const call = () => Promise.reject(error);
+  await expect(callThenReadOrder(access, { order_id: id, deadline_at: Date.now() + 1_000 }, call)).rejects.toBe(error);
+});
+
 test('surface 10: dropped until the deadline is no answer: the order as it is, or 503', async () => {
   const { id: order_id } = await aStoredOrder(database.db);
   const { sent, call } = dropping(Number.POSITIVE_INFINITY);
