@@ -50,6 +50,8 @@ export async function recordSettlements(
          select s.number, t.id as transaction_id, o.id as order_id
          from open_settlements s join transactions t on t.id = s.transaction_id join orders o on o.id = t.order_id
          where t.settlement_currency is null
+           -- Of several for one transaction the first counts; the others wait for an operator.
+           and s.number = (select min(first.number) from open_settlements first where first.transaction_id = s.transaction_id)
          for no key update of o, t skip locked
        ), t as (
          update transactions set

@@ -435,6 +435,7 @@ export async function up(knex: Knex): Promise<void> {
       fee_amount bigint,
       fetched timestamptz not null
     );
+    create index open_settlements_transaction on open_settlements (transaction_id);
 
     -- Work that one process at a time does. The row is the lease: no session holds it.
     create table leases (

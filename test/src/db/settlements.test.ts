@@ -26,6 +26,7 @@ const aSettlement = (order_id: string): SettledTransaction => ({
   fee_currency: 'EUR',
   fee_amount: 37,
 });
+const another = (order_id: string): SettledTransaction => ({ ...aSettlement(order_id), settlement_amount: 1 });
 const view = async (id: string) => (await findOrderView(database.db, id))!;
 const record = async (settlements: SettledTransaction[], after?: number) =>
   await recordSettlements(database.db, { after: after ?? (await lastSettlement(database.db)), settlements, now: NOW });
@@ -81,10 +82,13 @@ it('an order that is being changed does not make the others wait, and is settled
   expect((await view(busy)).transactions[0]!.settlement_amount).toBe(1_213);
 });
 
-it('a second settlement of a transaction overwrites nothing, and stays for an operator', async () => {
+it.each<[string, (id: string) => Promise<number[]>]>([
+  ['fetched later', async (id) => [await record([aSettlement(id)]), await record([another(id)])]],
+  ['fetched together', async (id) => [await record([aSettlement(id), another(id)]), await record([])]],
+])('a second settlement of a transaction, %s, overwrites nothing, and stays for an operator', async (_when, both) => {
   const id = await anOrder();
-  await record([aSettlement(id)]);
-  expect(await record([{ ...aSettlement(id), settlement_amount: 1 }])).toBe(0);
+  const { waiting } = await openSettlements(database.db);
+  expect(await both(id)).toEqual([1, 0]);
   expect((await view(id)).transactions[0]!.settlement_amount).toBe(1_213);
-  expect((await openSettlements(database.db)).waiting).toBe(1);
+  expect((await openSettlements(database.db)).waiting).toBe(waiting + 1);
 });
