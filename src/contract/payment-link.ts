@@ -93,9 +93,10 @@ export const PAYMENT_LINK_ROUTES = {
     path: '/v1/paymentlinks/',
     summary: 'List payment links',
     description:
-      'The payment links of the project that were created in a period of at most 31 days, newest first, both ends included, 10,000 at most.',
+      'The payment links of the project that were created in a period of at most 31 days, newest first, both ends included. It answers 10,000 links at most: for the older ones ask again with `created_until` set to `created` of the last one, which then comes again. It counts as one request more for each 100 links.',
     query: createdPeriod(),
     output: paymentLinkListSchema,
+    stream: true,
     success: 200,
     errors: [],
   },

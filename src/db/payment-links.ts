@@ -65,19 +65,27 @@ export async function findPaymentLinkView(db: Database, id: string): Promise<Pay
 }
 
 /**
- * The project's links created in a period, both ends included (epoch milliseconds); the newest `limit`, newest first.
+ * A page of the project's links that were created in a period, both ends included (epoch milliseconds), newest first:
+ * the first `limit`, or those that follow `after`, the last link of the page before.
  */
 export async function listPaymentLinkViews(
   db: Database,
   project_id: string,
-  { since, until }: { since: number; until: number },
-  limit: number,
+  { since, until, after, limit }: { since: number; until: number; after: PaymentLinkView | undefined; limit: number },
 ): Promise<PaymentLinkView[]> {
   return await queryRows<PaymentLinkView>(
     db,
-    `${PAYMENT_LINK_VIEW} where l.project_id = :project_id and l.created between :since and :until
+    `${PAYMENT_LINK_VIEW}
+     where l.project_id = :project_id and l.created between :since and :until
+       ${after === undefined ? '' : 'and (l.created, l.id) < (:until, :id)'}
      order by l.created desc, l.id desc limit :limit`,
-    { project_id, since: toIsoTime(since), until: toIsoTime(until), limit },
+    {
+      project_id,
+      since: toIsoTime(since),
+      until: after?.created ?? toIsoTime(until),
+      limit,
+      ...(after && { id: after.id }),
+    },
   );
 }
 

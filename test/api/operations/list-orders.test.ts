@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createOperations } from '../../../api/operations';
-import { LIST_ORDERS_MAX } from '../../../api/operations/list-orders';
+import { LIST_MAX } from '../../../api/list';
 import type { MerchantContext, MerchantOperations, Services } from '../../../api/merchant';
 import type { Stream } from '../../../api/operation';
 import { orderListSchema, type Order } from '../../../src/contract/order';
@@ -99,9 +99,9 @@ describe('many orders', () => {
     return JSON.parse(text) as Order[];
   };
 
-  test(`the newest ${LIST_ORDERS_MAX.toLocaleString('en')}, in pages; created of the last one leads to the rest`, async () => {
+  test(`the newest ${LIST_MAX.toLocaleString('en')}, in pages; created of the last one leads to the rest`, async () => {
     const start = Date.now() - DAY;
-    const rows = Array.from({ length: LIST_ORDERS_MAX + 5 }, (_, n) => ({
+    const rows = Array.from({ length: LIST_MAX + 5 }, (_, n) => ({
       id: uuid(),
       project_id: PROJECT.id,
       currency: 'EUR',
@@ -123,15 +123,15 @@ describe('many orders', () => {
     database.forget();
     const orders = await listed();
     // The first page is smaller, as nobody knows yet how large the orders are.
-    expect(database.statements).toHaveLength(1 + Math.ceil((LIST_ORDERS_MAX - 50) / 200));
-    expect(new Set(orders.map(({ id }) => id)).size).toBe(LIST_ORDERS_MAX);
-    expect(spent.reduce((sum, tokens) => sum + tokens, 0)).toBe(LIST_ORDERS_MAX / 100);
+    expect(database.statements).toHaveLength(1 + Math.ceil((LIST_MAX - 50) / 200));
+    expect(new Set(orders.map(({ id }) => id)).size).toBe(LIST_MAX);
+    expect(spent.reduce((sum, tokens) => sum + tokens, 0)).toBe(LIST_MAX / 100);
     const created = orders.map((order) => order.created);
     expect(created).toEqual(created.toSorted().toReversed());
     const rest = await listed({ created_until: orders.at(-1)!.created });
     const older = rest.filter(({ id }) => !orders.some((order) => order.id === id));
     expect(older).toHaveLength(5);
-    expect(new Set([...orders, ...older].map(({ id }) => id)).size).toBe(LIST_ORDERS_MAX + 5);
+    expect(new Set([...orders, ...older].map(({ id }) => id)).size).toBe(LIST_MAX + 5);
   });
 
   test('a page is read when the one before is taken', async () => {
