@@ -1,7 +1,7 @@
 /**
- * Names in package-lock.json the packages of other platforms. A registry that serves only this platform's makes `npm install`
- * leave them out, and `npm ci` then refuses the whole lock file ("Missing: … from lock file"), here and everywhere.
- * Run it after `npm install`: node .ci/complete-lock.mjs
+ * Names in package-lock.json the packages of other platforms. A registry that serves only this platform's makes `npm
+ * install` leave them out, and `npm ci` then refuses the whole lock file ("Missing: … from lock file"), here and
+ * everywhere. Run it after `npm install`: node .ci/complete-lock.mjs
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 

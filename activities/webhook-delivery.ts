@@ -63,7 +63,7 @@ export function webhookDeliveryActivities({
 
   return withFailures({
     /**
-     * Starts one workflow per webhook, which outlives the order's and lives by its clock. Repeat-safe: a delivery goes
+     * Starts one workflow per webhook, which outlives the order's and uses its clock. Repeat-safe: a delivery goes
      * on from its record.
      */
     async startDeliveries(order: {
@@ -101,7 +101,7 @@ export function webhookDeliveryActivities({
 }
 
 /**
- * What signs it at an instant of the receiver's clock, which no workflow moves: the present secret first (rules 13.11).
+ * What signs it at an instant of the receiver's clock, which no workflow moves: the current secret first (rules 13.11).
  */
 function secretsOf(delivery: Delivery, at: number): string[] {
   const { webhook_secret, previous_webhook_secret: previous, previous_webhook_secret_expires: expires } = delivery;

@@ -1,7 +1,7 @@
 import type { OrderView } from '../src/db/order-view';
 
 /**
- * Tells the present time, in epoch milliseconds. Deadlines, rate limits and tokens do not ask it: they keep real time.
+ * Returns the current time, in epoch milliseconds. Deadlines, rate limits and tokens keep real time instead.
  */
 export interface Clock {
   now(): number;
@@ -10,7 +10,7 @@ export interface Clock {
 /** The clock of what belongs to no order. */
 export const clock: Clock = { now: () => Date.now() };
 
-/** The clock that an order or payment link lives by: its windows and timestamps (rules 23.4). */
+/** The clock of an order or payment link, for its windows and timestamps (rules 23.4). */
 export function clockOf({ clock_offset_ms }: Pick<OrderView, 'clock_offset_ms'>): Clock {
   return { now: () => Date.now() + clock_offset_ms };
 }

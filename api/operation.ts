@@ -18,9 +18,9 @@ export interface Context<C extends Caller> {
   /** When the answer is due: epoch milliseconds (rules 10.4). */
   readonly deadline_at: number;
   /**
-   * Epoch milliseconds after which nothing of this request may begin, because its sender is told by then that nothing
-   * was done (rules 10.5). Absent with an Idempotency-Key: such a request may run after its answer, and a repeat gets
-   * the result.
+   * Epoch milliseconds after which nothing of this request may begin: by then its sender may have a 503 that says
+   * nothing was done (rules 10.5). Absent with an Idempotency-Key: such a request may run after its answer, and a
+   * repeat gets the result.
    */
   readonly not_after: number | undefined;
   /** The header Idempotency-Key (rules 11.1). Ids of what the request creates derive from it. */

@@ -10,12 +10,12 @@ import type { Write } from './operation';
 import { presentDelivery } from './present-delivery';
 
 /**
- * How long an answer waits until the workflow of a delivery is told of a change that is written, in milliseconds:
- * recovery tells it as well.
+ * How long an answer waits for the signal to the workflow of a changed delivery, in milliseconds: recovery signals it
+ * as well.
  */
 const TELL_WORKFLOW_MS = 3_000;
 
-/** Tells the workflow of a delivery of a change that is written; where that fails, `otherwise` is logged. */
+/** Signals the workflow of a delivery that a change is written; `otherwise` is logged when that fails. */
 export async function tellWorkflow(
   log: Logger,
   otherwise: string,

@@ -46,7 +46,7 @@ export function reportsInTurn(services: ReportServices): (wanted: Wanted) => Asy
   };
 }
 
-/** Where the rows are, from the record alone where that can find them, so that these reports go on without the index. */
+/** Finds the rows, in the database alone where that is possible: such reports need no search index. */
 async function* placesOf({ db, search }: ReportServices, wanted: Wanted): AsyncGenerator<Place[]> {
   const { project_id, query, sort } = wanted;
   const condition = sort.field === 'created' ? recordCondition(query) : undefined;

@@ -251,8 +251,8 @@ export type Config = z.infer<typeof configSchema>;
 
 /** The environment, checked. Throws one Error that names each wrong variable and why it is wrong. */
 export function parseConfig(env: Record<string, string | undefined>): Config {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
-  const parsed = configSchema.safeParse(present);
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = configSchema.safeParse(given);
   if (parsed.success) {
     return {
       ...parsed.data,

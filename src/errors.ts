@@ -158,7 +158,7 @@ export function validationError(path: string, text: string): ServiceError {
   return new ServiceError('ValidationError', `${path}: ${text}`, [{ path, text }]);
 }
 
-/** ServiceUnavailable: the sender was already told that nothing was done (rules 10.5). */
+/** ServiceUnavailable: the sender already got a 503 that says nothing was done (rules 10.5). */
 export function tooLate(): ServiceError {
   return new ServiceError(
     'ServiceUnavailable',

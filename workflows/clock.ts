@@ -1,5 +1,5 @@
 /**
- * The time that one order, payment link or webhook lives by, in epoch milliseconds: Temporal's, and in a test project
+ * The clock of one order, payment link or webhook, in epoch milliseconds: Temporal's, and in a test project
  * ahead of it by as much as its merchant has moved it (rules 23.4). Workflows ask it instead of `Date.now()`, and pass
  * the time to activities.
  */

@@ -179,8 +179,8 @@ export const pollNow = defineUpdate<string>('pollNow');
  */
 export const settleByHand = defineUpdate<string, [SettleByHandInput]>('settleByHand');
 /**
- * The record is ahead of the workflow: a capture or void has its outcome, a webhook was paused, resumed or is to be sent
- * at once, or a server lost an update.
+ * The record is ahead of the workflow: a capture or void has its outcome, a webhook was paused, resumed or is to be
+ * sent at once, or a server lost an update.
  */
 export const recordChanged = defineSignal<[]>('recordChanged');
 /** The object's clock is ahead of real time by so many milliseconds now (rules 23.4). */

@@ -17,7 +17,7 @@ const OUTCOME_OVERDUE = 'the processor does not tell the outcome';
 
 /**
  * Shows an order in the Web UI: status and attention as search attributes, the rest as details. `polls`: how often the
- * processor was asked by schedule for the present outcome.
+ * processor was asked by schedule for the current outcome.
  */
 export function show(order: OrderRecord, polls: number, details: string): void {
   const shown = workflowInfo().typedSearchAttributes;

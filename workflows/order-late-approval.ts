@@ -13,7 +13,7 @@ type Resumed = NonNullable<OrderInput['resumed']>;
  * workflow polls the processor after a while, or as soon as there is a sign of an approval (rules 10.12).
  */
 export class LateApproval {
-  /** A transaction that ended here, or may, although the processor never said that it was not paid. */
+  /** The transaction that the processor may still approve after we have ended it. */
   private unconfirmed: string | undefined;
   /** A charge may have been sent by a worker that died before it could record or report it. */
   mayHaveCharged: boolean;

@@ -57,7 +57,7 @@ export async function answerStream(
   }
 }
 
-/** Answers 304: the client already has the present version. */
+/** Answers 304: the client already has the current version. */
 export function notModified(response: Response): void {
   response.statusCode = 304;
   protect(response);

@@ -4,7 +4,7 @@ import type { KeyOwner } from '../../src/db/api-keys';
 import { ServiceError } from '../../src/errors';
 import type { ProjectCaller } from '../merchant';
 
-/** Looks an API key up; `undefined`: it is wrong, revoked or run out. Rejects when it cannot tell. */
+/** Looks an API key up; `undefined`: it is wrong, revoked or expired. Rejects when the database does not answer. */
 export type FindOwner = (api_key: string) => Promise<KeyOwner | undefined>;
 
 /** Keys remembered at once; beyond that the least recently used is looked up again. */

@@ -9,7 +9,7 @@ import { errorBody } from './errors';
 /** A request with an Idempotency-Key. */
 export interface KeyedRequest {
   readonly key: string;
-  /** Of requestHash. */
+  /** Result of requestHash. */
   readonly request_hash: Buffer;
 }
 
@@ -105,7 +105,7 @@ async function run(
     if (!is_repeat && !(await keys.claim(request, trx))) throw new ClaimLost();
   };
   const work = await prepare(is_repeat).catch((error: unknown) => {
-    // What refuses a repeat before its work says nothing about the first run.
+    // A refusal before the work of a repeat says nothing about the first run.
     if (is_repeat || isOfTheRequest(error)) throw error;
     const refusal = refusalToKeep(error);
     return () => Promise.resolve(refusal);

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import ipaddr from 'ipaddr.js';
 
-/** Bytes of an IPv6 address that tell networks apart: one customer has a whole /64. */
+/** Bytes of an IPv6 address that identify a network: one customer has a whole /64. */
 const IPV6_NETWORK_BYTES = 8;
 
 /** The client's address; of IPv6 its network. Express reads X-Forwarded-For only where TRUSTED_PROXY sent it. */

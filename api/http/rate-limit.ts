@@ -16,7 +16,7 @@ export interface Rate {
 
 /** A token bucket for each caller, in this process. */
 export interface TokenBuckets {
-  /** Takes a token; tells whether there was one, and how many are left, with fractions. */
+  /** Takes a token; returns whether there was one, and how many are left, with fractions. */
   readonly take: (caller: string) => { allowed: boolean; left: number };
   /** Takes so many tokens, at most `burst`, once there are so many. */
   readonly spend: (caller: string, tokens: number) => Promise<void>;

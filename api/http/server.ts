@@ -54,7 +54,7 @@ export async function listen(
   // may ignore the second (RFC 9110, Expect).
   const server_options = {
     requireHostHeader: false,
-    // Of the two the shorter one counts, and a time for headers beyond that for the request disables both checks.
+    // Node applies the shorter one; a headersTimeout above requestTimeout disables both checks.
     headersTimeout: request_ms,
     requestTimeout: request_ms,
     connectionsCheckingInterval: check_ms,
@@ -71,7 +71,7 @@ export async function listen(
   return { url: `${tls ? 'https' : 'http'}://${host}:${port}`, port, close: () => stop(server) };
 }
 
-/** Answers what Node refuses in the documented shape, unless another answer is on its way on that connection. */
+/** Answers a request that Node refuses in the documented shape, unless that connection already sends another answer. */
 function answerRefused(server: http.Server): void {
   const answers = new WeakMap<Duplex, http.ServerResponse>();
   server.on('request', ({ socket }, response) => answers.set(socket, response));

@@ -7,7 +7,7 @@ import type { SecretKeys } from '../../src/secrets';
 import type { Deliveries } from '../../src/temporal/deliveries';
 import type { Caller, Context, Operation, Operations, Write } from '../operation';
 
-/** What the operations of the bearer-token host share; the command line calls them too. */
+/** Services of the operations of the bearer-token host; the command line calls them too. */
 
 /** Who manages: a client of the bearer-token host, or somebody at the command line, who is an operator. */
 export interface Manager extends Caller {
@@ -30,7 +30,7 @@ export interface ManageServices {
   webhook_private_addresses: boolean;
 }
 
-/** What a change answers, and what the audit trail says of it; absent where nothing has changed. */
+/** The answer to a change, and its entry in the audit trail; no entry where nothing has changed. */
 interface Changed<A> {
   answer: A;
   change?: Change;

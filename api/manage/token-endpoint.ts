@@ -163,7 +163,7 @@ async function authenticated(
   const id = z.guid().safeParse(client_id).data?.toLowerCase();
   const attempts = [
     limits.address.begin(address, started),
-    // What is no id is nobody's: it counts for the address only.
+    // A text that is no id belongs to no client: it counts for the address only.
     ...(id === undefined ? [] : [limits.client.begin(id, started)]),
   ];
   const waits = attempts.flatMap((attempt) => ('retry_after_seconds' in attempt ? [attempt.retry_after_seconds] : []));

@@ -1,12 +1,12 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, type JsonWebKey } from 'node:crypto';
 import { SignJWT, errors, jwtVerify } from 'jose';
 import type { Database, SqlTransaction } from '../../src/db/connection';
-import { presentSigningKey, publicKeys, replaceSigningKey, type SigningKey } from '../../src/db/signing-keys';
+import { currentSigningKey, publicKeys, replaceSigningKey, type SigningKey } from '../../src/db/signing-keys';
 import type { OAuthClient } from '../../src/db/oauth-clients';
 import { ServiceError } from '../../src/errors';
 import type { SecretKeys } from '../../src/secrets';
 
-/** Of an access token, in seconds. */
+/** Lifetime of an access token, in seconds. */
 export const TOKEN_SECONDS = 3_600;
 const AUDIENCE = 'payments';
 /** The one algorithm of our keys. What the head of a token says is compared with it, never followed. */
@@ -83,17 +83,17 @@ export class Tokens {
    */
   async rotate(now: number, record?: RecordReplacement): Promise<string> {
     for (;;) {
-      const made = await this.replace((await presentSigningKey(this.services.db))?.kid, now, record);
+      const made = await this.replace((await currentSigningKey(this.services.db))?.kid, now, record);
       if (made !== undefined) return made;
     }
   }
 
   private async signingKey(now: number): Promise<SigningKey> {
     const { db } = this.services;
-    const present = await presentSigningKey(db);
-    if (present !== undefined && now - Date.parse(present.created) < SIGNING_KEY_AGE_MS) return present;
-    await this.replace(present?.kid, now);
-    return (await presentSigningKey(db))!;
+    const current = await currentSigningKey(db);
+    if (current !== undefined && now - Date.parse(current.created) < SIGNING_KEY_AGE_MS) return current;
+    await this.replace(current?.kid, now);
+    return (await currentSigningKey(db))!;
   }
 
   /** `undefined`: another process was first. */

@@ -24,7 +24,7 @@ export const getTimeline =
         at: instant(entry.at),
       })),
       next: [
-        // What is due is being done now.
+        // An action that is due is being done now.
         ...waits.toSorted(byInstant).map(({ at, event, text }) => ({ at: instant(Math.max(at, now)), event, text })),
         ...deliveries.flatMap((delivery) => pausedDelivery(delivery) ?? []),
       ],

@@ -62,7 +62,7 @@ function fileName(project: string, now: number): string {
   return `${project.replace(/[\\/:*?"<>|\p{Cc}]/gu, '-')} ${new Date(now).toISOString().slice(0, 10)}.csv`;
 }
 
-/** What a request looks for. */
+/** The search of a request. */
 function wantedBy(project_id: string, { query: text, sort: sort_text = 'created desc' }: SearchRequest): Wanted {
   const parsed = parseQuery(text);
   if ('problem' in parsed) throw validationError('query', parsed.problem);

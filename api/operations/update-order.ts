@@ -31,10 +31,10 @@ export const updateOrder =
       async write(trx) {
         const { versions } = context;
         const updated = await writeChanges(trx, order.id, changes, { versions, now: clockOf(order).now() });
-        const present = (await findOrderView(trx, order.id)) ?? order;
-        if (updated) return presentVersion(present, services.public_url);
+        const current = (await findOrderView(trx, order.id)) ?? order;
+        if (updated) return presentVersion(current, services.public_url);
         // The order changed after it was read, so the statement's guard refused: find out why.
-        refuseFinal(present);
+        refuseFinal(current);
         throw preconditionFailed();
       },
     };

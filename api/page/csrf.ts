@@ -9,7 +9,7 @@ export interface CsrfProtection {
   token(request: Request, response: Response, page: string): string;
   /** Whether a form came from a page of ours, in the browser that page was sent to, for this payable. */
   isValid(request: Request): boolean;
-  /** A digest of the browser's cookie for this payable; `undefined` when it has none yet. Nobody else can know it. */
+  /** A digest of the browser's cookie for this payable; `undefined` when it has none yet. Only the browser knows it. */
   payer(request: Request): string | undefined;
   /** Makes the cookies readable; comes before all of the above. */
   cookies: RequestHandler;

@@ -48,7 +48,7 @@ async function requireForm(context: PageContext, request: Request): Promise<Paya
 }
 
 /**
- * Shows the page of a payable, or of one of its transactions, which shows the present attempt (rules 6.5). The issuer
+ * Shows the page of a payable, or of one of its transactions, which shows the current attempt (rules 6.5). The issuer
  * sends the customer back here too; what became of the payment is read from the record, never from the address.
  */
 export function showPage(context: PageContext): RequestHandler {
@@ -122,7 +122,7 @@ export function cancel(context: PageContext): RequestHandler {
   };
 }
 
-/** A form that pays the present attempt of its payable, by a method that it offers. */
+/** A form that pays the current attempt of its payable, by a method that it offers. */
 interface PaymentForm<Method extends PageMethod> {
   request: Request;
   body: unknown;
@@ -140,8 +140,8 @@ interface MethodForm<Method extends PageMethod> {
 
 /**
  * Handles a form that pays, whatever its method (rules 12.4). A form for an attempt that was already made, or for a
- * method that is not offered, charges nothing: it shows the present state, and tells a program why. Answers within
- * `deadline_ms`.
+ * method that is not offered, charges nothing: it shows the current state, with the reason as JSON for a program.
+ * Answers within `deadline_ms`.
  */
 function handlePayment<Method extends PageMethod>(
   context: PageContext,
@@ -168,18 +168,18 @@ function handlePayment<Method extends PageMethod>(
       paid = await payables.pay(payable, { ...read, ...vaulted }, deadline_at);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      // It changed meanwhile, or nothing could be done: the record tells what to show.
+      // It changed meanwhile, or nothing could be done: show the record.
       const after = await findPayable(context, request);
-      const result = isPresentAttempt(after, attempt)
+      const result = isCurrentAttempt(after, attempt)
         ? { ...notCharged(error), cardholder_name: readName(body) }
         : { error: alreadyStarted() };
       return await respond(request, response, after, 'form', result);
     }
-    await respond(request, response, paid, 'form', isPresentAttempt(paid, attempt) ? outcomeUnknown() : {});
+    await respond(request, response, paid, 'form', isCurrentAttempt(paid, attempt) ? outcomeUnknown() : {});
   };
 }
 
-/** The form's attempt and method, when they are the present ones; otherwise why it charges nothing. */
+/** The form's attempt and method, when they are the current ones; otherwise why it charges nothing. */
 function readPayment<Method extends PageMethod>(
   { state, methods }: Payable,
   attempt: number | undefined,
@@ -188,7 +188,7 @@ function readPayment<Method extends PageMethod>(
   if (attempt === undefined) return validationError('attempt', 'Not the number that a form of the page holds.');
   if (state.kind === 'ended' && state.outcome === 'suspended') return projectSuspended();
   if (state.kind !== 'payable' || attempt < state.attempt) return alreadyStarted();
-  if (attempt > state.attempt) return validationError('attempt', `The present attempt is ${state.attempt}.`);
+  if (attempt > state.attempt) return validationError('attempt', `The current attempt is ${state.attempt}.`);
   if (payment_method === undefined || !methods.includes(payment_method)) {
     return validationError('payment_method', 'The order does not offer this method.');
   }
@@ -196,7 +196,7 @@ function readPayment<Method extends PageMethod>(
 }
 
 /** Whether this attempt can still be made: the record does not show it yet. */
-function isPresentAttempt({ state }: Payable, attempt: number): boolean {
+function isCurrentAttempt({ state }: Payable, attempt: number): boolean {
   return state.kind === 'payable' && state.attempt === attempt;
 }
 

@@ -114,7 +114,9 @@ type Shown = Pick<
   'id' | 'project_id' | 'is_test' | 'merchant_name' | 'amount' | 'currency' | 'description' | 'merchant_order_id'
 > & { clock_offset_ms: number };
 
-/** What the pages of orders and payment links take from the record alike. `now`: the object's time, epoch milliseconds. */
+/**
+ * The fields that pages of orders and of payment links have in common. `now`: the object's time, epoch milliseconds.
+ */
 export function factsOf(shown: Shown, now: number) {
   const { id, project_id, is_test, merchant_name, amount, currency, description, merchant_order_id } = shown;
   return {
@@ -138,7 +140,7 @@ export interface CardPayment {
   card: VaultedCard;
 }
 
-/** What a request tells besides the payable's id. */
+/** What a request contains besides the payable's id. */
 export interface Visit {
   transaction_id?: string | undefined;
   /** The customer's browser, by a digest of its cookie for this page: the same in all of its tabs. */

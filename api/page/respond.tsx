@@ -15,7 +15,7 @@ import { prefill, type Prefilled } from './test-cards';
 import { ProblemPage, ResultPage, WaitingPage } from './views/message-pages';
 import { PayPage } from './views/pay-page';
 
-/** What became of a form, where the payable does not tell it. */
+/** The result of a form, where the payable does not show it. */
 export interface FormResult {
   /** HTTP status of the page; 200 when absent. */
   status?: number;
@@ -29,7 +29,7 @@ export interface FormResult {
   waiting_for?: 'unknown_charge' | 'other_payment';
 }
 
-/** What the request was: a look at the page, the customer's return from the issuer, or a form. */
+/** The kind of request: the page, the customer's return from the issuer, or a form. */
 export type Cause = 'visit' | 'issuer_return' | 'form';
 
 /**

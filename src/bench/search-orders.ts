@@ -110,7 +110,9 @@ export async function isIndexBehind(db: Database): Promise<boolean> {
   return waiting.length > 0;
 }
 
-/** Resolves when the index has every change; `tell` is called now and then with the orders that a rebuild has written. */
+/**
+ * Resolves when the index has every change; `tell` is called now and then with the orders that a rebuild has written.
+ */
 export async function untilIndexed(db: Database, tell?: (written: number) => void): Promise<void> {
   let told = performance.now();
   while (await isIndexBehind(db)) {

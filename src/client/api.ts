@@ -185,7 +185,7 @@ export type Order = {
     expiration_period?: string;
     /** When the order expires unless it is paid, or earlier with its transaction. While it can be paid only. */
     expires_at?: string;
-    /** The present time of the order, once it was moved; in test projects only. */
+    /** The current time of the order, once it was moved; in test projects only. */
     test_clock?: string;
     /** Payment methods shown on the hosted payment page. Without it every payment method active in the project is shown. */
     payment_methods?: ("credit-card" | "apple-pay" | "google-pay")[];
@@ -311,7 +311,7 @@ export type Timeline = {
 export type TestClockRequest = {
     /** By how much: PT1S to P400D; moves add up to P400D at most. */
     advance?: string;
-    /** To which instant, ahead of the present time of the object. */
+    /** To which instant, ahead of the current time of the object. */
     to?: string;
 };
 export type Delivery = {
@@ -386,7 +386,7 @@ export type PaymentLink = {
     };
     /** When the link expires; until its status is final. */
     expires_at?: string;
-    /** The present time of the link, once it was moved; in test projects only. */
+    /** The current time of the link, once it was moved; in test projects only. */
     test_clock?: string;
     created: string;
     modified: string;

@@ -3,7 +3,7 @@ import { DELIVERY_STATUSES } from '../domain/transitions';
 import type { Route } from './routes';
 import { idParam, timestamp, uri, uuid } from './scalars';
 
-/** A webhook on its way to a receiver, with every attempt (rules 13.12). */
+/** A delivery of a webhook, with every attempt (rules 13.12). */
 export const deliverySchema = z.strictObject({
   id: z.string().describe('The order and the number of the delivery: `{order_id}-{n}`.'),
   order_id: uuid(),

@@ -6,7 +6,7 @@ export class InexactNumber {
   ) {}
 }
 
-/** Digits that tell every double from the next. PHP writes as many, so that 0.1 arrives as 0.10000000000000001. */
+/** Digits that make every double distinct. PHP writes as many, so that 0.1 arrives as 0.10000000000000001. */
 const SIGNIFICANT_DIGITS_MAX = 17;
 /** Smaller numbers have fewer digits in a double. */
 const DOUBLE_MIN = 2 ** -1022;

@@ -23,7 +23,7 @@ import { testClockRequestSchema } from './test-clock';
 import { timelineSchema } from './timeline';
 import { eventSchema, transactionRequestSchema, transactionSchema } from './transaction';
 
-/** What merchants' systems call with the API key of a project. */
+/** The API that merchants' systems call with the API key of a project. */
 export const MERCHANT_API = {
   name: 'Payments API',
   description:

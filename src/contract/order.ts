@@ -38,7 +38,7 @@ export const customerSchema = z.object({
   ip_address: reference().optional(),
 });
 
-/** What fields mean that stand in requests and answers alike. */
+/** Descriptions of fields of requests and answers. */
 const MEANINGS = {
   merchant_order_id: "Merchant's own reference. Recommended.",
   expiration_period: `How long the order stays valid, at most ${LONGEST.order}.`,
@@ -161,7 +161,7 @@ export const orderSchema = z.strictObject({
     .describe('When the order expires unless it is paid, or earlier with its transaction. While it can be paid only.'),
   test_clock: timestamp()
     .optional()
-    .describe('The present time of the order, once it was moved; in test projects only.'),
+    .describe('The current time of the order, once it was moved; in test projects only.'),
   payment_methods: z.array(paymentMethod()).optional().describe(MEANINGS.payment_methods),
   transactions: z.array(transactionSchema).optional().describe('Payment attempts, oldest first.'),
   order_url: uri().optional().describe('Hosted payment page; the customer is sent here when no transaction was sent.'),

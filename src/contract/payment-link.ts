@@ -65,7 +65,7 @@ export const paymentLinkSchema = z.strictObject({
   expires_at: timestamp().optional().describe('When the link expires; until its status is final.'),
   test_clock: timestamp()
     .optional()
-    .describe('The present time of the link, once it was moved; in test projects only.'),
+    .describe('The current time of the link, once it was moved; in test projects only.'),
   created: timestamp(),
   modified: timestamp(),
   completed: timestamp().optional().describe('With status completed only.'),
@@ -76,7 +76,7 @@ export const paymentLinkListSchema = z.array(paymentLinkSchema);
 
 const linkParams = z.object({ payment_link_id: idParam() });
 
-/** What merchants do with payment links. */
+/** Routes of payment links. */
 export const PAYMENT_LINK_ROUTES = {
   createPaymentLink: {
     method: 'post',
@@ -128,7 +128,7 @@ export const PAYMENT_LINK_ROUTES = {
     path: '/v1/paymentlinks/{payment_link_id}/test-clock/',
     summary: 'Move the clock of a payment link',
     description:
-      'Test projects only. Moves the time of a payment link, its orders and all that comes from them ahead. What falls due on the way happens in its order. The answer is the link after that, with its present time in `test_clock`; what takes longer than 10 seconds goes on.',
+      'Test projects only. Moves the time of a payment link, its orders and all that comes from them ahead. What falls due on the way happens in its order. The answer is the link after that, with its current time in `test_clock`; what takes longer than 10 seconds goes on.',
     params: linkParams,
     body: testClockRequestSchema,
     output: paymentLinkSchema,

@@ -59,7 +59,7 @@ class WrongFields {
 
   /** Throws a ValidationError when there are any. */
   refuse(): void {
-    // What is wrong with the whole body has no path.
+    // An error of the whole body has no path.
     const whole = this.texts.get('');
     this.texts.delete('');
     const fields = Array.from(this.texts, ([path, text]) => ({ path, text }));

@@ -10,7 +10,7 @@ export const SEARCH_SIZE = { default: 20, max: 1_000 } as const;
 /** How far `start` and `size` reach. */
 export const SEARCH_REACH = 10_000;
 
-/** What searches orders (rules 20). */
+/** Search of orders (rules 20). */
 export const searchRequestSchema = z.object({
   query: z
     .string()

@@ -8,7 +8,7 @@ import { pageOf, type Page, type PageRequest } from './pages';
  */
 export interface Actor {
   kind: 'client' | 'api_key' | 'command_line' | 'temporal';
-  /** Of the client or the key; at the command line the user's name on that machine, in the Web UI the name given there. */
+  /** Id of the client or key; at the command line the user's name on that machine; in the Web UI the name given. */
   id: string;
 }
 

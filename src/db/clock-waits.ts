@@ -8,7 +8,7 @@ import { findOrder } from './order-record';
 import { findPaymentLink } from './payment-links';
 import { ordersOfClock } from './sandbox-clocks';
 
-/** Everything that lives by a clock and still waits for something. */
+/** Everything that uses a clock and still waits for something. */
 export interface ClockWaits {
   offset_ms: number;
   payment_link: PaymentLinkRecord | undefined;

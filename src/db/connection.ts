@@ -25,13 +25,13 @@ export interface Limits {
   /** For a connection, a new one or one that is free. */
   connection: number;
   /**
-   * For any answer: longer than the statement_timeout of the session, for a server that is gone and cannot end a
+   * For any answer: longer than the statement_timeout of the session, for a server that has stopped and cannot end a
    * statement.
    */
   silence: number;
 }
 
-/** Shorter than the deadlines of the API (API_DEADLINE_MS) and the worker, so that callers are told in time. */
+/** Shorter than the deadlines of the API (API_DEADLINE_MS) and the worker, so that callers get an answer in time. */
 export const LIMITS: Limits = { connection: 5_000, silence: 9_000 };
 
 interface Options {

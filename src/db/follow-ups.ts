@@ -59,8 +59,8 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
   return await db.transaction(async (trx) => {
     const { id, kind, versions, not_after, now } = follow_up;
     const payment = await lockPayment(trx, follow_up);
-    const there = await findOrder(trx, id);
-    if (there !== undefined) return there;
+    const existing = await findOrder(trx, id);
+    if (existing !== undefined) return existing;
     // Checked with the payment locked: waiting for the lock may have taken long.
     requireInTime(not_after);
     if (payment === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
@@ -137,10 +137,10 @@ export async function recordFollowUpOutcome(
 ): Promise<OrderRecord> {
   return await db.transaction(async (trx) => {
     const payment = await lockPayment(trx, follow_up);
-    const present = await loadOrder(trx, order.id);
-    const transaction_id = lastTransaction(present)?.id ?? '';
-    if (isFinal(ORDER_MOVES, present.status) || payment === undefined) return present;
-    const moved = await moveOrder(trx, present, { transaction_id, to }, details);
+    const current = await loadOrder(trx, order.id);
+    const transaction_id = lastTransaction(current)?.id ?? '';
+    if (isFinal(ORDER_MOVES, current.status) || payment === undefined) return current;
+    const moved = await moveOrder(trx, current, { transaction_id, to }, details);
     const changes = amountChanges({ ...follow_up, credit_debit: creditDebitOf(follow_up) }, to);
     await changeAmounts(trx, follow_up, changes, details.now);
     const money = { ...payment.money };

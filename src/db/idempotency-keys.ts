@@ -4,11 +4,11 @@ import { toIsoTime, queryRows, type Database } from './connection';
 export interface KeptAnswer {
   status: number;
   body: unknown;
-  /** Of the object in it, where the answer carries an ETag. */
+  /** Version of the object in it, where the answer carries an ETag. */
   version?: number | undefined;
 }
 
-/** What is known of a key. */
+/** The state of a key. */
 export interface KeyRecord {
   request_hash: Buffer;
   /** The first answer, once it is known. */
@@ -21,7 +21,7 @@ interface KeyName {
   key: string;
 }
 
-/** What is known of a key of this owner; `undefined` when no request has claimed it. */
+/** The state of a key of this owner; `undefined` when no request has claimed it. */
 export async function findKey(db: Database, { owner_id, key }: KeyName): Promise<KeyRecord | undefined> {
   const [row] = await queryRows<{ request_hash: Buffer; status: number | null; body: unknown; version: number | null }>(
     db,

@@ -269,13 +269,13 @@ export async function insertTransaction(
     },
   );
   if (result?.inserted !== 1) {
-    const present = await loadOrder(db, order.id);
-    if (present.version === order.version && !present.transactions.some((one) => one.id === transaction.id)) {
+    const current = await loadOrder(db, order.id);
+    if (current.version === order.version && !current.transactions.some((one) => one.id === transaction.id)) {
       throw tooLate();
     }
     const onlyFieldsChanged =
-      present.version !== order.version && present.moves === order.moves && statusesOf(present) === statusesOf(order);
-    return onlyFieldsChanged ? await insertTransaction(db, present, transaction, times) : present;
+      current.version !== order.version && current.moves === order.moves && statusesOf(current) === statusesOf(order);
+    return onlyFieldsChanged ? await insertTransaction(db, current, transaction, times) : current;
   }
   return {
     ...order,

@@ -129,16 +129,16 @@ export async function moveAsPlanned(
     bindingsOf(order, move, details),
   );
   if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined, details.now);
-  // The order changed first, most often by this very move, whose answer was lost. Plan again from the present row.
-  const present = await loadOrder(db, order.id);
-  if (details.versions?.includes(present.version) === false) {
-    const again = plan(present);
-    if (again !== undefined && planMove(present, again.change) !== undefined) throw preconditionFailed();
+  // The order changed first, most often by this very move, whose answer was lost. Plan again from the current row.
+  const current = await loadOrder(db, order.id);
+  if (details.versions?.includes(current.version) === false) {
+    const again = plan(current);
+    if (again !== undefined && planMove(current, again.change) !== undefined) throw preconditionFailed();
   }
-  if (present.version === order.version) {
+  if (current.version === order.version) {
     throw new Error(`order ${order.id}: the guard refused ${order.status} → ${move.order_to}`);
   }
-  return await moveAsPlanned(db, present, plan);
+  return await moveAsPlanned(db, current, plan);
 }
 
 /** What MOVE_ORDER is run with; `null` where the move leaves something as it is. */

@@ -13,7 +13,7 @@ export interface OAuthClient {
   merchant_id: string | null;
   created: string;
   last_used: string | null;
-  /** When the secret before the present one stops working; null without one. */
+  /** When the secret before the current one stops working; null without one. */
   expires: string | null;
 }
 

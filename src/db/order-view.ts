@@ -58,7 +58,7 @@ export interface OrderView {
   order_lines: Record<string, unknown>[] | null;
   version: number;
   /**
-   * The payment link or payment order whose clock it lives by, and how far that is ahead of real time, in milliseconds.
+   * The payment link or payment order whose clock it uses, and how far that is ahead of real time, in milliseconds.
    */
   clock_id: string;
   clock_offset_ms: number;

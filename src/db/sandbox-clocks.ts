@@ -5,11 +5,11 @@ import { toIsoTime, queryRows, type Database } from './connection';
 
 /** How far a clock is ahead of real time, in milliseconds, as a column; `id` names it in SQL. */
 export const clockOffset = (id: string) => `coalesce((select c.offset_ms from sandbox_clocks c where c.id = ${id}), 0)`;
-/** Of an order `o`, and of a payment link `l`. */
+/** The clock of an order `o`, and of a payment link `l`. */
 export const CLOCK_OFFSET = clockOffset('o.clock_id');
 export const LINK_CLOCK_OFFSET = clockOffset('l.id');
 
-/** The ids of the orders that live by a clock, as a query; `id` names the clock in SQL. */
+/** A query for the ids of the orders that use a clock; `id` names the clock in SQL. */
 export const ordersOfClock = (id: string) => `(
   select p.id from orders p where p.id = ${id}
   union all select p.id from orders p where p.related_payment_link_id = ${id}

@@ -13,7 +13,7 @@ export interface SigningKey {
 }
 
 /** The key that signs; `undefined` before the first. */
-export async function presentSigningKey(db: Database): Promise<SigningKey | undefined> {
+export async function currentSigningKey(db: Database): Promise<SigningKey | undefined> {
   const [row] = await queryRows<{ kid: string; created: string; private_key: Buffer; secret_key_id: string }>(
     db,
     'select kid, created, private_key, secret_key_id from signing_keys where replaced is null',
@@ -24,7 +24,7 @@ export async function presentSigningKey(db: Database): Promise<SigningKey | unde
   return { kid, created, private_key: { data, secret_key_id } };
 }
 
-/** The public keys of the present key and of those that were replaced at or after `since`, the present one first. */
+/** The public keys of the current key and of those that were replaced at or after `since`, the current one first. */
 export async function publicKeys(db: Database, since: Date): Promise<{ kid: string; public_key: PublicKey }[]> {
   return await queryRows(
     db,
@@ -44,8 +44,8 @@ export async function replaceSigningKey(
   { instead_of, now, forget }: { instead_of: string | undefined; now: Date; forget: Date },
 ): Promise<boolean> {
   await queryRows(trx, 'lock table signing_keys in share row exclusive mode', {});
-  const present = await presentSigningKey(trx);
-  if (present?.kid !== instead_of) return false;
+  const current = await currentSigningKey(trx);
+  if (current?.kid !== instead_of) return false;
   await trx('signing_keys').where('replaced', '<', forget).delete();
   await trx('signing_keys').whereNull('replaced').update({ replaced: now });
   await trx('signing_keys').insert({

@@ -141,7 +141,7 @@ export interface NewFollowUp extends FollowUpRequest, PaymentId {
   extra?: unknown;
   /** The versions of the payment order that its sender allows; absent: any. */
   versions?: readonly number[] | undefined;
-  /** Epoch milliseconds by the machine's clock; nothing may be written later, as its sender was told (rules 10.5). */
+  /** Epoch milliseconds by the machine's clock; later nothing may be written (rules 10.5). */
   not_after?: number | undefined;
   /** Epoch milliseconds. */
   now: number;

@@ -73,11 +73,11 @@ export class ForbiddenMove extends Error {}
 export function planMove(order: OrderRecord, change: Change): Move | undefined {
   const transaction: Move['transaction'] =
     change.transaction_id === undefined ? openTransactionTo(order, change.ended) : change;
-  const present = transactionOf(order, transaction?.transaction_id);
-  if (transaction && present?.status === transaction.to) return undefined;
+  const current = transactionOf(order, transaction?.transaction_id);
+  if (transaction && current?.status === transaction.to) return undefined;
   if (transaction === undefined && order.ended === change.ended) return undefined;
-  if (transaction && !(present && canMove(TRANSACTION_MOVES, present.status, transaction.to))) {
-    throw new ForbiddenMove(`transaction ${present?.status ?? 'of another order'} → ${transaction.to}`);
+  if (transaction && !(current && canMove(TRANSACTION_MOVES, current.status, transaction.to))) {
+    throw new ForbiddenMove(`transaction ${current?.status ?? 'of another order'} → ${transaction.to}`);
   }
   const ended = transaction?.to === 'accepted' ? order.ended : (change.ended ?? endingOf(order, transaction?.to));
   const transactions = order.transactions.map((one) =>

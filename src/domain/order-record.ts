@@ -121,7 +121,7 @@ export function shouldExpire(order: OrderRecord, now: number): boolean {
   return !awaitsOutcome(order) && isExpired(paymentExpiresAt(order), now);
 }
 
-/** Whether the customer is in 3-D Secure, where they may pay without our being told. */
+/** Whether the customer is in 3-D Secure: they may pay there without a notification. */
 export function isAtIssuer(order: OrderRecord): boolean {
   return lastTransaction(order)?.status === 'pending';
 }

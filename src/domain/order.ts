@@ -76,9 +76,9 @@ export function paymentObstacle(
   if (facts.ended !== undefined || isExpired(facts.expires_at, facts.now)) return 'ended';
   if (facts.was_accepted) return 'already_started';
   if (attempt > facts.attempts_max) return 'no_attempt_left';
-  const present = transactions[attempt - 1];
-  if (present !== undefined) {
-    return present === 'new' && attempt === transactions.length ? undefined : 'already_started';
+  const current = transactions[attempt - 1];
+  if (current !== undefined) {
+    return current === 'new' && attempt === transactions.length ? undefined : 'already_started';
   }
   const last = transactions.at(-1);
   const nextInLine = attempt === transactions.length + 1;

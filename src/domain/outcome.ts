@@ -146,7 +146,7 @@ function settled(
   return { change: { transaction_id, to }, details: { ...details, transaction } };
 }
 
-/** The outcome that an operator gives an operation of which the processor will never tell one (rules 10.14). */
+/** The outcome that an operator sets by hand, where the processor will never give one (rules 10.14). */
 export interface Settlement {
   outcome: (typeof SETTLED_OUTCOMES)[number];
   /** Why; recorded with the event. */

@@ -33,7 +33,7 @@ export function pollAfter(polls: number): number {
 /** After so many polls without an outcome, about a day, an operator has to look. */
 export const POLLS_BEFORE_ATTENTION = 170;
 
-/** The outcomes that an operator may give a transaction of which the processor will never tell one (rules 10.14). */
+/** The outcomes that an operator may set by hand, where the processor will never give one (rules 10.14). */
 export const SETTLED_OUTCOMES = ['approved', 'declined'] as const;
 /** Characters of an operator's reason: long enough for a ticket and a sentence. */
 export const REASON_LENGTH_MAX = 500;

@@ -1,6 +1,6 @@
 /**
  * For every process of the service: `stop` is called once, at SIGTERM, SIGINT, SIGHUP, or when the parent that started
- * it over an IPC channel is gone (the channel closes even when the parent was killed), and then the process leaves.
+ * it over an IPC channel has ended (the channel closes even when the parent was killed), and then the process leaves.
  * Started alone there is no channel and only the signals count. Repeated signals are ignored: npm hands on a Ctrl-C
  * that the terminal has already delivered. After `limit_ms` milliseconds it leaves without having finished, with code
  * 1.

@@ -25,7 +25,7 @@ export async function openDatabase(config: Config): Promise<Database> {
   return db;
 }
 
-/** The process's client of Temporal, which connects with its first call; `log` is told of outages. */
+/** The process's client of Temporal, which connects with its first call; outages are logged. */
 export function openTemporal(config: Config, log: Logger): TemporalClient {
   return connectTemporal({
     address: requireSetting(config, 'TEMPORAL_ADDRESS'),

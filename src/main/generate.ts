@@ -17,14 +17,14 @@ function main(): void {
 
 /** What is wrong with the file and was not fixed; `undefined` when it is up to date. */
 function bringUpToDate({ file, content }: Generated, check: boolean): string | undefined {
-  const present = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const current = existsSync(file) ? readFileSync(file, 'utf8') : '';
   let wanted: string;
   try {
-    wanted = content(present);
+    wanted = content(current);
   } catch (error) {
     return `cannot be generated: ${error instanceof Error ? error.message : String(error)}`;
   }
-  if (wanted === present) return undefined;
+  if (wanted === current) return undefined;
   if (check) return 'is stale: run npm run generate';
   writeFileSync(file, wanted);
   return undefined;

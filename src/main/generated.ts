@@ -19,10 +19,10 @@ export interface Generated {
   /** Path below the root of the repository. */
   readonly file: string;
   /**
-   * The whole content as it should be, given the present one. Throws an Error where the present one has no place for
+   * The whole content as it should be, given the current one. Throws an Error where the current one has no place for
    * it.
    */
-  readonly content: (present: string) => string;
+  readonly content: (current: string) => string;
 }
 
 /** The blocks of each page, between `<!-- generated:NAME -->` and `<!-- /generated -->`. */
@@ -49,11 +49,11 @@ export const GENERATED: readonly Generated[] = [
   { file: 'src/client/api.ts', content: () => client(MERCHANT_API) },
   { file: 'src/client/manage/api.ts', content: () => client(MANAGE_API) },
   { file: '.env.example', content: envExample },
-  ...Object.keys(PAGES).map((file) => ({ file, content: (present: string) => withBlocks(file, present) })),
+  ...Object.keys(PAGES).map((file) => ({ file, content: (current: string) => withBlocks(file, current) })),
 ];
 
-function withBlocks(file: string, present: string): string {
-  return Object.entries(PAGES[file] ?? {}).reduce((text, [name, block]) => withBlock(text, name, block()), present);
+function withBlocks(file: string, current: string): string {
+  return Object.entries(PAGES[file] ?? {}).reduce((text, [name, block]) => withBlock(text, name, block()), current);
 }
 
 function withBlock(text: string, name: string, block: string): string {

@@ -31,7 +31,7 @@ const REBUILD_BATCH = 5_000;
  * faster. Changes queue behind them, so few are sent while the old index is in use.
  */
 const REBUILD_SENT = { answering: 4, empty: 40 };
-/** Another indexer takes over when this one has been silent for so long. Milliseconds. */
+/** Another indexer takes over when this one has not renewed its lease for so long. Milliseconds. */
 const LEASE_MS = 5_000;
 /** How often the lease is renewed, and how often others ask for it. Milliseconds. */
 const LEASE_EVERY_MS = 1_000;
@@ -73,7 +73,7 @@ export class Indexer {
     this.running = this.run();
   }
 
-  /** Begins nothing new, and resolves when the present batch is done. */
+  /** Begins nothing new, and resolves when the current batch is done. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;

@@ -77,7 +77,7 @@ export async function serveApi(
     document,
     probes: [
       { name: 'postgres', required: true, check: () => ping(db) },
-      // While it is away, everything that only reads is served.
+      // While Temporal is unavailable, requests that only read are served.
       {
         name: 'temporal',
         required: false,

@@ -3,8 +3,8 @@ import { Meilisearch, MeilisearchApiError } from 'meilisearch';
 import { INDEX, REBUILT_INDEX } from './settings';
 
 /**
- * Keys of ours, which the set-up makes. Meilisearch derives a key from its uid and the master key, so that nobody has
- * to be told.
+ * Keys that the set-up makes. Meilisearch derives a key from its uid and the master key, so that every process can
+ * compute it.
  */
 export const KEYS = {
   /** What the api uses. */

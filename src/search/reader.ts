@@ -34,12 +34,12 @@ export interface FoundRow {
 }
 
 /**
- * Milliseconds until a merchant is told that the search does not answer; the rules allow three seconds (rules 20.11).
+ * Milliseconds until a merchant gets 503 when the search does not answer; the rules allow three seconds (rules 20.11).
  */
 const SEARCH_MS = 2_700;
 /** A page of a report may wait for the server, which indexes at the same time. Milliseconds. */
 const REPORT_MS = 20_000;
-/** Up to so many rows their orders are counted, which takes 5 ms for each thousand; of more the number of rows is told. */
+/** Up to so many rows the orders are counted, 5 ms for each thousand; above, the number of rows is the answer. */
 const COUNTED_ROWS_MAX = 10_000;
 
 type Found = Pick<Document, 'pk' | 'order_sequence' | 'row_sequence'> & { [field: string]: unknown };
@@ -94,7 +94,7 @@ export class SearchReader {
   /** The rows of a report, page by page. Rows without the sort value come last. */
   async *rows({ project_id, query, sort }: Wanted, size: number): AsyncGenerator<FoundRow[]> {
     let place: string[] = [];
-    // A page may take its time, but that nobody answers is told at once.
+    // A page may take long, but an unreachable server is an error at once.
     for (let limit_ms = SEARCH_MS; ; limit_ms = REPORT_MS) {
       const options = {
         filter: filterOf(project_id, query, ...place),

@@ -203,7 +203,7 @@ export function unavailable(): ServiceError {
   return new ServiceError('ServiceUnavailable', 'The service could not answer in time; nothing was stored or charged.');
 }
 
-/** A request that may run late must not be told that nothing was stored. */
+/** The answer to a request that may run late must not say that nothing was stored. */
 function explained(error: unknown, may_run_late: boolean): unknown {
   if (!may_run_late || !(error instanceof ServiceError && error.error === 'ServiceUnavailable')) return error;
   return new ServiceError(

@@ -28,7 +28,7 @@ export async function pingTemporal(client: Client): Promise<void> {
 }
 
 /**
- * Opens the one connection of a process to Temporal; `log` is told of outages. Close it with
+ * Opens the one connection of a process to Temporal; outages are logged. Close it with
  * `client.connection.close()`.
  */
 export function connectTemporal(options: {

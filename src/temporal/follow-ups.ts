@@ -156,7 +156,7 @@ export class FollowUps {
    * Gives a payment back that may have been approved after it had ended; any other is left as it is. The reversal's
    * workflow asks the processor whether it was approved: now, or after `poll_after_ms` (milliseconds) unless it is told
    * to ask before. A stored watch brings a lost workflow back. `now`: epoch milliseconds by the payment's clock;
-   * absent: the present time.
+   * absent: the current time.
    */
   async startReversal({
     transaction_id,

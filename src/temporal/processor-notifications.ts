@@ -6,7 +6,7 @@ import type { FollowUps } from './follow-ups';
 import type { Orders } from './orders';
 import { fetchSettlementsNow } from './schedules';
 
-/** What a notification of the processor tells; it is not trusted, so the workflow asks the processor by key. */
+/** The content of a notification; it is not trusted, so the workflow asks the processor by key. */
 interface Notification {
   operation: string;
   idempotency_key: string;

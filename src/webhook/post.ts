@@ -136,7 +136,7 @@ async function exchange(url: string, { headers, text, time_limit_ms, lookup }: E
 }
 
 const CONNECTION_BROKE = 'the connection broke';
-/** What the merchant is told, by the error's code. */
+/** The reason shown to the merchant, by the error's code. */
 const FAILURES: readonly (readonly [RegExp, string])[] = [
   [/^ECONNREFUSED$/, 'the connection was refused'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'the name of the host is unknown'],

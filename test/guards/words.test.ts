@@ -31,6 +31,11 @@ it('names say what is done or returned', () => {
   expect(found(own, riddles)).toEqual([]);
 });
 
+it('to present is to make an answer; what is so now is current', () => {
+  const own = code(...OURS).filter((file) => !file.startsWith('test/guards/'));
+  expect(found(own, /\bthe present\b|\b(const|let) present\b|\bpresentSigningKey\b/i)).toEqual([]);
+});
+
 it('the domain takes time and ids as arguments', () => {
   expect(
     found(

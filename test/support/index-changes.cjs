@@ -1,4 +1,7 @@
-/** Runs the indexer in a process of its own, so that it can be killed: node index-changes.cjs <postgres> <meilisearch> <key> */
+/**
+ * Runs the indexer in a process of its own, so that it can be killed: node index-changes.cjs <postgres> <meilisearch>
+ * <key>
+ */
 const path = require('node:path');
 const pino = require('pino');
 

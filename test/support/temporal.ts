@@ -70,7 +70,9 @@ async function startServer(tries = 3): Promise<TestWorkflowEnvironment> {
   }
 }
 
-/** The bundle of the run's stack: to build one takes seconds of the processor, which each test file would spend anew. */
+/**
+ * The bundle of the run's stack: to build one takes seconds of the processor, which each test file would spend anew.
+ */
 export async function workflowBundle(): Promise<{ codePath: string }> {
   return { codePath: await workflowBundlePath(path.join(repositoryRoot(), 'dist')) };
 }

@@ -17,7 +17,7 @@ import { audited, requireOwn, type ManageOperation, type ManageServices, type Ma
 import { presentApiKey, presentPage } from '../present';
 import { ownProject } from './projects';
 
-/** What a project calls the payments API with (rules 21.11, 21.12). */
+/** Operations on API keys (rules 21.11, 21.12). */
 export function apiKeyOperations(services: ManageServices) {
   const { db, secrets } = services;
 

@@ -18,7 +18,7 @@ import { presentClient, presentPage } from '../present';
 /** Random, 256 bits: a fast hash of it gives nothing away. */
 export const newClientSecret = () => `cs_${randomBytes(32).toString('base64url')}`;
 
-/** Who may call the bearer-token host (rules 21.13). */
+/** Operations on OAuth clients (rules 21.13). */
 export function clientOperations(services: ManageServices) {
   const { db, secrets } = services;
 

@@ -53,7 +53,7 @@ export function deliveryOperations(services: Pick<ManageServices, 'db' | 'delive
 
 /**
  * Changes when the next attempt of a delivery is made (rules 13.10). Throws Conflict. The workflow learns of it
- * afterwards; where that fails, it finds a pause when its timer ends, and recovery tells it of all else.
+ * afterwards; where that fails, it reads a pause when its timer ends, and recovery signals any other change.
  */
 function changeDelivery(
   services: Pick<ManageServices, 'db' | 'deliveries'>,
@@ -64,11 +64,11 @@ function changeDelivery(
   return {
     ...audited(services, context, async (trx) => {
       await lockDelivery(trx, delivery);
-      const present = (await findDeliveryView(trx, delivery))!;
-      const { status, next_attempt_at, merchant_id } = present;
+      const current = (await findDeliveryView(trx, delivery))!;
+      const { status, next_attempt_at, merchant_id } = current;
       const due = next_attempt_at === null ? {} : { next_attempt_at: Date.parse(next_attempt_at) };
-      await updateDelivery(trx, delivery, afterRequest({ status, ...due }, request, clockOf(present).now()));
-      const [before, after] = [presentDelivery(present), presentDelivery((await findDeliveryView(trx, delivery))!)];
+      await updateDelivery(trx, delivery, afterRequest({ status, ...due }, request, clockOf(current).now()));
+      const [before, after] = [presentDelivery(current), presentDelivery((await findDeliveryView(trx, delivery))!)];
       const object = { kind: 'webhook', id: after.id };
       return { answer: after, change: { action: `webhook.${request}`, object, merchant_id, before, after } };
     }),

@@ -3,7 +3,7 @@ import { listChanges } from '../../../src/db/audit-trail';
 import type { ManageOperation, ManageServices } from '../manager';
 import { presentChange, presentPage } from '../present';
 
-/** Who changed what, and how the interface has changed (rules 21.14, 21.15). */
+/** The audit trail, and the changelog of the API (rules 21.14, 21.15). */
 export function historyOperations({ db }: Pick<ManageServices, 'db'>) {
   const operations: {
     listAuditTrail: ManageOperation<'listAuditTrail'>;

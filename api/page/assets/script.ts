@@ -25,7 +25,7 @@ export const SCRIPT = `'use strict';
     show();
   }
 
-  // Of all forms that pay the first one that is sent is the one: the others wait with it.
+  // Only the first form is sent: afterwards the other forms that pay do nothing.
   var sent = false;
   document.querySelectorAll('form[data-pay]').forEach(function (form) {
     var button = form.querySelector('button');

@@ -165,7 +165,7 @@ export type Client = {
     created: string;
     /** The day of its last token, in UTC. */
     last_used?: string;
-    /** When the secret before the present one stops working; absent without one. */
+    /** When the secret before the current one stops working; absent without one. */
     expires?: string;
 };
 export type ClientPage = {
@@ -190,7 +190,7 @@ export type NewClient = {
     created: string;
     /** The day of its last token, in UTC. */
     last_used?: string;
-    /** When the secret before the present one stops working; absent without one. */
+    /** When the secret before the current one stops working; absent without one. */
     expires?: string;
     /** The secret. It is shown this once. */
     client_secret: string;

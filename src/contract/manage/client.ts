@@ -13,7 +13,7 @@ export const clientSchema = z.strictObject({
   merchant_id: uuid().optional().describe('Whose back office it is; of a client with role merchant.'),
   created: timestamp(),
   last_used: z.string().meta({ format: 'date' }).optional().describe('The day of its last token, in UTC.'),
-  expires: timestamp().optional().describe('When the secret before the present one stops working; absent without one.'),
+  expires: timestamp().optional().describe('When the secret before the current one stops working; absent without one.'),
 });
 export type ClientAnswer = z.infer<typeof clientSchema>;
 

@@ -50,7 +50,7 @@ const ROUTES: ManageRoutes = {
   ...HISTORY_ROUTES,
 };
 
-/** What operators and the back offices of merchants call with a bearer token. */
+/** The API that operators and the back offices of merchants call with a bearer token. */
 export const MANAGE_API: RouteSet<ManageRoutes> = {
   name: 'Payments management API',
   description: `Merchants, projects, API keys and clients of the payment service, for its operators and for merchants' back offices. Get an access token with \`POST ${TOKEN_PATH}\`, a form with \`grant_type=client_credentials\`, \`client_id\`, \`client_secret\` and \`scope=${TOKEN_SCOPE}\`, and send it as \`Authorization: Bearer\`. It is good for an hour. A client with role \`operator\` sees and changes everything; one with role \`merchant\` its own merchant, and objects of others do not exist for it. Payments themselves are made on the other host, with the API key of a project.`,

@@ -51,7 +51,7 @@ export async function up(knex: Knex): Promise<void> {
       unique (id, is_test)
     );
 
-    -- Clocks that merchants have moved ahead of real time (rules 23.4). An order or payment link lives by the clock
+    -- Clocks that merchants have moved ahead of real time (rules 23.4). An order or payment link uses the clock
     -- of its clock_id or id; without a row that is real time. The foreign key and the CHECK on is_test keep live
     -- projects in real time whatever the code does.
     create table sandbox_clocks (
@@ -211,7 +211,7 @@ export async function up(knex: Knex): Promise<void> {
       related_order_id uuid references orders,
       -- The payment link whose attempt a payment order is.
       related_payment_link_id uuid references payment_links,
-      -- The clock that it lives by: that of its payment link, else of its payment order.
+      -- The clock that it uses: that of its payment link, else of its payment order.
       clock_id uuid not null,
       -- Who requested a follow-up order.
       requested_by text check (requested_by in ('merchant', 'processor', 'service')),

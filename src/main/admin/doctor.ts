@@ -126,8 +126,8 @@ function keyChecks(config: Config, db: () => Database): Check[] {
       async run() {
         const keys = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
         const lost = (await secretKeysInUse(db())).filter(({ secret_key_id }) => !keys.has(secret_key_id));
-        const told = lost.map(({ secret_key_id, what, count }) => `${what} (${count}) need key ${secret_key_id}`);
-        refuse(told.length === 0 ? undefined : `SECRET_KEYS lacks keys: ${told.join(', ')}.`);
+        const missing = lost.map(({ secret_key_id, what, count }) => `${what} (${count}) need key ${secret_key_id}`);
+        refuse(missing.length === 0 ? undefined : `SECRET_KEYS lacks keys: ${missing.join(', ')}.`);
       },
     },
     {

@@ -12,7 +12,7 @@ import { searchServer } from '../connections';
 const TELL_MS = 2_000;
 
 /**
- * Builds the search index anew while the present one answers; whichever process writes to the index does it, this one
+ * Builds the search index anew while the current one answers; whichever process writes to the index does it, this one
  * where no worker runs. `check`: compares the index with the record row by row, has written again what differs, and
  * prints what it found.
  */

@@ -1,7 +1,7 @@
 import { createHmac, createPrivateKey, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { SignJWT, decodeProtectedHeader } from 'jose';
 import { Tokens } from '../../../api/manage/tokens';
-import { presentSigningKey } from '../../../src/db/signing-keys';
+import { currentSigningKey } from '../../../src/db/signing-keys';
 import { SecretKeys } from '../../../src/secrets';
 import { aManageHost, type ManageHost } from '../../support/manage';
 import { secrets } from '../../support/secrets';
@@ -25,7 +25,7 @@ const statusWith = async (token: string) => (await host.send('GET', '/v1/merchan
 async function aToken(
   change: { header?: Record<string, string>; claims?: Record<string, unknown>; foreign?: boolean } = {},
 ): Promise<string> {
-  const { kid, private_key } = (await presentSigningKey(host.database.db))!;
+  const { kid, private_key } = (await currentSigningKey(host.database.db))!;
   const now = Math.floor(Date.now() / 1_000);
   const claims = { iss: ISSUER, aud: 'payments', sub: client_id, iat: now, exp: now + 600, role: 'operator' };
   const key = change.foreign
@@ -121,17 +121,17 @@ test('a rolled key signs no more, and checks what it has signed until that has e
 });
 
 test('a key of 30 days is replaced by the next token request, once by however many', async () => {
-  const present = (await presentSigningKey(host.database.db))!.kid;
+  const current = (await currentSigningKey(host.database.db))!.kid;
   const later = Date.now() + 30 * 24 * HOUR_MS;
   await Promise.all(Array.from({ length: 4 }, () => host.tokens.keySet(later)));
-  const replaced = (await presentSigningKey(host.database.db))!.kid;
-  expect(replaced).not.toBe(present);
+  const replaced = (await currentSigningKey(host.database.db))!.kid;
+  expect(replaced).not.toBe(current);
   await host.tokens.keySet(later);
-  expect((await presentSigningKey(host.database.db))!.kid).toBe(replaced);
+  expect((await currentSigningKey(host.database.db))!.kid).toBe(replaced);
 });
 
 test('a private key is stored encrypted, and is of no use without SECRET_KEYS', async () => {
-  const { private_key } = (await presentSigningKey(host.database.db))!;
+  const { private_key } = (await currentSigningKey(host.database.db))!;
   expect(private_key.data.toString('latin1')).not.toContain('PRIVATE KEY');
   const others = new SecretKeys(`other:${Buffer.alloc(32, 9).toString('base64')}`);
   const tokens = new Tokens({ db: host.database.db, secrets: others, issuer: ISSUER });

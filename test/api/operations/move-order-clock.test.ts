@@ -63,7 +63,7 @@ describe('refused', () => {
     ['more than 400 days in all', { advance: 'P400D' }, 'advance'],
     ['a date', { to: '2030-01-01' }, 'to'],
     ['back', { to: '2026-01-01T00:00:00Z' }, 'to'],
-    ['to the present time', { to: new Date().toISOString() }, 'to'],
+    ['to the current time', { to: new Date().toISOString() }, 'to'],
     ['too far', { to: '2099-01-01T00:00:00Z' }, 'to'],
   ])('%s: ValidationError', async (_title, body, path) => {
     expect(refusalOf(await move(id, body))).toEqual([400, 'ValidationError', path]);

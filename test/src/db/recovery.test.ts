@@ -79,13 +79,13 @@ async function minutesDue(name: SourceName, from: number, lasts_ms: number): Pro
 }
 
 const by = { source: 'processor', now: NOW } as const;
-/** Moves the order's present attempt along these statuses. */
+/** Moves the order's current attempt along these statuses. */
 async function along(order: OrderRecord, ...statuses: TransactionStatus[]): Promise<OrderRecord> {
-  let present = order;
+  let current = order;
   for (const to of statuses) {
-    present = await moveOrder(database.db, present, { transaction_id: present.transactions.at(-1)!.id, to }, by);
+    current = await moveOrder(database.db, current, { transaction_id: current.transactions.at(-1)!.id, to }, by);
   }
-  return present;
+  return current;
 }
 const attempted = async (...statuses: TransactionStatus[]) => await along(await aStoredOrder(database.db), ...statuses);
 

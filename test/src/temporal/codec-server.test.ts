@@ -106,7 +106,7 @@ test.each(['//', '/', '/decode/x', '/constructor'])('there is nothing at %s', as
   expect((await post(path, wire([payload]))).status).toBe(404);
 });
 
-test('when nobody can sign in at present it is 503', async () => {
+test('503 while nobody can sign in', async () => {
   const broken = await startCodecServer({
     host: '127.0.0.1',
     port: 0,
