@@ -89,10 +89,10 @@ test.each(['created asc', 'completed desc', 'amount', 'transaction.amount desc',
     const sorted = await report({ query: '*', sort });
     expect(sorted).toHaveLength((await report({ query: '*' })).length);
     const values = sorted.map((row) => row[field]!);
-    const present = values.filter((value) => value !== '');
+    const filled = values.filter((value) => value !== '');
     // What has no value comes last.
-    expect(values.slice(present.length).every((value) => value === '')).toBe(true);
-    const ordered = present.map((value) => (field.includes('amount') ? value.padStart(20, '0') : value.slice(0, 23)));
+    expect(values.slice(filled.length).every((value) => value === '')).toBe(true);
+    const ordered = filled.map((value) => (field.includes('amount') ? value.padStart(20, '0') : value.slice(0, 23)));
     expect(ordered).toEqual(direction === 'asc' ? ordered.toSorted() : ordered.toSorted().toReversed());
   },
 );
