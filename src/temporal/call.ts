@@ -4,8 +4,15 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
+  type WithStartWorkflowOperation,
 } from '@temporalio/client';
-import { ActivityFailure, ApplicationFailure, type SignalDefinition } from '@temporalio/common';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  type SignalDefinition,
+  type UpdateDefinition,
+  type Workflow,
+} from '@temporalio/common';
 import { setTimeout } from 'node:timers/promises';
 import { isUnavailable, type Database } from '../db/connection';
 import { findOrderView, type OrderView } from '../db/order-view';
@@ -71,6 +78,26 @@ export async function callThenReadOrder(
 ): Promise<OrderView> {
   const read = () => findOrderView(db, order_id);
   return await callThenRead(client, { ...request, subject: `Order ${order_id}`, read }, call);
+}
+
+/**
+ * Sends an update to a workflow. When that is closed or lost, `restart` tells how to start it again from the record, and
+ * the update goes to the new run; with undefined, as the object is final or not there, throws what Temporal answered.
+ */
+export async function updateOrRestart<Input, Started extends Workflow>(
+  client: Client,
+  workflow_id: string,
+  update: { definition: UpdateDefinition<unknown, [Input]>; options: { updateId?: string; args: [Input] } },
+  restart: () => Promise<WithStartWorkflowOperation<Started> | undefined>,
+): Promise<void> {
+  const { definition, options } = update;
+  try {
+    await client.workflow.getHandle(workflow_id).executeUpdate(definition, options);
+  } catch (error) {
+    const startWorkflowOperation = isClosed(error) ? await restart() : undefined;
+    if (startWorkflowOperation === undefined) throw error;
+    await client.workflow.executeUpdateWithStart(definition, { ...options, startWorkflowOperation });
+  }
 }
 
 /** Makes a call within the deadline, once. Throws ServiceUnavailable when its outcome is unknown. */

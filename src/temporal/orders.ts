@@ -35,6 +35,7 @@ import {
   signalOrStart,
   unavailable,
   unlessClosed,
+  updateOrRestart,
   type TemporalAccess,
 } from './call';
 
@@ -232,18 +233,15 @@ export class Orders {
     definition: UpdateDefinition<unknown, [Input]>,
     options: { updateId?: string; args: [Input] },
   ): Promise<void> {
-    try {
-      await this.handle(order_id).executeUpdate(definition, options);
-    } catch (error) {
-      if (!isClosed(error)) throw error;
-      const order = await findOrderView(this.temporal.db, order_id);
-      if (order === undefined || isFinal(ORDER_MOVES, order.status)) throw error;
-      const startWorkflowOperation = new WithStartWorkflowOperation<OrderWorkflow>(
+    const { client, db } = this.temporal;
+    await updateOrRestart(client, orderWorkflowId(order_id), { definition, options }, async () => {
+      const order = await findOrderView(db, order_id);
+      if (order === undefined || isFinal(ORDER_MOVES, order.status)) return undefined;
+      return new WithStartWorkflowOperation<OrderWorkflow>(
         ORDER_WORKFLOW,
         orderRestart({ order_id, project_id: order.project_id }),
       );
-      await this.temporal.client.workflow.executeUpdateWithStart(definition, { ...options, startWorkflowOperation });
-    }
+    });
   }
 }
 

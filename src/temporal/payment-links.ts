@@ -28,6 +28,7 @@ import {
   retryUnderNewUpdateId,
   signalOrStart,
   unlessClosed,
+  updateOrRestart,
   type TemporalAccess,
 } from './call';
 
@@ -155,18 +156,14 @@ export class PaymentLinks {
     options: { updateId?: string; args: [Input] },
   ): Promise<void> {
     const { client, db } = this.temporal;
-    try {
-      await client.workflow.getHandle(paymentLinkWorkflowId(payment_link_id)).executeUpdate(definition, options);
-    } catch (error) {
-      if (!isClosed(error)) throw error;
+    await updateOrRestart(client, paymentLinkWorkflowId(payment_link_id), { definition, options }, async () => {
       const link = await findPaymentLinkView(db, payment_link_id);
-      if (link === undefined || isFinal(PAYMENT_LINK_MOVES, link.status)) throw error;
-      const startWorkflowOperation = new WithStartWorkflowOperation<PaymentLinkWorkflow>(PAYMENT_LINK_WORKFLOW, {
+      if (link === undefined || isFinal(PAYMENT_LINK_MOVES, link.status)) return undefined;
+      return new WithStartWorkflowOperation<PaymentLinkWorkflow>(PAYMENT_LINK_WORKFLOW, {
         ...linkStart(link),
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       });
-      await client.workflow.executeUpdateWithStart(definition, { ...options, startWorkflowOperation });
-    }
+    });
   }
 }
