@@ -13,7 +13,7 @@ test('a refusal keeps its type, text and field, and nothing retries it', async (
   expect(failure.details).toEqual([{ path: 'amount', text: 'Too much.' }]);
 });
 
-test('also one that can help later is not repeated by Temporal: whoever asked decides', async () => {
+test('a refusal that may pass is not retried by Temporal either: the caller decides', async () => {
   await expect(failing(new ServiceError('ServiceUnavailable', 'Late.'))).rejects.toMatchObject({
     type: 'ServiceUnavailable',
     nonRetryable: true,
@@ -25,7 +25,7 @@ test('anything else passes through as it is, to be retried', async () => {
   await expect(failing(error)).rejects.toBe(error);
 });
 
-test('what works is not touched', async () => {
+test('a result is returned as it is', async () => {
   const { add } = withFailures({ add: (a: number, b: number) => Promise.resolve(a + b) });
   expect(await add(2, 3)).toBe(5);
 });

@@ -149,7 +149,7 @@ describe.each(['capture', 'void', 'refund', 'reversal'] as const)('executeFollow
     // Told again by the repeat: whoever settled it may have been killed before it told.
     expect(calls).toEqual(tells ? Array(2).fill(`signal ${orderWorkflowId(input.original_order_id)}`) : []);
   });
-  test('killed between the processor and the record: the next run hears the first answer', async () => {
+  test('killed between the processor and the record: the next run gets the first answer', async () => {
     const input = await ready(kind);
     await expect(killedAfterwards().executeFollowUp(input)).rejects.toThrow('killed');
     expect((await view(input.id)).status).toBe('new');
@@ -159,7 +159,7 @@ describe.each(['capture', 'void', 'refund', 'reversal'] as const)('executeFollow
 });
 
 describe('executeFollowUp', () => {
-  test('past not_after nothing is written; what is there goes on', async () => {
+  test('past not_after nothing is written; an existing order continues', async () => {
     const input = await ready('refund');
     const late = { ...input, not_after: Date.now() - 1 };
     await expect(activities().executeFollowUp(late)).rejects.toMatchObject({
@@ -177,7 +177,7 @@ describe('executeFollowUp', () => {
     expect((await view(input.original_order_id)).follow_ups).toEqual([]);
   });
 
-  test('an order that is over needs no news of its capture; a Temporal that fails is told again', async () => {
+  test('a closed order needs no signal about its capture; a signal that fails is sent again', async () => {
     const input = await ready('capture');
     await expect(activities({}, client(new Error('no Temporal'))).executeFollowUp(input)).rejects.toThrow(
       'no Temporal',

@@ -74,7 +74,7 @@ describe('createOrder', () => {
     ...over,
   });
 
-  test('an order is written once; a repeat, also a later one, answers what is there', async () => {
+  test('an order is written once; every repeat answers the existing one', async () => {
     const request = input();
     const first = await activities.createOrder(request);
     expect(await activities.createOrder({ ...request, now: NOW + MINUTE })).toEqual(first);
@@ -100,7 +100,7 @@ describe('createOrder', () => {
     expect((await activities.createOrder(inTime)).status).toBe('new');
   });
 
-  test('rules 10.5: what is there goes on, however late the repeat comes', async () => {
+  test('rules 10.5: an existing order continues, however late the repeat comes', async () => {
     const request = input();
     const first = await activities.createOrder(request);
     expect(await activities.createOrder({ ...request, not_after: Date.now() - 1 })).toEqual(first);
@@ -129,7 +129,7 @@ describe('createAndCharge', () => {
     expect((await view(input.order.id)).transactions[0]!.events).toHaveLength(2);
   });
 
-  test('killed between the charge and its record: the next run hears the first answer', async () => {
+  test('killed between the charge and its record: the next run gets the first answer', async () => {
     const input = { ...aCharge(await tokenOf('do_not_honor')), now: NOW };
     await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
     expect(await statuses(input.order.id)).toBe('new new');
@@ -152,7 +152,7 @@ describe('createAndCharge', () => {
     ).toBe('expired');
   });
 
-  test('an order that is there goes on, however late it is', async () => {
+  test('an existing order continues, however late it is', async () => {
     const input = { ...aCharge(await tokenOf('approved'), { not_after: Date.now() - 1 }), now: NOW };
     await expect(activities.createAndCharge(input)).rejects.toMatchObject({
       type: 'ServiceUnavailable',
@@ -216,7 +216,7 @@ describe('chargeAttempt', () => {
       input.transaction.payment_method_details.vault_token,
     );
   });
-  test('a late attempt that is not there yet is refused, and leaves no trace', async () => {
+  test('a late attempt that is not recorded yet is refused, and nothing is written', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
     const late = { ...(await payment(order.id, 1)), not_after: Date.now() - 1, order };
     await expect(activities.chargeAttempt(late)).rejects.toMatchObject({ type: 'ServiceUnavailable' });
@@ -276,7 +276,7 @@ describe('pollCharge', () => {
     expect(await merchant.ledger(order.id)).toEqual([]);
   });
 
-  test('what ended meanwhile stays ended, though the processor has approved it: whoever ended it asks once more', async () => {
+  test('a transaction that ended meanwhile stays ended, though the processor has approved it: it is polled once more', async () => {
     const pending = await activities.createAndCharge({ ...aCharge(await tokenOf('challenge')), now: NOW });
     const { id: transaction_id } = pending.transactions[0]!;
     const cancelled = await moveOrder(database.db, pending, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
@@ -294,7 +294,7 @@ describe('pollCharge', () => {
   });
 });
 
-describe('not to know is no news', () => {
+describe('an unknown outcome changes nothing', () => {
   /** Asks the processor, lets somebody else run the same activity to its end, and is told nothing. */
   const beatenTo = (other: () => Promise<unknown>) =>
     withProcessor({
@@ -331,7 +331,7 @@ describe('not to know is no news', () => {
   });
 });
 
-describe('a challenge that is told when the time is over', () => {
+describe('a challenge that arrives after expires_at', () => {
   /** The answer that told of the challenge was lost. */
   const lostChallenge = async () => {
     const silent = withProcessor({ execute: async (...charge) => (await processor.execute(...charge), 'unknown') });
@@ -384,7 +384,7 @@ describe('endUnpaidOrder', () => {
     expect((await view(order.id)).transactions[0]!.events).toHaveLength(2);
   });
 
-  test('what the processor took counts, though nobody wrote it down', async () => {
+  test('a charge that the processor took counts, though it is not recorded', async () => {
     const input = { ...aCharge(await tokenOf('approved')), now: NOW };
     await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
     const order = (await findOrder(database.db, input.order.id))!;
@@ -392,7 +392,7 @@ describe('endUnpaidOrder', () => {
     expect(await statuses(input.order.id)).toBe('completed accepted');
   });
 
-  test('a decline that nobody wrote down comes first, then the end', async () => {
+  test('a decline that is not recorded comes first, then the end', async () => {
     const input = { ...aCharge(await tokenOf('do_not_honor')), now: NOW };
     Object.assign(input.order, { attempts_max: 5, charged_by: 'customer' });
     await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');

@@ -59,7 +59,7 @@ const begin = (clock_id: string, advance_ms = HOUR) =>
   });
 const offsetOf = async (clock_id: string) => (await findOrder(database.db, clock_id))!.clock_offset_ms;
 
-test('the clock stops at what falls due, and goes on when that has happened', async () => {
+test('the clock stops when an action falls due, and goes on when that has happened', async () => {
   const clock = await aClock();
   const after = await activities({ moveClock: expires }).advanceClock({ ...clock, to_offset_ms: HOUR, now: NOW });
   expect(after.is_finished).toBe(true);
@@ -77,7 +77,7 @@ test('nothing falls due: it goes to the end at once, and whoever waits learns of
   expect([after.is_finished, called, await offsetOf(clock.clock_id)]).toEqual([true, [`moved ${MINUTE}`], MINUTE]);
 });
 
-test('what does not happen is waited for, in the next call too', async () => {
+test('it waits for an action that has not happened, in the next call too', async () => {
   const clock = await aClock();
   const after = await activities().advanceClock({ ...clock, to_offset_ms: HOUR, now: NOW });
   expect(after).toMatchObject({
@@ -89,7 +89,7 @@ test('what does not happen is waited for, in the next call too', async () => {
   expect(await offsetOf(clock.clock_id)).toBeLessThanOrEqual(30 * MINUTE);
 });
 
-test('what has not happened for thirty seconds is given up, and the clock goes on', async () => {
+test('after thirty seconds it stops waiting for an action, and the clock goes on', async () => {
   const clock = await aClock();
   const mover = activities();
   const waiting = await mover.advanceClock({ ...clock, to_offset_ms: HOUR, now: NOW });

@@ -129,7 +129,7 @@ describe('verifySettlement', () => {
     expect((await loadOrder(database.db, order_id)).attention ?? null).toBe(attention);
   });
 
-  test('of an order that nobody settled: the processor is not asked', async () => {
+  test('of an order that is not settled by hand: the processor is not asked', async () => {
     const { order } = await awaited();
     expect(
       await activities(processorThatAnswers('approved')).verifySettlement({ order_id: order.id, key: 'k' }),

@@ -108,7 +108,7 @@ describe('attemptDelivery', () => {
     expect(await run(made.attemptDelivery, { ...id, now: NOW + 120_000 })).toMatchObject({ attempts: 2 });
   });
 
-  test('killed before its record it is sent again under the same id: the receiver is told it may come twice', async () => {
+  test('killed before its record it is sent again under the same id: a receiver may get it twice', async () => {
     const id = await aDelivery();
     const killed = activities({
       postWebhook: async (webhook) => (await postWebhook(webhook), Promise.reject(new Error('killed'))),
@@ -130,7 +130,7 @@ describe('attemptDelivery', () => {
     expect(await attempts(id.order_id)).toHaveLength(1);
   });
 
-  test('a sender that never ends: the attempt is recorded as failed, and its slot comes back', async () => {
+  test('a sender that never ends: the attempt is recorded as failed, and its slot is freed', async () => {
     const id = await aDelivery();
     await attempt(id, 1, answering('answered 500', 1));
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date'] });

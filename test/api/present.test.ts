@@ -25,7 +25,7 @@ describe('an order', () => {
   const shown = async (order_id: string) =>
     orderSchema.parse(presentOrder((await findOrderView(database.db, order_id))!, 'https://pay.example'));
 
-  test('what is absent is left out; what was sent empty or null inside free-form data stays', async () => {
+  test('absent fields are left out; empty and null values inside free-form data stay', async () => {
     const extra = { nothing: null, none: [], empty: {} };
     const { id: order_id } = await aStoredOrder(database.db, {
       transaction: false,

@@ -67,7 +67,7 @@ function tell(
   });
 }
 
-test('whoever it is about is told; what becomes of it is in test/src/temporal/processor-notifications.test.ts', async () => {
+test('the workflow concerned is signalled; test/src/temporal/processor-notifications.test.ts has the effects', async () => {
   expect((await tell(notification)).status).toBe(200);
   expect(told).toEqual([notification.operation]);
 });
@@ -88,7 +88,7 @@ test('that there are settlements has them fetched', async () => {
   expect([fetches, told]).toEqual([1, []]);
 });
 
-test('twice is fine: asking again does no harm', async () => {
+test('a second notification does no harm', async () => {
   await tell(notification);
   expect((await tell(notification)).status).toBe(200);
   expect(told).toHaveLength(2);
@@ -117,7 +117,7 @@ test('a body that is no notification is refused, signed or not', async () => {
   expect(told).toEqual([]);
 });
 
-test('when the order cannot be told the processor is asked to send it again', async () => {
+test('when the order cannot be signalled the processor has to send it again', async () => {
   away = true;
   expect((await tell(notification)).status).toBe(503);
 });

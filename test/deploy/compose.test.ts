@@ -260,7 +260,7 @@ it('docs/operations.md shows the .env with all that is asked for', () => {
   expect([...env.matchAll(/^(\w+)=/gm)].map(([, name]) => name!).toSorted()).toEqual(Object.keys(GIVEN).toSorted());
 });
 
-it('keeps what must outlive a container in named volumes', () => {
+it('keeps data that must outlive a container in named volumes', () => {
   const mounted = services
     .flatMap(([, { volumes = [] }]) => volumes.map((volume) => volume.split(':')[0]!))
     .filter((volume) => /^[a-z]/.test(volume));

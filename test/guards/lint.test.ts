@@ -19,7 +19,7 @@ const REFUSED: [rule: string, source: string][] = [
   ['switch-exhaustiveness-check', `export function f(side: 'a' | 'b'): void { switch (side) { case 'a': break; } }`],
 ];
 
-it('refuses what loses an error', () => {
+it('refuses code that loses an error', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'lint-'));
   try {
     const compilerOptions = { strict: true, module: 'nodenext', target: 'es2023', types: [], noEmit: true };

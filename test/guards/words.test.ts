@@ -18,7 +18,7 @@ it('every test runs, none runs alone', () => {
   expect(found(code('test'), chosen)).toEqual([]);
 });
 
-it('what is worth saying goes to the log', () => {
+it('code writes to the log, not to the console', () => {
   // This folder's own tests hold what they refuse.
   const own = code(...OURS).filter((file) => !file.startsWith('test/guards/'));
   expect(found(own, /\bconsole\.\w+\(/)).toEqual([]);
@@ -31,7 +31,7 @@ it('names say what is done or returned', () => {
   expect(found(own, riddles)).toEqual([]);
 });
 
-it('to present is to make an answer; what is so now is current', () => {
+it('present means to make an answer; for the value of now the word is current', () => {
   const own = code(...OURS).filter((file) => !file.startsWith('test/guards/'));
   expect(found(own, /\bthe present\b|\b(const|let) present\b|\bpresentSigningKey\b/i)).toEqual([]);
 });

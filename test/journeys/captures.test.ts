@@ -80,7 +80,7 @@ describe('an authorization', () => {
     },
   );
 
-  test('rules 8.8: what nobody captures is released at the end of the window, by a void order of the service; the order stays completed', async () => {
+  test('rules 8.8: money that is not captured is released at the end of the window, by a void order of the service; the order stays completed', async () => {
     const order = await createAuthorization(merchant, {
       transaction: { expiration_period: 'PT5S' },
       merchant_order_id: 'M-lapses',
@@ -303,7 +303,7 @@ describe('a capture', () => {
     expect(await ledgerOf(merchant, order)).toHaveLength(2);
   });
 
-  test('refused with Conflict: a sale, an order nobody paid, a follow-up order', async () => {
+  test('refused with Conflict: a sale, an unpaid order, a follow-up order', async () => {
     const sale = await merchant.paidOrder('approved');
     const unpaid = await merchant.createOrder({
       transactions: [{ payment_method: 'credit-card', capture_mode: 'manual' }],
@@ -564,7 +564,7 @@ describe('a delayed authorization', () => {
 });
 
 describe('webhooks', () => {
-  test('the capture order tells its own change, the original nothing; also what the service does at the end', async () => {
+  test('a webhook for the capture order, none for the original; also for what the service does at the end', async () => {
     const receiver = await startReceiver();
     try {
       const { merchant: own } = await createTestProject({ webhook_url: receiver.url });

@@ -163,7 +163,7 @@ describe('a chargeback', () => {
     ]);
   });
 
-  test('told twice is recorded once; two of them are two orders', async () => {
+  test('notified twice is recorded once; two of them are two orders', async () => {
     const order = await merchant.paidOrder('approved', { amount: 500 });
     await controlSimulator(merchant, 'chargebacks', { transaction_id: payingTransactionId(order), amount: 100 });
     await untilFollowUp(merchant, order, 'is-chargeback');

@@ -327,7 +327,7 @@ describe('kill -9 in the middle of a payment, a refund, a capture and a windowâ€
     },
   );
 
-  test('of the api and the Temporal server, so that nobody is left who asked for the payment', async () => {
+  test('of the api and the Temporal server: no process is left that requested the payment', async () => {
     const { answer, findId } = await killedWhileCharging(() => Promise.all([kill('api'), kill('temporal')]));
     await expect(answer).rejects.toThrow('fetch failed');
     await ready();

@@ -269,7 +269,7 @@ async function isAtRest({ handle }: TestOrder): Promise<boolean> {
 
 describe('given up at its end, as the processor never saw it', () => {
   // Their half hour passes once for all of them.
-  test('the charge arrives afterwards, and nobody tells: it is given back; where it never arrives nothing is', async () => {
+  test('the charge arrives afterwards, without a notification: reversed; one that never arrives is not', async () => {
     const [arriving, lost] = await Promise.all([chargedIntoTheVoid(), chargedIntoTheVoid()]);
     const orders = [arriving.order, lost.order];
     await passUntil(orders, 'expired: error');

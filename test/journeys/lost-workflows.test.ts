@@ -29,7 +29,7 @@ test('it is cancelled, and again', async () => {
   for (const _ of [1, 2]) expect(statusesOf(await merchant.cancelOrder(id))).toBe('cancelled: cancelled');
 });
 
-test('its charge is approved when nobody waits any more: the notification alone completes it', async () => {
+test('its charge is approved after the request has ended: the notification alone completes it', async () => {
   const order = await merchant.paidOrder('processing_approved');
   const workflow = temporal.workflow.getHandle(orderWorkflowId(order.id));
   await workflow.terminate('by mistake');

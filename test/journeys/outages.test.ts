@@ -136,7 +136,7 @@ async function expectPaidOnce(id: string): Promise<void> {
   await until(`every webhook of ${id}`, () => webhooksOf(id).length === deliveries.length, WITHIN_MS);
 }
 
-test('the processor sends its notification twice at once, and again after the end: one change, told once', async () => {
+test('the processor sends its notification twice at once, and again after the end: one change, one webhook', async () => {
   const order = await merchant.paidOrder('processing_approved');
   const transaction_id = order.transactions![0]!.id!;
   const [{ idempotency_key } = { idempotency_key: '' }] = await merchant.ledger(order.id);

@@ -20,7 +20,7 @@ async function aPayer(payment_url: string) {
   return (number: string) => customer.postForm(pathname, { ...form, number });
 }
 
-test(`rules 19.4: ${PAYERS} payers press at the same moment on each of ${LINKS} links: one is charged, nobody gets an error`, async () => {
+test(`rules 19.4: ${PAYERS} payers pay at the same moment on each of ${LINKS} links: one is charged, none gets an error`, async () => {
   for (let n = 1; n <= LINKS; n += 1) {
     const { id, payment_url } = await merchant.createPaymentLink();
     const payers = await Promise.all(Array.from({ length: PAYERS }, () => aPayer(payment_url)));

@@ -225,7 +225,7 @@ describe('a refund', () => {
     expect(await getWholeOrder(merchant, order)).not.toHaveProperty('related_orders');
   });
 
-  test('refused with RefundError: an order nobody paid, declined, cancelled, voided, of 0', async () => {
+  test('refused with RefundError: an unpaid order, declined, cancelled, voided, of 0', async () => {
     const cancelled = await merchant.createOrder();
     await merchant.cancelOrder(cancelled.id);
     const voided = await createAuthorization(merchant);
@@ -286,7 +286,7 @@ describe('what the processor says of it', () => {
     expect(await ledgerOf(merchant, order)).toEqual(['sale approved 500', 'refund refused 500', 'refund refused 500']);
   });
 
-  test('processing: 200, the amount is spoken for, and completed later, which its webhook tells', async () => {
+  test('processing: 200, the amount is reserved for it; completed later, with a webhook', async () => {
     const receiver = await startReceiver();
     try {
       const order = await merchant.paidOrder('refund_processing', { amount: 500, webhook_url: receiver.url });
@@ -374,7 +374,7 @@ describe('the second time', () => {
     ]);
   });
 
-  test('a RefundError is kept, although it may be possible later; a processing refund answers its first answer for ever', async () => {
+  test('a RefundError is kept, although it may be possible later; a processing refund repeats its first answer', async () => {
     const order = await createAuthorization(merchant, { card: 'refund_processing' });
     const [early, later] = [{ 'idempotency-key': newIdempotencyKey() }, { 'idempotency-key': newIdempotencyKey() }];
     const refused = await refund(merchant, order, { amount: 10 }, { headers: early });

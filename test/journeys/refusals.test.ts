@@ -158,7 +158,7 @@ describe('a wrong request: nothing is stored, nothing is charged', () => {
       'transactions.0.capture_mode',
     ],
     [
-      'a token nobody has',
+      'an unknown token',
       () => transaction({ payment_method_details: { vault_token: 'nobody' } }),
       validation,
       'transactions.0.payment_method_details.vault_token',

@@ -288,7 +288,7 @@ test('moved while a receiver has a webhook: the next attempt waits two minutes f
   expect(Date.parse(second!.at) - Date.parse(first!.at)).toBeGreaterThanOrEqual(120_000);
 });
 
-test('a redelivery lives by the clock of its order, also when its workflow is lost: ten attempts of its own', async () => {
+test('a redelivery uses the clock of its order, also when its workflow is lost: ten attempts of its own', async () => {
   receiver.answer((response) => response.writeHead(200).end());
   const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
   await receiver.waitFor(1);
@@ -339,7 +339,7 @@ test('an unknown outcome is asked for once, at the end', async () => {
   expect([asked >= 1, asked <= 3]).toEqual([true, true]);
 });
 
-test('what is due happens although its workflows are gone', async () => {
+test('actions that are due happen although their workflows were lost', async () => {
   const temporal = temporalOf();
   const made = await merchant.paidOrder('approved', { webhook_url: receiver.url });
   const held = await authorize('delayed', 'P1D');
@@ -353,7 +353,7 @@ test('what is due happens although its workflows are gone', async () => {
   expect(await summaryOf(held.id)).toBe('completed: accepted; capture completed');
 });
 
-test('a follow-up order lives by the clock of its payment: a refund after five days', async () => {
+test('a follow-up order uses the clock of its payment: a refund after five days', async () => {
   const { id } = await merchant.paidOrder('approved');
   const { test_clock } = await moveOrder(id, { advance: 'P5D' });
   const { body: refund } = await merchant.send<Moved<Order>>('POST', `/v1/orders/${id}/refunds/`, {
@@ -368,7 +368,7 @@ test('a follow-up order lives by the clock of its payment: a refund after five d
   expect(Math.abs(Date.parse(event!.occurred) - Date.parse(event!.noticed))).toBeLessThan(60_000);
 });
 
-test(`${AT_ONCE} objects at once: each gets where it is moved, and nobody else notices`, async () => {
+test(`${AT_ONCE} objects at once: each clock gets to its target, and no other moves`, async () => {
   const bystander = await merchant.createOrder();
   const made = await Promise.all(Array.from({ length: AT_ONCE }, () => authorize('delayed', 'P5D')));
   await Promise.all(made.map(({ id }) => moveOrder(id, { advance: 'P5D' })));

@@ -177,7 +177,7 @@ describe('a void', () => {
     expect(await ledgerOf(merchant, order)).toHaveLength(2);
   });
 
-  test('refused with CanNotCancelTransaction: a sale, an order nobody paid, all captured, a follow-up order, after the window', async () => {
+  test('refused with CanNotCancelTransaction: a sale, an unpaid order, all captured, a follow-up order, after the window', async () => {
     const captured = await createAuthorization(merchant);
     const follow_up = (await capture(merchant, captured)).body;
     const ended = await createAuthorization(merchant, { transaction: { expiration_period: 'PT1S' } });

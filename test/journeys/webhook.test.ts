@@ -46,7 +46,7 @@ test('a sale approved at once sends exactly one, to the URL of the project', asy
   ]);
 });
 
-test('when it arrives the order is already what it tells of', async () => {
+test('when it arrives the order already has the status in it', async () => {
   const seen: Promise<string>[] = [];
   receiver.answer((response) => {
     seen.push(project.merchant.getOrder(webhookOf(receiver.received[0]!.body).order_id).then(({ status }) => status));
@@ -75,7 +75,7 @@ test('it is signed with the secret of the project, over the bytes that arrive', 
   expect(() => new Webhook(other.webhook_secret).verify(body, signed)).toThrow();
 });
 
-test('every change of the status is told, each under an id of its own: declined, then paid', async () => {
+test('every change of the status has a webhook with an id of its own: declined, then paid', async () => {
   const order = await project.merchant.createOrder();
   const customer = new Client();
   await customer.postForm(`/pay/${order.id}/`, {
@@ -101,7 +101,7 @@ test('every change of the status is told, each under an id of its own: declined,
   ]);
 });
 
-test('cancelled and expired orders are told too', async () => {
+test('cancelled and expired orders have webhooks too', async () => {
   const cancelled = await project.merchant.createOrder();
   await project.merchant.cancelOrder(cancelled.id);
   // Two deliveries are on their way independently: the second begins once the first has come.

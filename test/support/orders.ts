@@ -133,7 +133,7 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
     handle,
     async view() {
       const order = await findOrderView(world.database.db, id);
-      if (order === undefined) throw new Error(`order ${id} is not there`);
+      if (order === undefined) throw new Error(`order ${id} does not exist`);
       return order;
     },
     async pay(card_number, attempt = 1, vault_token) {

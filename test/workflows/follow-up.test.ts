@@ -231,7 +231,7 @@ describe('every kind that the service asks for', () => {
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   });
 
-  test('nobody tells it anything: it asks by itself', async () => {
+  test('without a notification it polls by itself', async () => {
     const { order, order_id, ask } = await ready('refund');
     await merchant.addFault({ kind: 'lost_answer', operation: 'refund', order_id: order.id, times: 1 });
     await ask();
@@ -348,7 +348,7 @@ describe('refused before anything is stored', () => {
 });
 
 describe('what the processor did of itself', () => {
-  test('a chargeback is recorded once, however often it is told', async () => {
+  test('a chargeback is recorded once, however often it is notified', async () => {
     const order = await paid();
     const input = await ofTheProcessor(order, 'chargeback', 200);
     await Promise.all([executeFollowUp(world, input), executeFollowUp(world, input)]);
@@ -396,7 +396,7 @@ describe('what the processor did of itself', () => {
       ({ id }) => Promise.resolve(toldOf(id, 'chargeback', `${transactionIdOf(id, 1)}:charge`)),
     ],
     [
-      'a chargeback told as one that was won',
+      'a chargeback notified as one that was won',
       async (order) => ({ ...(await ofTheProcessor(order, 'chargeback')), kind: 'reversal' }),
     ],
     [
@@ -421,7 +421,7 @@ describe('what the processor did of itself', () => {
 });
 
 describe('a payment that was approved after its end', () => {
-  test('told twice: given back once', async () => {
+  test('notified twice: reversed once', async () => {
     const order = await cancelledAtTheIssuer();
     await answerAtIssuer(order, { code: '0101' });
     expect([await reverse(order), await reverse(order)]).toEqual(['completed', 'completed']);
@@ -430,7 +430,7 @@ describe('a payment that was approved after its end', () => {
     expect((await order.view()).follow_ups).toHaveLength(1);
   });
 
-  test('approved in the very moment the order is cancelled, and told while it ends: given back all the same', async () => {
+  test('approved while the order is cancelled, and notified while it ends: reversed', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
     afterAsking = async (key) => {
       if (!key.startsWith(transactionIdOf(order.id, 1))) return;
@@ -445,7 +445,7 @@ describe('a payment that was approved after its end', () => {
     await until('the record says so', async () => (await order.view()).follow_ups[0]?.status === 'completed');
   });
 
-  test('nobody tells of it: it is asked for a quarter of an hour after the end', async () => {
+  test('without a notification: polled 15 minutes after the end', async () => {
     const order = await cancelledAtTheIssuer();
     await answerAtIssuer(order, { code: '0101' });
     await world.env.sleep(14 * MINUTE);

@@ -160,7 +160,7 @@ describe('while the window lasts', () => {
     expect(await ledger(order)).toEqual(['authorize 500 approved', 'void 500 approved']);
   });
 
-  test('amount 0 is a card check: nothing is held and nobody waits', async () => {
+  test('amount 0 is a card check: nothing is held and the workflow ends', async () => {
     const order = await authorize('manual', 'approved', { amount: 0 });
     expect(await all(order)).toBe('completed: accepted; nothing');
     expect(await order.handle.result()).toBe('completed');
@@ -388,7 +388,7 @@ describe('at the end of the window', () => {
     await untilClosed(order);
   });
 
-  test('an order that was told nothing of a capture releases only what is left', async () => {
+  test('an order without a signal about a capture releases only what is left', async () => {
     const order = await authorize();
     const { db } = world.database;
     const { id: order_id, ...capture } = followUpOf(order.id, 'capture', { amount: 300 });

@@ -124,7 +124,7 @@ describe('settleByHand of a payment', () => {
     expect(await statusesOfOrder(order)).toBe('error: error');
   });
 
-  test('declined, and nobody notified us of the approval: found out by asking', async () => {
+  test('declined, and no notification of the approval: found by polling', async () => {
     const order = await awaited('processing_approved');
     await settle(order.id, 'declined');
     await isClosed(order.id);

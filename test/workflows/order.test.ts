@@ -238,7 +238,7 @@ describe('3-D Secure', () => {
     expect(await statusesOfOrder(order)).toBe('cancelled: error cancelled');
   });
 
-  test('passed, and nobody told us: found out by asking', async () => {
+  test('passed, without a notification: found by polling', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
     await answerAtIssuer(order, { code: '0101' });
     await pass(6 * MINUTE);

@@ -179,7 +179,7 @@ describe('between two attempts', () => {
     expect([gap! >= 120_000, gap! < 125_000]).toEqual([true, true]);
   });
 
-  test('rules 13.10: a pause of which the workflow was not told holds all the same', async () => {
+  test('rules 13.10: a pause holds also when its signal was lost', async () => {
     const order_id = await waiting();
     await requestOfOperator({ db: world.database.db, deliveries: UNREACHABLE }, { order_id, n: 1 }, 'pauseDelivery');
     await world.env.sleep(10 * MINUTE);

@@ -54,7 +54,7 @@ test('HEAD answers without reading further than the first piece', async () => {
   expect([response.status, response.headers.get('content-type'), read]).toEqual([200, 'text/plain', 1]);
 });
 
-test('what fails before the first piece is an error like any other', async () => {
+test('a failure before the first piece is an error like any other', async () => {
   // oxlint-disable-next-line require-yield
   stream = streamOf(async function* () {
     throw new ServiceError('Conflict', 'Too early.');
@@ -66,7 +66,7 @@ test('what fails before the first piece is an error like any other', async () =>
   ]);
 });
 
-test('what fails later breaks the connection: a part never looks like the whole', async () => {
+test('a later failure breaks the connection: a partial answer never looks complete', async () => {
   stream = streamOf(async function* () {
     yield 'first';
     throw new Error('the database is gone');

@@ -123,7 +123,7 @@ describe.each([
     });
   });
 
-  test('what is there must be an object all the same', async () => {
+  test('a body that is there must be an object', async () => {
     expect(await sent(['Content-Type: application/json', 'Content-Length: 3'], '[1]')).toBe('HTTP/1.1 400 Bad Request');
     // Whoever names a part must not get the whole.
     expect(await sent(['Content-Type: application/json', 'Content-Length: 12'], '{"amount":1}')).toBe(
@@ -194,7 +194,7 @@ describe('what an operation receives', () => {
     expect((await post(own, order)).status).toBe(200);
   });
 
-  test('a POST without Idempotency-Key asks nobody about keys, one with it is answered as it was first', async () => {
+  test('a POST without Idempotency-Key looks no key up; a repeat with one gets the first answer', async () => {
     const asked: string[] = [];
     const memory = keysInMemory();
     const keys = { ...memory, find: (key: string) => (asked.push(key), memory.find(key)) };
@@ -448,7 +448,7 @@ describe('beside the API', () => {
     );
   });
 
-  test('what is not HTTP gets an error in the same shape', async () => {
+  test('a request that is not HTTP gets an error in the same shape', async () => {
     const socket = net.connect(api.port, '127.0.0.1');
     socket.end('this is not http\r\n\r\n');
     const chunks: Buffer[] = [];

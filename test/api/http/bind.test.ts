@@ -9,7 +9,7 @@ import type { Route, RouteSet } from '../../../src/contract/routes';
 import { ServiceError } from '../../../src/errors';
 import { keysInMemory, serveTestApi } from '../../support/test-api';
 
-test('a refusal by the operation comes out as declared', async () => {
+test('a refusal by the operation is answered as declared', async () => {
   const refusing = await serveTestApi({
     operations: {
       cancelOrder: () => Promise.reject(new ServiceError('CanNotCancelTransaction', 'It is captured.')),

@@ -32,7 +32,7 @@ test.each(Object.keys(ERRORS) as ErrorName[])('%s has its status, type and shape
   expect(log).toBe('');
 });
 
-test('every wrong field comes along, and the first by itself', () => {
+test('every wrong field is listed, and the first by itself', () => {
   const fields = [
     { path: 'a.b', text: 'Wrong.' },
     { path: 'c', text: 'Missing.' },
@@ -79,7 +79,7 @@ test.each([
 
 test.each<[string, unknown]>([
   [
-    'an error nobody declared',
+    'an undeclared error',
     Object.assign(new TypeError('at secret place'), { code: 'ESECRET', body: 'card 4111111111111111' }),
   ],
   ['an error with a server status', Object.assign(new Error('secret'), { status: 502 })],

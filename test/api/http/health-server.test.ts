@@ -15,7 +15,7 @@ afterAll(() => server.close());
 
 const statusOf = async (path: string) => (await fetch(`${server.url}${path}`)).status;
 
-test('a process without an API says whether it lives and is ready', async () => {
+test('a process without an API answers whether it is live and ready', async () => {
   expect([await statusOf('/health/live'), await statusOf('/health/ready')]).toEqual([200, 200]);
   is_available = false;
   expect([await statusOf('/health/live'), await statusOf('/health/ready')]).toEqual([200, 503]);

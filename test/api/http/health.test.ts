@@ -45,7 +45,7 @@ test('ready names every dependency', async () => {
   await api.close();
 });
 
-test('without Temporal it stays ready, degraded: what only reads is served', async () => {
+test('without Temporal it stays ready, degraded: requests that only read are served', async () => {
   const { api, temporal, ready } = await serve();
   temporal.answers = false;
   expect(await ready()).toMatchObject({

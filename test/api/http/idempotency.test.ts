@@ -199,7 +199,7 @@ describe('another request with that key', () => {
   });
 });
 
-describe('what is kept of refusals', () => {
+describe('which refusals are kept', () => {
   test.each<[ErrorName, by: 'its checks' | 'its work', kept: boolean]>([
     ['Conflict', 'its checks', true],
     ['NotFound', 'its checks', true],
@@ -222,7 +222,7 @@ describe('what is kept of refusals', () => {
     expect(second).toEqual(kept ? await first : answering('done'));
   });
 
-  test('what refuses a repeat before its work says nothing of the first one', async () => {
+  test('a refusal before the work of a repeat says nothing about the first run', async () => {
     const request = aRequest();
     await keys.claim(request);
     await expect(answerOnce(keys, request, refused('Forbidden', 'its checks'))).rejects.toMatchObject({

@@ -43,7 +43,7 @@ test('two seconds of the rate may come at once, then one more with every token',
   expect((await statuses(11)).toSorted((a, b) => a - b)).toEqual([...TEN, 429]);
 });
 
-test('every answer to a known key says where it stands, refusals of any kind included', async () => {
+test('every answer to a known key has the rate limit headers, refusals included', async () => {
   const standing = (response: Response) => [
     response.status,
     response.headers.get('ratelimit-policy'),
@@ -62,7 +62,7 @@ test('every answer to a known key says where it stands, refusals of any kind inc
   ]);
 });
 
-test('work that is worth several requests uses up as many tokens, and waits for those that are not there yet', async () => {
+test('work that costs several requests takes as many tokens, and waits until they are available', async () => {
   const { admit, spend } = createRateLimit(5);
   const left = () => {
     const headers: Record<string, string> = {};

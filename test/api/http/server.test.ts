@@ -191,7 +191,7 @@ describe('a request that Node refuses is answered in the documented shape', () =
     ]);
   });
 
-  test('what is no HTTP: 400', async () => {
+  test('a request that is not HTTP: 400', async () => {
     expect(errorOf(await answerTo('this is not http', '', ''))).toMatchObject([
       'HTTP/1.1 400 Bad Request',
       { status: 400, type: 'ValidationError' },

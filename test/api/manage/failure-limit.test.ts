@@ -2,7 +2,7 @@ import { createFailureLimit } from '../../../api/manage/failure-limit';
 
 const SECOND = 1_000;
 
-test('so many may fail in any minute; then it says how long to wait', () => {
+test('limits the failures in any minute; then it returns how long to wait', () => {
   const { begin } = createFailureLimit(2);
   begin('a', 0);
   begin('a', 10 * SECOND);
@@ -13,14 +13,14 @@ test('so many may fail in any minute; then it says how long to wait', () => {
   expect(begin('a', 61 * SECOND)).toEqual({ retry_after_seconds: 9 });
 });
 
-test('what was refused is not counted: who goes on trying does not wait longer', () => {
+test('refused attempts are not counted: further ones do not lengthen the wait', () => {
   const { begin } = createFailureLimit(1);
   begin('a', 0);
   for (let at = SECOND; at < 60 * SECOND; at += SECOND) expect(begin('a', at)).toHaveProperty('retry_after_seconds');
   expect(begin('a', 60 * SECOND)).toHaveProperty('forgive');
 });
 
-test('what succeeded is not counted', () => {
+test('successful attempts are not counted', () => {
   const { begin } = createFailureLimit(1);
   for (let at = 0; at < 10; at += 1) {
     const attempt = begin('a', at);

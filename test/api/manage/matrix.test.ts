@@ -96,7 +96,7 @@ test('the matrix has every operation of the document and every caller', () => {
   expect(ids.length).toBeGreaterThanOrEqual(19);
 });
 
-test('lists of a merchant hold what is its own', async () => {
+test('lists of a merchant hold its own objects only', async () => {
   await make(`/v1/merchants/${other}/projects/`, { name: 'Of the other', is_test: false });
   const { body } = await host.send<{ items: { object: { id: string }; after?: { merchant_id?: string } }[] }>(
     'GET',

@@ -78,7 +78,7 @@ test('errors are those of OAuth, in its shape', async () => {
   }
 });
 
-test('what is no form, or names a field twice, is an invalid_request; other methods are refused', async () => {
+test('a body that is no form, or has a field twice, is an invalid_request; other methods are refused', async () => {
   const { client_id, client_secret } = await host.aClient('operator');
   const form = `grant_type=client_credentials&client_id=${client_id}&client_secret=${client_secret}`;
   const post = async (body: string, type: string) => {
@@ -107,7 +107,7 @@ test('a client that fails ten times a minute is refused with 429, others are not
   expect((await host.askToken({ ...another })).status).toBe(200);
 });
 
-test('an address that fails thirty times a minute is refused with 429, whoever it asks for', async () => {
+test('an address that fails thirty times a minute is refused with 429, for every client', async () => {
   const good = await host.aClient('operator');
   for (let n = 0; n < 30; n += 1) await host.askToken({ client_id: `nobody-${n}`, client_secret: 'x' });
   expect((await host.askToken({ ...good })).status).toBe(429);

@@ -45,7 +45,7 @@ async function withHead(head: Record<string, unknown>, sign: (input: string) => 
   return `${input}.${sign(input)}`;
 }
 
-test('a good token is accepted, so that what follows is refused for its own reason', async () => {
+test('a good token is accepted, so that the following ones are refused for their own reason', async () => {
   expect(await statusWith(await aToken())).toBe(200);
 });
 
@@ -90,7 +90,7 @@ test.each<[string, () => Promise<string>]>([
   expect(await statusWith(await make())).toBe(401);
 });
 
-test('the role is that of the record, whatever the token says', async () => {
+test('the role is that of the database, whatever the token says', async () => {
   const merchant = (await host.database.db('merchants').first('id')) as { id: string };
   const { client_id: sub } = await host.aClient('merchant', merchant.id);
   expect(await statusWith(await aToken({ claims: { sub } }))).toBe(403);

@@ -16,7 +16,7 @@ test('takes all that is left and answers the capture order', async () => {
   expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 420', 'capture approved 420']);
 });
 
-test('nothing is to be said: what is said is ignored, but for an amount, which is refused', async () => {
+test('needs no body: fields are ignored, except an amount, which is refused', async () => {
   const order = await createAuthorization(merchant, { amount: 420 });
   const refused = await capture(merchant, order, {}, { amount: 1 });
   expect([outcomeOf(refused), refused.body]).toMatchObject([

@@ -11,7 +11,7 @@ import { stack } from '../../support/stack';
 /** Creating an order, on the real stack; its refusals are in test/journeys/refusals.test.ts. */
 const merchant = new Merchant();
 
-test('what the request leaves open comes from the project', async () => {
+test('absent fields come from the project', async () => {
   const order = orderSchema.parse(await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] }));
   const { body: project } = await merchant.send<{
     id: string;
@@ -33,7 +33,7 @@ test('periods are answered as they were sent, not normalized', async () => {
   }
 });
 
-test('the id of attempt n is derived from the order: whoever asks for it means the same one', async () => {
+test('the id of attempt n is derived from the order: the same for every caller', async () => {
   const order = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
   expect(order.transactions![0]!.id).toBe(transactionId(order.id, 1));
   expect(transactionId(order.id, 1)).toBe(uuidv5('transaction:1', order.id));

@@ -76,7 +76,7 @@ describe('refused', () => {
     expect(await live.getOrder(order.id)).toEqual(order);
   });
 
-  test('a follow-up order and an order of a payment link: Conflict, which names whose clock they live by', async () => {
+  test('a follow-up order and an order of a payment link: Conflict, which names the owner of the clock', async () => {
     const payment = await merchant.paidOrder('approved');
     const { body: refund } = await merchant.send<Order>('POST', `/v1/orders/${payment.id}/refunds/`, {
       body: { amount: 100 },

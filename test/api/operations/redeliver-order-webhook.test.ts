@@ -29,7 +29,7 @@ test('rules 13.13: the same event goes out once more, under the same webhook-id,
   await receiver.close();
 });
 
-test('a webhook that is not there is 404, an order of another project 401, a number that is none 400', async () => {
+test('an unknown webhook is 404, an order of another project 401, a number that is none 400', async () => {
   const { id } = await merchant.createOrder();
   const live = new Merchant(stack(), stack().live_api_key);
   const answers = [await redeliver(id, '1'), await redeliver(id, '1', live), await redeliver(id, '0')];

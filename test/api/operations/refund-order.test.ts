@@ -26,7 +26,7 @@ test('throws RefundError for more than is left, and says how much that is', asyn
   expect([outcomeOf(answer), answer.body.error.value]).toEqual([[400, 'RefundError'], expect.stringContaining('20')]);
 });
 
-test('throws RefundError for an order nobody paid, and says its status', async () => {
+test('throws RefundError for an unpaid order, and says its status', async () => {
   const order = await merchant.createOrder();
   const answer = await refund(merchant, order, { amount: 1 });
   expect([outcomeOf(answer), answer.body.error.value]).toEqual([[400, 'RefundError'], expect.stringContaining('new')]);

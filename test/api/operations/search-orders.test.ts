@@ -315,7 +315,7 @@ it('ignores an Idempotency-Key and unknown fields', async () => {
   expect(statuses).toEqual([200, 200]);
 });
 
-it('a change is found within moments, and what no longer meets the query is left out at once', async () => {
+it('a change is found within moments, and an order that no longer meets the query is left out at once', async () => {
   const [id] = await writeOrders(world.db, [{ merchant_order_id: 'changing', status: 'new', transactions: [] }]);
   await world.indexed();
   expect(await found('merchant_order_id:changing status:new')).toEqual([id]);

@@ -17,7 +17,7 @@ test('releases all that is left and answers the void order', async () => {
   expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 420', 'void approved 20', 'void approved 400']);
 });
 
-test('nothing is to be said: what is said is ignored, but for an amount, which is refused', async () => {
+test('needs no body: fields are ignored, except an amount, which is refused', async () => {
   const order = await createAuthorization(merchant, { amount: 420 });
   const refused = await voidAll(merchant, order, {}, { amount: 1 });
   expect([outcomeOf(refused), refused.body]).toMatchObject([

@@ -180,17 +180,20 @@ async function fits(page: Page): Promise<void> {
   expect(sticking).toEqual([]);
 }
 
-test.each([true, false])('what is open is waited for and goes on by itself; script: %p', async (javaScriptEnabled) => {
-  const page = await visit({ javaScriptEnabled, size: 'phone' });
-  const order = await createOrder({ return_url: merchant.url });
-  await page.goto(order.order_url);
-  await fillIn(page, { number: CARDS.processing_approved.number });
-  await page.click(PAY);
-  await page.getByRole('heading', { name: 'Your payment is being processed', exact: true }).waitFor();
-  await fits(page);
-  await makeDue(order.id);
-  await page.waitForURL(`${merchant.url}?order_id=*`);
-});
+test.each([true, false])(
+  'a page with an open outcome reloads until it is known; script: %p',
+  async (javaScriptEnabled) => {
+    const page = await visit({ javaScriptEnabled, size: 'phone' });
+    const order = await createOrder({ return_url: merchant.url });
+    await page.goto(order.order_url);
+    await fillIn(page, { number: CARDS.processing_approved.number });
+    await page.click(PAY);
+    await page.getByRole('heading', { name: 'Your payment is being processed', exact: true }).waitFor();
+    await fits(page);
+    await makeDue(order.id);
+    await page.waitForURL(`${merchant.url}?order_id=*`);
+  },
+);
 
 test.each([true, false])(
   'a payment link: declined, failed at the issuer, paid there, and back to the shop; script: %p',
@@ -375,7 +378,7 @@ test('a press on each of the ways to pay at once: one is sent', async () => {
   expect(await charges(order.id)).toHaveLength(1);
 });
 
-test('a wallet in one tab and a card in another pay once; the second learns what became of it', async () => {
+test('a wallet in one tab and a card in another pay once; the second shows the result', async () => {
   const page = await visit();
   const other = await page.context().newPage();
   const order = await createOrder();
@@ -448,7 +451,7 @@ test('a reload after a decline shows the form and sends nothing', async () => {
   expect(await charges(order.id)).toHaveLength(1);
 });
 
-test('two tabs pay once; the second learns what became of it', async () => {
+test('two tabs pay once; the second shows the result', async () => {
   const page = await visit();
   const other = await page.context().newPage();
   const order = await createOrder();
@@ -475,7 +478,7 @@ test('without a script the page says until when it can be paid', async () => {
   expect(await page.locator('.timer').innerText()).toMatch(/Please pay before \d+ \w+ \d{4} at \d\d:\d\d UTC/);
 });
 
-test('a page of ours has a language, one main part, one first heading, and a name for every field and button', async () => {
+test('every page has a language, one main part, one first heading, and a name for every field and button', async () => {
   const page = await visit();
   const order = await createOrder();
   await page.goto(order.order_url);

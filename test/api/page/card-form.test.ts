@@ -67,7 +67,7 @@ test('published test cards count whatever their check digit says, others do not'
   expect(readCard({ ...GOOD, number: '4111111111111105' }, TEXTS, [])).toHaveProperty('errors');
 });
 
-test('what is shown again holds the name, never number or code', () => {
+test('the form shown again holds the name, never number or code', () => {
   const again = JSON.stringify(read({ number: '4111111111111112', security_code: '98765' }));
   expect(again).toContain('Ada Lovelace');
   expect(again).not.toMatch(/4111|98765/);

@@ -582,7 +582,7 @@ describe('a program, which prefers JSON', () => {
     expect(await statusesOf(order.id)).toBe('new:');
   });
 
-  test('needs a form of ours as anybody, and is told in JSON what else is wrong', async () => {
+  test('needs a form token like any other; its errors are JSON', async () => {
     const { order, client, path, form } = await opened();
     expect(await refusal(await client.postForm(path, { ...form, token: '' }, PROGRAM))).toEqual([
       403,

@@ -16,7 +16,7 @@ afterEach(() => jest.useRealTimers());
 
 const pass = (milliseconds: number) => jest.setSystemTime(Date.now() + milliseconds);
 
-test('who comes while a question is under way waits for its end and asks no other', async () => {
+test('a caller that comes during a poll waits for its result and starts no other', async () => {
   let end: () => void = () => undefined;
   const under_way = new Promise<void>((resolve) => {
     end = resolve;
@@ -50,7 +50,7 @@ test('a question every second for an hour: 2 s after the first, then after twice
   expect(asked_at).toHaveLength(19);
 });
 
-test('a question that failed is asked again at once, and its failure is told to everybody who waited', async () => {
+test('a failed poll is repeated at once, and every caller that waited gets its failure', async () => {
   const failing = () =>
     pollLimit('t-1', async () => {
       polls.push('t-1');

@@ -68,7 +68,7 @@ test.each([
   ]);
 });
 
-test('an error nobody declared is a page that says nothing of it, and an error of the log without its body', async () => {
+test('an undeclared error is a page without details, and an error of the log without its body', async () => {
   const { response, text, log } = await answerTo(
     Object.assign(new TypeError('at secret place'), { body: 'number=4111111111111111' }),
   );

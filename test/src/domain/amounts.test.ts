@@ -49,7 +49,7 @@ describe('what is left: held, capturable, voidable, refundable', () => {
       [0, 0, 0, 60],
     ],
     [
-      'what is asked and not answered is nobody’s to ask for again',
+      'an amount of a request without an answer cannot be requested again',
       anAuthorization({ capture_pending_amount: 30, void_pending_amount: 20 }),
       [50, 50, 50, 0],
     ],

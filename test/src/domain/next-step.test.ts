@@ -68,7 +68,7 @@ test.each<[what: string, order: Partial<OrderRecord>, now: number, step: Step]>(
     'pollOutcome',
   ],
   [
-    'charged at once, and nobody wrote what came of it',
+    'charged at once, and the outcome is not recorded',
     { charged_by: 'token', transactions: [attempt('new')] },
     END + 1,
     'pollOutcome',
@@ -94,7 +94,7 @@ test.each<[what: string, order: Partial<OrderRecord>, now: number, step: Step]>(
     'finish',
   ],
   [
-    'what the processor refused to release is nobody’s to ask for',
+    'an amount that the processor refused to release cannot be requested',
     {
       status: 'completed',
       transactions: [attempt('accepted', held(100))],

@@ -199,7 +199,7 @@ test.each(REFUSALS)('Temporal refuses this service, %s: 503 at once, as nothing 
 });
 
 test.each(REFUSALS)(
-  '%s after an attempt of which nobody knows: it may have been done, so it is asked to the end',
+  '%s after an attempt with an unknown outcome: repeated until the deadline',
   async (_title, error) => {
     const errors = [grpc(14), error];
     let sent = 0;

@@ -82,7 +82,7 @@ test.each(['P31D', 'P1M', '24h', 'PT0.5S'])(
   },
 );
 
-test('the second time: a rolled key cannot be rolled again, a revoked one is not there', async () => {
+test('the second time: a rolled key cannot be rolled again, a revoked one does not exist', async () => {
   const old = await aKey();
   await roll(old.id);
   expect((await roll(old.id)).status).toBe(409);

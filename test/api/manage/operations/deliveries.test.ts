@@ -194,7 +194,7 @@ describe('rules 13.10: deliver now, pause, resume', () => {
   });
 });
 
-test('what is not there is 404, what is no id 400', async () => {
+test('an unknown delivery is 404, a text that is no id 400', async () => {
   expect((await get(`${NOBODY}-1`)).status).toBe(404);
   expect((await redeliver(`${NOBODY}-1`)).status).toBe(404);
   expect((await get('x')).status).toBe(400);

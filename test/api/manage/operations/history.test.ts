@@ -15,7 +15,7 @@ const entries = async (query: string) =>
   (await host.send<{ items: AuditEntry[] }>('GET', `/v1/audit-trail/?${query}`, { token })).body.items;
 const project = `/v1/projects/${PROJECT.id}/`;
 
-test('an entry says who changed what and when, before and after, by which request', async () => {
+test('an entry has the actor, the object before and after, the time and the request', async () => {
   const { headers } = await host.send('PUT', project, { token, body: { name: 'Renamed' } });
   const [entry] = await entries(`object=${PROJECT.id}`);
   expect(entry).toMatchObject({
@@ -43,7 +43,7 @@ test('it is found by actor, object, kind and time', async () => {
   }
 });
 
-test('what is refused is not in it', async () => {
+test('refused changes are not in it', async () => {
   const before = await entries('limit=100');
   await host.send('PUT', project, { token, body: { name: '' } });
   await host.send('DELETE', '/v1/api-keys/000000000000/', { token });

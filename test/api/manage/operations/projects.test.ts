@@ -34,7 +34,7 @@ test('a new project has the merchant’s currency, cards and the default periods
   });
 });
 
-test('PUT changes what is sent, null clears the webhook address, and what is fixed is ignored', async () => {
+test('PUT changes the fields sent, null clears the webhook address, and fixed fields are ignored', async () => {
   const id = await aProject({ webhook_url: 'https://shop.example.com/hooks' });
   const { status, body } = await update(id, { name: 'New name', is_test: false, id: PROJECT.id, webhook_url: null });
   expect([status, body['name'], body['is_test'], body['id'], body['webhook_url']]).toEqual([
@@ -76,7 +76,7 @@ test('account funding is changed by operators only; to send it unchanged is no c
   expect((await update(id, { account_funding: true }, operator)).body['account_funding']).toBe(true);
 });
 
-test('a merchant activates what it has suspended itself, not what an operator has', async () => {
+test('a merchant activates a project that it suspended itself, not one that an operator suspended', async () => {
   const id = await aProject();
   expect((await update(id, { status: 'suspended' })).body['status']).toBe('suspended');
   expect((await update(id, { status: 'active' })).body['status']).toBe('active');
