@@ -3,7 +3,7 @@ import { endDueWatch, endWatch } from '../src/db/late-approvals';
 import { findOrder } from '../src/db/order-record';
 import { endedUnpaid, findPayment, recordPoll } from '../src/db/transactions';
 import {
-  OF_THE_PROCESSOR,
+  PROCESSOR_INITIATED,
   followUpIdempotencyKey,
   movesReservedMoney,
   type FollowUpKind,
@@ -66,11 +66,11 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
    * Records a chargeback or a won chargeback. The notification is not trusted: the processor is asked by the key it
    * named.
    */
-  async function recordOfProcessor(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
+  async function recordProcessorInitiated(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
     const found = await processor.findOperation(input.processor_key ?? '');
     if (isUnanswered(found)) return UNANSWERED;
     // A known key is not enough: the processor knows the charge's key too.
-    const recorded_as: Partial<Record<OperationResult['operation'], FollowUpKind>> = OF_THE_PROCESSOR;
+    const recorded_as: Partial<Record<OperationResult['operation'], FollowUpKind>> = PROCESSOR_INITIATED;
     const isMeant =
       found !== 'not_found' &&
       recorded_as[found.operation] === input.kind &&
@@ -114,7 +114,7 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
      * Throws the domain's refusals.
      */
     async executeFollowUp(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
-      if (input.requested_by === 'processor') return await recordOfProcessor(input);
+      if (input.requested_by === 'processor') return await recordProcessorInitiated(input);
       return input.kind === 'reversal' ? await reverseLateApproval(input) : await execute(input);
     },
 

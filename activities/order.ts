@@ -53,7 +53,7 @@ export function orderActivities({
       period: transaction?.period ?? period,
     });
     const details = { created: now, expires_at, transaction_expires_at, not_after, payment_link };
-    return await insertOrder(db, order, transaction && rowOf(transaction), details);
+    return await insertOrder(db, order, transaction && withoutPeriod(transaction), details);
   }
 
   /** The charge request. Every repeat must be identical: the processor refuses a key sent with another body. */
@@ -151,7 +151,7 @@ export function orderActivities({
       const id = announced?.id ?? transaction.id;
       const order = announced
         ? await loadOrder(db, input.order.id)
-        : await insertTransaction(db, input.order, rowOf(transaction), {
+        : await insertTransaction(db, input.order, withoutPeriod(transaction), {
             created: now,
             expires_at: transactionExpiresAt({
               order_expires_at: input.order.expires_at,
@@ -265,7 +265,7 @@ export function orderActivities({
 }
 
 /** The transaction without its period: the row holds expires_at instead. */
-function rowOf(transaction: TransactionInput): NewTransaction {
+function withoutPeriod(transaction: TransactionInput): NewTransaction {
   const { period: _, ...row } = transaction;
   return row;
 }

@@ -5,7 +5,7 @@ import { settleByHand } from '../src/db/settle-by-hand';
 import { setAttention } from '../src/db/update-order';
 import { holdsCardNumber } from '../src/domain/card';
 import { lastTransaction, type OrderRecord } from '../src/domain/order-record';
-import { contradictionOf, planSettlement, settlementOf } from '../src/domain/outcome';
+import { contradictionOf, planManualOutcome, moveForManualOutcome } from '../src/domain/outcome';
 import { validationError } from '../src/errors';
 import type { FollowUpInput, SettleByHandInput } from '../workflows/messages';
 import { withFailures } from './failure';
@@ -25,7 +25,7 @@ export function settleByHandActivities({ db, processor, workflows }: Pick<Servic
     ): Promise<OrderRecord> {
       const { order_id, settlement } = input;
       await settleByHand(db, { order_id, settlement, by: settledBy(settlement) }, (trx, order) =>
-        moveAsPlanned(trx, order, (current) => planSettlement(current, input)),
+        moveAsPlanned(trx, order, (current) => planManualOutcome(current, input)),
       );
       return await loadOrder(db, input.order_id);
     },
@@ -36,7 +36,7 @@ export function settleByHandActivities({ db, processor, workflows }: Pick<Servic
      */
     async settleFollowUp(input: FollowUpInput & { settlement: SettleByHandInput } & AtTime): Promise<OrderRecord> {
       const { id: order_id, settlement } = input;
-      const { to, details } = settlementOf(settlement, input.now);
+      const { to, details } = moveForManualOutcome(settlement, input.now);
       await settleByHand(db, { order_id, settlement, by: settledBy(settlement) }, (trx, order) =>
         recordFollowUpOutcome(trx, order, { ...input, amount: order.amount }, to, details),
       );

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { lastSettlement, openSettlements, recordSettlements, type OpenSettlements } from '../src/db/settlements';
-import { isOfTheProcessor } from '../src/domain/follow-up';
+import { isProcessorInitiated } from '../src/domain/follow-up';
 import { processorOrderId, transactionId } from '../src/ids';
 import type { Settlement } from '../src/processor/wire';
 import type { AtTime, Services } from './services';
@@ -32,6 +32,8 @@ export const settlementActivities = ({ db, processor }: Pick<Services, 'db' | 'p
 
 /** The transaction that the operation belongs to: of the payment, or of the follow-up order. */
 function ofTransaction({ operation, idempotency_key, transaction_id, follow_up_order_id, ...settlement }: Settlement) {
-  const order_id = isOfTheProcessor(operation) ? processorOrderId(transaction_id, idempotency_key) : follow_up_order_id;
+  const order_id = isProcessorInitiated(operation)
+    ? processorOrderId(transaction_id, idempotency_key)
+    : follow_up_order_id;
   return { ...settlement, transaction_id: order_id === undefined ? transaction_id : transactionId(order_id, 1) };
 }

@@ -57,7 +57,7 @@ export function webhookDeliveryActivities({
 
   async function load(id: DeliveryId): Promise<Delivery> {
     const delivery = await findDelivery(db, id);
-    if (delivery === undefined) throw new Error(`delivery ${deliveryWorkflowId(id)} is not there`);
+    if (delivery === undefined) throw new Error(`delivery ${deliveryWorkflowId(id)} does not exist`);
     return delivery;
   }
 

@@ -42,7 +42,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
     const { deliveries, status } = state.record;
     if (deliveries.length > 0) await startDeliveries(state);
     else if (!isFinal(ORDER_MOVES, status)) await pollOutcome(state);
-    else if (settlementIsInDoubt(state)) await verifySettlement(state);
+    else if (shouldVerifyManualOutcome(state)) await verifySettlement(state);
     else break;
   }
   await condition(allHandlersFinished);
@@ -65,7 +65,7 @@ class FollowUpState {
   firstAnswerKnown = false;
   /** The processor is to be asked now instead of later. */
   pollRequested = false;
-  /** The processor has nothing to say about a settlement by hand that this run does not know. */
+  /** This run has compared the outcome set by hand with the processor's. */
   settlementVerified = false;
   /** How often the processor was asked by schedule. */
   polls: number;
@@ -216,7 +216,7 @@ async function pollOutcome(state: FollowUpState): Promise<void> {
 }
 
 /** The processor may contradict what was settled by hand: it has news, or this run was started because it has. */
-function settlementIsInDoubt({ record, settlementVerified, pollRequested }: FollowUpState): boolean {
+function shouldVerifyManualOutcome({ record, settlementVerified, pollRequested }: FollowUpState): boolean {
   const last = record && lastTransaction(record);
   return last?.settled_by_hand === true && (pollRequested || !settlementVerified);
 }

@@ -1,6 +1,6 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { DeliveryId } from '../src/domain/delivery';
-import type { Settlement } from '../src/domain/outcome';
+import type { ManualOutcome } from '../src/domain/outcome';
 import type { DeliveryStatus } from '../src/domain/transitions';
 import type { NewFollowUp } from '../src/domain/follow-up';
 import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../src/domain/new-order';
@@ -130,7 +130,7 @@ export interface CancelOrderInput {
 }
 
 /** Input of settleByHand. */
-export interface SettleByHandInput extends Settlement {
+export interface SettleByHandInput extends ManualOutcome {
   /** The operator's name, for the audit trail. */
   operator: string;
   /** The transaction that is meant; absent: the order's last one. */

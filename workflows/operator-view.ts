@@ -13,7 +13,7 @@ export const SETTLE_BY_HAND =
   'The processor is asked first. If it contradicts the settlement later, an approval is given back, and anything else needs attention.';
 
 /** What an operator reads when an outcome has been missing for a day. */
-const OUTCOME_OVERDUE = 'the processor does not tell the outcome';
+const OUTCOME_OVERDUE = 'the processor has given no outcome for about a day';
 
 /**
  * Shows an order in the Web UI: status and attention as search attributes, the rest as details. `polls`: how often the

@@ -122,7 +122,7 @@ export class OrderState {
   }
 
   /** The processor may contradict a payment that an operator approved by hand. */
-  get settlementIsInDoubt(): boolean {
+  get shouldVerifyManualOutcome(): boolean {
     const last = this.record && lastTransaction(this.record);
     return this.pollRequested && last?.status === 'accepted' && last.settled_by_hand === true;
   }

@@ -26,7 +26,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
   while (state.record !== undefined) {
     if (workflowInfo().continueAsNewSuggested) await continueInNewRun(state);
     if (state.recordIsStale) await state.refreshRecord();
-    if (state.settlementIsInDoubt) await verifySettlement(state);
+    if (state.shouldVerifyManualOutcome) await verifySettlement(state);
     const step = nextStep(state.record, state.clock.now());
     if (step === 'finish') break;
     await STEPS[step](state);
@@ -124,7 +124,7 @@ async function holdAuthorization(state: OrderState): Promise<void> {
     return;
   }
   // Captures and voids, their outcomes, or news about a payment that was settled by hand.
-  const hasNews = () => state.hasChangedSince(record.version) || state.settlementIsInDoubt;
+  const hasNews = () => state.hasChangedSince(record.version) || state.shouldVerifyManualOutcome;
   if (isExpired(authorization.capture_ends_at, now)) return await condition(hasNews);
   await state.waits.until({ at: authorization.capture_ends_at, summary: 'until the capture window ends' }, hasNews);
 }

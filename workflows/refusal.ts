@@ -10,19 +10,19 @@ export function refusal({ error, value }: ServiceError): ApplicationFailure {
 
 const LENGTH_MAX = { reason: REASON_LENGTH_MAX, operator: 255 } as const;
 
-const ASKED = { reason: 'why', operator: 'who settles' } as const;
+const EXPECTED = { reason: 'a reason', operator: "the operator's name" } as const;
 
 /** Refuses an operator's input that is no settlement: it was typed by hand. */
 export function requireSettlement(input: SettleByHandInput): void {
   const { outcome, ...texts } = (input ?? {}) as Partial<Record<keyof SettleByHandInput, unknown>>;
   if (!SETTLED_OUTCOMES.some((one) => one === outcome)) {
-    throw refusal(validationError('outcome', 'Has to be approved or declined.'));
+    throw refusal(validationError('outcome', 'Expected approved or declined.'));
   }
   for (const field of ['reason', 'operator'] as const) {
     const text = texts[field];
     const length_max = LENGTH_MAX[field];
     if (typeof text !== 'string' || text.trim() === '' || text.length > length_max) {
-      throw refusal(validationError(field, `Has to say ${ASKED[field]}, in at most ${length_max} characters.`));
+      throw refusal(validationError(field, `Expected ${EXPECTED[field]}, 1 to ${length_max} characters.`));
     }
   }
 }

@@ -44,7 +44,7 @@ export class Waits {
     return await condition(isMet, milliseconds, { summary });
   }
 
-  /** Waits for no time, only until `isMet`. */
+  /** Waits until `isMet`, without a time limit. */
   async untilMet(isMet: () => boolean): Promise<void> {
     this.stop();
     await condition(isMet);

@@ -112,7 +112,7 @@ function contextOf<C extends Caller>(
   };
 }
 
-/** The answer as it is sent and, under an Idempotency-Key, kept; one that does not tell the outcome is not kept. */
+/** The answer as it is sent and, under an Idempotency-Key, kept; one that leaves the outcome unknown is not kept. */
 function replyOf(route: Route, result: unknown): Reply {
   if (route.success === 204) return { status: 204, body: null };
   if (!route.etag) return { status: route.success, body: result };

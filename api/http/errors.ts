@@ -47,7 +47,7 @@ export function answerErrors(
   show: (error: ServiceError, request: Request, response: Response) => void,
 ): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
-    const error = toServiceError(thrown);
+    const error = declaredErrorOf(thrown);
     if (isUnavailable(thrown)) {
       log.warn({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'the database did not answer');
     } else if (error === undefined) {
@@ -109,7 +109,7 @@ const BY_TYPE: Readonly<Record<string, [ErrorName, string]>> = {
 };
 
 /** `undefined` for an undeclared error. */
-function toServiceError(thrown: unknown): ServiceError | undefined {
+function declaredErrorOf(thrown: unknown): ServiceError | undefined {
   if (thrown instanceof ServiceError) return thrown;
   if (!(thrown instanceof Error)) return undefined;
   if (isUnavailable(thrown)) {

@@ -106,7 +106,7 @@ async function run(
   };
   const work = await prepare(is_repeat).catch((error: unknown) => {
     // A refusal before the work of a repeat says nothing about the first run.
-    if (is_repeat || isOfTheRequest(error)) throw error;
+    if (is_repeat || isRequestError(error)) throw error;
     const refusal = refusalToKeep(error);
     return () => Promise.resolve(refusal);
   });
@@ -146,11 +146,11 @@ export async function refuseTaken(keys: Pick<KeyStore, 'find'>, key: string): Pr
 const reused = () => new ServiceError('IdempotencyKeyReused', 'The Idempotency-Key came with another request before.');
 
 /** Refusals that depend only on the request; after the checks they depend on state, such as more than is left. */
-const OF_THE_REQUEST: readonly ErrorName[] = ['ValidationError', 'MissingInformationToCreateTransaction'];
+const REQUEST_ERRORS: readonly ErrorName[] = ['ValidationError', 'MissingInformationToCreateTransaction'];
 const NEVER_KEPT: readonly ErrorName[] = ['Unauthorized', 'IdempotencyKeyReused'];
 
-function isOfTheRequest(error: unknown): boolean {
-  return error instanceof ServiceError && OF_THE_REQUEST.includes(error.error);
+function isRequestError(error: unknown): boolean {
+  return error instanceof ServiceError && REQUEST_ERRORS.includes(error.error);
 }
 
 /** A refusal that is a key's final answer, as it is sent. Throws every other error again (rules 11.5). */

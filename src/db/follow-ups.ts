@@ -3,10 +3,10 @@ import {
   FOLLOW_UPS,
   amountChanges,
   amountToMove,
-  attentionTo,
+  followUpAttention,
   creditDebitOf,
-  givenUpAs,
-  isGivenUp,
+  statusAfterRelease,
+  isFullyReleased,
   movesReservedMoney,
   paymentMethodOf,
   type FollowUpKind,
@@ -146,7 +146,7 @@ export async function recordFollowUpOutcome(
     const money = { ...payment.money };
     for (const [column, change] of Object.entries(changes) as [keyof typeof changes, number][]) money[column] += change;
     if (movesReservedMoney(follow_up.kind)) await endAuthorization(trx, follow_up, money, details.now);
-    const attention = attentionTo(follow_up, to, money);
+    const attention = followUpAttention(follow_up, to, money);
     if (attention === undefined) return moved;
     await setAttention(trx, order.id, attention);
     return { ...moved, attention };
@@ -160,7 +160,7 @@ async function endAuthorization(
   money: TransactionMoney,
   now: number,
 ): Promise<void> {
-  if (!isGivenUp(money)) return;
+  if (!isFullyReleased(money)) return;
   const released = await queryRows(
     trx,
     `select 1 from orders
@@ -169,7 +169,7 @@ async function endAuthorization(
       original_order_id,
     },
   );
-  const to = givenUpAs(released.length > 0);
+  const to = statusAfterRelease(released.length > 0);
   const source = to === 'expired' ? 'service' : 'merchant';
   await moveOrder(
     trx,

@@ -1,5 +1,5 @@
 import { lastTransaction, type OrderRecord } from '../domain/order-record';
-import type { Settlement } from '../domain/outcome';
+import type { ManualOutcome } from '../domain/outcome';
 import type { TransactionStatus } from '../domain/transitions';
 import { recordChange, type Actor, type AuditRow } from './audit-trail';
 import { queryRows, type Database, type SqlTransaction } from './connection';
@@ -10,16 +10,16 @@ import { pageOf, type Page, type PageRequest } from './pages';
 
 const ACTION = 'transaction.settle';
 
-/** What the audit trail says of a settlement. */
-interface SettledTransaction extends Settlement {
+/** An outcome set by hand, as the audit trail records it. */
+interface ManualOutcomeDetails extends ManualOutcome {
   order_id: string;
   order_status: OrderRecord['status'];
   status: TransactionStatus;
 }
 
-/** A settlement by hand in the audit trail. */
-export interface SettlementEntry extends AuditRow {
-  after: SettledTransaction;
+/** The entry of the audit trail for an outcome set by hand. */
+export interface ManualOutcomeEntry extends AuditRow {
+  after: ManualOutcomeDetails;
 }
 
 /**
@@ -34,7 +34,7 @@ export async function settleByHand(
     by,
   }: {
     order_id: string;
-    settlement: Settlement;
+    settlement: ManualOutcome;
     by: { actor: Actor; request_id?: string | undefined };
   },
   move: (trx: SqlTransaction, order: OrderRecord) => Promise<OrderRecord>,
@@ -49,7 +49,7 @@ export async function settleByHand(
       object: { kind: 'transaction', id: lastTransaction(before)!.id },
       merchant_id,
       before: summaryOf(before),
-      after: { ...summaryOf(after), outcome, reason } satisfies SettledTransaction,
+      after: { ...summaryOf(after), outcome, reason } satisfies ManualOutcomeDetails,
     };
     await recordChange(trx, change, by, new Date());
   });
@@ -76,8 +76,8 @@ async function lockPaymentOf(trx: SqlTransaction, order_id: string): Promise<str
 }
 
 /** The settlement by hand of a transaction; `undefined` when there is none. */
-export async function findSettlementByHand(db: Database, transaction_id: string): Promise<SettlementEntry | undefined> {
-  const [entry] = await queryRows<SettlementEntry>(
+export async function findManualOutcome(db: Database, transaction_id: string): Promise<ManualOutcomeEntry | undefined> {
+  const [entry] = await queryRows<ManualOutcomeEntry>(
     db,
     'select * from audit_trail where object_id = :transaction_id and action = :action',
     { transaction_id, action: ACTION },

@@ -58,7 +58,7 @@ export function closingOf(
  * Whether nothing is left to wait for: the window is over, nothing is unanswered, and the service captures or releases
  * no more.
  */
-export function isClosed(authorization: Authorization, now: number): boolean {
+export function isWindowClosed(authorization: Authorization, now: number): boolean {
   return (
     isExpired(authorization.capture_ends_at, now) &&
     authorization.unanswered === 0 &&

@@ -96,14 +96,14 @@ export type OrderKind = 'payment' | FollowUpKind;
 export const FOLLOW_UP_KINDS = Object.keys(FOLLOW_UPS) as FollowUpKind[];
 
 /** What the processor does by itself, and the kind of order that records it. */
-export const OF_THE_PROCESSOR = { chargeback: 'chargeback', chargeback_reversal: 'reversal' } as const satisfies Record<
-  string,
-  FollowUpKind
->;
+export const PROCESSOR_INITIATED = {
+  chargeback: 'chargeback',
+  chargeback_reversal: 'reversal',
+} as const satisfies Record<string, FollowUpKind>;
 
 /** Whether the processor does the operation by itself. */
-export function isOfTheProcessor(operation: string): operation is keyof typeof OF_THE_PROCESSOR {
-  return Object.hasOwn(OF_THE_PROCESSOR, operation);
+export function isProcessorInitiated(operation: string): operation is keyof typeof PROCESSOR_INITIATED {
+  return Object.hasOwn(PROCESSOR_INITIATED, operation);
 }
 
 /** Whether the kind moves reserved money, and so goes through the payment's workflow. */
@@ -230,7 +230,7 @@ function whyNoRefund(money: TransactionMoney): string {
  * chargeback or, when a chargeback came while it was under way, by a refund. Or the processor refuses what the service
  * itself gives back or releases: nobody else will request it.
  */
-export function attentionTo(
+export function followUpAttention(
   { kind, requested_by }: Pick<FollowUpRequest, 'kind' | 'requested_by'>,
   to: TransactionStatus,
   money: TransactionMoney,
@@ -261,7 +261,13 @@ export function amountChanges(
 }
 
 /** Whether nothing of an authorization was captured and all of it is given up: then it ends. */
-export function isGivenUp({ capture_mode, status, amount, captured_amount, voided_amount }: TransactionMoney): boolean {
+export function isFullyReleased({
+  capture_mode,
+  status,
+  amount,
+  captured_amount,
+  voided_amount,
+}: TransactionMoney): boolean {
   return (
     capture_mode !== null &&
     status === 'accepted' &&
@@ -275,6 +281,6 @@ export function isGivenUp({ capture_mode, status, amount, captured_amount, voide
  * How such an authorization ends: `expired` when the service released some of it at the end of its window, else
  * `cancelled`.
  */
-export function givenUpAs(released_by_service: boolean): Ending {
+export function statusAfterRelease(released_by_service: boolean): Ending {
   return released_by_service ? 'expired' : 'cancelled';
 }

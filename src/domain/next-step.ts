@@ -1,4 +1,4 @@
-import { isClosed, openAuthorization } from './authorization';
+import { isWindowClosed, openAuthorization } from './authorization';
 import { isOutcomeOpen, shouldExpire, type OrderRecord } from './order-record';
 import { ORDER_MOVES, isFinal } from './transitions';
 
@@ -22,7 +22,7 @@ export function nextStep(order: OrderRecord, now: number): Step {
   if (order.deliveries.length > 0) return 'startDeliveries';
   if (isFinal(ORDER_MOVES, order.status)) {
     const authorization = openAuthorization(order);
-    return authorization === undefined || isClosed(authorization, now) ? 'finish' : 'holdAuthorization';
+    return authorization === undefined || isWindowClosed(authorization, now) ? 'finish' : 'holdAuthorization';
   }
   if (shouldExpire(order, now)) return 'expire';
   return isOutcomeOpen(order) ? 'pollOutcome' : 'awaitPayment';

@@ -112,13 +112,16 @@ export function planOutcome(order: OrderRecord, facts: ChargeOutcome): OutcomePl
   if (outcome === 'not_found') {
     if (!isOpen(status)) return { action: 'keep' };
     if (!isExpired(expires_at, Math.max(now, machine_now + order.clock_offset_ms))) return { action: 'send' };
-    return { action: 'move', ...settled(order, transaction, 'error', { source: 'service', now, result: 'failed' }) };
+    return {
+      action: 'move',
+      ...outcomeMove(order, transaction, 'error', { source: 'service', now, result: 'failed' }),
+    };
   }
   if (isEnding(status) || (outcome === 'unknown' && status !== 'new')) return { action: 'keep' };
 
   const { to, details } = outcomeOf(outcome, { now, clock_offset_ms: order.clock_offset_ms });
   const known = { ...details, transaction: { ...paid_with, ...details.transaction } };
-  if (to === 'accepted' || to === 'error') return { action: 'move', ...settled(order, transaction, to, known) };
+  if (to === 'accepted' || to === 'error') return { action: 'move', ...outcomeMove(order, transaction, to, known) };
   if (canMove(TRANSACTION_MOVES, status, to)) return { action: 'move', change: { transaction_id, to }, details: known };
   return to === 'pending' && status === 'pending' && isExpired(expires_at, now)
     ? { action: 'move', change: { ended: 'expired' }, details: { source: 'service', now } }
@@ -126,7 +129,7 @@ export function planOutcome(order: OrderRecord, facts: ChargeOutcome): OutcomePl
 }
 
 /** The move that gives a charge its outcome. */
-function settled(
+function outcomeMove(
   order: OrderRecord,
   { id: transaction_id, capture }: TransactionRecord,
   to: 'accepted' | 'error',
@@ -147,14 +150,14 @@ function settled(
 }
 
 /** The outcome that an operator sets by hand, where the processor will never give one (rules 10.14). */
-export interface Settlement {
+export interface ManualOutcome {
   outcome: (typeof SETTLED_OUTCOMES)[number];
   /** Why; recorded with the event. */
   reason: string;
 }
 
 /** What an operator's settlement does to a transaction, and what is recorded with it. `now` in epoch milliseconds. */
-export function settlementOf({ outcome, reason }: Settlement, now: number) {
+export function moveForManualOutcome({ outcome, reason }: ManualOutcome, now: number) {
   const details: MoveDetails = { source: 'operator', now, result: outcome, reason };
   return { to: outcome === 'approved' ? ('accepted' as const) : ('error' as const), details };
 }
@@ -163,14 +166,14 @@ export function settlementOf({ outcome, reason }: Settlement, now: number) {
  * The move of a charge that an operator settles; undefined when its outcome is not awaited any more. `now` in epoch
  * milliseconds.
  */
-export function planSettlement(
+export function planManualOutcome(
   order: OrderRecord,
-  { transaction_id, settlement, now }: { transaction_id: string; settlement: Settlement; now: number },
+  { transaction_id, settlement, now }: { transaction_id: string; settlement: ManualOutcome; now: number },
 ): PlannedMove | undefined {
   const last = lastTransaction(order);
   if (last?.id !== transaction_id || !awaitsOutcome(order)) return undefined;
-  const { to, details } = settlementOf(settlement, now);
-  return settled(order, last, to, details);
+  const { to, details } = moveForManualOutcome(settlement, now);
+  return outcomeMove(order, last, to, details);
 }
 
 /**

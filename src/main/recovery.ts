@@ -18,7 +18,7 @@ import { pingTemporal, type TemporalClient } from '../temporal/connect';
 import type { Workflows } from '../temporal/workflows';
 
 /** Rows changed in the last minute are left alone: their workflow is still at work. Milliseconds. */
-const SETTLE_MS = 60_000;
+const MIN_AGE_MS = 60_000;
 const EVERY_MS = 30_000;
 const PAGE = 1_000;
 /** A Temporal that does not answer must not delay the end of the process. Milliseconds. */
@@ -80,7 +80,7 @@ export class Recovery {
     const finished: Partial<Record<SourceName, SourceProgress>> = {};
     for (const name of SOURCE_NAMES) {
       const since = progress[name] ?? { checked_until: 0, round_until: null, position: null };
-      const round_until = since.round_until ?? now - SETTLE_MS;
+      const round_until = since.round_until ?? now - MIN_AGE_MS;
       if (round_until <= since.checked_until) continue;
       try {
         if (!(await this.checkAll(name, { ...since, round_until }))) break;

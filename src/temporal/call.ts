@@ -60,7 +60,7 @@ export async function callThenRead<View>(
     await client.withDeadline(deadline_at, () => sendUntil(deadline_at, call));
   } catch (error) {
     if (!isOutcomeUnknown(error) && !(error instanceof StillUnknown)) {
-      throw explained(toServiceError(error, subject), may_run_late);
+      throw explained(refusalOf(error, subject), may_run_late);
     }
     unknown = true;
   }
@@ -94,7 +94,7 @@ export async function updateOrRestart<Input, Started extends Workflow>(
   try {
     await client.workflow.getHandle(workflow_id).executeUpdate(definition, options);
   } catch (error) {
-    const startWorkflowOperation = isClosed(error) ? await restart() : undefined;
+    const startWorkflowOperation = isWorkflowClosed(error) ? await restart() : undefined;
     if (startWorkflowOperation === undefined) throw error;
     await client.workflow.executeUpdateWithStart(definition, { ...options, startWorkflowOperation });
   }
@@ -186,12 +186,12 @@ export async function unlessClosed(call: () => Promise<unknown>): Promise<void> 
   try {
     await call();
   } catch (error) {
-    if (!isClosed(error)) throw error;
+    if (!isWorkflowClosed(error)) throw error;
   }
 }
 
 /** Whether the workflow, or its update, is closed or unknown: nothing is under way any more. */
-export function isClosed(error: unknown): boolean {
+export function isWorkflowClosed(error: unknown): boolean {
   return error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError;
 }
 
@@ -207,7 +207,7 @@ export function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof WorkflowUpdateFailedError) {
     return error.cause instanceof ApplicationFailure && DROPPED.includes(error.cause.type ?? '');
   }
-  if (isClosed(error)) return false;
+  if (isWorkflowClosed(error)) return false;
   const status = grpcStatusOf(error);
   return status !== undefined && !MISTAKES.includes(status) && !REFUSED.includes(status);
 }
@@ -243,7 +243,7 @@ function explained(error: unknown, may_run_late: boolean): unknown {
  * A workflow's refusal as the ServiceError it threw; any other error as it is. So is a ServerError of a workflow, whose
  * text is for our log and not for merchants.
  */
-function toServiceError(error: unknown, subject: string): unknown {
+function refusalOf(error: unknown, subject: string): unknown {
   const refusal =
     error instanceof WorkflowUpdateFailedError &&
     (error.cause instanceof ActivityFailure ? error.cause.cause : error.cause);

@@ -27,7 +27,7 @@ import {
 } from '../../workflows/messages';
 import {
   callThenReadOrder,
-  isClosed,
+  isWorkflowClosed,
   signalOrStart,
   unlessClosed,
   type OrderRequest,
@@ -84,7 +84,7 @@ export class FollowUps {
       try {
         await this.startOrJoin(input, 'REJECT_DUPLICATE');
       } catch (error) {
-        if (!isClosed(error)) throw error;
+        if (!isWorkflowClosed(error)) throw error;
         // The first one was refused or is done: decide again only if it left no order.
         if ((await findOrderView(this.temporal.db, input.id)) === undefined) {
           await this.startOrJoin(input, 'ALLOW_DUPLICATE');
@@ -108,7 +108,7 @@ export class FollowUps {
       try {
         await settle();
       } catch (error) {
-        const order = isClosed(error) ? await findOrderView(this.temporal.db, order_id) : undefined;
+        const order = isWorkflowClosed(error) ? await findOrderView(this.temporal.db, order_id) : undefined;
         if (order === undefined || isFinal(ORDER_MOVES, order.status)) throw error;
         const [lost] = await openFollowUpsOf(this.temporal.db, [order_id]);
         await this.startOrPoll(lost!);
@@ -135,7 +135,7 @@ export class FollowUps {
     try {
       await this.temporal.client.workflow.getHandle(orderWorkflowId(order_id)).signal(processorAnswered);
     } catch (error) {
-      if (!isClosed(error)) throw error;
+      if (!isWorkflowClosed(error)) throw error;
       const settled = await findSettledFollowUp(this.temporal.db, order_id);
       if (settled !== undefined) await this.startOrPoll(settled);
     }

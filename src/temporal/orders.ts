@@ -28,7 +28,7 @@ import {
 } from '../../workflows/messages';
 import {
   callThenReadOrder,
-  isClosed,
+  isWorkflowClosed,
   isOutcomeUnknown,
   isRefusedByTemporal,
   retryUnderNewUpdateId,
@@ -86,7 +86,7 @@ export class Orders {
         try {
           await this.startOrJoin(input, update_id, 'REJECT_DUPLICATE');
         } catch (error) {
-          if (!isClosed(error)) throw error;
+          if (!isWorkflowClosed(error)) throw error;
           const order = await findOrderView(this.temporal.db, order_id);
           if (order !== undefined && (isFinal(ORDER_MOVES, order.status) || !may_run_late)) return;
           if (!may_run_late) throw unavailable();
@@ -139,7 +139,7 @@ export class Orders {
       try {
         await this.update(order_id, cancelOrder, { args: [input] });
       } catch (error) {
-        if (!isClosed(error)) throw error;
+        if (!isWorkflowClosed(error)) throw error;
         closed = true;
       }
     });
@@ -163,7 +163,7 @@ export class Orders {
     try {
       await this.handle(order_id).signal(processorAnswered);
     } catch (error) {
-      if (!isClosed(error)) throw error;
+      if (!isWorkflowClosed(error)) throw error;
       const order = await findOrderView(this.temporal.db, order_id);
       if (order?.kind !== 'payment' || (isFinal(ORDER_MOVES, order.status) && !isSettledByHand(order))) return;
       await this.temporal.client.workflow.signalWithStart<OrderWorkflow>(

@@ -24,7 +24,7 @@ import {
 } from '../../workflows/messages';
 import {
   callThenRead,
-  isClosed,
+  isWorkflowClosed,
   retryUnderNewUpdateId,
   signalOrStart,
   unlessClosed,
@@ -114,7 +114,7 @@ export class PaymentLinks {
       try {
         await this.update(payment_link_id, endPaymentLink, { args: [options] });
       } catch (error) {
-        if (!isClosed(error)) throw error;
+        if (!isWorkflowClosed(error)) throw error;
         closed = true;
       }
     });

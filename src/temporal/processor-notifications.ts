@@ -1,5 +1,5 @@
 import { findOrderView } from '../db/order-view';
-import { OF_THE_PROCESSOR, isOfTheProcessor } from '../domain/follow-up';
+import { PROCESSOR_INITIATED, isProcessorInitiated } from '../domain/follow-up';
 import { processorOrderId } from '../ids';
 import { callOnce, type TemporalAccess } from './call';
 import type { FollowUps } from './follow-ups';
@@ -33,8 +33,8 @@ export class ProcessorNotifications {
   async handle(notification: Notification, deadline_at: number): Promise<void> {
     const { operation, follow_up_order_id } = notification;
     await callOnce(this.temporal.client, deadline_at, async () => {
-      if (isOfTheProcessor(operation)) {
-        await this.record(OF_THE_PROCESSOR[operation], notification);
+      if (isProcessorInitiated(operation)) {
+        await this.record(PROCESSOR_INITIATED[operation], notification);
       } else if (follow_up_order_id !== undefined) {
         await this.follow_ups.requestPoll(follow_up_order_id);
       } else {

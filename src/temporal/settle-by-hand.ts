@@ -1,5 +1,5 @@
-import { findOrderOfTransaction, findSettlementByHand, type SettlementEntry } from '../db/settle-by-hand';
-import type { Settlement } from '../domain/outcome';
+import { findOrderOfTransaction, findManualOutcome, type ManualOutcomeEntry } from '../db/settle-by-hand';
+import type { ManualOutcome } from '../domain/outcome';
 import { isOpen } from '../domain/order';
 import { ServiceError } from '../errors';
 import type { TemporalAccess } from './call';
@@ -7,7 +7,7 @@ import type { FollowUps } from './follow-ups';
 import type { Orders } from './orders';
 
 /** What an operator at the command line settles. */
-export interface SettleRequest extends Settlement {
+export interface SettleRequest extends ManualOutcome {
   transaction_id: string;
   /** The name of the operator. */
   operator: string;
@@ -28,18 +28,18 @@ export class SettleByHand {
    * NotFound; Conflict when the outcome is not awaited, or was settled otherwise; ServiceUnavailable when nobody has
    * answered by `deadline_at` (epoch milliseconds).
    */
-  async settle(request: SettleRequest, deadline_at: number): Promise<SettlementEntry> {
+  async settle(request: SettleRequest, deadline_at: number): Promise<ManualOutcomeEntry> {
     const { db } = this.temporal;
     const { transaction_id } = request;
     const found = await findOrderOfTransaction(db, transaction_id);
     if (found === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
-    const earlier = await findSettlementByHand(db, transaction_id);
+    const earlier = await findManualOutcome(db, transaction_id);
     if (earlier !== undefined) return requireSame(earlier, request);
     if (!isOpen(found.status)) {
       throw new ServiceError('Conflict', `There is no outcome to settle. The transaction is ${found.status}.`);
     }
     const refusal = await this.send(found, request, deadline_at);
-    const entry = await findSettlementByHand(db, transaction_id);
+    const entry = await findManualOutcome(db, transaction_id);
     if (entry !== undefined) return requireSame(entry, request);
     throw (
       refusal ??
@@ -68,7 +68,7 @@ export class SettleByHand {
 }
 
 /** Throws Conflict when a transaction was settled otherwise than it is to be now. */
-function requireSame(entry: SettlementEntry, { outcome }: Settlement): SettlementEntry {
+function requireSame(entry: ManualOutcomeEntry, { outcome }: ManualOutcome): ManualOutcomeEntry {
   if (entry.after.outcome === outcome) return entry;
   throw new ServiceError(
     'Conflict',

@@ -111,7 +111,12 @@ describe('a follow-up order', () => {
 
 test.each<[string, OrderRecord, polls: number, string | undefined]>([
   ['nothing', anOrder('processing', ['processing']), 169, undefined],
-  ['an outcome that is missing for a day', anOrder('processing', ['processing']), 170, 'does not tell the outcome'],
+  [
+    'an outcome that is missing for a day',
+    anOrder('processing', ['processing']),
+    170,
+    'has given no outcome for about a day',
+  ],
   ['no longer, once it is known', anOrder('completed', ['accepted']), 170, undefined],
   ['what is recorded', { ...anOrder('completed', ['accepted']), attention: 'look here' }, 0, 'look here'],
 ])('attention: %s', (_title, order, polls, expected) => {

@@ -1,7 +1,7 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { findOrder } from '../../src/db/order-record';
 import { followUpIdempotencyKey } from '../../src/domain/follow-up';
-import type { Settlement } from '../../src/domain/outcome';
+import type { ManualOutcome } from '../../src/domain/outcome';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { createWorkflows } from '../../src/temporal/workflows';
 import { ATTENTION, orderWorkflowId, pollNow, settleByHand, type SettleByHandInput } from '../../workflows/messages';
@@ -34,7 +34,7 @@ afterEach(() => merchant.removeFaults());
 
 const REASON = 'Bank statement of 15 January, ticket 42';
 const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
-const settle = (order_id: string, outcome: Settlement['outcome'], reason = REASON) =>
+const settle = (order_id: string, outcome: ManualOutcome['outcome'], reason = REASON) =>
   handleOf(order_id).executeUpdate(settleByHand, { args: [{ outcome, reason, operator: 'Ada' }] });
 const refusalOf = (error: unknown) =>
   error instanceof WorkflowUpdateFailedError ? (error.cause as { type?: string }).type : String(error);
@@ -231,7 +231,7 @@ test('an outcome that is missing for a day needs attention, until it is known', 
   await executeFollowUp(world, refund);
   await world.env.sleep(26 * 60 * MINUTE);
   await until('it needs attention', async () => (await attentionOf(refund.id)) !== undefined);
-  expect(await attentionOf(refund.id)).toBe('the processor does not tell the outcome');
+  expect(await attentionOf(refund.id)).toBe('the processor has given no outcome for about a day');
   await merchant.removeFaults();
   await handleOf(refund.id).executeUpdate(pollNow);
   expect(await statusesOf(world, refund.id)).toBe('completed: accepted');

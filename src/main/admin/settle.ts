@@ -6,7 +6,7 @@ import { pageQuery } from '../../contract/manage/lists';
 import type { Input } from '../../contract/routes';
 import { idParam } from '../../contract/scalars';
 import type { Database } from '../../db/connection';
-import { listUnknownOutcomes, type SettlementEntry, type UnknownOutcome } from '../../db/settle-by-hand';
+import { listUnknownOutcomes, type ManualOutcomeEntry, type UnknownOutcome } from '../../db/settle-by-hand';
 import { REASON_LENGTH_MAX, SETTLED_OUTCOMES } from '../../domain/transaction';
 import type { Workflows } from '../../temporal/workflows';
 import type { CommandRoute } from './commands';
@@ -69,7 +69,7 @@ const presentUnknownOutcome = ({ since, polled_at, ...outcome }: UnknownOutcome)
 });
 
 /** `settled`: `now`, or `earlier` when there was nothing left to do. */
-const presentSettlement = (entry: SettlementEntry, request_id: string) => ({
+const presentSettlement = (entry: ManualOutcomeEntry, request_id: string) => ({
   transaction_id: entry.object_id,
   ...entry.after,
   settled: entry.request_id === request_id ? 'now' : 'earlier',

@@ -1,4 +1,4 @@
-import { closingOf, isClosed, openAuthorization, type Authorization } from '../../../src/domain/authorization';
+import { closingOf, isWindowClosed, openAuthorization, type Authorization } from '../../../src/domain/authorization';
 import type { Closing, OrderRecord, TransactionRecord } from '../../../src/domain/order-record';
 import type { TransactionStatus } from '../../../src/domain/transitions';
 
@@ -190,6 +190,6 @@ describe('rules 8.2 and 8.8: what the service does at the end of the window', ()
   ])('%s', (_rule, over, now, done, closing, closed) => {
     const authorization = anAuthorization({ ...over, closings: closings(done) });
     const found = closingOf(authorization, now);
-    expect([found && `${found.kind} ${found.amount}`, isClosed(authorization, now)]).toEqual([closing, closed]);
+    expect([found && `${found.kind} ${found.amount}`, isWindowClosed(authorization, now)]).toEqual([closing, closed]);
   });
 });

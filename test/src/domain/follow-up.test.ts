@@ -4,11 +4,11 @@ import {
   FOLLOW_UP_KINDS,
   amountChanges,
   amountToMove,
-  attentionTo,
+  followUpAttention,
   creditDebitOf,
   followUpIdempotencyKey,
-  givenUpAs,
-  isGivenUp,
+  statusAfterRelease,
+  isFullyReleased,
   paymentMethodOf,
   type FollowUpKind,
   type RequestedBy,
@@ -254,7 +254,7 @@ describe('what is flagged for the operator: a sum over captured, on the order th
     ['void', 'merchant', 'error', anAuthorization(), false],
     ['capture', 'service', 'error', anAuthorization(), false],
   ])('%s by the %s → %s', (kind, requested_by, to, money, expected) => {
-    expect(attentionTo({ kind, requested_by }, to, money) !== undefined).toBe(expected);
+    expect(followUpAttention({ kind, requested_by }, to, money) !== undefined).toBe(expected);
   });
 });
 
@@ -272,10 +272,10 @@ describe('an authorization of which nothing is left (rules 8.11)', () => {
     ['a sale', aSale(), false],
     ['it has ended already', anAuthorization({ status: 'cancelled', voided_amount: 100 }), false],
   ])('%s', (_rule, money, given_up) => {
-    expect(isGivenUp(money)).toBe(given_up);
+    expect(isFullyReleased(money)).toBe(given_up);
   });
 
   test('on request it is cancelled; released at the end of its window it has expired', () => {
-    expect([givenUpAs(false), givenUpAs(true)]).toEqual(['cancelled', 'expired']);
+    expect([statusAfterRelease(false), statusAfterRelease(true)]).toEqual(['cancelled', 'expired']);
   });
 });

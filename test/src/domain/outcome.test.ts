@@ -4,7 +4,7 @@ import {
   contradictionOf,
   outcomeOf,
   planOutcome,
-  planSettlement,
+  planManualOutcome,
   type ChargeOutcome,
   type ProcessorResult,
 } from '../../../src/domain/outcome';
@@ -162,7 +162,7 @@ describe('rules 8.1: an approval', () => {
 
 describe('rules 10.14: an operator settles an outcome', () => {
   const settle = (order: OrderRecord, outcome: 'approved' | 'declined', now = 100) =>
-    planSettlement(order, { transaction_id: 't1', settlement: { outcome, reason: 'why' }, now });
+    planManualOutcome(order, { transaction_id: 't1', settlement: { outcome, reason: 'why' }, now });
 
   test.each<[TransactionStatus, Partial<OrderRecord>, boolean]>([
     ['processing', {}, true],
