@@ -1,6 +1,5 @@
 import { insertFollowUp, openFollowUps } from '../src/db/follow-ups';
-import { insertOrder, insertTransaction } from '../src/db/insert-order';
-import { isLate } from '../src/db/in-time';
+import { beginAttempt, insertOrder } from '../src/db/insert-order';
 import { moveAsPlanned, moveOrder } from '../src/db/move-order';
 import { findOrder, loadOrder } from '../src/db/order-record';
 import { findPayment, recordPoll, type Payment } from '../src/db/transactions';
@@ -17,7 +16,7 @@ import {
 import { isOutcomeMissing, planOutcome, type ChargeOutcome } from '../src/domain/outcome';
 import { chargeIdempotencyKey, type EventSource } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
-import { preconditionFailed, tooLate } from '../src/errors';
+import { preconditionFailed } from '../src/errors';
 import { closingOrderId, transactionId } from '../src/ids';
 import type { Operation } from '../src/processor/wire';
 import type { CaptureOrVoidInput, CreateOrderInput, SubmitPaymentInput, TransactionInput } from '../workflows/messages';
@@ -97,16 +96,6 @@ export function orderActivities({
     return await moveAsPlanned(db, moved, move);
   }
 
-  /**
-   * The row of an announced attempt does not show whether it was charged in time, so the processor is asked. Throws
-   * ServiceUnavailable when it was not.
-   */
-  async function requireSent(transaction_id: string): Promise<void> {
-    const sent = await processor.findOperation(chargeIdempotencyKey(transaction_id));
-    if (sent === 'not_found') throw tooLate();
-    if (sent === 'unknown') throw new Error('the processor does not say whether the attempt was charged');
-  }
-
   /** Starts a workflow for every open capture and void of the payment that has none. Returns the payment order. */
   async function startOpenFollowUps(original_order_id: string): Promise<OrderRecord> {
     for (const open of await openFollowUps(db, original_order_id)) await workflows.follow_ups.start(open);
@@ -149,19 +138,14 @@ export function orderActivities({
       const { transaction, project_id, is_test, now, not_after } = input;
       const announced = input.order.transactions.find((one) => one.attempt === transaction.attempt);
       const id = announced?.id ?? transaction.id;
-      const order = announced
-        ? await loadOrder(db, input.order.id)
-        : await insertTransaction(db, input.order, withoutPeriod(transaction), {
-            created: now,
-            expires_at: transactionExpiresAt({
-              order_expires_at: input.order.expires_at,
-              created: now,
-              period: transaction.period,
-            }),
-            not_after,
-          });
+      const expires_at = transactionExpiresAt({
+        order_expires_at: input.order.expires_at,
+        created: now,
+        period: transaction.period,
+      });
+      const times = { created: now, expires_at, not_after };
+      const order = await beginAttempt(db, input.order, { ...withoutPeriod(transaction), id }, times);
       if (transactionOf(order, id)?.status !== 'new') return order;
-      if (announced && isLate(not_after)) await requireSent(id);
       const { payment_method_details, capture_mode = null, receiver_account_token = null } = transaction;
       const payment = {
         transaction_id: id,

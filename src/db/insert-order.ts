@@ -1,4 +1,4 @@
-import type { OrderRecord, TransactionRecord } from '../domain/order-record';
+import { transactionOf, type OrderRecord, type TransactionRecord } from '../domain/order-record';
 import type { NewOrder, NewTransaction } from '../domain/new-order';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, linkRefusal } from '../domain/payment-link';
 import { PAYMENT_LINK_MOVES, statusesBefore, type OrderStatus } from '../domain/transitions';
@@ -79,6 +79,7 @@ const TRANSACTION_COLUMNS = columns<ReturnType<typeof transactionRow>>({
   capture_period: true,
   receiver_account_token: true,
   status: true,
+  charge_began: true,
   expiration_period: true,
   expires_at: true,
   created: true,
@@ -106,12 +107,12 @@ function newTransactionRecord(
 function transactionRow(
   transaction: NewTransaction,
   order: { id: string; amount: number; currency: string },
-  method_chosen_by: 'merchant' | 'customer',
+  begun: { method_chosen_by: 'merchant' | 'customer'; charge_began: boolean },
   times: { created: number; expires_at: number },
 ) {
   return {
     ...transaction,
-    method_chosen_by,
+    ...begun,
     order_id: order.id,
     amount: order.amount,
     currency: order.currency,
@@ -176,7 +177,12 @@ export async function insertOrder(
       order: JSON.stringify(orderRow(order, payment_link, details)),
       transaction: JSON.stringify(
         transaction
-          ? transactionRow(transaction, order, source, { created, expires_at: details.transaction_expires_at })
+          ? transactionRow(
+              transaction,
+              order,
+              { method_chosen_by: source, charge_began: false },
+              { created, expires_at: details.transaction_expires_at },
+            )
           : {},
       ),
       created: toIsoTime(created),
@@ -221,23 +227,24 @@ async function refuseLinkAttempt(db: Database, payment_link_id: string, now: num
 }
 
 /**
- * Adds a payment attempt to an order that is still as `order` describes it; a newer version that only changed fields
- * (updateOrder) does not matter. Returns the order with it. Repeat-safe: an existing attempt stays as it is. Throws
- * ServiceUnavailable as insertOrder does.
+ * Begins a payment attempt of an order that is still as `order` describes it, before its charge is sent: adds its
+ * transaction, or notes in the one that came with the order what it is paid with. A newer version that only changed
+ * fields (updateOrder) does not matter. Returns the order with it. Repeat-safe: an attempt that began stays as it is.
+ * Throws ServiceUnavailable when it has not begun and `not_after` has passed.
  */
-export async function insertTransaction(
+export async function beginAttempt(
   db: Database,
   order: OrderRecord,
   transaction: NewTransaction,
   times: { created: number; expires_at: number; not_after?: number | undefined },
 ): Promise<OrderRecord> {
-  const [result] = await queryPrepared<{ inserted: number }>(
+  const [result] = await queryPrepared<{ begun: number }>(
     db,
-    'insert transaction',
+    'begin attempt',
     `with locked as (
        select id from orders
        where id = :order_id and version = :version
-         and not exists (select 1 from transactions where id = :transaction_id)
+         and not exists (select 1 from transactions where id = :transaction_id and (charge_began or status <> 'new'))
        for update
      ), o as (
        -- Asked once the row is ours, not before: waiting for it may have taken long.
@@ -246,42 +253,44 @@ export async function insertTransaction(
        returning orders.id
      ), t as (
        insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
+       on conflict (id) do update set
+         charge_began = true,
+         modified = excluded.modified,
+         payment_method = excluded.payment_method,
+         payment_method_brand = coalesce(excluded.payment_method_brand, transactions.payment_method_brand),
+         payment_method_details = coalesce(excluded.payment_method_details, transactions.payment_method_details)
        returning id
      ), e as (
        insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
        select id, 1, 'new', 'customer', :created, :created from t
+       on conflict do nothing
      )
-     select count(*) as inserted from t`,
+     select count(*) as begun from t`,
     {
       order_id: order.id,
       version: order.version,
       transaction_id: transaction.id,
       transaction: JSON.stringify(
-        transactionRow(
-          transaction,
-          { id: order.id, amount: order.amount, currency: order.currency },
-          'customer',
-          times,
-        ),
+        transactionRow(transaction, order, { method_chosen_by: 'customer', charge_began: true }, times),
       ),
       created: toIsoTime(times.created),
       not_after: times.not_after ?? null,
     },
   );
-  if (result?.inserted !== 1) {
-    const current = await loadOrder(db, order.id);
-    if (current.version === order.version && !current.transactions.some((one) => one.id === transaction.id)) {
-      throw tooLate();
-    }
-    const onlyFieldsChanged =
-      current.version !== order.version && current.moves === order.moves && statusesOf(current) === statusesOf(order);
-    return onlyFieldsChanged ? await insertTransaction(db, current, transaction, times) : current;
+  const there = transactionOf(order, transaction.id);
+  if (result?.begun === 1) {
+    const begun = { ...(there ?? newTransactionRecord(transaction, times.expires_at)), charge_began: true as const };
+    const others = order.transactions.filter((one) => one !== there);
+    return { ...order, version: order.version + 1, transactions: [...others, begun] };
   }
-  return {
-    ...order,
-    version: order.version + 1,
-    transactions: [...order.transactions, newTransactionRecord(transaction, times.expires_at)],
-  };
+  const current = await loadOrder(db, order.id);
+  if (current.version === order.version && !hasBegun(transactionOf(current, transaction.id))) throw tooLate();
+  const onlyFieldsChanged =
+    current.version !== order.version && current.moves === order.moves && statusesOf(current) === statusesOf(order);
+  return onlyFieldsChanged ? await beginAttempt(db, current, transaction, times) : current;
 }
+
+const hasBegun = (transaction: TransactionRecord | undefined) =>
+  transaction?.charge_began === true || (transaction !== undefined && transaction.status !== 'new');
 
 const statusesOf = ({ status, transactions }: OrderRecord) => [status, ...transactions.map((one) => one.status)].join();

@@ -18,6 +18,7 @@ interface OrderRow extends Omit<
 
 interface TransactionRow extends Reservation {
   id: string;
+  charge_began: boolean;
   settled_by_hand: boolean;
   attempt: number;
   expires_at: string | null;
@@ -48,6 +49,7 @@ export async function findOrder(db: Database, order_id: string): Promise<OrderRe
        (select json_build_object('id', l.id, 'expires_at', l.expires_at)
         from payment_links l where l.id = o.related_payment_link_id) as payment_link,
        (select json_agg(json_build_object('id', t.id, 'attempt', t.attempt, 'status', t.status,
+                 'charge_began', t.charge_began,
                  'settled_by_hand', exists (
                    select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator'),
                  'expires_at', t.expires_at, 'poll_at', t.poll_at, 'amount', t.amount,
@@ -86,11 +88,12 @@ export async function loadOrder(db: Database, order_id: string): Promise<OrderRe
 }
 
 function transactionOf(row: TransactionRow): TransactionRecord {
-  const { id, attempt, status, settled_by_hand, expires_at, poll_at, capture_mode } = row;
+  const { id, attempt, status, charge_began, settled_by_hand, expires_at, poll_at, capture_mode } = row;
   return {
     id,
     attempt,
     status,
+    ...(charge_began && { charge_began }),
     ...(settled_by_hand && { settled_by_hand }),
     expires_at: epochOf(expires_at),
     ...(poll_at !== null && { poll_at: Date.parse(poll_at) }),

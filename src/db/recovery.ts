@@ -15,8 +15,8 @@ import { CLOCK_OFFSET, clockOffset, ordersOfClock } from './sandbox-clocks';
 export interface OrderCheck {
   order_id: string;
   project_id: string;
-  /** Its last attempt has no outcome yet: the request that makes it may still be running. */
-  is_charging: boolean;
+  /** The request that creates it and charges its card token may still be running. */
+  is_being_created: boolean;
 }
 
 /** A payment link. */
@@ -85,9 +85,7 @@ const CLOCK_IS_AWAITED = `(
       or exists (select 1 from late_approval_watches w where w.transaction_id = t.id))))`;
 
 const ORDER = {
-  columns: `o.id as order_id, o.project_id, coalesce((
-    select last.status = 'new' from transactions last where last.order_id = o.id order by last.attempt desc limit 1
-  ), false) as is_charging`,
+  columns: `o.id as order_id, o.project_id, o.charged_by = 'token' and o.status = 'new' as is_being_created`,
   key: 'o.id::text',
 };
 
@@ -97,7 +95,7 @@ const SOURCES: { [Name in SourceName]: Source } = {
   attempts: {
     ...ORDER,
     from: `orders o where o.kind = 'payment' and o.status in ${OPEN} and exists (
-      select 1 from transactions t where t.order_id = o.id and (t.status <> 'new' or o.charged_by = 'token')
+      select 1 from transactions t where t.order_id = o.id and (t.status <> 'new' or t.charge_began or o.charged_by = 'token')
     )`,
     at: 'o.modified',
     is_repeated: false,

@@ -19,7 +19,7 @@ export interface OrderChanges {
  *
  * The order's workflow is not involved, as it holds none of these fields. The version grows so that readers notice; a
  * move or payment attempt planned from the version before is refused by its own guard, reads the order and is planned
- * again (moveOrder, insertTransaction).
+ * again (moveOrder, beginAttempt).
  */
 export async function updateOrder(
   db: Database,

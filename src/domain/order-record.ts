@@ -7,6 +7,8 @@ export interface TransactionRecord {
   id: string;
   attempt: number;
   status: TransactionStatus;
+  /** The customer's charge may have been sent; absent otherwise, and with a card token. */
+  charge_began?: true;
   /** An operator settled its outcome by hand; absent otherwise. */
   settled_by_hand?: true;
   /** End of the time for paying. */
@@ -105,12 +107,13 @@ export function withPollAt(order: OrderRecord, transaction_id: string, poll_at: 
 }
 
 /**
- * Whether the order waits for the outcome of a charge: the processor has not given it or, with a card token, the worker
- * may have died before writing it.
+ * Whether the order waits for the outcome of a charge: the processor has not given it, or the worker may have died
+ * before writing it. A card token is charged as soon as its order is written.
  */
 export function awaitsOutcome(order: OrderRecord): boolean {
   const last = lastTransaction(order);
-  return last?.status === 'processing' || (last?.status === 'new' && order.charged_by === 'token');
+  const charge_began = order.charged_by === 'token' || last?.charge_began === true;
+  return last?.status === 'processing' || (last?.status === 'new' && charge_began);
 }
 
 /**

@@ -170,9 +170,9 @@ function handlersOf({
   sandbox_clocks,
 }: Services['workflows']): Handlers {
   // First check: signal, so that a running workflow reads the record. Later checks: only start a missing workflow.
-  // While a charge runs, never signal.
+  // While a creation may run, never signal.
   const continueOrder = ({ row, is_first }: { row: OrderCheck; is_first: boolean }) =>
-    is_first && !row.is_charging ? orders.resume(row) : orders.start(row);
+    is_first && !row.is_being_created ? orders.resume(row) : orders.start(row);
   return {
     attempts: continueOrder,
     expired_orders: continueOrder,

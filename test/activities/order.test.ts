@@ -234,28 +234,32 @@ describe('chargeAttempt', () => {
     expect((await activities.chargeAttempt({ ...late, not_after: Date.now() + MINUTE })).status).toBe('completed');
   });
 
-  test('a late attempt that was announced, while the processor does not say whether it was charged: tried again, as "nothing was charged" may be false', async () => {
-    const order = await aStoredOrder(database.db);
-    const input = { ...(await payment(order.id, 1)), order };
-    await expect(killedAtTheCharge().chargeAttempt(input)).rejects.toThrow('killed');
-    const late = { ...input, not_after: Date.now() - 1 };
-    const failure: unknown = await deaf()
-      .chargeAttempt(late)
-      .catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(Error);
-    expect(failure).not.toHaveProperty('nonRetryable', true);
-    expect((await activities.chargeAttempt(late)).status).toBe('completed');
-    // Once its outcome is there, nobody has to be asked.
-    expect((await deaf().chargeAttempt(late)).status).toBe('completed');
-  });
-
-  test('a late attempt that was announced and that the processor knows goes on: it had begun in time', async () => {
+  test('a late attempt that was announced and that had begun in time goes on', async () => {
     const order = await aStoredOrder(database.db);
     const input = { ...(await payment(order.id, 1)), order };
     await expect(killedAtTheCharge().chargeAttempt(input)).rejects.toThrow('killed');
     expect((await activities.chargeAttempt({ ...input, not_after: Date.now() - 1 })).status).toBe('completed');
     expect(await merchant.ledger(order.id)).toEqual([expect.objectContaining({ requests: 2, result: 'approved' })]);
   });
+
+  test.each<[string, { transaction?: false }]>([
+    ['announced', {}],
+    ['added by the customer', { transaction: false }],
+  ])(
+    'killed before the charge was sent: an attempt that was %s is charged to the same card',
+    async (_title, options) => {
+      const order = await aStoredOrder(database.db, options);
+      const input = { ...(await payment(order.id, 1)), order };
+      const killed = withProcessor({ execute: () => Promise.reject(new Error('killed')) });
+      await expect(killed.chargeAttempt(input)).rejects.toThrow('killed');
+      const begun = (await findOrder(database.db, order.id))!;
+      expect(begun.transactions).toEqual([expect.objectContaining({ status: 'new', charge_began: true })]);
+      const { id: transaction_id } = input.transaction;
+      const asked = { order: begun, transaction_id, now: NOW + MINUTE, poll_at: NOW + 2 * MINUTE };
+      expect((await activities.pollCharge(asked)).status).toBe('completed');
+      expect(await merchant.ledger(order.id)).toEqual([expect.objectContaining({ requests: 1, result: 'approved' })]);
+    },
+  );
 });
 
 describe('pollCharge', () => {

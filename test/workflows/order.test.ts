@@ -1,6 +1,6 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { insertTransaction } from '../../src/db/insert-order';
+import { beginAttempt } from '../../src/db/insert-order';
 import { moveOrder } from '../../src/db/move-order';
 import { loadOrder } from '../../src/db/order-record';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
@@ -278,13 +278,13 @@ describe('what the processor approved all the same is given back', () => {
     const record = await loadOrder(world.database.db, order.id);
     const id = transactionIdOf(order.id, 2);
     const end = await endOf(order);
-    await insertTransaction(world.database.db, record, aTransaction(order.id, { id, attempt: 2 }), {
+    await beginAttempt(world.database.db, record, aTransaction(order.id, { id, attempt: 2 }), {
       created: await world.now(),
       expires_at: end,
     });
     await sleepUntil(world, end);
     // No waiting for a result here: time would go on to the question it is about.
-    await becomes(order, 'expired: error expired');
+    await becomes(order, 'expired: error error');
     await until('its workflow is over', async () => (await order.handle.describe()).status.name === 'COMPLETED');
     // Now it arrives.
     const vaulted = await world.processor.vaultCard({
@@ -310,7 +310,7 @@ describe('what the processor approved all the same is given back', () => {
     );
     await pass(16 * MINUTE);
     await until('the reversal', async () => (await given(order)).includes('reversal completed'));
-    expect(await statusesOfOrder(order)).toBe('expired: error expired');
+    expect(await statusesOfOrder(order)).toBe('expired: error error');
   });
 });
 

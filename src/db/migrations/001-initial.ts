@@ -287,6 +287,9 @@ export async function up(knex: Knex): Promise<void> {
       expires_at timestamptz,
       status text not null
         check (status in ('new', 'pending', 'processing', 'accepted', 'error', 'cancelled', 'expired')),
+      -- On an attempt of the hosted page: written before its charge is sent, so that from then on the processor may know
+      -- it. The charge of a card token begins with its order (charged_by).
+      charge_began boolean not null default false,
       -- Confirmed amounts only grow. Amounts that were requested from the processor and not answered have columns of
       -- their own, so that no money is requested twice.
       captured_amount bigint not null default 0,
@@ -319,6 +322,7 @@ export async function up(knex: Knex): Promise<void> {
       unique (order_id, attempt),
       check ((polls = 0) = (polled_at is null)),
       check ((original_transaction_id is null) = (method_chosen_by is not null)),
+      check (not charge_began or original_transaction_id is null),
       check (captured_amount between 0 and amount),
       check (captured_amount = 0 or status = 'accepted'),
       check (captured_amount + voided_amount + capture_pending_amount + void_pending_amount <= amount),

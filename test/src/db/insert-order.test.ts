@@ -1,4 +1,4 @@
-import { insertOrder, insertTransaction } from '../../../src/db/insert-order';
+import { insertOrder, beginAttempt } from '../../../src/db/insert-order';
 import { moveOrder } from '../../../src/db/move-order';
 import { findOrder } from '../../../src/db/order-record';
 import { findOrderView } from '../../../src/db/order-view';
@@ -43,13 +43,13 @@ describe('insertOrder', () => {
   });
 });
 
-describe('insertTransaction', () => {
+describe('beginAttempt', () => {
   const times = { created: NOW, expires_at: NOW + 1 };
 
   test('twice at once is one attempt', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
     const attempt = aTransaction(order.id);
-    const records = await Promise.all([1, 2, 3].map(() => insertTransaction(database.db, order, attempt, times)));
+    const records = await Promise.all([1, 2, 3].map(() => beginAttempt(database.db, order, attempt, times)));
     expect(new Set(records.map(({ version }) => version))).toEqual(new Set([1]));
     const { transactions } = await view(order.id);
     expect(transactions.map(({ events }) => events.map(({ event, source }) => [event, source]))).toEqual([
@@ -57,10 +57,28 @@ describe('insertTransaction', () => {
     ]);
   });
 
+  test('one that came with the order keeps its event and its times, and is then paid as the customer chose', async () => {
+    const order = await aStoredOrder(database.db, { transaction: { payment_method: 'apple-pay' } });
+    const attempt = aTransaction(order.id, { payment_method_details: { vault_token: 'first' } });
+    const other = aTransaction(order.id, { payment_method_details: { vault_token: 'second' } });
+    const record = await beginAttempt(database.db, order, attempt, times);
+    expect(record).toEqual(await findOrder(database.db, order.id));
+    expect(record.transactions).toEqual([{ ...order.transactions[0], charge_began: true }]);
+    // Of two at once, and again from an order that was read before.
+    expect(await beginAttempt(database.db, order, other, times)).toEqual(record);
+    const [transaction] = (await view(order.id)).transactions;
+    expect(transaction).toMatchObject({
+      payment_method: 'credit-card',
+      payment_method_details: { vault_token: 'first' },
+      method_chosen_by: 'merchant',
+      events: [expect.objectContaining({ source: 'merchant' })],
+    });
+  });
+
   test('not to an order that changed meanwhile', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
     await moveOrder(database.db, order, { ended: 'cancelled' }, { source: 'customer', now: NOW });
-    const after = await insertTransaction(database.db, order, aTransaction(order.id), times);
+    const after = await beginAttempt(database.db, order, aTransaction(order.id), times);
     expect([after.status, after.transactions]).toEqual(['cancelled', []]);
   });
 });
@@ -71,7 +89,7 @@ describe('surface 10: past not_after nothing is written', () => {
   const insert = (order: ReturnType<typeof anOrder>, not_after?: number) =>
     insertOrder(database.db, order, aTransaction(order.id), { ...times, not_after });
   const attempt = (order: OrderRecord, not_after?: number, n = 1) =>
-    insertTransaction(database.db, order, aTransaction(order.id, { attempt: n }), {
+    beginAttempt(database.db, order, aTransaction(order.id, { attempt: n }), {
       created: NOW,
       expires_at: NOW + 1,
       not_after,
@@ -113,6 +131,14 @@ describe('surface 10: past not_after nothing is written', () => {
     const record = await attempt(order, Date.now() + 10_000);
     expect(await attempt(order, Date.now() - 1)).toEqual(record);
     expect(await counts(order.id)).toEqual([1, 1]);
+  });
+
+  test('an attempt that came with the order: the same', async () => {
+    const order = await aStoredOrder(database.db);
+    await expect(attempt(order, Date.now() - 1)).rejects.toMatchObject(tooLate);
+    expect(await findOrder(database.db, order.id)).toEqual(order);
+    const record = await attempt(order, Date.now() + 10_000);
+    expect(await attempt(order, Date.now() - 1)).toEqual(record);
   });
 
   test.each([

@@ -1,4 +1,4 @@
-import { insertTransaction } from '../../../src/db/insert-order';
+import { beginAttempt } from '../../../src/db/insert-order';
 import { moveOrder } from '../../../src/db/move-order';
 import { findOrder } from '../../../src/db/order-record';
 import { findOrderView } from '../../../src/db/order-view';
@@ -92,7 +92,7 @@ describe('moveOrder: the one function that moves', () => {
     );
     expect([declined.status, declined.deliveries]).toEqual(['processing', [1]]);
     const times = { created: NOW, expires_at: NOW + 1 };
-    const again = await insertTransaction(database.db, declined, aTransaction(order.id, { attempt: 2 }), times);
+    const again = await beginAttempt(database.db, declined, aTransaction(order.id, { attempt: 2 }), times);
     const declinedAgain = await moveOrder(
       database.db,
       again,

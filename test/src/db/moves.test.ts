@@ -1,5 +1,5 @@
 import { cancelOrder, voidTransaction } from '../../../src/client';
-import { insertTransaction } from '../../../src/db/insert-order';
+import { beginAttempt } from '../../../src/db/insert-order';
 import { moveOrder } from '../../../src/db/move-order';
 import { findOrder, loadOrder } from '../../../src/db/order-record';
 import { ForbiddenMove, planMove, type Change, type Move } from '../../../src/domain/move';
@@ -65,15 +65,10 @@ type Step = TransactionStatus | 'next attempt' | `order ${Ending}`;
 async function take(order: OrderRecord, step: Step): Promise<OrderRecord> {
   const { id: order_id } = order;
   if (step === 'next attempt') {
-    return await insertTransaction(
-      database.db,
-      order,
-      aTransaction(order_id, { attempt: order.transactions.length + 1 }),
-      {
-        created: NOW,
-        expires_at: order.expires_at,
-      },
-    );
+    return await beginAttempt(database.db, order, aTransaction(order_id, { attempt: order.transactions.length + 1 }), {
+      created: NOW,
+      expires_at: order.expires_at,
+    });
   }
   if (step === 'order cancelled' || step === 'order expired') {
     return await moveOrder(database.db, order, { ended: step === 'order cancelled' ? 'cancelled' : 'expired' }, by);

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { queryRows } from '../../../src/db/connection';
 import { insertFollowUp } from '../../../src/db/follow-ups';
-import { insertTransaction } from '../../../src/db/insert-order';
+import { beginAttempt } from '../../../src/db/insert-order';
 import { moveOrder } from '../../../src/db/move-order';
 import {
   SOURCE_NAMES,
@@ -98,10 +98,17 @@ describe('orders', () => {
       'a further attempt after a decline',
       async () => {
         const declined = await attempted('error');
-        return await insertTransaction(database.db, declined, aTransaction(declined.id, { attempt: 2 }), {
+        return await beginAttempt(database.db, declined, aTransaction(declined.id, { attempt: 2 }), {
           created: NOW,
           expires_at: LATER,
         });
+      },
+    ],
+    [
+      'an attempt of the hosted page that began',
+      async () => {
+        const order = await aStoredOrder(database.db);
+        return await beginAttempt(database.db, order, aTransaction(order.id), { created: NOW, expires_at: LATER });
       },
     ],
     ['charged at once, and nobody knows what came of it', () => aStoredOrder(database.db, BY_TOKEN)],
@@ -176,17 +183,11 @@ describe('orders', () => {
     ]);
   });
 
-  test('an order whose charge is under way says so', async () => {
-    const charging = (order: OrderRecord) =>
-      due('attempts').then((found) => found.find(({ row }) => row.order_id === order.id)!.row);
-    const by_token = await aStoredOrder(database.db, BY_TOKEN);
-    const declined = await attempted('error');
-    expect([(await charging(by_token)).is_charging, (await charging(declined)).is_charging]).toEqual([true, false]);
-    await insertTransaction(database.db, declined, aTransaction(declined.id, { attempt: 2 }), {
-      created: NOW,
-      expires_at: LATER,
-    });
-    expect((await charging(declined)).is_charging).toBe(true);
+  test('an order that may still be created and charged by its token says so', async () => {
+    await aStoredOrder(database.db, BY_TOKEN);
+    await attempted('error');
+    const found = await due('attempts');
+    expect(found.map(({ row }) => `${row.is_being_created}`).toSorted()).toEqual(['false', 'true']);
   });
 
   test.each<[SourceName, () => Promise<OrderRecord>]>([

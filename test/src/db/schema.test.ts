@@ -1,4 +1,4 @@
-import { insertTransaction } from '../../../src/db/insert-order';
+import { beginAttempt } from '../../../src/db/insert-order';
 import { moveOrder } from '../../../src/db/move-order';
 import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
@@ -29,7 +29,7 @@ describe('the schema holds what must hold whatever the code does', () => {
       { transaction_id: order.transactions[0]!.id, to: 'error' },
       { source: 'processor', now: NOW },
     );
-    await insertTransaction(database.db, declined, aTransaction(order.id, { attempt: 2 }), {
+    await beginAttempt(database.db, declined, aTransaction(order.id, { attempt: 2 }), {
       created: NOW,
       expires_at: NOW + 1,
     });

@@ -33,6 +33,7 @@ test.each<[transactions: TransactionStatus[], charged_by: 'token' | 'customer', 
   [['error', 'processing'], 'customer', true, false],
   // With a card token the worker may have died right after charging.
   [['new'], 'token', true, false],
+  [['accepted'], 'token', false, false],
   [['new'], 'customer', false, false],
   [['pending'], 'customer', false, true],
   [['error'], 'customer', false, false],
@@ -48,6 +49,15 @@ test.each<[transactions: TransactionStatus[], charged_by: 'token' | 'customer', 
     ]);
   },
 );
+
+test('an attempt of the hosted page is awaited from the moment that its charge may have been sent', () => {
+  const withLast = (status: TransactionStatus) => {
+    const order = anOrder(['error', status]);
+    return { ...order, transactions: order.transactions.map((one) => ({ ...one, charge_began: true as const })) };
+  };
+  const statuses = ['new', 'processing', 'pending', 'error'] as const;
+  expect(statuses.map((status) => awaitsOutcome(withLast(status)))).toEqual([true, true, false, false]);
+});
 
 test('the facts of its status: attempts oldest first, and whether one was accepted', () => {
   const order = anOrder(['error', 'accepted'], { status: 'completed' });

@@ -199,19 +199,11 @@ describe('in a world where Temporal has lost what it was told', () => {
     await all(asked, finish);
   });
 
-  /**
-   * An order that waits to be paid, of which the record alone knows that it was: ten minutes from now its window ends.
-   */
-  async function paidBehindItsBack(): Promise<TestOrder> {
-    const order = await createAnOrder(world, {
-      transaction_period: 20 * MINUTE,
-      capture_mode: 'manual',
-      capture_period: 'PT10M',
-    });
-    expect(await statusesOfOrder(order)).toBe('new: new');
+  /** Charges the order's first attempt while its workflow does not know of it. */
+  async function chargeBehindItsBack(order: TestOrder, terms: object, processor = world.processor): Promise<void> {
     const activities = orderActivities({
       db: world.database.db,
-      processor: world.processor,
+      processor,
       public_url: 'http://pay.test',
       workflows: {} as Services['workflows'],
     });
@@ -222,8 +214,7 @@ describe('in a world where Temporal has lost what it was told', () => {
       payment_method_details: { vault_token: await vaultToken(world, CARDS.approved.number) },
       expiration_period: 'PT30M',
       period: 20 * MINUTE,
-      capture_mode: 'manual' as const,
-      capture_period: 'PT10M',
+      ...terms,
     };
     await activities.chargeAttempt({
       project_id: PROJECT.id,
@@ -232,6 +223,16 @@ describe('in a world where Temporal has lost what it was told', () => {
       order: await loadOrder(world.database.db, order.id),
       now: await world.now(),
     });
+  }
+
+  /**
+   * An order that waits to be paid, of which the record alone knows that it was: ten minutes from now its window ends.
+   */
+  async function paidBehindItsBack(): Promise<TestOrder> {
+    const terms = { capture_mode: 'manual', capture_period: 'PT10M' } as const;
+    const order = await createAnOrder(world, { transaction_period: 20 * MINUTE, ...terms });
+    expect(await statusesOfOrder(order)).toBe('new: new');
+    await chargeBehindItsBack(order, terms);
     expect(await statusesOfOrder(order)).toBe('completed: accepted');
     return order;
   }
@@ -271,6 +272,34 @@ describe('in a world where Temporal has lost what it was told', () => {
       await closesOnTime(order);
     });
   });
+
+  test.each([
+    ['that came with the order', { transaction_period: 20 * MINUTE }],
+    ['that the customer added', {}],
+  ])(
+    'an attempt %s, charged on the hosted page when worker and server died, has its outcome long before the order expires',
+    async (_title, options) => {
+      const order = await createAnOrder(world, options);
+      const killed = chargeBehindItsBack(
+        order,
+        {},
+        {
+          ...world.processor,
+          async execute(...charge) {
+            await world.processor.execute(...charge);
+            throw new Error('killed');
+          },
+        },
+      );
+      await expect(killed).rejects.toThrow('killed');
+      expect(await statusesOfOrder(order)).toBe('new: new');
+      await look();
+      await handleOf(order.id).signal(processorAnswered);
+      await becomes(order.id, 'completed: accepted');
+      expect(await ledger(order)).toEqual(['sale 500 approved']);
+      await untilClosed(order.id);
+    },
+  );
 
   test('an order that was charged, and whose workflow was never started, is brought to its end', async () => {
     const now = await world.now();
