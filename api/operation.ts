@@ -40,7 +40,9 @@ export interface Context<C extends Caller> {
 export interface Versioned<T> {
   readonly body: T;
   readonly version: number;
-  /** The deadline passed before it was known whether the change was made: a repeat with the key makes it (rules 11.5). */
+  /**
+   * The deadline passed before it was known whether the change was made: a repeat with the key makes it (rules 11.5).
+   */
   readonly is_unknown?: boolean;
 }
 

@@ -73,7 +73,7 @@ export type OrderRequest = {
     failure_url?: string;
     /** Receives webhooks for this order; overrides the project's webhook URL. */
     webhook_url?: string;
-    /** Who pays. */
+    /** The payer. */
     customer?: Customer;
     /** The software that sends the request (platform or plugin). At most 16 KiB of JSON. */
     client?: {
@@ -94,9 +94,9 @@ export type Event = {
     id: string;
     /** The status moved to. */
     event: "new" | "pending" | "processing" | "accepted" | "error" | "cancelled" | "expired";
-    /** When it happened. */
+    /** Time of the event. */
     occurred: string;
-    /** When the service learned of it. */
+    /** Time at which the service received it. */
     noticed: string;
     source: "customer" | "merchant" | "processor" | "service" | "operator";
     result?: "approved" | "declined" | "failed";
@@ -132,9 +132,9 @@ export type Transaction = {
     /** `manual`: captured or voided by the merchant. `delayed`: captured at the end of expiration_period. Absent: a sale, captured at once. */
     capture_mode?: "manual" | "delayed";
     expiration_period?: string;
-    /** When the transaction expires unless it is paid. With status new or pending only. */
+    /** Time at which the transaction expires unless it is paid. Only with status new or pending. */
     expires_at?: string;
-    /** When the time for capturing ends. While the transaction can be captured only. */
+    /** End of the capture window. Only while the transaction can be captured. */
     capture_before?: string;
     transaction_type?: "authorization" | "aft" | "capture" | "void" | "refund" | "chargeback" | "reversal";
     refund_of_transaction_id?: string;
@@ -143,10 +143,10 @@ export type Transaction = {
     captured_amount?: number;
     voided_amount?: number;
     settlement_currency?: string;
-    /** What the processor paid out, or took back; once it is settled. */
+    /** Amount that the processor paid out, or took back; once it is settled. */
     settlement_amount?: number;
     fee_currency?: string;
-    /** What the processor kept as its fee; once it is settled. */
+    /** Fee that the processor kept; once it is settled. */
     fee_amount?: number;
     status: "new" | "pending" | "processing" | "accepted" | "error" | "cancelled" | "expired";
     events?: Event[];
@@ -183,7 +183,7 @@ export type Order = {
     /** With status completed only. */
     completed?: string;
     expiration_period?: string;
-    /** When the order expires unless it is paid, or earlier with its transaction. While it can be paid only. */
+    /** Time at which the order expires unless it is paid, or earlier with its transaction. Only while it can be paid. */
     expires_at?: string;
     /** The current time of the order, once it was moved; in test projects only. */
     test_clock?: string;
@@ -252,7 +252,7 @@ export type Error = {
         value: string;
         /** The first wrong field, for example `transactions.0.payment_method`. */
         property_path?: string;
-        /** What is wrong with it. */
+        /** The reason why it is refused. */
         property_description?: string;
         /** All wrong fields, the first included. */
         details?: {
@@ -273,7 +273,7 @@ export type OrderUpdate = {
     failure_url?: string | null;
     /** Receives webhooks for this order; overrides the project's webhook URL. */
     webhook_url?: string | null;
-    /** Who pays. */
+    /** The payer. */
     customer?: Customer | null;
     /** Merchant's own data, stored and returned on retrieval. At most 16 KiB of JSON. */
     extra?: {
@@ -290,9 +290,9 @@ export type Timeline = {
         at: string;
         /** `order.<status>`, `transaction.<status>`, `webhook.attempt`, `processor.asked` or `clock.moved`. */
         event: string;
-        /** What happened, in words. */
+        /** Description of the event. */
         text: string;
-        /** Who caused it. */
+        /** The party that caused it. */
         by: "customer" | "merchant" | "processor" | "service" | "operator";
         /** The follow-up order that it happened to. */
         order_id?: string;
@@ -300,7 +300,7 @@ export type Timeline = {
         /** Number of the webhook. */
         delivery?: number;
     }[];
-    /** What is awaited and until when, the next first; empty when nothing is. */
+    /** Awaited events and their times, the next first; empty when nothing is awaited. */
     next: {
         /** Absent for a webhook that is paused. */
         at?: string;
@@ -311,7 +311,7 @@ export type Timeline = {
 export type TestClockRequest = {
     /** By how much: PT1S to P400D; moves add up to P400D at most. */
     advance?: string;
-    /** To which instant, ahead of the current time of the object. */
+    /** Target time, later than the current time of the object. */
     to?: string;
 };
 export type Delivery = {
@@ -324,7 +324,7 @@ export type Delivery = {
     /** `new` or `paused` until a receiver answered 2xx or ten attempts failed. */
     status: "new" | "paused" | "delivered" | "failed";
     created: string;
-    /** When it is sent, or sent again; absent while it is paused and once it is final. */
+    /** Time of the next attempt; absent while it is paused and once it is final. */
     next_attempt_at?: string;
     /** The first delivery of the same event; absent on that one. */
     redelivery_of?: string;
@@ -332,7 +332,7 @@ export type Delivery = {
         n: number;
         started: string;
         duration_ms: number;
-        /** What the receiver answered; absent when there was no answer. */
+        /** Status code of the receiver; absent when it did not answer. */
         status_code?: number;
         /** Why it does not count as received. */
         error?: string;
@@ -384,7 +384,7 @@ export type PaymentLink = {
     orders: {
         [key: string]: string[];
     };
-    /** When the link expires; until its status is final. */
+    /** Time at which the link expires; absent once its status is final. */
     expires_at?: string;
     /** The current time of the link, once it was moved; in test projects only. */
     test_clock?: string;
@@ -395,7 +395,7 @@ export type PaymentLink = {
 };
 export type PaymentLinkList = PaymentLink[];
 export type SearchRequest = {
-    /** What to look for: `*` for every order, or conditions such as `status:completed amount:[1000 TO *]`. */
+    /** The query: `*` for every order, or conditions such as `status:completed amount:[1000 TO *]`. */
     query: string;
     /** Orders on one page; 20 unless it is sent. */
     size?: number;

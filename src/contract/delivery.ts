@@ -14,14 +14,14 @@ export const deliverySchema = z.strictObject({
   created: timestamp(),
   next_attempt_at: timestamp()
     .optional()
-    .describe('When it is sent, or sent again; absent while it is paused and once it is final.'),
+    .describe('Time of the next attempt; absent while it is paused and once it is final.'),
   redelivery_of: z.string().optional().describe('The first delivery of the same event; absent on that one.'),
   attempts: z.array(
     z.strictObject({
       n: z.int(),
       started: timestamp(),
       duration_ms: z.int(),
-      status_code: z.int().optional().describe('What the receiver answered; absent when there was no answer.'),
+      status_code: z.int().optional().describe('Status code of the receiver; absent when it did not answer.'),
       error: z.string().optional().describe('Why it does not count as received.'),
     }),
   ),

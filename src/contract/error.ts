@@ -13,7 +13,7 @@ export const errorSchema = z.strictObject({
       .string()
       .optional()
       .describe('The first wrong field, for example `transactions.0.payment_method`.'),
-    property_description: z.string().optional().describe('What is wrong with it.'),
+    property_description: z.string().optional().describe('The reason why it is refused.'),
     details: z
       .array(z.strictObject({ path: z.string(), text: z.string() }))
       .optional()

@@ -81,7 +81,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/{order_id}/test-clock/',
     summary: 'Move the clock of an order',
     description:
-      'Test projects only. Moves the time of a payment order, its follow-up orders and webhooks ahead. What falls due on the way happens in its order: expiry, captures, webhook attempts. The answer is the order after that, with its current time in `test_clock`; what takes longer than 10 seconds goes on.',
+      'Test projects only. Moves the time of a payment order, its follow-up orders and webhooks ahead. Actions that fall due are carried out in order: expiry, captures, webhook attempts. The answer is the order after them, with its current time in `test_clock`; actions that take longer than 10 seconds continue afterwards.',
     params: orderParams,
     body: testClockRequestSchema,
     output: orderSchema,

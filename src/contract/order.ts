@@ -71,7 +71,7 @@ export const orderRequestSchema = z.object({
   return_url: uri().optional().describe(MEANINGS.return_url),
   failure_url: uri().optional().describe(MEANINGS.failure_url),
   webhook_url: uri().optional().describe(MEANINGS.webhook_url),
-  customer: customerSchema.optional().describe('Who pays.'),
+  customer: customerSchema.optional().describe('The payer.'),
   client: freeFormObject().optional().describe(MEANINGS.client),
   extra: freeFormObject().optional().describe(MEANINGS.extra),
   order_lines: freeFormList().optional().describe(MEANINGS.order_lines),
@@ -158,7 +158,9 @@ export const orderSchema = z.strictObject({
   expiration_period: durationText().optional(),
   expires_at: timestamp()
     .optional()
-    .describe('When the order expires unless it is paid, or earlier with its transaction. While it can be paid only.'),
+    .describe(
+      'Time at which the order expires unless it is paid, or earlier with its transaction. Only while it can be paid.',
+    ),
   test_clock: timestamp()
     .optional()
     .describe('The current time of the order, once it was moved; in test projects only.'),

@@ -62,7 +62,7 @@ export const paymentLinkSchema = z.strictObject({
   orders: z
     .partialRecord(z.enum(ORDER_STATUSES), z.array(uuid()))
     .describe('IDs of the orders of the link by their status; an empty object when there are none.'),
-  expires_at: timestamp().optional().describe('When the link expires; until its status is final.'),
+  expires_at: timestamp().optional().describe('Time at which the link expires; absent once its status is final.'),
   test_clock: timestamp()
     .optional()
     .describe('The current time of the link, once it was moved; in test projects only.'),
@@ -116,7 +116,7 @@ export const PAYMENT_LINK_ROUTES = {
     path: '/v1/paymentlinks/{payment_link_id}/',
     summary: 'End a payment link',
     description:
-      'Ends a link that is new or all_unsuccessful: nobody can pay through it any more, and its status is expired. Ending it again answers the link as it is.',
+      'Ends a link that is new or all_unsuccessful: it cannot be paid any more, and its status is expired. Ending it again answers the link as it is.',
     params: linkParams,
     output: paymentLinkSchema,
     etag: true,
@@ -128,7 +128,7 @@ export const PAYMENT_LINK_ROUTES = {
     path: '/v1/paymentlinks/{payment_link_id}/test-clock/',
     summary: 'Move the clock of a payment link',
     description:
-      'Test projects only. Moves the time of a payment link, its orders and all that comes from them ahead. What falls due on the way happens in its order. The answer is the link after that, with its current time in `test_clock`; what takes longer than 10 seconds goes on.',
+      'Test projects only. Moves the time of a payment link, its orders and their follow-up orders and webhooks ahead. Actions that fall due are carried out in order. The answer is the link after them, with its current time in `test_clock`; actions that take longer than 10 seconds continue afterwards.',
     params: linkParams,
     body: testClockRequestSchema,
     output: paymentLinkSchema,

@@ -17,7 +17,7 @@ export const searchRequestSchema = z.object({
     .min(1)
     .max(QUERY_LIMITS.characters)
     .meta({ examples: ['status:completed created:[2026-01-01 TO 2026-01-31]'] })
-    .describe('What to look for: `*` for every order, or conditions such as `status:completed amount:[1000 TO *]`.'),
+    .describe('The query: `*` for every order, or conditions such as `status:completed amount:[1000 TO *]`.'),
   size: z
     .int()
     .min(1)

@@ -8,7 +8,7 @@ export const testClockRequestSchema = z
     advance: duration(LONGEST.sandbox_clock)
       .optional()
       .describe(`By how much: PT1S to ${LONGEST.sandbox_clock}; moves add up to ${LONGEST.sandbox_clock} at most.`),
-    to: instant().optional().describe('To which instant, ahead of the current time of the object.'),
+    to: instant().optional().describe('Target time, later than the current time of the object.'),
   })
   .superRefine(({ advance, to }, context) => {
     if ((advance === undefined) !== (to === undefined)) return;

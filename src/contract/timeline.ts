@@ -12,8 +12,8 @@ export const timelineSchema = z.strictObject({
           .string()
           .describe('`order.<status>`, `transaction.<status>`, `webhook.attempt`, `processor.asked` or `clock.moved`.')
           .meta({ examples: ['order.completed'] }),
-        text: z.string().describe('What happened, in words.'),
-        by: z.enum(EVENT_SOURCES).describe('Who caused it.'),
+        text: z.string().describe('Description of the event.'),
+        by: z.enum(EVENT_SOURCES).describe('The party that caused it.'),
         order_id: uuid().optional().describe('The follow-up order that it happened to.'),
         transaction_id: uuid().optional(),
         delivery: z.int().optional().describe('Number of the webhook.'),
@@ -28,5 +28,5 @@ export const timelineSchema = z.strictObject({
         text: z.string(),
       }),
     )
-    .describe('What is awaited and until when, the next first; empty when nothing is.'),
+    .describe('Awaited events and their times, the next first; empty when nothing is awaited.'),
 });

@@ -70,8 +70,8 @@ export type TransactionRequest = z.infer<typeof transactionRequestSchema>;
 export const eventSchema = z.strictObject({
   id: uuid(),
   event: z.enum(TRANSACTION_STATUSES).describe('The status moved to.'),
-  occurred: timestamp().describe('When it happened.'),
-  noticed: timestamp().describe('When the service learned of it.'),
+  occurred: timestamp().describe('Time of the event.'),
+  noticed: timestamp().describe('Time at which the service received it.'),
   source: z.enum(EVENT_SOURCES),
   result: z.enum(['approved', 'declined', 'failed']).optional(),
   authorization_iso_response_code: z
@@ -108,10 +108,10 @@ export const transactionSchema = z.strictObject({
   expiration_period: durationText().optional(),
   expires_at: timestamp()
     .optional()
-    .describe('When the transaction expires unless it is paid. With status new or pending only.'),
+    .describe('Time at which the transaction expires unless it is paid. Only with status new or pending.'),
   capture_before: timestamp()
     .optional()
-    .describe('When the time for capturing ends. While the transaction can be captured only.'),
+    .describe('End of the capture window. Only while the transaction can be captured.'),
   transaction_type: z.enum(TRANSACTION_TYPES).optional(),
   refund_of_transaction_id: uuid().optional(),
   is_capturable: z
@@ -121,9 +121,11 @@ export const transactionSchema = z.strictObject({
   captured_amount: amount().optional(),
   voided_amount: amount().optional(),
   settlement_currency: currency().optional(),
-  settlement_amount: amount().optional().describe('What the processor paid out, or took back; once it is settled.'),
+  settlement_amount: amount()
+    .optional()
+    .describe('Amount that the processor paid out, or took back; once it is settled.'),
   fee_currency: currency().optional(),
-  fee_amount: amount().optional().describe('What the processor kept as its fee; once it is settled.'),
+  fee_amount: amount().optional().describe('Fee that the processor kept; once it is settled.'),
   status: z.enum(TRANSACTION_STATUSES),
   events: z.array(eventSchema).optional(),
   outcomes: z

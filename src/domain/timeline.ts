@@ -16,7 +16,7 @@ export interface TimelineEntry {
   text: string;
   /** Who caused it. */
   by: EventSource;
-  /** Of a follow-up order. */
+  /** Only of a follow-up order. */
   order_id?: string;
   transaction_id?: string;
   /** Number of the webhook. */

@@ -7,10 +7,11 @@ import { readFileIfExists, repositoryRoot } from '../stack/files';
 // Runs the stack of `npm start` in this process, which also stops it.
 import './start';
 
-/** What is compiled. */
+/** The folders that are compiled. */
 const FOLDERS = ['src', 'workflows', 'activities', 'api'];
 /**
- * What runs the compiled code. To end these processes is enough, as the supervisor starts them again; the servers stay.
+ * The processes that run the compiled code. To end them is enough, as the supervisor starts them again; the servers
+ * stay.
  */
 const OURS = ['api', 'manage', 'worker', 'simulator', 'codec'];
 /** Editors write a file in several steps, and a checkout writes many. Milliseconds. */

@@ -87,7 +87,7 @@ export class Recovery {
         finished[name] = { checked_until: round_until, round_until: null, position: null };
       } catch (error) {
         if (isUnavailable(error)) throw error;
-        log.error({ err: error, source: name }, 'recovery could not read what it checks');
+        log.error({ err: error, source: name }, 'recovery could not read its rows');
       }
     }
     if (Object.keys(finished).length > 0) await saveProgress(db, finished);

@@ -27,7 +27,7 @@ export interface UnusableCard {
   reason: string;
 }
 
-/** What the processor says about an operation. `unknown`: no usable answer came, so anything may have happened. */
+/** The answer of the processor about an operation. `unknown`: no usable answer came, so anything may have happened. */
 export type OperationOutcome = OperationResult | 'unknown';
 
 /**
@@ -74,7 +74,7 @@ interface HttpAnswer {
   body: unknown;
 }
 
-/** What came back is not HTTP, or too large. */
+/** Errors of an answer that is not HTTP, or too large. */
 const NOT_HTTP = /^(HPE_|UND_ERR_RES_EXCEEDED_MAX_SIZE)/;
 
 /** More than any answer of the wire format needs. */

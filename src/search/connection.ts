@@ -7,9 +7,9 @@ import { INDEX, REBUILT_INDEX } from './settings';
  * compute it.
  */
 export const KEYS = {
-  /** What the api uses. */
+  /** The key of the API. */
   read: { uid: '5f1c1a52-3a0e-4d9c-9c5e-6b0f3c1d7a01', indexes: [INDEX], actions: ['search', 'documents.get'] },
-  /** What the indexer uses for its documents. */
+  /** The key of the indexer, for documents. */
   write: {
     uid: '5f1c1a52-3a0e-4d9c-9c5e-6b0f3c1d7a02',
     indexes: [INDEX, REBUILT_INDEX],
@@ -61,7 +61,7 @@ export function isBroken(error: unknown): boolean {
   return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String(cause?.cause?.code));
 }
 
-/** What a log line may hold of an error. The server's own messages name fields and values. */
+/** The part of an error that may be logged. The server's own messages name fields and values. */
 export function reasonOf(error: unknown): string {
   if (error instanceof MeilisearchApiError) return error.cause?.code ?? `status ${error.response.status}`;
   const { name, cause } = (error ?? {}) as { name?: string; cause?: { name?: string; cause?: { code?: string } } };

@@ -9,7 +9,7 @@ import { attemptOf, orderIdOf, type Document } from './documents';
 import { filterOf } from './filter';
 import { INDEX } from './settings';
 
-/** What to look for, in which project. */
+/** A query in one project. */
 export interface Wanted {
   project_id: string;
   query: Query;
@@ -154,7 +154,7 @@ const isAlwaysThere = (field: SortField) => field === 'created' || field === 'mo
 
 const numberOf = (value: unknown) => (typeof value === 'number' ? value : null);
 
-/** What comes after a place in the order of the sort; what has no value comes last. */
+/** Filters the rows after a place in the order of the sort; rows without a value come last. */
 function after({ field, direction }: Sort, number: 'order_sequence' | 'row_sequence', place: Place): string {
   const sign = direction === 'asc' ? '>' : '<';
   const later = `${number} ${sign} ${place.order_sequence}`;

@@ -21,7 +21,9 @@ export interface SentOrders {
 
 /** Milliseconds one request may take, the task it begins not included. */
 const REQUEST_MS = 20_000;
-/** Milliseconds until the first question whether a task has ended; each later pause is twice as long, up to the most. */
+/**
+ * Milliseconds until the first question whether a task has ended; each later pause is twice as long, up to the most.
+ */
 const ASK_MS = { first: 20, most: 160 };
 /** Milliseconds a task may take: settings of a large index take half a minute. */
 const TASK_MS = 600_000;

@@ -81,8 +81,8 @@ export async function callThenReadOrder(
 }
 
 /**
- * Sends an update to a workflow. When that is closed or lost, `restart` tells how to start it again from the record, and
- * the update goes to the new run; with undefined, as the object is final or not there, throws what Temporal answered.
+ * Sends an update to a workflow. When that is closed or lost, `restart` returns how to start it again from the record,
+ * and the update goes to the new run; undefined: the object is final or does not exist, and Temporal's error is thrown.
  */
 export async function updateOrRestart<Input, Started extends Workflow>(
   client: Client,

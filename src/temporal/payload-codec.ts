@@ -14,7 +14,7 @@ const TAG_BYTES = 16;
 const PAYLOADS_PER_KEY = 2 ** 31;
 /** Each process that wrote a payload has used at least one. */
 const DERIVED_KEYS_CACHED = 1_000;
-/** What a schedule appends to the workflow id of its action. */
+/** The suffix that a schedule appends to the workflow id of its action. */
 const SCHEDULED_AT = /-\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
 type Context = Pick<SerializationContext, 'workflowId'>;

@@ -16,7 +16,7 @@ interface Notification {
 }
 
 /**
- * What is done when the processor has, or may have, an outcome that the record lacks: a workflow asks it by key.
+ * Handles a sign that the processor has, or may have, an outcome that the record lacks: a workflow asks it by key.
  * Methods throw ServiceUnavailable after the deadline (epoch milliseconds), and are safe to repeat.
  */
 export class ProcessorNotifications {

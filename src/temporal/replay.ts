@@ -3,7 +3,7 @@ import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
 
 const { History } = temporal.api.history.v1;
 
-/** What happened to one workflow, as JSON of `historyToJson`, under a name that says it. */
+/** The history of one workflow, as JSON of `historyToJson`, and a name for it. */
 export interface RecordedHistory {
   name: string;
   history: object;

@@ -4,7 +4,7 @@ import { unavailable } from './call';
 
 const SETTLEMENTS = 'settlements';
 
-/** What Temporal starts by the clock, in UTC. A run that an outage of Temporal delayed is made up for within a day. */
+/** The schedules in Temporal, in UTC. A run that an outage of Temporal delayed is made up for within a day. */
 const SCHEDULES = [
   {
     scheduleId: 'search-index-check',

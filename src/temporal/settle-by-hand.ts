@@ -6,7 +6,7 @@ import type { TemporalAccess } from './call';
 import type { FollowUps } from './follow-ups';
 import type { Orders } from './orders';
 
-/** What an operator at the command line settles. */
+/** An outcome that an operator sets at the command line. */
 export interface SettleRequest extends ManualOutcome {
   transaction_id: string;
   /** The name of the operator. */

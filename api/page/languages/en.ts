@@ -76,13 +76,13 @@ export const EN = {
 
   waiting: 'Your payment is being processed',
   waiting_detail:
-    'Your bank has not answered yet. That can take some minutes. This page goes on by itself; you will not be charged twice.',
+    'Your bank has not answered yet. That can take some minutes. This page updates by itself; you will not be charged twice.',
   issuer: 'Your bank wants to make sure that it is you',
   to_issuer: 'Continue to your bank',
-  issuer_detail: 'Please confirm the payment with your bank. This page goes on by itself.',
+  issuer_detail: 'Please confirm the payment with your bank. This page updates by itself.',
   other_payment: 'A payment is in progress',
   other_payment_detail:
-    'Somebody is paying this right now. This page goes on by itself; if that payment fails, you can pay here.',
+    'Somebody is paying this right now. This page updates by itself; if that payment fails, you can pay here.',
   unknown_charge: 'We have not heard back yet',
   unknown_charge_detail: 'Your payment may still go through. You will not be charged twice, even if you try again.',
   check_now: 'Check now',

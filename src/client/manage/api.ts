@@ -41,7 +41,7 @@ export type Error = {
         value: string;
         /** The first wrong field, for example `transactions.0.payment_method`. */
         property_path?: string;
-        /** What is wrong with it. */
+        /** The reason why it is refused. */
         property_description?: string;
         /** All wrong fields, the first included. */
         details?: {
@@ -129,7 +129,7 @@ export type ApiKey = {
     created: string;
     /** The day of its last use, in UTC. */
     last_used?: string;
-    /** When it stops working; absent: it does not. */
+    /** Time at which it stops working; absent: it does not expire. */
     expires?: string;
 };
 export type ApiKeyPage = {
@@ -146,7 +146,7 @@ export type NewApiKey = {
     created: string;
     /** The day of its last use, in UTC. */
     last_used?: string;
-    /** When it stops working; absent: it does not. */
+    /** Time at which it stops working; absent: it does not expire. */
     expires?: string;
     /** The whole key. It is shown this once. */
     key: string;
@@ -160,12 +160,12 @@ export type Client = {
     name: string;
     /** An operator sees and changes everything; a merchant its own merchant. */
     role: "operator" | "merchant";
-    /** Whose back office it is; of a client with role merchant. */
+    /** The merchant of a client with role merchant. */
     merchant_id?: string;
     created: string;
     /** The day of its last token, in UTC. */
     last_used?: string;
-    /** When the secret before the current one stops working; absent without one. */
+    /** Time at which the secret before the current one stops working; absent without one. */
     expires?: string;
 };
 export type ClientPage = {
@@ -185,12 +185,12 @@ export type NewClient = {
     name: string;
     /** An operator sees and changes everything; a merchant its own merchant. */
     role: "operator" | "merchant";
-    /** Whose back office it is; of a client with role merchant. */
+    /** The merchant of a client with role merchant. */
     merchant_id?: string;
     created: string;
     /** The day of its last token, in UTC. */
     last_used?: string;
-    /** When the secret before the current one stops working; absent without one. */
+    /** Time at which the secret before the current one stops working; absent without one. */
     expires?: string;
     /** The secret. It is shown this once. */
     client_secret: string;
@@ -209,7 +209,7 @@ export type Delivery = {
     /** `new` or `paused` until a receiver answered 2xx or ten attempts failed. */
     status: "new" | "paused" | "delivered" | "failed";
     created: string;
-    /** When it is sent, or sent again; absent while it is paused and once it is final. */
+    /** Time of the next attempt; absent while it is paused and once it is final. */
     next_attempt_at?: string;
     /** The first delivery of the same event; absent on that one. */
     redelivery_of?: string;
@@ -217,7 +217,7 @@ export type Delivery = {
         n: number;
         started: string;
         duration_ms: number;
-        /** What the receiver answered; absent when there was no answer. */
+        /** Status code of the receiver; absent when it did not answer. */
         status_code?: number;
         /** Why it does not count as received. */
         error?: string;
@@ -247,7 +247,7 @@ export type AuditEntry = {
     before?: {
         [key: string]: unknown;
     };
-    /** The object after, without secrets; absent when it is gone. */
+    /** The object after, without secrets; absent when it was deleted. */
     after?: {
         [key: string]: unknown;
     };

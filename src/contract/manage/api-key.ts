@@ -10,7 +10,7 @@ export const apiKeySchema = z.strictObject({
   prefix: z.string().describe('The part of the key that may be shown.'),
   created: timestamp(),
   last_used: z.string().meta({ format: 'date' }).optional().describe('The day of its last use, in UTC.'),
-  expires: timestamp().optional().describe('When it stops working; absent: it does not.'),
+  expires: timestamp().optional().describe('Time at which it stops working; absent: it does not expire.'),
 });
 export type ApiKeyAnswer = z.infer<typeof apiKeySchema>;
 

@@ -10,10 +10,12 @@ export const clientSchema = z.strictObject({
   client_id: uuid(),
   name: nameText(),
   role: role().describe('An operator sees and changes everything; a merchant its own merchant.'),
-  merchant_id: uuid().optional().describe('Whose back office it is; of a client with role merchant.'),
+  merchant_id: uuid().optional().describe('The merchant of a client with role merchant.'),
   created: timestamp(),
   last_used: z.string().meta({ format: 'date' }).optional().describe('The day of its last token, in UTC.'),
-  expires: timestamp().optional().describe('When the secret before the current one stops working; absent without one.'),
+  expires: timestamp()
+    .optional()
+    .describe('Time at which the secret before the current one stops working; absent without one.'),
 });
 export type ClientAnswer = z.infer<typeof clientSchema>;
 

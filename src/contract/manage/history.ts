@@ -16,7 +16,7 @@ export const auditEntrySchema = z.strictObject({
   action: z.string().describe('For example `project.update`.'),
   object: z.strictObject({ kind: z.string(), id: z.string() }),
   before: snapshot().describe('The object before, without secrets; absent when it was created.'),
-  after: snapshot().describe('The object after, without secrets; absent when it is gone.'),
+  after: snapshot().describe('The object after, without secrets; absent when it was deleted.'),
   request_id: uuid().optional().describe('`X-Request-Id` of the request.'),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
@@ -54,7 +54,7 @@ export const HISTORY_ROUTES = {
     method: 'get',
     path: '/v1/changelog/',
     summary: 'Get the changelog',
-    description: 'What has changed in this interface, newest first.',
+    description: 'Changes of this API, newest first.',
     output: changelogSchema,
     success: 200,
     errors: [],

@@ -15,7 +15,7 @@ export function wordsOf(text: string): string[] {
 }
 
 /**
- * Of some names the one with the fewest edits to a text; `undefined` when none is near. A dotted name is also known by
+ * Returns the name with the fewest edits to a text; `undefined` when none is near. A dotted name is also known by
  * its last part.
  */
 export function nearest(text: string, names: readonly string[]): string | undefined {

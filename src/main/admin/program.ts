@@ -157,7 +157,7 @@ function optionsOf(schema: z.ZodObject | undefined): FieldOption[] {
   });
 }
 
-/** What was given, as a request would hold it; what is wrong with it the schema says. */
+/** The arguments and options as the parts of a request; the schema checks them. */
 function valuesOf(options: readonly FieldOption[], given: Record<string, string>): Record<string, unknown> {
   const entries = options.flatMap(({ field, flag, type }) => {
     const name = flag.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
@@ -216,7 +216,7 @@ function commandContext(): ManageContext {
 
 type AnyOperation = (context: ManageContext, input: unknown) => Promise<unknown>;
 
-/** What a command does that is an operation of the bearer-token host. */
+/** Runs the command of an operation of the bearer-token host. */
 const runOperation =
   (id: keyof ManageRoutes): Run =>
   async (services, context, input) => {
