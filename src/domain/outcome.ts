@@ -1,6 +1,6 @@
 import { parseDuration } from './duration';
 import { ForbiddenMove, type MoveDetails, type PlannedMove } from './move';
-import { isEnding, isExpired, isOpen } from './order';
+import { isExpired, isOpen } from './order';
 import {
   awaitsOutcome,
   lastTransaction,
@@ -9,7 +9,7 @@ import {
   type TransactionRecord,
 } from './order-record';
 import type { EventResult, SETTLED_OUTCOMES } from './transaction';
-import { TRANSACTION_MOVES, canMove, type TransactionStatus } from './transitions';
+import { TRANSACTION_MOVES, canMove, isFinal, type TransactionStatus } from './transitions';
 
 /** What the processor says about an operation, as far as decisions need it. */
 export interface ProcessorResult {
@@ -96,7 +96,7 @@ export type OutcomePlan = { action: 'keep' } | { action: 'send' } | ({ action: '
 /**
  * What follows from what became known about a charge.
  *
- * - A cancelled or expired transaction keeps its status; an approval is reversed (rules 10.11).
+ * - A transaction that is `cancelled`, `expired` or `error` keeps its status; an approval is reversed (rules 10.11).
  * - `unknown`: changes nothing once the charge is recorded as sent.
  * - `not_found`: send the charge again until `expires_at`, then the transaction is `error` (rules 10.2).
  * - A challenge after `expires_at`: record it, then plan again from the moved order; the second plan expires the order.
@@ -117,7 +117,7 @@ export function planOutcome(order: OrderRecord, facts: ChargeOutcome): OutcomePl
       ...outcomeMove(order, transaction, 'error', { source: 'service', now, result: 'failed' }),
     };
   }
-  if (isEnding(status) || (outcome === 'unknown' && status !== 'new')) return { action: 'keep' };
+  if (isFinal(TRANSACTION_MOVES, status) || (outcome === 'unknown' && status !== 'new')) return { action: 'keep' };
 
   const { to, details } = outcomeOf(outcome, { now, clock_offset_ms: order.clock_offset_ms });
   const known = { ...details, transaction: { ...paid_with, ...details.transaction } };

@@ -89,6 +89,9 @@ describe('what follows from an outcome of a charge', () => {
     ['cancelled', 'approved', 100, 'keep'],
     ['expired', 'approved', 100, 'keep'],
     ['expired', 'declined', 100, 'keep'],
+    // Given up as the processor did not know it; the stored watch gives a late approval back.
+    ['error', 'approved', 900, 'keep'],
+    ['error', 'declined', 900, 'keep'],
 
     // Rules 10.1: unknown is no news of what is known better.
     ['new', 'unknown', 100, 'service: processing'],
