@@ -81,11 +81,12 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
   }
 
   /**
-   * A reversal of the service is executed only for a charge that ended unpaid and that the processor approved all the
-   * same.
+   * A reversal of the service is written only for a charge that ended unpaid and that the processor approved all the
+   * same. Once it is written, the charge is not asked about again.
    */
   async function reverseLateApproval(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
     const transaction_id = input.original_transaction_id;
+    if ((await findOrder(db, input.id)) !== undefined) return await executeReversal(input);
     if ((await endedUnpaid(db, transaction_id)) === undefined) return NOTHING;
     const found = await processor.findOperation(chargeIdempotencyKey(transaction_id));
     if (isUnanswered(found)) return UNANSWERED;
@@ -93,8 +94,12 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
       await endDueWatch(db, transaction_id, input.now);
       return NOTHING;
     }
+    return await executeReversal(input);
+  }
+
+  async function executeReversal(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
     const execution = await execute(input);
-    await endWatch(db, transaction_id);
+    await endWatch(db, input.original_transaction_id);
     return execution;
   }
 

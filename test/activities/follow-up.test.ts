@@ -177,6 +177,16 @@ describe('executeFollowUp', () => {
     expect((await view(input.original_order_id)).follow_ups).toEqual([]);
   });
 
+  test('a reversal that is recorded is executed, though the processor says nothing more about the charge', async () => {
+    const input = await ready('reversal');
+    await expect(killedAfterwards().executeFollowUp(input)).rejects.toThrow('killed');
+    for (const of_the_charge of ['unknown', 'not_found'] as const) {
+      const execute = () => Promise.resolve('unknown' as const);
+      const lost = activities({ execute, findOperation: () => Promise.resolve(of_the_charge) });
+      expect((await carriedOut(input, lost)).status).toBe('processing');
+    }
+  });
+
   test('a closed order needs no signal about its capture; a signal that fails is sent again', async () => {
     const input = await ready('capture');
     await expect(activities({}, client(new Error('no Temporal'))).executeFollowUp(input)).rejects.toThrow(

@@ -4,6 +4,7 @@ import { presentOrder } from '../../api/present';
 import { orderSchema } from '../../src/contract/order';
 import { findOrderView } from '../../src/db/order-view';
 import { FOLLOW_UPS, followUpIdempotencyKey } from '../../src/domain/follow-up';
+import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import type { Fault } from '../../src/simulator/faults';
@@ -16,6 +17,7 @@ import {
   firstAnswer,
   orderWorkflowId,
   processorAnswered,
+  settleByHand,
   type FollowUpInput,
 } from '../../workflows/messages';
 import { CARDS } from '../support/cards';
@@ -478,6 +480,21 @@ describe('a payment that was approved after its end', () => {
     expect(await reverse(order)).toBe('refused');
     await answerAtIssuer(order, { code: '0101' });
     expect(await reverse(order)).toBe('completed');
+  });
+
+  test('its workflow is lost while the processor answers nothing: what is recorded is settled by hand', async () => {
+    const { order, order_id, ask } = await ready('reversal');
+    await merchant.addFault({ kind: 'outage', operation: 'reversal', order_id: order.id });
+    await merchant.addFault(unaskable(order, 'reversal', order_id));
+    await ask();
+    expect(await statusesOf(world, order_id)).toBe('processing: processing');
+    const idempotency_key = chargeIdempotencyKey(transactionIdOf(order.id, 1));
+    await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key });
+    await handleOf(order_id).terminate('lost');
+    await ask();
+    const settlement = { outcome: 'approved', reason: 'Bank statement', operator: 'ops@example.com' } as const;
+    await handleOf(order_id).executeUpdate(settleByHand, { args: [settlement] });
+    expect(await statusesOf(world, order_id)).toBe('completed: accepted');
   });
 
   test('a payment that counts is never given back by this way', async () => {
