@@ -76,8 +76,14 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
       recorded_as[found.operation] === input.kind &&
       found.transaction_id === input.original_transaction_id;
     if (!isMeant || found.result !== 'approved') return NOTHING;
-    const order = await insert({ ...input, amount: found.amount });
-    return { result: 'recorded', order: await recordOutcome(input, order, found, input.now) };
+    const follow_up = { ...input, transaction_id: transactionId(input.id, 1), amount: found.amount };
+    // Recovery finds no such order without an outcome, so both are written or none.
+    const order = await db.transaction(async (trx) => {
+      const written = await insertFollowUp(trx, follow_up);
+      const { to, details } = outcomeOf(found, { now: input.now, clock_offset_ms: written.clock_offset_ms });
+      return await recordFollowUpOutcome(trx, written, follow_up, to, details);
+    });
+    return { result: 'recorded', order };
   }
 
   /**

@@ -187,6 +187,33 @@ describe('executeFollowUp', () => {
     }
   });
 
+  test('a chargeback is recorded with its outcome or not at all', async () => {
+    const { id: order_id } = await paid();
+    const input = {
+      ...followUpOf(order_id, 'chargeback', { requested_by: 'processor', processor_key: 'k' }),
+      now: NOW,
+    };
+    const told = (occurred: string) =>
+      activities({
+        findOperation: () =>
+          Promise.resolve({
+            operation: 'chargeback',
+            result: 'approved',
+            idempotency_key: 'k',
+            order_id,
+            transaction_id: transactionIdOf(order_id, 1),
+            amount: 200,
+            currency: 'EUR',
+            occurred,
+          }),
+      });
+    // The database refuses its outcome, as when the worker dies before it is written.
+    await expect(told('not an instant').executeFollowUp(input)).rejects.toThrow('not an instant');
+    expect((await view(order_id)).follow_ups).toEqual([]);
+    expect((await carriedOut(input, told(new Date(NOW).toISOString()))).status).toBe('completed');
+    expect((await view(order_id)).transactions[0]!.charged_back_amount).toBe(200);
+  });
+
   test('a closed order needs no signal about its capture; a signal that fails is sent again', async () => {
     const input = await ready('capture');
     await expect(activities({}, client(new Error('no Temporal'))).executeFollowUp(input)).rejects.toThrow(
