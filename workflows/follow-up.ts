@@ -64,7 +64,7 @@ class FollowUpState {
   /** The order is done, refused, or its outcome unknown: `firstAnswer` is due. */
   firstAnswerKnown = false;
   /** The processor is to be asked now instead of later. */
-  pollRequested = false;
+  pollRequested: boolean;
   /** This run has compared the outcome set by hand with the processor's. */
   settlementVerified = false;
   /** How often the processor was asked by schedule. */
@@ -79,6 +79,7 @@ class FollowUpState {
     this.clock = new ObjectClock(input.clock_offset_ms);
     this.waits = new Waits(this.clock);
     this.polls = input.polls ?? 0;
+    this.pollRequested = input.poll_requested ?? false;
     this.last_poll_at = this.clock.now() + (input.poll_after_ms ?? 0);
   }
 
@@ -190,7 +191,11 @@ async function execute(state: FollowUpState): Promise<void> {
     await continueInNewRunWhenLong(state);
     state.pollRequested = false;
     const { result, order } = await local.executeFollowUp({ ...state.input, now: state.clock.now() });
-    if (result === 'recorded') return state.applyRecord(order);
+    if (result === 'recorded') {
+      // Recorded by the run before: nobody has been asked since the poll was requested.
+      state.pollRequested ||= state.input.poll_requested ?? false;
+      return state.applyRecord(order);
+    }
     const left_ms = state.last_poll_at - state.clock.now();
     if (result === 'unanswered') {
       await state.pause('until the processor is asked again what it has done');
@@ -239,6 +244,7 @@ async function continueInNewRunWhenLong(state: FollowUpState): Promise<void> {
     ...state.input,
     clock_offset_ms: state.clock.offset_ms,
     polls: state.polls,
+    poll_requested: state.pollRequested,
     poll_after_ms: left_ms > 0 ? left_ms : undefined,
   });
 }

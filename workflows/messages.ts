@@ -73,6 +73,8 @@ export interface FollowUpInput extends Omit<NewFollowUp, 'transaction_id' | 'now
   clock_offset_ms?: number | undefined;
   /** Only when continued as a new run: how often the processor was asked by schedule. */
   polls?: number | undefined;
+  /** Only when continued as a new run: the processor is to be asked now instead of later. */
+  poll_requested?: boolean | undefined;
 }
 
 /** A capture or void as the payment's workflow receives it. */

@@ -233,6 +233,19 @@ describe('every kind that the service asks for', () => {
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   });
 
+  test('a poll that was requested in the run before is made at once', async () => {
+    const { order, order_id, ask } = await ready('refund');
+    await merchant.addFault({ kind: 'lost_answer', operation: 'refund', order_id: order.id, times: 1 });
+    await merchant.addFault(unaskable(order, 'refund', order_id));
+    await ask();
+    await handleOf(order_id).terminate('lost');
+    await merchant.removeFaults();
+    // By schedule it is ten minutes away.
+    const resumed = { polls: 100, poll_requested: true };
+    await executeFollowUp(world, { ...followUpOf(order.id, 'refund', { id: order_id, amount: 200 }), ...resumed });
+    await becomes(order_id, 'completed: accepted');
+  });
+
   test('without a notification it polls by itself', async () => {
     const { order, order_id, ask } = await ready('refund');
     await merchant.addFault({ kind: 'lost_answer', operation: 'refund', order_id: order.id, times: 1 });
