@@ -33,7 +33,7 @@ export function reversalOrderId(transaction_id: string): string {
   return uuidv5('reversal', transaction_id);
 }
 
-/** What the processor did by itself is recorded once per key of the processor. */
+/** The order that records an operation of the processor: one for each key of the processor. */
 export function processorOrderId(transaction_id: string, processor_key: string): string {
   return uuidv5(`processor:${processor_key}`, transaction_id);
 }

@@ -12,7 +12,7 @@ import { Waits } from './wait';
 /**
  * Delivers one webhook: up to ten attempts until the receiver answers 2xx, each two minutes after the end of the last
  * (rules 13.6). The record says when the next attempt is due and whether the delivery is paused (rules 13.10): the
- * workflow goes on from it, whatever became of an earlier run. Returns the delivery's final status.
+ * workflow continues from it, however an earlier run ended. Returns the delivery's final status.
  */
 export async function webhookDelivery({ clock_offset_ms, ...id }: DeliveryInput): Promise<DeliveryStatus> {
   const clock = new ObjectClock(clock_offset_ms);

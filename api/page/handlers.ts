@@ -49,7 +49,7 @@ async function requireForm(context: PageContext, request: Request): Promise<Paya
 
 /**
  * Shows the page of a payable, or of one of its transactions, which shows the current attempt (rules 6.5). The issuer
- * sends the customer back here too; what became of the payment is read from the record, never from the address.
+ * sends the customer back here too; the result of the payment is read from the record, never from the address.
  */
 export function showPage(context: PageContext): RequestHandler {
   const { payables, respond, deadline_ms } = context;

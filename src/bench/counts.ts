@@ -16,7 +16,7 @@ export interface Counts {
   row: string;
   events: number;
   workflow_tasks: number;
-  /** Of the service; the processor's, in a database of its own, are none of its business. */
+  /** Of the service only; the simulator has a database of its own. */
   statements: number;
 }
 

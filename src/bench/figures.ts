@@ -10,7 +10,7 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Of an even number of values the mean of the two in the middle. */
+/** The median; of an even number of values the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const reversed = values.map((value) => -value);
   return (quantile(values, 0.5) - quantile(reversed, 0.5)) / 2;

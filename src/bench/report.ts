@@ -20,7 +20,7 @@ export function report(
   ].join('\n\n');
 }
 
-/** What it runs on. */
+/** Cores, memory, system and Node version of this machine. */
 export function machine(): string {
   const gib = Math.round(os.totalmem() / 2 ** 30);
   return `${os.cpus().length} cores, ${gib} GiB of memory, ${os.type()}, Node ${process.versions.node}`;

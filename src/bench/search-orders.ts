@@ -7,7 +7,7 @@ const ASK_MS = 200;
 const TELL_MS = 10_000;
 /** Orders written at a time. */
 const CHUNK = 50_000;
-/** Of ten orders so many are of the project that searches; the others are in its way. */
+/** So many of ten orders are of the project that searches; the others are of another one. */
 export const OWN_OF_TEN = 6;
 /** Over which they are spread. */
 const QUARTER_SECONDS = 90 * 86_400;

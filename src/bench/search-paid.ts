@@ -12,7 +12,7 @@ export interface PaidFigures {
   latency: Quantiles;
   /** The p95 to that of the orders without indexing in the same round: the median over the rounds. */
   p95_ratio: number;
-  /** Of all processes of the service, for each order. */
+  /** CPU of all processes of the service, for each order. */
   cpu_ms: number;
 }
 

@@ -18,7 +18,7 @@ export interface SearchPlan {
   paid_seconds: number;
 }
 
-/** What can be measured by itself, in this order. */
+/** The parts of the measurement, in this order; each can run alone. */
 export const SEARCH_STEPS = ['queries', 'reports', 'paid'] as const;
 export type SearchStep = (typeof SEARCH_STEPS)[number];
 

@@ -137,6 +137,6 @@ export interface RouteSet<Routes extends Record<string, Route> = Record<string, 
   /** Schemas with a name of their own in the OpenAPI document; each is stated once there and referred to elsewhere. */
   readonly schemas: Readonly<Record<string, z.ZodType>>;
   readonly examples: Readonly<Record<keyof Routes, { readonly body?: unknown; readonly answer: unknown }>>;
-  /** What the service sends by itself, as OpenAPI describes it. */
+  /** Requests that the service sends, as OpenAPI describes them: webhooks. */
   readonly webhooks: Readonly<Record<string, unknown>>;
 }

@@ -95,13 +95,13 @@ export type FollowUpKind = keyof typeof FOLLOW_UPS;
 export type OrderKind = 'payment' | FollowUpKind;
 export const FOLLOW_UP_KINDS = Object.keys(FOLLOW_UPS) as FollowUpKind[];
 
-/** What the processor does by itself, and the kind of order that records it. */
+/** Operations that the processor initiates, and the kind of order that records each. */
 export const PROCESSOR_INITIATED = {
   chargeback: 'chargeback',
   chargeback_reversal: 'reversal',
 } as const satisfies Record<string, FollowUpKind>;
 
-/** Whether the processor does the operation by itself. */
+/** Whether the processor initiates the operation. */
 export function isProcessorInitiated(operation: string): operation is keyof typeof PROCESSOR_INITIATED {
   return Object.hasOwn(PROCESSOR_INITIATED, operation);
 }

@@ -10,7 +10,7 @@ export type Step =
   | 'holdAuthorization'
   /** The time for paying is over. */
   | 'expire'
-  /** The processor has to be asked what became of a charge. */
+  /** The processor has to be asked for the outcome of a charge. */
   | 'pollOutcome'
   /** The customer has to pay. */
   | 'awaitPayment'

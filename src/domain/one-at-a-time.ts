@@ -1,7 +1,7 @@
 export type OneAtATime = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Runs work in the order it comes, each when the one before has ended, whatever became of that. Handlers of a workflow
+ * Runs work in the order it comes, each when the one before has ended, also with an error. Handlers of a workflow
  * would otherwise interleave at every await, and requests of a process crowd out one another.
  */
 export function oneAtATime(): OneAtATime {

@@ -2,7 +2,7 @@ import { ServiceError } from '../errors';
 import { isExpired } from './order';
 import type { OrderStatus, PaymentLinkStatus } from './transitions';
 
-/** Most orders that a payment link makes, whatever became of them (rules 19.5). */
+/** Most orders that a payment link makes, whatever their status (rules 19.5). */
 export const PAYMENT_LINK_ATTEMPTS_MAX = 25;
 
 /** Who ended a link that was not paid: its time ran out, or the merchant ended it. */

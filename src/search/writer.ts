@@ -143,7 +143,10 @@ export class SearchWriter {
   }
 }
 
-/** Waits until a task has ended. Throws TaskRefused when its content was at fault, else an Error when it failed. */
+/**
+ * Waits until a task has ended. Throws TaskRefused when its documents are refused, another Error when it failed
+ * otherwise.
+ */
 async function ended(server: Meilisearch, { taskUid }: EnqueuedTask): Promise<void> {
   const give_up = performance.now() + TASK_MS;
   for (let pause_ms = ASK_MS.first; ; pause_ms = Math.min(2 * pause_ms, ASK_MS.most)) {

@@ -18,7 +18,7 @@ const notificationSchema = z.object({ idempotency_key: z.string().min(1) });
 /**
  * Control API for tests, without a key; a real processor has none.
  *
- * - `POST/GET/DELETE /control/faults/` faults on purpose (Fault); DELETE ends those about the facts of its query, or
+ * - `POST/GET/DELETE /control/faults/` injected faults (Fault); DELETE ends those about the facts of its query, or
  *   all
  * - `POST /control/due/`              what waits for its time happens now: late outcomes, chargebacks
  * - `POST /control/chargebacks/`      a chargeback, or its reversal, of any charge

@@ -42,7 +42,7 @@ export type FaultTarget = NonNullable<Fault['operation']>;
 const FACTS = ['order_id', 'transaction_id', 'project_id', 'vault_token', 'idempotency_key'] as const;
 export type Facts = { readonly [K in (typeof FACTS)[number]]?: string | null | undefined };
 
-/** The active faults. Kept in memory on purpose: a restarted simulator has none. */
+/** The active faults. In memory only: a restarted simulator has none. */
 export class Faults {
   private faults: Fault[] = [];
 

@@ -3,7 +3,7 @@ import { availableAmount, type Sums } from './amounts';
 import { APPROVED, chargeOutcome, refused, scenarioOf, type Outcome, type Scenario } from './scenarios';
 import type { Next, OperationRow, Recording, Store } from './store';
 
-/** What became of a request for an operation. */
+/** The result of a request for an operation. */
 export type Answer =
   | { kind: 'answer'; row: OperationRow }
   /** No answer at all; `happened`: whether it was done. */
@@ -104,7 +104,7 @@ function chargebackAfter(scenario: Scenario, outcome: Outcome, now: Date): Next 
   return { operation: 'chargeback', due: new Date(now.getTime() + scenario.chargeback_after_ms) };
 }
 
-/** What the processor does by itself after a chargeback (or its reversal) at `now`. */
+/** The operation that the processor initiates after a chargeback (or its reversal) at `now`. */
 export function afterChargeback(origin: OperationRow, now: Date): Next | undefined {
   const { won_after_ms }: Scenario = scenarioOf(origin.scenario);
   if (origin.next_operation !== 'chargeback' || won_after_ms === undefined) return undefined;

@@ -39,7 +39,7 @@ export interface OperationRow {
   settlement: string | null;
 }
 
-/** What the processor does by itself later. */
+/** An operation that the processor initiates later. */
 export interface Next {
   operation: 'chargeback' | 'chargeback_reversal';
   due: Date;
@@ -168,7 +168,7 @@ export class Store {
     let row = this.cards.get(vault_token);
     if (!row) {
       const found = await this.pool.query<{ card: CardRow }>(
-        // What is null is absent.
+        // Null columns are absent fields.
         'select json_strip_nulls(to_json(cards)) as card from cards where vault_token = $1',
         [vault_token],
       );
@@ -476,7 +476,7 @@ async function sumsOf(client: Queryable, charge: OperationRow): Promise<Sums> {
   return { ...sums, authorized: Number(charge.amount), is_sale: charge.operation === 'sale' };
 }
 
-/** Writes what the processor did by itself, with its notification. Undefined when it was already written. */
+/** Writes an operation that the processor initiated, with its notification. Undefined when it was already written. */
 async function insertFollowing(
   client: Queryable,
   following: {

@@ -21,7 +21,7 @@ export class Deliveries {
   constructor(private readonly temporal: TemporalAccess) {}
 
   /**
-   * Starts the delivery's workflow unless it is running; it goes on from the record, whatever became of an earlier one.
+   * Starts the delivery's workflow unless it is running; it continues from the record, however an earlier run ended.
    * Operators find it by its order or project. Its tasks, and those of its attempts, are dispatched fairly among
    * projects: when one has hundreds waiting, the task of another does not wait for all of them.
    */

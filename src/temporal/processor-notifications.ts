@@ -28,7 +28,7 @@ export class ProcessorNotifications {
 
   /**
    * Handles a notification. About a payment: its order asks now, and a late approval is given back. About a follow-up
-   * order: it asks now. About what the processor did by itself: it is recorded once.
+   * order: it asks now. An operation that the processor initiated is recorded once.
    */
   async handle(notification: Notification, deadline_at: number): Promise<void> {
     const { operation, follow_up_order_id } = notification;

@@ -71,7 +71,7 @@ test('the clock stops when an action falls due, and goes on when that has happen
   ]);
 });
 
-test('nothing falls due: it goes to the end at once, and whoever waits learns of it', async () => {
+test('nothing falls due: the clock goes to its target at once, and waiting workflows are signalled', async () => {
   const clock = await aClock();
   const after = await activities().advanceClock({ ...clock, to_offset_ms: MINUTE, now: NOW });
   expect([after.is_finished, called, await offsetOf(clock.clock_id)]).toEqual([true, [`moved ${MINUTE}`], MINUTE]);

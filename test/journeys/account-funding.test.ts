@@ -175,7 +175,7 @@ describe('rules 14.1 and 14.2: the transaction', () => {
 });
 
 describe('rules 14.5: capture_mode may be set; then the standard capture and void apply', () => {
-  test('manual: captured in part, voided, refunded; what follows is of the card, and says nothing of the receiver', async () => {
+  test('manual: captured in part, voided, refunded; its follow-up orders are of the card, without the receiver', async () => {
     const { body: order } = await fund(merchant, {
       details: { ...RECEIVER, vault_token: await token() },
       transaction: { capture_mode: 'manual' },
@@ -213,7 +213,7 @@ describe('rules 14.5: capture_mode may be set; then the standard capture and voi
   });
 });
 
-describe('what is missing or wrong: nothing is stored', () => {
+describe('missing or wrong fields: nothing is stored', () => {
   test.each(Object.keys(CUSTOMER))(
     'rules 14.2: customer.%s is needed: 422 names it; empty or blank is missing too',
     async (field) => {
@@ -356,7 +356,7 @@ describe('the second time', () => {
     }
   });
 
-  test('what is missing is not kept: corrected, it comes again with its key', async () => {
+  test('a refusal for a missing field is not kept: the corrected request may use the same key', async () => {
     const headers = { 'idempotency-key': newIdempotencyKey() };
     expect((await fund(merchant, { customer: { ...CUSTOMER, city: undefined } }, { headers })).status).toBe(422);
     expect((await fund(merchant, {}, { headers })).status).toBe(200);

@@ -403,7 +403,7 @@ describe('the second time', () => {
     expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'capture approved 400']);
   });
 
-  test('a repeat of what has taken everything is no Conflict', async () => {
+  test('a repeat of a capture of everything is no Conflict', async () => {
     const order = await createAuthorization(merchant);
     const headers = { 'idempotency-key': newIdempotencyKey() };
     const first = await capture(merchant, order, { headers });
@@ -468,7 +468,7 @@ describe('the second time', () => {
     ]);
   });
 
-  test('If-Match captures only what was read: 412 for an older version, and of several at once one wins', async () => {
+  test('If-Match: 412 for an older version, and of several at once one wins', async () => {
     const order = await createAuthorization(merchant);
     const read_then = await etagOf(merchant, order);
     expect(outcomeOf(await capturePart(merchant, order, part(10), { headers: { 'if-match': '"999"' } }))).toEqual([
@@ -596,7 +596,7 @@ describe('webhooks', () => {
   }, 300_000);
 });
 
-test('an order that Temporal has forgotten is captured all the same, within what the record has left', async () => {
+test('an order whose workflow Temporal has deleted can be captured, up to the amount left in the record', async () => {
   const order = await forgotten;
   expect(outcomeOf(await capturePart(merchant, order, part(300)))).toEqual([200, 'completed']);
   expect(outcomeOf(await capturePart(merchant, order, part(701)))).toEqual([400, 'ValidationError']);

@@ -143,7 +143,7 @@ describe('a chargeback', () => {
     expect(outcomeOf(await refund(merchant, order, { amount: 750 }))).toEqual([200, 'completed']);
   });
 
-  test('after a full refund is recorded all the same, and flagged for the operator; what is refundable is never below 0', async () => {
+  test('after a full refund is recorded too, with attention; the refundable amount is never below 0', async () => {
     const order = await merchant.paidOrder('chargeback', { amount: 400 });
     expect(outcomeOf(await refund(merchant, order, { amount: 400 }))).toEqual([200, 'completed']);
     await makeDue(merchant, payingTransactionId(order));

@@ -253,7 +253,7 @@ describe('crashes and silence', () => {
     expect((await create(merchant, key, { ...fields, amount: 1 })).status).toBe(422);
   });
 
-  test('without a key: what could not be answered in time is neither stored nor charged afterwards', async () => {
+  test('without a key: a request that was not answered in time is neither stored nor charged afterwards', async () => {
     const merchant = new Merchant(place);
     // The search for workflows lags behind: one of the test before may still be in it.
     const earlier = new Set(await running());

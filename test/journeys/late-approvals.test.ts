@@ -311,7 +311,7 @@ describe('given up at its end, as the processor never saw it', () => {
   });
 });
 
-describe('what was approved in time is never taken for a late approval', () => {
+describe('an approval in time is never taken for a late approval', () => {
   test.each([
     ['voided', 'completed: cancelled', async (order: TestOrder) => void (await order.follow('void'))],
     ['released at its end', 'completed: expired', async () => await pass(61 * MINUTE)],

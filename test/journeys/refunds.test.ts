@@ -267,7 +267,7 @@ describe('a refund', () => {
   });
 });
 
-describe('what the processor says of it', () => {
+describe('answers of the processor', () => {
   test('refused: 200 with status error, and the amount is refundable again', async () => {
     const order = await merchant.paidOrder('refund_refused', { amount: 500 });
     for (const round of [1, 2]) {
@@ -391,7 +391,7 @@ describe('the second time', () => {
     expect((await refund(merchant, order, { amount: 10 }, { headers: later })).body).toEqual(processing.body);
   });
 
-  test('If-Match refunds only what was read: 412, and of several at once one wins', async () => {
+  test('If-Match: 412 for an older version, and of several at once one wins', async () => {
     const order = await merchant.paidOrder('approved', { amount: 1_000 });
     const before = await etagOf(merchant, order);
     const answers = await Promise.all(
@@ -411,7 +411,7 @@ describe('the second time', () => {
   });
 });
 
-test('months later, when Temporal has forgotten the order: it is refunded, within what is left', async () => {
+test('months later, when Temporal has deleted the workflow: it is refunded, up to the amount left', async () => {
   const order = await forgotten;
   const first = await refund(merchant, order, { amount: 600 });
   expect(outcomeOf(first)).toEqual([200, 'completed']);

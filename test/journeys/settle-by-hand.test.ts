@@ -124,7 +124,7 @@ test.each([
   expect(await entriesOf(transaction_id)).toHaveLength(1);
 });
 
-test.each(['charge', 'refund'])('a %s whose workflow Temporal has lost is settled all the same', async (what) => {
+test.each(['charge', 'refund'])('a %s whose workflow Temporal has lost can be settled too', async (what) => {
   const order =
     what === 'charge'
       ? await unansweredCharge('processing_approved')

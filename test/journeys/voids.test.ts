@@ -329,7 +329,7 @@ describe('the second time', () => {
     }
   });
 
-  test('If-Match voids only what was read', async () => {
+  test('If-Match: 412 for an older version', async () => {
     const order = await createAuthorization(merchant);
     const before = await etagOf(merchant, order);
     await capturePart(merchant, order, part(1));

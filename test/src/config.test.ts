@@ -43,12 +43,12 @@ test('numbers and flags are parsed', () => {
   });
 });
 
-test('what one process cannot do without is asked for by name', () => {
+test('a variable that one process requires is named in its error', () => {
   expect(() => requireSetting(parseConfig({}), 'POSTGRES_URL')).toThrow(/^POSTGRES_URL is not set: PostgreSQL/);
   expect(requireSetting(parseConfig({ POSTGRES_URL: 'postgres://x/y' }), 'POSTGRES_URL')).toBe('postgres://x/y');
 });
 
-test('every variable says what it means, and milliseconds in the name are milliseconds in the text', () => {
+test('every variable has a description, and milliseconds in the name are milliseconds in the text', () => {
   for (const [name, field] of Object.entries(configSchema.shape)) {
     expect([name, field.description?.endsWith('.')]).toEqual([name, true]);
     if (name.endsWith('_MS')) expect(field.description).toMatch(/^Milliseconds/);

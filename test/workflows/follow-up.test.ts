@@ -362,7 +362,7 @@ describe('refused before anything is stored', () => {
   });
 });
 
-describe('what the processor did of itself', () => {
+describe('operations that the processor initiated', () => {
   test('a chargeback is recorded once, however often it is notified', async () => {
     const order = await paid();
     const input = await ofTheProcessor(order, 'chargeback', 200);

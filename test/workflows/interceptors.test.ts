@@ -18,6 +18,6 @@ test('a refusal passes as it is', async () => {
   await expect(orRefused(() => Promise.reject(refusal))).rejects.toBe(refusal);
 });
 
-test('what succeeds passes as it is', async () => {
+test('a result is returned as it is', async () => {
   await expect(orRefused(() => Promise.resolve(7))).resolves.toBe(7);
 });

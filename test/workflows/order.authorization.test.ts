@@ -344,7 +344,7 @@ describe('at the end of the window', () => {
     }
   });
 
-  test('what is asked for and not answered is not released; what its refusal frees, is', async () => {
+  test('an amount of an unanswered capture is not released; once that is refused, it is', async () => {
     const order = await authorize('manual', 'capture_refused', { capture_period: 'PT1M' });
     await merchant.addFault({ kind: 'outage', operation: 'capture', order_id: order.id });
     const capture = await order.follow('capture', 300);
@@ -365,7 +365,7 @@ describe('at the end of the window', () => {
     await untilClosed(order);
   });
 
-  test('what is asked for in time counts, however late it is answered', async () => {
+  test('a request made in time counts, however late it is answered', async () => {
     const order = await authorize('manual', 'approved', { capture_period: 'PT1M' });
     await merchant.addFault({ kind: 'outage', operation: 'capture', order_id: order.id });
     const capture = await order.follow('capture');
@@ -378,7 +378,7 @@ describe('at the end of the window', () => {
     await untilClosed(order);
   });
 
-  test('a refusal within the window gives back what it asked for: it can be asked for again', async () => {
+  test('an amount that was refused within the window can be requested again', async () => {
     const order = await authorize('manual', 'capture_refused');
     const refused = await order.follow('capture', 500);
     expect(await statusesOf(world, refused)).toBe('error: error');

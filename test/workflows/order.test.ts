@@ -257,7 +257,7 @@ describe('3-D Secure', () => {
   });
 });
 
-describe('what the processor approved all the same is given back', () => {
+describe('a late approval is reversed', () => {
   const given = async (order: TestOrder) =>
     (await order.view()).follow_ups.map(({ kind, status }) => `${kind} ${status}`);
 

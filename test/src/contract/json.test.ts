@@ -56,7 +56,7 @@ test('texts and names that look like numbers stay', () => {
   ]);
 });
 
-test('what is not JSON is a SyntaxError', () => {
+test('a text that is not JSON is a SyntaxError', () => {
   for (const text of ['', '{', '01', '1e', '+1', '.5', '1.', "{'a':1e400}", 'NaN']) {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   }

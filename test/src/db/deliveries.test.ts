@@ -25,7 +25,7 @@ const attempt = (n: number) => ({
 });
 const AGAIN = { status: 'new', next_attempt_at: NOW + 120_000 } as const;
 
-test('knows where it goes, what signs it, and that it is due at once', async () => {
+test('has its address and its secrets, and is due at once', async () => {
   const id = await aDelivery();
   expect(await findDelivery(database.db, id)).toEqual({
     ...id,

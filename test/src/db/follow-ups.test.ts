@@ -137,7 +137,7 @@ describe('insertFollowUp writes an order beside the payment order', () => {
     });
   });
 
-  test('what the merchant sends is kept', async () => {
+  test('fields that the merchant sends are stored', async () => {
     const extra = JSON.parse('{"z":1,"a":[1e3]}') as object;
     const { id: order_id } = await request(await accepted(), {
       kind: 'refund',
@@ -188,7 +188,7 @@ describe('a refusal stores nothing', () => {
     for (let time = 0; time < 2; time += 1) expect(await outcomes([request(payment, what)])).toEqual([error]);
     expect(await everything(payment)).toEqual(before);
   });
-  test('what is no payment, or not its transaction, is not found', async () => {
+  test('an order that is no payment, or a transaction of another one, is not found', async () => {
     const [one, other] = [await accepted(), await accepted()];
     const refund = await request(one, { kind: 'refund', amount: 1 });
     const nobody = '0190c000-0000-7000-8000-00000000cccc';
@@ -328,7 +328,7 @@ test('openFollowUps: the captures and voids of a payment that are not final, old
   ]);
 });
 
-describe('the schema holds what must hold whatever the code does', () => {
+describe('the schema enforces its rules without the code', () => {
   test.each<[title: string, mode: PaymentMode, changes: string]>([
     [
       'captured, voided and asked for more than authorized',
@@ -378,7 +378,7 @@ describe('the schema holds what must hold whatever the code does', () => {
 });
 
 describe('surface 10: past not_after nothing is written', () => {
-  test.each(FOLLOW_UP_KINDS)('%s: refused while it is not there; what is there goes on', async (kind) => {
+  test.each(FOLLOW_UP_KINDS)('%s: refused while it does not exist; an existing one continues', async (kind) => {
     const payment = await accepted(kind === 'capture' || kind === 'void' ? 'manual' : 'sale');
     const follow_up = aFollowUp(payment, { kind, amount: 40 });
     const before = await everything(payment);

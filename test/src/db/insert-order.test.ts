@@ -16,7 +16,7 @@ afterAll(() => database.close());
 const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
 
 describe('insertOrder', () => {
-  test('what it answers is what is there', async () => {
+  test('it returns the order as stored', async () => {
     const record = await aStoredOrder(database.db);
     expect(await findOrder(database.db, record.id)).toEqual(record);
   });

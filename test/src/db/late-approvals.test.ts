@@ -37,7 +37,7 @@ test('written with the end; a later one changes nothing', async () => {
   expect(await watched(id)).toBe(15 * MINUTE);
 });
 
-test('ended by what the processor says once it is due, not before', async () => {
+test('ended by the processor’s answer once it is due, not before', async () => {
   const id = await cancelledAtTheIssuer();
   await endDueWatch(database.db, id, NOW + 15 * MINUTE - 1);
   expect(await watched(id)).toBe(15 * MINUTE);

@@ -122,7 +122,7 @@ describe('moveOrder: the one function that moves', () => {
     expect([urls, deliveries]).toEqual([['https://order.example/', 'https://shop.example/hook'], []]);
   });
 
-  test('the database refuses what the tables do not allow, whoever asks', async () => {
+  test('the database refuses a move that the tables do not allow', async () => {
     const order = await aStoredOrder(database.db);
     const id = order.transactions[0]!.id;
     const accepted = await moveOrder(database.db, order, accept(order), by);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-describe('the schema holds what must hold whatever the code does', () => {
+describe('the schema enforces its rules without the code', () => {
   test.each([
     ['an amount below 0', 'update orders set amount = -1'],
     ['an amount no program counts exactly', 'update orders set amount = 9007199254740992'],

@@ -17,7 +17,7 @@ test('work begins when the work before it has ended, in the order it came', asyn
   expect(log).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
 });
 
-test('a refusal is told to who asked and holds up nobody', async () => {
+test('a refusal goes to its caller and delays no other work', async () => {
   const inTurn = oneAtATime();
   const refused = inTurn(() => Promise.reject(new Error('no')));
   const next = inTurn(() => Promise.resolve('yes'));

@@ -54,7 +54,7 @@ const recoveryOf = (db: Database, client: Client) =>
 /** Long enough for what was touched to count as left behind. */
 const SETTLED = MINUTE + 1;
 
-describe('in a world where Temporal has lost what it was told', () => {
+describe('with a Temporal server that has lost its workflows', () => {
   let world: WorkflowEnvironment;
   let receiver: Receiver;
   const merchant = new Merchant();
@@ -425,7 +425,7 @@ describe('in a world where Temporal has lost what it was told', () => {
   });
 });
 
-describe('what it asks Temporal for', () => {
+describe('the calls that it makes to Temporal', () => {
   let database: TestDatabase;
   const called: string[] = [];
   beforeEach(async () => {
@@ -493,7 +493,7 @@ describe('what it asks Temporal for', () => {
     expect(called.toSorted()).toEqual(expected);
   });
 
-  test('nothing of what is final, nor of orders that only wait to be paid', async () => {
+  test('no final order, and none that only waits to be paid', async () => {
     await database.db('projects').update({ webhook_url: null });
     await aStoredOrder(database.db);
     await aStoredOrder(database.db, { transaction: false });

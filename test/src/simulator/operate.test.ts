@@ -225,7 +225,7 @@ describe('the receiver of account funding', () => {
     });
   });
 
-  test('a card that is declined is declined, whoever is to be paid', async () => {
+  test('a card that is declined is declined for every receiver', async () => {
     expect(await resultOf(await bench.charge('do_not_honor', { receiver_account_token: await anAccount() }))).toBe(
       'declined',
     );

@@ -41,7 +41,7 @@ async function all(after = 0) {
   }
 }
 
-test('what moved money is settled once, by operation: the amount less a fee, and what is given back without one', async () => {
+test('each operation that moved money is settled once: the amount less a fee; a refund without one', async () => {
   const sale = await bench.charge('approved', { amount: 10_000 });
   const held = await bench.charge('approved', { operation: 'authorize', amount: Number.MAX_SAFE_INTEGER });
   const reversed = await bench.charge('approved', { operation: 'authorize' });

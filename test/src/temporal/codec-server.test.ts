@@ -93,7 +93,7 @@ test('a browser may ask before it sends: without sign-in', async () => {
   ]);
 });
 
-test('who has read how much is logged, and not what', async () => {
+test('the operator and the number of payloads are logged, never their content', async () => {
   lines.length = 0;
   await decode(wire(await new EncryptingCodec(first).encode([payload, payload])));
   expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
@@ -120,7 +120,7 @@ test('503 while nobody can sign in', async () => {
   await broken.close();
 });
 
-test('what was never encrypted comes back as it is', async () => {
+test('a payload that was never encrypted is returned as it is', async () => {
   const body = wire([payload]);
   expect(await (await decode(body)).json()).toEqual(body);
 });

@@ -31,7 +31,7 @@ test('a project gets no more by using many hosts, and takes nothing from another
   expect(beginAll(local, other)).toHaveLength(2);
 });
 
-test('what one project’s attempts show of a host says nothing to another’s', () => {
+test('attempts of one project to a host do not affect those of another project', () => {
   const local = new LocalAttempts();
   local.learn({ ...other, url: merchant.url }, true);
   expect(beginAll(local, merchant)).toHaveLength(2);

@@ -61,7 +61,7 @@ test('of several that find a dead lock at once one gets it', async () => {
   expect(readdirSync(folder)).toEqual(['lock']);
 });
 
-test('who waits says so once and gets it in the end', async () => {
+test('a process that waits says so once and gets the lock in the end', async () => {
   const lock = takeLock(file) as Lock;
   const onWait = jest.fn();
   const waiting = waitForLock(file, onWait);
