@@ -220,13 +220,13 @@ async function pollOutcome(state: FollowUpState): Promise<void> {
   await state.inTurn(() => state.poll());
 }
 
-/** The processor may contradict what was settled by hand: it has news, or this run was started because it has. */
+/** The processor may contradict an outcome set by hand: a notification came, or this run has not compared yet. */
 function shouldVerifyManualOutcome({ record, settlementVerified, pollRequested }: FollowUpState): boolean {
   const last = record && lastTransaction(record);
   return last?.settled_by_hand === true && (pollRequested || !settlementVerified);
 }
 
-/** Asks the processor about what was settled by hand; a contradiction is shown to the operator (rules 10.14). */
+/** Compares an outcome set by hand with the processor's; a contradiction is shown to the operator (rules 10.14). */
 async function verifySettlement(state: FollowUpState): Promise<void> {
   const { id, kind, original_transaction_id } = state.input;
   const key = followUpIdempotencyKey(original_transaction_id, kind, id);

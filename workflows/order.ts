@@ -130,8 +130,8 @@ async function holdAuthorization(state: OrderState): Promise<void> {
 }
 
 /**
- * The processor has news of a payment that was approved by hand: a contradiction is shown to the operator (rules
- * 10.14).
+ * After a notification about a payment that was approved by hand: compares the outcomes, and shows a contradiction to
+ * the operator (rules 10.14).
  */
 async function verifySettlement(state: OrderState): Promise<void> {
   state.pollRequested = false;

@@ -45,7 +45,7 @@ const funding = (transaction: Record<string, unknown> = {}) => ({
   ],
 });
 
-/** The processor's vault in trouble for the next look-up. */
+/** A fault of the processor's vault for the next look-up. */
 async function chargeWhileVaultIs(kind: 'garbage' | 'outage'): Promise<Refused> {
   const transactions = [await merchant.cardTransaction('approved')];
   await merchant.addFault({ operation: 'vault', kind, times: 1 });

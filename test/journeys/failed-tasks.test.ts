@@ -64,9 +64,9 @@ async function amidNews<Made extends object, Body extends Parameters<typeof isOu
   for (let tries = 1; tries <= 5; tries += 1) {
     const subject = await create();
     const { slow, send, find } = subject;
-    const trouble = await merchant.addFault({ ...slow, kind: 'latency', milliseconds: 2_000, times: 1 });
+    const fault = await merchant.addFault({ ...slow, kind: 'latency', milliseconds: 2_000, times: 1 });
     const sent = send();
-    await trouble.hit;
+    await fault.hit;
     const [{ id } = { id: '' }] = await withDatabase((db) =>
       queryRows<{ id: string }>(db, find.sql, { value: find.value }),
     );

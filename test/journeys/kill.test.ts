@@ -166,7 +166,7 @@ async function moneyOnItsWay(): Promise<MovingMoney> {
     await merchant.createOrder({ amount: 990, transactions: [{ ...token, capture_mode: 'manual' }] }),
   );
   // Whichever capture is the first: it is there before the window of the order it is meant for ends.
-  const troubles = [
+  const faults = [
     await slow('capture', 3_500),
     await slow('refund', SLOW_MS, paid),
     await slow('capture', SLOW_MS, reserved),
@@ -175,7 +175,7 @@ async function moneyOnItsWay(): Promise<MovingMoney> {
     amount: 990,
     transactions: [{ ...token, capture_mode: 'delayed', expiration_period: 'PT5S' }],
   });
-  await troubles[0]!.hit;
+  await faults[0]!.hit;
   const [refundKey, captureKey] = [`refund-${(keysMade += 1)}`, `capture-${keysMade}`];
   const answers = Promise.all([
     sendUntilAnswered<Order>(() =>
@@ -194,7 +194,7 @@ async function moneyOnItsWay(): Promise<MovingMoney> {
     ),
   ]);
   answers.catch(() => undefined);
-  await Promise.all(troubles.map(({ hit }) => hit));
+  await Promise.all(faults.map(({ hit }) => hit));
   return { refunded: paid.id!, captured: reserved.id!, closing: closing.id!, answers };
 }
 

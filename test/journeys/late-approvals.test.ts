@@ -216,7 +216,7 @@ async function chargedIntoTheVoid(
   options: { transaction_period?: number } = {},
 ): Promise<{ order: TestOrder; arrive: () => Promise<void>; well: () => Promise<void> }> {
   const id = uuidv7();
-  // Ends the trouble of this order, and of no other.
+  // Ends the faults of this order, and of no other.
   const clerk = new Merchant();
   await clerk.addFault({ kind: 'outage', operation: 'sale', order_id: id });
   const paid_on_page = options.transaction_period !== undefined;

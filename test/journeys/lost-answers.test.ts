@@ -67,21 +67,21 @@ const TROUBLES: [title: string, fault: Omit<Fault, 'operation'>][] = [
   ['the processor was away twice', { kind: 'outage', times: 2 }],
 ];
 
-/** Long enough for trouble to be there before its end, on a busy machine too. */
+/** Long enough for a fault to begin before its end, on a busy machine too. */
 const WINDOW = 'PT15S';
 
-/** Ends only the trouble that it makes itself: the tests here run at the same time. */
-const troublemaker = () => new Merchant();
+/** A client that ends only the faults that it has added: the tests here run at the same time. */
+const newFaultClient = () => new Merchant();
 
 describe.each(OPERATIONS)('a %s', (operation, follow, after, meanwhile) => {
   test.concurrent.each(TROUBLES)(
     '%s: processing, then completed, one entry in the ledger',
     async (_title, fault) => {
       const order = await original(operation);
-      const clerk = troublemaker();
-      await clerk.addFault({ operation, order_id: order.id, ...fault });
+      const faults = newFaultClient();
+      await faults.addFault({ operation, order_id: order.id, ...fault });
       // Nor is it told when it is asked.
-      if (fault.times === undefined) await clerk.addFault({ operation: 'ask', order_id: order.id, kind: 'outage' });
+      if (fault.times === undefined) await faults.addFault({ operation: 'ask', order_id: order.id, kind: 'outage' });
       const headers = { 'idempotency-key': newIdempotencyKey() };
       const { status, body } = await follow(order, { headers });
       expect([status, statusesOf(body)]).toEqual([200, 'processing: processing']);
@@ -89,7 +89,7 @@ describe.each(OPERATIONS)('a %s', (operation, follow, after, meanwhile) => {
       // While it is not known the amount is spoken for, and counts for nothing yet.
       expect(await amountDetailsOf(merchant, order)).toMatchObject(meanwhile);
       expect(await follow(order)).toMatchObject({ status: 400 });
-      if (fault.times === undefined) await clerk.removeFaults();
+      if (fault.times === undefined) await faults.removeFaults();
       const done = await merchant.untilStatus(body.id, 'completed', 60_000);
       expect(done.transactions![0]!.events!.map(({ event }) => event)).toEqual(['new', 'processing', 'accepted']);
       expect(await amountDetailsOf(merchant, order)).toMatchObject(after);
@@ -152,13 +152,13 @@ test.concurrent(
   'a capture that is unanswered when the window ends: what it holds is not released before its outcome is known',
   async () => {
     const order = await createAuthorization(merchant, { transaction: { expiration_period: WINDOW } });
-    const clerk = troublemaker();
-    await clerk.addFault({ operation: 'capture', order_id: order.id, kind: 'outage' });
+    const faults = newFaultClient();
+    await faults.addFault({ operation: 'capture', order_id: order.id, kind: 'outage' });
     const captured = await capturePart(merchant, order, part(600));
     expect(outcomeOf(captured)).toEqual([200, 'processing']);
     expect((await untilFollowUp(merchant, order, 'is-void')).amount).toBe(400);
     expect((await merchant.getOrder(captured.body.id)).status).toBe('processing');
-    await clerk.removeFaults();
+    await faults.removeFaults();
     await merchant.untilStatus(captured.body.id, 'completed', 60_000);
     const ended = await getWholeOrder(merchant, order);
     expect([statusesOf(ended), ended.amount_details]).toEqual([
@@ -176,12 +176,12 @@ test.concurrent(
       card: 'capture_refused',
       transaction: { expiration_period: WINDOW },
     });
-    const clerk = troublemaker();
-    await clerk.addFault({ operation: 'capture', order_id: order.id, kind: 'outage' });
+    const faults = newFaultClient();
+    await faults.addFault({ operation: 'capture', order_id: order.id, kind: 'outage' });
     const captured = await capturePart(merchant, order, part(600));
     expect(outcomeOf(captured)).toEqual([200, 'processing']);
     expect((await untilFollowUp(merchant, order, 'is-void')).amount).toBe(400);
-    await clerk.removeFaults();
+    await faults.removeFaults();
     await merchant.untilStatus(captured.body.id, 'error', 60_000);
     await untilOrder(
       merchant,

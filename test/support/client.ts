@@ -209,7 +209,7 @@ export class Merchant {
     this.faults.push(fault);
     return {
       get hit() {
-        const hit = until(`the processor's trouble hits: ${fault.kind}`, allHit).then(() => undefined);
+        const hit = until(`the processor's fault hits: ${fault.kind}`, allHit).then(() => undefined);
         // Whoever has taken it may fail before it waits for it.
         hit.catch(() => undefined);
         return hit;
@@ -217,7 +217,7 @@ export class Merchant {
     };
   }
 
-  /** Ends what `trouble` has begun, and leaves alone what other tests have. */
+  /** Ends the faults that addFault has begun, and leaves those of other tests alone. */
   async removeFaults(): Promise<void> {
     for (const { order_id, transaction_id, vault_token, project_id, idempotency_key } of this.faults.splice(0)) {
       const facts = Object.entries({ order_id, transaction_id, vault_token, project_id, idempotency_key }).flatMap(

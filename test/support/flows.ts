@@ -459,7 +459,7 @@ async function notifiedFollowUp(world: WorkflowEnvironment, input: FollowUpInput
   return await untilClosed(world, orderWorkflowId(input.id));
 }
 
-/** Whoever makes trouble ends it; there is no stack yet when this file is read. */
+/** The client that adds faults ends them; there is no stack yet when this file is read. */
 let merchant: Merchant | undefined;
 
 /** Asks for it while the processor is away. */

@@ -48,7 +48,7 @@ const ASKED = ['capture', 'void', 'refund', 'reversal'];
 
 /**
  * Waits until nothing is open, and answers what differs then, in words. What waits for its time at the processor
- * happens now, and its trouble is over.
+ * happens now, and its faults end.
  */
 export async function ledgerDifferences(
   place: Pick<RunningStack, 'postgres_url' | 'simulator_url'>,

@@ -80,7 +80,7 @@ export interface SearchWorld extends TestDatabase {
   reader: SearchReader;
   writer: SearchWriter;
   api: TestApi;
-  /** A new indexer, which runs until it is stopped or the world ends. */
+  /** A new indexer, which runs until it is stopped or the test ends. */
   anIndexer(): Indexer;
   stopIndexers(): Promise<void>;
   /** Resolves when every change is in the index. */

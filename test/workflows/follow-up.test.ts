@@ -209,7 +209,7 @@ describe('every kind that the service asks for', () => {
   const LOST: Fault['kind'][] = ['lost_answer', 'garbage', 'outage', 'error'];
   async function lostAndAskedFor(kind: AskedFor, fault: Fault['kind']): Promise<void> {
     const { order, order_id, ask } = await ready(kind);
-    // Ends its own trouble only: the other kinds of trouble are made at the same time.
+    // Ends its own fault only: the others are injected at the same time.
     const own = new Merchant();
     await own.addFault({ kind: fault, operation: kind, order_id: order.id, times: 1 });
     await own.addFault(unaskable(order, kind, order_id));
