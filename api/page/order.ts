@@ -128,7 +128,7 @@ function stateOf(order: OrderView, now: number): PaymentState {
     challenge_url: undefined,
   };
   if (isFinal(ORDER_MOVES, order.status)) return ended(order.status as Outcome);
-  if (last?.status === 'processing' || (last?.status === 'new' && last.charge_began)) return awaitsOutcome;
+  if (last?.status === 'processing') return awaitsOutcome;
   const expires_at = paymentExpiresAt(order, last);
   if (isExpired(expires_at, now)) return ended('expired', undefined);
   if (last?.status === 'pending') {

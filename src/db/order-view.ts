@@ -78,8 +78,6 @@ export interface TransactionView extends Omit<TransactionMoney, 'capture_ends_at
   payment_method: string;
   payment_method_brand: string | null;
   payment_method_details: PaymentMethodDetails | null;
-  /** The customer's charge may have been sent; also false with a card token (charged_by). */
-  charge_began: boolean;
   /** Who chose payment_method; null on a follow-up order. */
   method_chosen_by: 'merchant' | 'customer' | null;
   transaction_type: 'authorization' | 'aft' | FollowUpKind | null;

@@ -69,11 +69,6 @@ test.each<[string, OrderView, string]>([
     anOrder('processing', [transaction('processing', 1)], { expires_at: '2026-03-01T11:00:00Z' }),
     'wait for outcome',
   ],
-  [
-    'a charge that began is not paid a second time',
-    anOrder('processing', [declined(1), transaction('new', 2, { charge_began: true })]),
-    'wait for outcome',
-  ],
   ['an issuer asks', anOrder('processing', [transaction('pending', 1)]), 'wait for issuer, may cancel'],
   [
     'a charge by token is not the customer’s',
