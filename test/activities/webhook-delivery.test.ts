@@ -8,6 +8,7 @@ import { NOW, aStoredOrder } from '../support/builders';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
 import { startReceiver, type Receiver } from '../support/receiver';
 import { errorsOnly } from '../support/temporal';
+import { until } from '../support/until';
 
 let database: TestDatabase;
 let receiver: Receiver;
@@ -220,12 +221,19 @@ describe('attemptDeliveryLocally', () => {
   test('makes two at once while nothing is known of the endpoint; a failed one gives its place back too', async () => {
     let answer = () => {};
     const answered = new Promise<void>((resolve) => (answer = resolve));
-    const made = activities({ postWebhook: () => answered.then(() => Promise.reject(new Error('broken'))) });
+    let posts = 0;
+    const made = activities({
+      postWebhook: () => {
+        posts += 1;
+        return answered.then(() => Promise.reject(new Error('broken')));
+      },
+    });
     const running = [attemptLocally(await aDelivery(), 1, made), attemptLocally(await aDelivery(), 1, made)].map(
       (one) => one.catch(({ message }: Error) => message),
     );
     const third = await aDelivery();
-    expect(await Promise.race([attemptLocally(third, 1, made), ...running])).toBeNull();
+    await until('two are being sent', () => posts === 2);
+    expect(await attemptLocally(third, 1, made)).toBeNull();
     answer();
     expect(await Promise.all(running)).toEqual(['broken', 'broken']);
     await expect(attemptLocally(third, 1, made)).rejects.toThrow('broken');
