@@ -22,6 +22,8 @@ import { KeptLease } from './kept-lease';
  * before took: a batch has a fixed cost, so fewer of them leave more of the machine to payments.
  */
 const FOUND_WITHIN_MS = 800;
+/** Between two batches at least, also when they take longer. Milliseconds. */
+const PAUSE_MIN_MS = 200;
 /** Changes in one batch. */
 const BATCH = 2_000;
 /** Orders that a rebuild sends at a time. */
@@ -59,6 +61,8 @@ export class Indexer {
   /** The holder of the lease that has made sure that the index is there. */
   private prepared_by: string | undefined;
   private is_failing = false;
+  /** How long the last batch took, milliseconds: the next may take as long. */
+  private batch_ms = 0;
 
   constructor(private readonly services: IndexerServices) {
     this.lease = new KeptLease(services.db, {
@@ -87,9 +91,8 @@ export class Indexer {
         const { holder } = this.lease;
         if (holder !== undefined) await this.work(holder);
         this.is_failing = false;
-        const taken_ms = performance.now() - started;
-        // The change that just missed this batch has waited for as long as it took, and the next may take as long.
-        await this.pause(FOUND_WITHIN_MS - 2 * taken_ms);
+        const due = started + FOUND_WITHIN_MS - this.batch_ms;
+        await this.pause(Math.max(PAUSE_MIN_MS, due - performance.now()));
       } catch (error) {
         this.failed(error);
         await this.pause(FAILED_MS);
@@ -124,6 +127,7 @@ export class Indexer {
   /** Writes one batch of changes; returns how many there were. */
   private async writeChanges(holder: string, names: readonly IndexName[]): Promise<number> {
     const { db, index } = this.services;
+    const began = performance.now();
     const changes = await searchChanges(db, BATCH);
     if (changes.length === 0) return 0;
     const order_ids = [...new Set(changes.map(({ order_id }) => order_id))];
@@ -132,6 +136,7 @@ export class Indexer {
     const refusals = (await Promise.all(names.map((name) => index.write(name, orders)))).flat();
     await this.confirmWritten(holder, order_ids);
     await this.finish(changes, refusals);
+    this.batch_ms = performance.now() - began;
     return changes.length;
   }
 
