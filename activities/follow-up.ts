@@ -1,3 +1,4 @@
+import type { Database } from '../src/db/connection';
 import { insertFollowUp, recordFollowUpOutcome } from '../src/db/follow-ups';
 import { endDueWatch, endWatch } from '../src/db/late-approvals';
 import { findOrder } from '../src/db/order-record';
@@ -34,8 +35,19 @@ const NOTHING: FollowUpExecution = { result: 'nothing' };
  */
 export function followUpActivities({ db, processor, workflows }: Pick<Services, 'db' | 'processor' | 'workflows'>) {
   /** Writes the order unless it exists. Throws the domain's refusals. */
-  async function insert(input: FollowUpInput & AtTime): Promise<OrderRecord> {
-    return await insertFollowUp(db, { ...input, transaction_id: transactionId(input.id, 1) });
+  async function insert(trx: Database, input: FollowUpInput & AtTime): Promise<OrderRecord> {
+    return await insertFollowUp(trx, { ...input, transaction_id: transactionId(input.id, 1) });
+  }
+
+  async function writeOutcome(
+    trx: Database,
+    input: FollowUpInput,
+    order: OrderRecord,
+    outcome: OperationOutcome,
+    now: number,
+  ): Promise<OrderRecord> {
+    const { to, details } = outcomeOf(outcome, { now, clock_offset_ms: order.clock_offset_ms });
+    return await recordFollowUpOutcome(trx, order, { ...input, amount: order.amount }, to, details);
   }
 
   /** Sends the operation. Every repeat must be identical: the processor refuses a key sent with another body. */
@@ -56,8 +68,7 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
 
   /** Records the outcome and, once it is final, notifies the payment's workflow. */
   async function recordOutcome(input: FollowUpInput, order: OrderRecord, outcome: OperationOutcome, now: number) {
-    const { to, details } = outcomeOf(outcome, { now, clock_offset_ms: order.clock_offset_ms });
-    const after = await recordFollowUpOutcome(db, order, { ...input, amount: order.amount }, to, details);
+    const after = await writeOutcome(db, input, order, outcome, now);
     if (isFinal(ORDER_MOVES, after.status)) await notifyPayment(workflows, input);
     return after;
   }
@@ -76,12 +87,10 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
       recorded_as[found.operation] === input.kind &&
       found.transaction_id === input.original_transaction_id;
     if (!isMeant || found.result !== 'approved') return NOTHING;
-    const follow_up = { ...input, transaction_id: transactionId(input.id, 1), amount: found.amount };
     // Recovery finds no such order without an outcome, so both are written or none.
     const order = await db.transaction(async (trx) => {
-      const written = await insertFollowUp(trx, follow_up);
-      const { to, details } = outcomeOf(found, { now: input.now, clock_offset_ms: written.clock_offset_ms });
-      return await recordFollowUpOutcome(trx, written, follow_up, to, details);
+      const written = await insert(trx, { ...input, amount: found.amount });
+      return await writeOutcome(trx, input, written, found, input.now);
     });
     return { result: 'recorded', order };
   }
@@ -112,7 +121,7 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
   async function execute(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
     // A capture or void was written before this workflow was started.
     const written = movesReservedMoney(input.kind) ? await findOrder(db, input.id) : undefined;
-    const order = written ?? (await insert(input));
+    const order = written ?? (await insert(db, input));
     // Again: whoever recorded its outcome may have died before notifying.
     if (isFinal(ORDER_MOVES, order.status)) await notifyPayment(workflows, input);
     if (order.status !== 'new') return { result: 'recorded', order };

@@ -4,9 +4,9 @@ import { orderOfPath, type MerchantOperation, type Services } from '../merchant'
 import { presentVersion } from '../present';
 
 /**
- * Cancels an order that is not final; a repeat gets the same answer (rules 5.7). When the
- * deadline passes first, the answer is the order as it is (rules 10.4). Throws CanNotCancelTransaction, and
- * PreconditionFailed when If-Match does not allow the order's version.
+ * Cancels an order that is not final; a repeat gets the same answer (rules 5.7). When the deadline
+ * passes first, the answer is the order as it is (rules 10.4). Throws CanNotCancelTransaction, and PreconditionFailed
+ * when If-Match does not allow the order's version.
  */
 export const cancelOrder =
   (services: Services): MerchantOperation<'cancelOrder'> =>

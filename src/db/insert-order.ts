@@ -291,6 +291,6 @@ export async function beginAttempt(
 }
 
 const hasBegun = (transaction: TransactionRecord | undefined) =>
-  transaction?.charge_began === true || (transaction !== undefined && transaction.status !== 'new');
+  transaction !== undefined && (transaction.charge_began === true || transaction.status !== 'new');
 
 const statusesOf = ({ status, transactions }: OrderRecord) => [status, ...transactions.map((one) => one.status)].join();
