@@ -65,6 +65,25 @@ export async function findDelivery(db: Database, { order_id, n }: DeliveryId): P
   };
 }
 
+/** A webhook that is neither delivered nor failed; `next_attempt_at` in epoch milliseconds. */
+export interface OpenDelivery extends DeliveryId, Pick<DeliveryProgress, 'status' | 'attempts'> {
+  project_id: string;
+  next_attempt_at: number;
+}
+
+/** The open webhooks of these orders, the next attempt first. */
+export async function openDeliveriesOf(db: Database, order_ids: readonly string[]): Promise<OpenDelivery[]> {
+  const found = await queryRows<Omit<OpenDelivery, 'next_attempt_at'> & { next_attempt_at: string }>(
+    db,
+    `select d.order_id, d.n, d.status, d.next_attempt_at, o.project_id,
+       (select count(*)::int from webhook_attempts a where a.order_id = d.order_id and a.n = d.n) as attempts
+     from webhook_deliveries d join orders o on o.id = d.order_id
+     where d.order_id = any(:order_ids::uuid[]) and d.status = any(:open::text[]) order by d.next_attempt_at`,
+    { order_ids, open: OPEN_STATUSES },
+  );
+  return found.map((row) => ({ ...row, next_attempt_at: Date.parse(row.next_attempt_at) }));
+}
+
 /**
  * Records an attempt and how the delivery stands after it, in one statement. Repeat-safe: a recorded attempt, and what
  * it decided, stays as it is; then the result is `false`.

@@ -204,17 +204,19 @@ export interface OpenFollowUp extends FollowUp {
   clock_offset_ms: number;
 }
 
-/** Selects OpenFollowUp; queries add their `where`. */
-const FOLLOW_UP = `
-     select f.id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id,
-       t.original_transaction_id, ${clockOffset('f.clock_id')} as clock_offset_ms
-     from orders f join transactions t on t.order_id = f.id`;
+/** The columns of OpenFollowUp and where they are; queries add their `where`. */
+export const OPEN_FOLLOW_UP = {
+  columns: `f.id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id,
+    t.original_transaction_id, ${clockOffset('f.clock_id')} as clock_offset_ms`,
+  from: 'orders f join transactions t on t.order_id = f.id',
+};
+const SELECT_FOLLOW_UP = `select ${OPEN_FOLLOW_UP.columns} from ${OPEN_FOLLOW_UP.from}`;
 
 /** A payment's captures and voids that are not final, oldest first. */
 export async function openFollowUps(db: Database, original_order_id: string): Promise<OpenFollowUp[]> {
   return await queryRows<OpenFollowUp>(
     db,
-    `${FOLLOW_UP}
+    `${SELECT_FOLLOW_UP}
      where f.related_order_id = :original_order_id and f.kind in ('capture', 'void') and f.status = any(:open::text[])
      order by f.created, f.id`,
     { original_order_id, open: OPEN_ORDER_STATUSES },
@@ -223,16 +225,20 @@ export async function openFollowUps(db: Database, original_order_id: string): Pr
 
 /** Those follow-up orders. */
 export async function openFollowUpsOf(db: Database, ids: readonly string[]): Promise<OpenFollowUp[]> {
-  return await queryRows<OpenFollowUp>(db, `${FOLLOW_UP} where f.id = any(:ids::uuid[]) and f.kind <> 'payment'`, {
-    ids,
-  });
+  return await queryRows<OpenFollowUp>(
+    db,
+    `${SELECT_FOLLOW_UP} where f.id = any(:ids::uuid[]) and f.kind <> 'payment'`,
+    {
+      ids,
+    },
+  );
 }
 
 /** A follow-up order whose outcome an operator settled by hand; `undefined` when it is none. */
 export async function findSettledFollowUp(db: Database, id: string): Promise<OpenFollowUp | undefined> {
   const [found] = await queryRows<OpenFollowUp>(
     db,
-    `${FOLLOW_UP}
+    `${SELECT_FOLLOW_UP}
      where f.id = :id and f.kind <> 'payment'
        and exists (select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator')`,
     { id },

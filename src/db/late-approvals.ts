@@ -1,3 +1,4 @@
+import type { LateApprovalWatch } from '../domain/waits';
 import { toIsoTime, queryRows, type Database } from './connection';
 
 /**
@@ -12,6 +13,17 @@ export async function insertWatch(db: Database, transaction_id: string, poll_at:
     'insert into late_approval_watches (transaction_id, poll_at) values (:transaction_id, :poll_at) on conflict do nothing',
     { transaction_id, poll_at: toIsoTime(poll_at) },
   );
+}
+
+/** The watches of the transactions of these orders. */
+export async function watchesOf(db: Database, order_ids: readonly string[]): Promise<LateApprovalWatch[]> {
+  const found = await queryRows<{ transaction_id: string; poll_at: string }>(
+    db,
+    `select w.transaction_id, w.poll_at from late_approval_watches w join transactions t on t.id = w.transaction_id
+     where t.order_id = any(:order_ids::uuid[])`,
+    { order_ids },
+  );
+  return found.map(({ transaction_id, poll_at }) => ({ transaction_id, poll_at: Date.parse(poll_at) }));
 }
 
 /** Ends the watch: the reversal is recorded, and its own order is what is left to do. */

@@ -2,8 +2,9 @@ import type { DeliveryId } from '../domain/delivery';
 import { OPEN_ORDER_STATUSES, PAYMENT_LINK_MOVES, PAYMENT_LINK_STATUSES, isFinal } from '../domain/transitions';
 import type { StartedClock } from '../domain/sandbox-clock';
 import { toIsoTime, queryRows, type Database } from './connection';
-import type { OpenFollowUp } from './follow-ups';
-import { CLOCK_OFFSET, clockOffset, ordersOfClock } from './sandbox-clocks';
+import { OPEN_FOLLOW_UP, type OpenFollowUp } from './follow-ups';
+import { CLOCK_OFFSET, ordersOfClock } from './sandbox-clocks';
+import { RESERVED } from './transactions';
 
 /**
  * What recovery checks: rows of the record that a workflow still has to work on. Each source has an instant (`at`), the
@@ -72,9 +73,6 @@ const list = (statuses: readonly string[]) => `(${statuses.map((status) => `'${s
 const OPEN = list(OPEN_ORDER_STATUSES);
 const OPEN_LINK = list(PAYMENT_LINK_STATUSES.filter((status) => !isFinal(PAYMENT_LINK_MOVES, status)));
 
-/** The conditions of the index transactions_reserved. */
-const RESERVED = `t.capture_mode is not null and t.status = 'accepted' and t.captured_amount + t.voided_amount < t.amount`;
-
 /** A move under way, or an object of the clock that waits for something. */
 const CLOCK_IS_AWAITED = `(
   exists (select 1 from sandbox_clock_moves m where m.clock_id = c.id and not m.is_finished)
@@ -125,9 +123,8 @@ const SOURCES: { [Name in SourceName]: Source } = {
     is_repeated: true,
   },
   follow_ups: {
-    columns: `f.id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id,
-      t.original_transaction_id, ${clockOffset('f.clock_id')} as clock_offset_ms`,
-    from: `orders f join transactions t on t.order_id = f.id
+    columns: OPEN_FOLLOW_UP.columns,
+    from: `${OPEN_FOLLOW_UP.from}
       where f.kind <> 'payment' and f.status in ${OPEN} and f.requested_by <> 'processor'`,
     at: 'f.modified',
     key: 'f.id::text',

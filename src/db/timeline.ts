@@ -1,8 +1,9 @@
-import type { DeliveryId, DeliveryProgress } from '../domain/delivery';
 import type { OrderRecord } from '../domain/order-record';
 import type { TimelineAttempt, TimelineClockMove } from '../domain/timeline';
 import type { LateApprovalWatch } from '../domain/waits';
 import { queryRows, type Database } from './connection';
+import { openDeliveriesOf, type OpenDelivery } from './deliveries';
+import { watchesOf } from './late-approvals';
 import { findOrder } from './order-record';
 import { findOrderViews, type OrderView } from './order-view';
 import { clockMoves } from './sandbox-clocks';
@@ -16,7 +17,7 @@ export interface TimelineRecord {
   clock_moves: TimelineClockMove[];
   /** The order and its follow-up orders, webhooks and watches that still wait. */
   orders: OrderRecord[];
-  deliveries: (DeliveryId & DeliveryProgress)[];
+  deliveries: OpenDelivery[];
   watches: LateApprovalWatch[];
 }
 
@@ -30,19 +31,8 @@ export async function findTimeline(db: Database, order: OrderView): Promise<Time
        where order_id = any(:order_ids::uuid[]) order by started, attempt`,
       { order_ids },
     ),
-    queryRows<DeliveryId & Pick<DeliveryProgress, 'status' | 'attempts'> & { next_attempt_at: string }>(
-      db,
-      `select d.order_id, d.n, d.status, d.next_attempt_at,
-         (select count(*)::int from webhook_attempts a where a.order_id = d.order_id and a.n = d.n) as attempts
-       from webhook_deliveries d where d.order_id = any(:order_ids::uuid[]) and d.status in ('new', 'paused')`,
-      { order_ids },
-    ),
-    queryRows<{ transaction_id: string; poll_at: string }>(
-      db,
-      `select w.transaction_id, w.poll_at from late_approval_watches w join transactions t on t.id = w.transaction_id
-       where t.order_id = any(:order_ids::uuid[])`,
-      { order_ids },
-    ),
+    openDeliveriesOf(db, order_ids),
+    watchesOf(db, order_ids),
     Promise.all(order_ids.map((id) => findOrder(db, id))),
     clockMoves(db, order.clock_id),
   ]);
@@ -51,12 +41,7 @@ export async function findTimeline(db: Database, order: OrderView): Promise<Time
     attempts,
     clock_moves,
     orders: orders.filter((one) => one !== undefined),
-    deliveries: deliveries.map(({ next_attempt_at, ...delivery }) => ({
-      ...delivery,
-      next_attempt_at: Date.parse(next_attempt_at),
-      clock_offset_ms: order.clock_offset_ms,
-      is_slow: false,
-    })),
-    watches: watches.map(({ transaction_id, poll_at }) => ({ transaction_id, poll_at: Date.parse(poll_at) })),
+    deliveries,
+    watches,
   };
 }

@@ -15,6 +15,9 @@ export interface Payment {
   receiver_account_token: string | null;
 }
 
+/** Whether transaction `t` holds reserved money: the conditions of the index transactions_reserved, in SQL. */
+export const RESERVED = `t.capture_mode is not null and t.status = 'accepted' and t.captured_amount + t.voided_amount < t.amount`;
+
 /** Throws when there is no such transaction. */
 export async function findPayment(db: Database, transaction_id: string): Promise<Payment> {
   const [row] = await queryRows<Payment>(

@@ -54,7 +54,11 @@ export function waitsOf(order: OrderRecord, inWords: AmountInWords): Wait[] {
 }
 
 /** What a webhook waits for; `undefined` once it is final, and while it is paused. */
-export function deliveryWait({ status, attempts, next_attempt_at = 0 }: DeliveryProgress): Wait | undefined {
+export function deliveryWait({
+  status,
+  attempts,
+  next_attempt_at = 0,
+}: Pick<DeliveryProgress, 'status' | 'attempts' | 'next_attempt_at'>): Wait | undefined {
   if (status !== 'new') return undefined;
   const text = `Webhook attempt ${attempts + 1} of ${WEBHOOK_ATTEMPTS_MAX}`;
   return { at: next_attempt_at, event: 'webhook.attempt', text };
