@@ -10,6 +10,7 @@ import type { OrderInput } from './messages';
 import { inWords } from './operator-view';
 import { setOrderHandlers } from './order-handlers';
 import { OrderState } from './order-state';
+import { UNTIL_CREATION_IS_LOST } from './wait';
 
 /**
  * The life of one order, from its creation to its final status, and beyond while it holds reserved money. The record is
@@ -45,17 +46,13 @@ const STEPS: Record<Exclude<Step, 'finish'>, (state: OrderState) => Promise<void
   awaitPayment,
 };
 
-/** Longer than the API waits for its first answer. Milliseconds. */
-const CREATION_LOST_AFTER_MS = 15_000;
-
 /** The request usually comes with the start of the workflow. When it was lost, the order is what was recorded of it. */
 async function waitForCreation(state: OrderState): Promise<void> {
   const isDecided = () => state.record !== undefined || state.refused;
   if (state.creationRequested) return await condition(isDecided);
   // Its clock is moved only when it exists.
   const isRecorded = () => state.recordIsStale || state.pollRequested || state.clock.offset_ms > 0;
-  const wait = { milliseconds: CREATION_LOST_AFTER_MS, summary: 'until its creation counts as lost' };
-  await state.waits.pause(wait, () => isDecided() || isRecorded());
+  await state.waits.pause(UNTIL_CREATION_IS_LOST, () => isDecided() || isRecorded());
   if (!isDecided()) await state.inTurn(() => state.findRecord());
 }
 

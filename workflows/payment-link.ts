@@ -15,6 +15,7 @@ import {
 } from './messages';
 import { PaymentLinkState } from './payment-link-state';
 import { refusal } from './refusal';
+import { UNTIL_CREATION_IS_LOST } from './wait';
 
 /**
  * The life of one payment link, from its creation to its final status (rules 19). Attempts are updates, one at a time:
@@ -92,9 +93,6 @@ async function pay(state: PaymentLinkState, input: PayThroughLinkInput): Promise
   }
 }
 
-/** Longer than the API waits for its first answer. Milliseconds. */
-const CREATION_LOST_AFTER_MS = 15_000;
-
 /**
  * With Update-with-Start the create handler is running already. A link whose request was lost is read from the record.
  */
@@ -104,8 +102,7 @@ async function waitForCreation(state: PaymentLinkState): Promise<void> {
   if (!state.continued) {
     // Its clock is moved only when it exists.
     const isRecorded = () => state.recordIsStale || state.clock.offset_ms > 0;
-    const wait = { milliseconds: CREATION_LOST_AFTER_MS, summary: 'until its creation counts as lost' };
-    await state.waits.pause(wait, () => isDecided() || isRecorded() || state.creationRequested);
+    await state.waits.pause(UNTIL_CREATION_IS_LOST, () => isDecided() || isRecorded() || state.creationRequested);
   }
   if (state.creationRequested) await condition(isDecided);
   else if (!isDecided()) await state.readRecord();
