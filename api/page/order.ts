@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../src/db/connection';
-import { findOrderView, type OrderView, type TransactionView } from '../../src/db/order-view';
+import { findOrderVersion, findOrderView, type OrderView, type TransactionView } from '../../src/db/order-view';
 import { isExpired, mayCancel } from '../../src/domain/order';
+import { paymentExpiresAt } from '../../src/domain/order-record';
 import { paymentPeriod } from '../../src/domain/payment-period';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { reversalOrderId, transactionId } from '../../src/ids';
@@ -56,7 +57,7 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
   /** Resolves once the order has changed, or after OUTCOME_WAIT_MS. */
   async function untilChanged({ id, version }: OrderView): Promise<void> {
     const until = Date.now() + OUTCOME_WAIT_MS;
-    while (Date.now() < until && (await findOrderView(db, id))?.version === version) {
+    while (Date.now() < until && (await findOrderVersion(db, id)) === version) {
       await setTimeout(LOOK_AGAIN_AFTER_MS);
     }
   }
@@ -129,7 +130,10 @@ function stateOf(order: OrderView, now: number): PaymentState {
   };
   if (isFinal(ORDER_MOVES, order.status)) return ended(order.status as Outcome);
   if (last?.status === 'processing') return awaitsOutcome;
-  const expires_at = paymentExpiresAt(order, last);
+  const expires_at = paymentExpiresAt({
+    expires_at: epoch(order.expires_at),
+    transactions: order.transactions.map((one) => ({ status: one.status, expires_at: epoch(one.expires_at) })),
+  });
   if (isExpired(expires_at, now)) return ended('expired', undefined);
   if (last?.status === 'pending') {
     return {
@@ -144,13 +148,6 @@ function stateOf(order: OrderView, now: number): PaymentState {
   const attempt = last?.status === 'new' ? last.attempt : order.transactions.length + 1;
   const attempts_left = order.attempts_max - attempt + 1;
   return { kind: 'payable', attempt, attempts_left, last_failure, cancellable: true, expires_at };
-}
-
-/** The expires_at of the order, or the earlier one of its open transaction, epoch milliseconds. */
-function paymentExpiresAt(order: OrderView, last: TransactionView | undefined): number {
-  const of_order = epoch(order.expires_at);
-  const is_open = last?.status === 'new' || last?.status === 'pending';
-  return is_open ? Math.min(of_order, epoch(last.expires_at)) : of_order;
 }
 
 /** Without expires_at it never expires. */

@@ -147,6 +147,14 @@ export async function findOrderView(db: Database, order_id: string): Promise<Ord
   return order;
 }
 
+/** The version of an order, which grows with every change; `undefined` when there is none. */
+export async function findOrderVersion(db: Database, order_id: string): Promise<number | undefined> {
+  const [order] = await queryRows<{ version: number }>(db, 'select version from orders where id = :order_id', {
+    order_id,
+  });
+  return order?.version;
+}
+
 /** Those of the orders that belong to the project, in any order. */
 export async function findOrderViews(
   db: Database,

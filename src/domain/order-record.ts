@@ -90,8 +90,11 @@ export function lastTransaction(order: OrderRecord): TransactionRecord | undefin
  * When the time for paying ends, in epoch milliseconds: expires_at of the order or of its open transaction, whichever
  * is earlier.
  */
-export function paymentExpiresAt(order: OrderRecord): number {
-  const last = lastTransaction(order);
+export function paymentExpiresAt(order: {
+  expires_at: number;
+  transactions: readonly Pick<TransactionRecord, 'status' | 'expires_at'>[];
+}): number {
+  const last = order.transactions.at(-1);
   return last !== undefined && isOpen(last.status) ? Math.min(order.expires_at, last.expires_at) : order.expires_at;
 }
 
