@@ -41,10 +41,18 @@ export function requireProjectAccepts(
   refuseFields('ValidationError', [
     ...(currency === undefined || project.currencies.includes(currency)
       ? []
-      : [{ path: 'currency', text: 'The project does not support this currency.' }]),
+      : [
+          {
+            path: 'currency',
+            text: 'The project does not support this currency: GET /v1/merchants/self/projects/self/currencies/ lists those it does.',
+          },
+        ]),
     ...methods
       .filter(({ method }) => !project.payment_methods.includes(method))
-      .map(({ path }) => ({ path, text: 'The payment method is not active for the project or does not exist.' })),
+      .map(({ path }) => ({
+        path,
+        text: `Expected a payment method of the project: ${project.payment_methods.join(', ')}.`,
+      })),
     ...(webhookIsPrivate
       ? [
           {

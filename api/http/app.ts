@@ -61,7 +61,7 @@ export function createApp<C extends Caller>({
     )
     .all(otherMethods(['get']));
   app.use(() => {
-    throw new ServiceError('NotFound', 'There is nothing at this path.');
+    throw new ServiceError('NotFound', 'There is nothing at this path: /docs/ lists all.');
   });
   app.use(onError(log, api.routes.security.challenge));
   return app;

@@ -196,7 +196,10 @@ function jsonOf(bytes: Buffer): unknown {
   try {
     // Drops the byte order mark that some systems begin a text with.
     return parseJson(bytes.toString().replace(/^\ufeff/, ''));
-  } catch {
-    throw new ServiceError('ValidationError', 'The body is not valid JSON.');
+  } catch (error) {
+    // Nothing else of the message: it may quote the body.
+    const position = /at position (\d+)/.exec(String(error))?.[1];
+    const where = position === undefined ? '' : ` at character ${Number(position) + 1}`;
+    throw new ServiceError('ValidationError', `The body is not valid JSON${where}.`);
   }
 }

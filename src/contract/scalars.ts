@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isCountry } from '../domain/country';
 import { isCurrency } from '../domain/currency';
-import { LONGEST, durationProblem } from '../domain/duration';
+import { EXPECTED_DURATION, LONGEST, durationProblem } from '../domain/duration';
 
 /** Types that several fields share, and the limits on what a request may hold (rules 18). */
 
@@ -10,9 +10,13 @@ const TEXT_LENGTH_MAX = { reference: 255, description: 4096, url: 4096 } as cons
 export const FREE_FORM_BYTES_MAX = 16 * 1024;
 export const FREE_FORM_LIST_BYTES_MAX = 128 * 1024;
 
+/** A text of one format: another type is refused in the same words as a text of another format. */
+const formatted = (expected: string) =>
+  z.string({ error: ({ input }) => (input === undefined || input === null ? undefined : expected) });
+
 /** Minor units. */
 export const amount = (minimum: 0 | 1 = 0) => {
-  const text = `Expected a whole number, ${minimum} or more.`;
+  const text = `Expected a whole number of minor units without quotes, ${minimum} or more: 1250 is 12.50 EUR.`;
   // Without it, the field is required: the error map says so.
   return z
     .int({ error: ({ input }) => (input === undefined ? undefined : text) })
@@ -20,10 +24,10 @@ export const amount = (minimum: 0 | 1 = 0) => {
     .meta({ examples: [2500] });
 };
 
+const CURRENCY = 'Expected three capital letters, for example EUR.';
 export const currency = () =>
-  z
-    .string()
-    .regex(/^[A-Z]{3}$/, { error: 'Expected three capital letters, for example EUR.', abort: true })
+  formatted(CURRENCY)
+    .regex(/^[A-Z]{3}$/, { error: CURRENCY, abort: true })
     .refine(isCurrency, 'Expected a currency of ISO 4217.')
     .meta({ examples: ['EUR'] });
 
@@ -79,8 +83,7 @@ export const listParam = <const T extends string>(known: readonly T[]) =>
 
 /** ISO 8601, kept as it was sent; PT1S at least, no years or months, at most `longest`. */
 export const duration = (longest: string) =>
-  z
-    .string()
+  formatted(EXPECTED_DURATION)
     .superRefine((text, context) => {
       const problem = durationProblem(text, longest);
       if (problem !== undefined) context.addIssue({ code: 'custom', message: problem, input: text });
@@ -89,8 +92,7 @@ export const duration = (longest: string) =>
 
 /** How long something that is replaced goes on working: as duration, and PT0S for not at all. */
 export const overlap = () =>
-  z
-    .string()
+  formatted(EXPECTED_DURATION)
     .superRefine((text, context) => {
       const problem = text === 'PT0S' ? undefined : durationProblem(text, LONGEST.overlap);
       if (problem !== undefined) context.addIssue({ code: 'custom', message: problem, input: text });
@@ -105,22 +107,19 @@ export const uuid = () => z.uuid();
 /** An id in a path: any version of uuid, in lower case from here on, so that ids derived from it are the same. */
 export const idParam = () => z.guid('Expected a uuid.').toLowerCase();
 
+const URI = 'Expected an absolute http or https URL, for example https://example.com/return.';
 /** Absolute http or https address, nothing else (rules 1.8); kept as it was sent. */
 export const uri = () =>
-  z
-    .string()
+  formatted(URI)
     .max(TEXT_LENGTH_MAX.url)
     // The pattern comes first because URL accepts `http:example.com` and drops line breaks.
-    .refine(
-      (text) => /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text),
-      'Expected an absolute http or https URL.',
-    )
+    .refine((text) => /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text), URI)
     .meta({ format: 'uri', examples: ['https://example.com/return'] });
 
+const COUNTRY = 'Expected two capital letters of ISO 3166-1, for example NL.';
 export const country = () =>
-  z
-    .string()
-    .refine(isCountry, 'Expected two capital letters of ISO 3166-1, for example NL.')
+  formatted(COUNTRY)
+    .refine(isCountry, COUNTRY)
     .meta({ pattern: '^[A-Z]{2}$', examples: ['NL'] });
 
 /** References, names and other short texts. */

@@ -15,6 +15,8 @@ export const LONGEST = {
 
 const SHORTEST_MS = 1000;
 
+export const EXPECTED_DURATION = 'Expected an ISO 8601 duration, for example PT30M.';
+
 /**
  * Milliseconds of an ISO 8601 duration such as PT30M, P7D or P1W. A day is 24 hours. Throws a RangeError, whose message
  * names no value, for anything else: years and months have no fixed length, less than PT1S would end before it began,
@@ -22,7 +24,7 @@ const SHORTEST_MS = 1000;
  */
 export function parseDuration(text: string): number {
   // Temporal.Duration also accepts signs and lower-case letters.
-  if (!/^P[^a-z+-]+$/.test(text)) throw new RangeError('Expected an ISO 8601 duration, for example PT30M.');
+  if (!/^P[^a-z+-]+$/.test(text)) throw new RangeError(EXPECTED_DURATION);
   if (/^P[^T]*[YM]/.test(text)) {
     throw new RangeError('Years and months have no fixed length: use weeks, days, hours, minutes and seconds.');
   }
@@ -37,7 +39,7 @@ function millisecondsOf(text: string): number {
   try {
     duration = Temporal.Duration.from(text);
   } catch {
-    throw new RangeError('Expected an ISO 8601 duration, for example PT30M.');
+    throw new RangeError(EXPECTED_DURATION);
   }
   // Duration.total needs a calendar as soon as there are weeks.
   const { weeks, days, hours, minutes, seconds } = duration;

@@ -41,11 +41,13 @@ test('everything that the project does not accept is named', () => {
   } catch (error) {
     refused = error;
   }
-  expect((refused as ServiceError).fields.map(({ path }) => path)).toEqual([
+  const { fields } = refused as ServiceError;
+  expect(fields.map(({ path }) => path)).toEqual([
     'currency',
     'payment_methods.1',
     'payment_methods.2',
     'transactions.0.payment_method',
     'webhook_url',
   ]);
+  expect(fields[1]?.text).toBe('Expected a payment method of the project: credit-card.');
 });

@@ -136,7 +136,7 @@ class Parser {
     const opening = this.text[this.at];
     this.at += 1;
     const from = this.end();
-    if (!this.takeKeyword('TO')) throw this.problem('`TO` is missing');
+    if (!this.takeKeyword('TO')) throw this.problem('`TO` in capitals is missing');
     const to = this.end();
     this.skipSpace();
     const closing = this.text[this.at];

@@ -31,6 +31,8 @@ const DAY = /^(\d{4})-(\d\d)-(\d\d)$/;
 const INSTANT =
   /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])([01]\d|2[0-3]):?([0-5]\d))$/i;
 const DAY_MS = 86_400_000;
+/** Currencies are too many to be listed in a message. */
+const CHOICES_SHOWN_MAX = 12;
 
 /** The condition that a field has a value. Throws a ValueProblem when it cannot have it. */
 export function equalTo(field: FieldName, text: string): Query {
@@ -88,16 +90,19 @@ function choiceOf(values: readonly string[], text: string): string {
   const value = fold(text);
   if (values.some((one) => fold(one) === value)) return value;
   const meant = text.length > 50 ? undefined : nearest(text, values);
-  throw new ValueProblem('cannot have this value', meant === undefined ? undefined : `did you mean \`${meant}\`?`);
+  throw new ValueProblem(
+    values.length > CHOICES_SHOWN_MAX ? 'cannot have this value' : `takes one of ${values.join(', ')}`,
+    meant === undefined ? undefined : `did you mean \`${meant}\`?`,
+  );
 }
 
 function numberOf(type: 'integer' | 'decimal', text: string): number {
   if (type === 'integer') {
     if (!INTEGER.test(text) || Number(text) > Number.MAX_SAFE_INTEGER) {
-      throw new ValueProblem('takes a whole number of minor units, for example 1250');
+      throw new ValueProblem('takes a whole number of minor units (1250) or a range ([1000 TO *])');
     }
   } else if (!DECIMAL.test(text)) {
-    throw new ValueProblem('takes a number of main units, for example 12.50');
+    throw new ValueProblem('takes a number of main units (12.50) or a range ([10 TO *])');
   }
   return Number(text);
 }

@@ -314,6 +314,16 @@ describe('wrong requests', () => {
     expect(value).not.toMatch(/\[\[|currency":/);
   });
 
+  test('JSON that is not valid: the character where it stops being so, and nothing of the body', async () => {
+    const response = await api.send('/v1/orders/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"amount": 1,}',
+    });
+    const { value } = await expectError(response, 400, 'ValidationError');
+    expect(value).toBe('The body is not valid JSON at character 14.');
+  });
+
   test('no body where one is needed: ValidationError', async () => {
     await expectError(await api.send('/v1/orders/', { method: 'POST' }), 400, 'ValidationError');
   });

@@ -4,7 +4,9 @@ import { ValueProblem, equalTo, startingWith, within } from '../../../../src/dom
 
 const DAY = Date.UTC(2026, 0, 15);
 const LAST = DAY + 86_399_999;
-const MINOR_UNITS = 'takes a whole number of minor units, for example 1250';
+const MINOR_UNITS = 'takes a whole number of minor units (1250) or a range ([1000 TO *])';
+const MAIN_UNITS = 'takes a number of main units (12.50) or a range ([10 TO *])';
+const STATUSES = 'takes one of new, processing, see-transactions, completed, cancelled, expired, error';
 const TIME = 'takes a date (2026-01-15) or an instant with Z or an offset (2026-01-15T12:00:00Z)';
 
 /** The problem of a value with its hint; `undefined` when it has none. */
@@ -20,11 +22,12 @@ function problemOf(read: () => Query): string | undefined {
 
 test.each<[FieldName, string, string | undefined]>([
   ['status', 'COMPLETED', undefined],
-  ['status', 'complete', 'cannot have this value, did you mean `completed`?'],
-  ['status', 'nonsense', 'cannot have this value'],
-  ['status', '', 'cannot have this value'],
+  ['status', 'complete', `${STATUSES}, did you mean \`completed\`?`],
+  ['status', 'nonsense', STATUSES],
+  ['status', '', STATUSES],
   ['transaction.status', 'declined', undefined],
   ['currency', 'eur', undefined],
+  ['currency', 'zz', 'cannot have this value'],
   ['currency', 'EUX', 'cannot have this value, did you mean `EUR`?'],
   ['id', '0190C000-0000-7000-8000-00000000AAAA', undefined],
   ['id', '0190c000', 'expects a uuid'],
@@ -34,8 +37,8 @@ test.each<[FieldName, string, string | undefined]>([
   ['amount', '12.50', MINOR_UNITS],
   ['amount', '', MINOR_UNITS],
   ['transaction.amount_with_decimals', '12.505', undefined],
-  ['transaction.amount_with_decimals', '12,50', 'takes a number of main units, for example 12.50'],
-  ['transaction.fee_amount', '1e3', 'takes a number of main units, for example 12.50'],
+  ['transaction.amount_with_decimals', '12,50', MAIN_UNITS],
+  ['transaction.fee_amount', '1e3', MAIN_UNITS],
   ['created', '2024-02-29', undefined],
   ['created', '2026-02-29', TIME],
   ['created', '2026-13-01', TIME],
