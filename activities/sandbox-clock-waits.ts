@@ -1,13 +1,11 @@
 import { findClockWaits } from '../src/db/clock-waits';
-import type { StartedClock } from '../src/domain/sandbox-clock';
+import type { KeyedWait, StartedClock } from '../src/domain/sandbox-clock';
 import { deliveryWait, linkWait, minorUnitsInWords, waitsOf, watchWait, type Wait } from '../src/domain/waits';
 import type { FollowUpInput } from '../workflows/messages';
 import type { Services } from './services';
 
 /** What an object of a clock waits for, and how its workflow learns that the clock was moved. */
-export interface ClockWait extends Wait {
-  /** Names it: the same while it waits for the same. */
-  key: string;
+interface ClockWait extends Wait, KeyedWait {
   moveClock: (offset_ms: number) => Promise<void>;
   /** Only of a question to the processor: asks it now. */
   poll?: () => Promise<void>;
@@ -51,9 +49,3 @@ export async function findWaits(
   }
   return { offset_ms, waits: waits.toSorted((a, b) => a.at - b.at) };
 }
-
-/** What is to have happened at that time of the clock, epoch milliseconds. */
-export const dueAt = (waits: readonly ClockWait[], time: number) =>
-  waits.filter(({ at, is_poll }) => is_poll !== true && at <= time);
-
-export const keysOf = (waits: readonly ClockWait[]) => waits.map(({ key }) => key);

@@ -1,33 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../src/db/connection';
 import { beginMove, finishMove, setClock, unfinishedMoves } from '../src/db/sandbox-clocks';
 import { LONGEST } from '../src/domain/duration';
-import type { BegunMove, ClockMove, StartedClock } from '../src/domain/sandbox-clock';
+import {
+  MOVE_BEGINS,
+  keysOf,
+  nextClockStep,
+  type BegunMove,
+  type ClockMove,
+  type ClockProgress,
+  type StartedClock,
+} from '../src/domain/sandbox-clock';
 import { validationError } from '../src/errors';
-import { dueAt, findWaits, keysOf, type ClockWait } from './sandbox-clock-waits';
+import { findWaits } from './sandbox-clock-waits';
 import { withFailures } from './failure';
 import type { AtTime, Services } from './services';
-
-/** How far a move has come. */
-export interface ClockProgress {
-  is_finished: boolean;
-  /** What fell due and has not happened, and how long that has been waited for. Milliseconds. */
-  awaited: string[];
-  waited_ms: number;
-  /** What is not waited for any longer. */
-  given_up: string[];
-}
 
 /** An activity of a move lasts no longer, so that no slot of the worker is held. Milliseconds. */
 const SLICE_MS = 2_000;
 /** What falls due usually happens within milliseconds; a receiver of webhooks may take 20 seconds. Milliseconds. */
 const LOOK_AGAIN_MS = { first: 10, longest: 200 };
-/**
- * What has not happened by then waits for somebody else, such as a processor that does not answer: the clock moves on.
- * Milliseconds.
- */
-const PATIENCE_MS = 30_000;
-
 /**
  * Activities of a sandbox clock's workflow (rules 23.6). The clock moves from due time to due time, and what falls due
  * happens before it moves on. Repeat-safe: the record has the clock, its moves and all that waits. Their `now` is real
@@ -54,25 +45,25 @@ export function sandboxClockActivities(services: Pick<Services, 'db' | 'workflow
     ): Promise<ClockProgress> {
       const began = Date.now();
       const now = () => input.now + Date.now() - began;
-      let progress = input.progress ?? START;
+      let progress = input.progress ?? MOVE_BEGINS;
       let pause = LOOK_AGAIN_MS.first;
       for (let looked_at = now(); !progress.is_finished && now() - input.now < SLICE_MS;) {
         const { offset_ms, waits } = await findWaits(services, input, now());
-        const due = dueAt(waits, now() + offset_ms).filter(({ key }) => !progress.given_up.includes(key));
-        if (due.length === 0) {
-          progress = await moveOn(db, { ...input, offset_ms, waits, given_up: progress.given_up }, now);
-          looked_at = now();
-          continue;
-        }
-        const is_same = keysOf(due).join() === progress.awaited.join();
-        const waited_ms = is_same ? progress.waited_ms + now() - looked_at : 0;
-        looked_at = now();
-        progress = { ...progress, awaited: keysOf(due), waited_ms };
-        if (waited_ms >= PATIENCE_MS) progress.given_up = [...progress.given_up, ...progress.awaited];
-        // Its workflow may be gone, or may not know the clock's last move.
-        else if (!is_same) await Promise.all(due.map(({ moveClock }) => moveClock(offset_ms)));
-        pause = is_same ? Math.min(2 * pause, LOOK_AGAIN_MS.longest) : LOOK_AGAIN_MS.first;
-        await sleep(pause);
+        const at = now();
+        const step = nextClockStep(progress, {
+          waits,
+          offset_ms,
+          to_offset_ms: input.to_offset_ms,
+          now: at,
+          passed_ms: at - looked_at,
+        });
+        progress = step.progress;
+        looked_at = at;
+        if (step.offset_ms > offset_ms) await setClock(db, { ...input, offset_ms: step.offset_ms, now: at });
+        await Promise.all(step.signalled.map(({ moveClock }) => moveClock(step.offset_ms)));
+        pause = step.signalled.length > 0 ? LOOK_AGAIN_MS.first : Math.min(2 * pause, LOOK_AGAIN_MS.longest);
+        // After a move the next look comes at once: what fell due may have happened already.
+        if (step.offset_ms === offset_ms) await sleep(pause);
       }
       return progress;
     },
@@ -104,28 +95,4 @@ export function sandboxClockActivities(services: Pick<Services, 'db' | 'workflow
       return 'asked';
     },
   });
-}
-
-/** Before the first look. */
-const START: ClockProgress = { is_finished: false, awaited: [], waited_ms: 0, given_up: [] };
-
-/** The end of a move, and what waits by the clock before it moves on. */
-interface Situation extends StartedClock {
-  to_offset_ms: number;
-  offset_ms: number;
-  waits: readonly ClockWait[];
-  given_up: string[];
-}
-
-/** Moves the clock on to what falls due next, at most to the end of the move. `now` is real time. */
-async function moveOn(db: Database, situation: Situation, now: () => number): Promise<ClockProgress> {
-  const { clock_id, to_offset_ms, offset_ms, waits, given_up } = situation;
-  const next = waits.find(({ at, is_poll }) => is_poll !== true && at > now() + offset_ms);
-  const next_offset_ms = next === undefined ? Infinity : next.at - now();
-  const is_finished = next_offset_ms > to_offset_ms;
-  const moved_to = Math.max(offset_ms, is_finished ? to_offset_ms : next_offset_ms);
-  await setClock(db, { clock_id, offset_ms: moved_to, now: now() });
-  await Promise.all(waits.map(({ moveClock }) => moveClock(moved_to)));
-  const awaited = keysOf(dueAt(waits, now() + moved_to)).filter((key) => !given_up.includes(key));
-  return { is_finished, awaited, waited_ms: 0, given_up };
 }

@@ -1,7 +1,6 @@
 import { allHandlersFinished, condition, setCurrentDetails, setHandler } from '@temporalio/workflow';
-import type { ClockProgress } from '../activities/sandbox-clock';
 import { oneAtATime } from '../src/domain/one-at-a-time';
-import type { BegunMove } from '../src/domain/sandbox-clock';
+import type { BegunMove, ClockProgress } from '../src/domain/sandbox-clock';
 import { local, movingClock } from './activities';
 import { ObjectClock, temporalClock } from './clock';
 import { moveClock, type MoveClockInput, type SandboxClockInput } from './messages';

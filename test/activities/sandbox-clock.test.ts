@@ -1,9 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
-import { sandboxClockActivities, type ClockProgress } from '../../activities/sandbox-clock';
+import { sandboxClockActivities } from '../../activities/sandbox-clock';
 import type { Services } from '../../activities/services';
 import { moveOrder } from '../../src/db/move-order';
 import { findOrder, loadOrder } from '../../src/db/order-record';
 import { recordPoll } from '../../src/db/transactions';
+import type { ClockProgress } from '../../src/domain/sandbox-clock';
 import { NOW, aStoredOrder } from '../support/builders';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
 import { MINUTE } from '../support/orders';
