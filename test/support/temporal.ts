@@ -11,10 +11,14 @@ import {
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities';
 import type { Services } from '../../activities/services';
+import { parseConfig } from '../../src/config';
 import { createLogger } from '../../src/log';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import { dataConverter } from '../../src/temporal/connect';
 import { repositoryRoot } from '../../src/stack/files';
+import { createProgress } from '../../src/stack/progress';
+import { temporalTool } from '../../src/stack/servers/temporal';
+import { findTool } from '../../src/stack/tools/find-tool';
 import { workflowBundlePath } from '../../src/temporal/workflow-bundle';
 import { createWorkflows } from '../../src/temporal/workflows';
 import { postWebhook } from '../../src/webhook/post';
@@ -59,15 +63,47 @@ export function quietRuntime(): void {
 }
 
 /** The SDK gives the server five seconds to start, which a busy machine may need for another. */
-async function startServer(tries = 3): Promise<TestWorkflowEnvironment> {
+async function startServer(events_max: number | undefined, tries = 3): Promise<TestWorkflowEnvironment> {
   try {
-    return await TestWorkflowEnvironment.createTimeSkipping({
-      server: { executable: { type: 'existing-path', path: process.env['TEMPORAL_TEST_SERVER_PATH'] ?? '' } },
-    });
+    return await (events_max === undefined ? startTimeSkippingServer() : startDevServer(events_max));
   } catch (error) {
     if (tries <= 1) throw error;
-    return await startServer(tries - 1);
+    return await startServer(events_max, tries - 1);
   }
+}
+
+async function startTimeSkippingServer(): Promise<TestWorkflowEnvironment> {
+  const env = await TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path: process.env['TEMPORAL_TEST_SERVER_PATH'] ?? '' } },
+  });
+  await env.connection.operatorService.addSearchAttributes({
+    namespace: env.namespace ?? 'default',
+    searchAttributes: Object.fromEntries(Object.values(searchAttributes).map(({ name }) => [name, KEYWORD])),
+  });
+  return env;
+}
+
+/** Suggests a new run to a workflow whose history has so many events, which the other server never does. */
+async function startDevServer(events_max: number): Promise<TestWorkflowEnvironment> {
+  const { TEMPORAL_CLI_PATH, TOOLS_DIR } = parseConfig(process.env);
+  const program = await findTool(temporalTool(TEMPORAL_CLI_PATH), {
+    tools_dir: TOOLS_DIR,
+    progress: createProgress(),
+    signal: new AbortController().signal,
+  });
+  return await TestWorkflowEnvironment.createLocal({
+    server: {
+      executable: { type: 'existing-path', path: program },
+      searchAttributes: Object.values(searchAttributes),
+      log: { format: 'pretty', level: 'error' },
+      extraArgs: [
+        '--output',
+        'none',
+        '--dynamic-config-value',
+        `limit.historyCount.suggestContinueAsNew=${events_max}`,
+      ],
+    },
+  });
 }
 
 /**
@@ -78,14 +114,16 @@ export async function workflowBundle(): Promise<{ codePath: string }> {
 }
 
 export async function createWorkflowEnvironment(
-  options: { services?: Partial<Services>; worker?: Partial<WorkerOptions>; webhook_url?: string } = {},
+  options: {
+    services?: Partial<Services>;
+    worker?: Partial<WorkerOptions>;
+    webhook_url?: string;
+    /** Real time instead, on a server that suggests a new run to a workflow whose history has so many events. */
+    events_max?: number;
+  } = {},
 ): Promise<WorkflowEnvironment> {
   quietRuntime();
-  const env = await startServer();
-  await env.connection.operatorService.addSearchAttributes({
-    namespace: env.namespace ?? 'default',
-    searchAttributes: Object.fromEntries(Object.values(searchAttributes).map(({ name }) => [name, KEYWORD])),
-  });
+  const env = await startServer(options.events_max);
   const database = await createTestDatabase(
     options.webhook_url === undefined ? {} : { webhook_url: options.webhook_url },
   );

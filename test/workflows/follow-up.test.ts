@@ -1,5 +1,4 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import type { temporal as proto } from '@temporalio/proto';
 import { v7 as uuidv7 } from 'uuid';
 import { presentOrder } from '../../api/present';
 import { orderSchema } from '../../src/contract/order';
@@ -70,7 +69,6 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-type HistoryEvent = proto.api.history.v1.IHistoryEvent;
 type AskedFor = 'capture' | 'void' | 'refund' | 'reversal';
 
 const refusalOf = (error: unknown) => {
@@ -233,27 +231,6 @@ describe('every kind that the service asks for', () => {
     const outcomes = await Promise.allSettled(LOST.map((fault) => lostAndAskedFor(kind, fault)));
     // All of them are over before the first failure is told: none may go on into the next test.
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-  });
-
-  test('a poll that was requested in the run before is made at once', async () => {
-    const { order, order_id, ask } = await ready('refund');
-    await merchant.addFault({ kind: 'lost_answer', operation: 'refund', order_id: order.id, times: 1 });
-    await merchant.addFault(unaskable(order, 'refund', order_id));
-    await ask();
-    await handleOf(order_id).terminate('lost');
-    await merchant.removeFaults();
-    const resumed = { polls: 100, poll_requested: true };
-    await executeFollowUp(world, { ...followUpOf(order.id, 'refund', { id: order_id, amount: 200 }), ...resumed });
-    // By schedule it is ten minutes away: looks at the history, as on a busy machine the poll itself may find nothing.
-    const events = async () => (await handleOf(order_id).fetchHistory()).events ?? [];
-    const begins = ({
-      activityTaskScheduledEventAttributes: activity,
-      timerStartedEventAttributes: timer,
-    }: HistoryEvent) =>
-      activity?.activityType?.name ??
-      (Number(timer?.startToFireTimeout?.seconds ?? 0) >= 60 ? 'a long wait' : undefined);
-    await until('it polls or waits', async () => (await events()).some(begins));
-    expect((await events()).map(begins).find(Boolean)).toBe('pollFollowUp');
   });
 
   test('without a notification it polls by itself', async () => {
