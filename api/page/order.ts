@@ -157,8 +157,10 @@ const epoch = (text: string | null) => (text === null ? Number.POSITIVE_INFINITY
 export function failureOf(last: TransactionView | undefined): AttemptFailure | undefined {
   if (last?.status !== 'error') return undefined;
   const declined = last.events.some(({ event, result }) => event === 'error' && result === 'declined');
+  const not_confirmed = last.received_3ds_result === 'failed';
   const { payment_method, response_code } = last;
-  return { reason: declined ? 'declined' : 'failed', payment_method, response_code: response_code ?? undefined };
+  const reason = declined ? 'declined' : not_confirmed ? 'not_confirmed' : 'failed';
+  return { reason, payment_method, response_code: response_code ?? undefined };
 }
 
 /**

@@ -38,7 +38,8 @@ export type Outcome =
  * processor).
  */
 export interface AttemptFailure {
-  reason: 'declined' | 'cancelled' | 'failed';
+  /** `not_confirmed`: the customer did not pass 3-D Secure, or cancelled it. */
+  reason: 'declined' | 'not_confirmed' | 'cancelled' | 'failed';
   payment_method: string;
   response_code: string | undefined;
 }

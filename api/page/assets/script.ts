@@ -12,14 +12,15 @@ export const SCRIPT = `'use strict';
   if (timer) {
     var end = performance.now() + Number(timer.getAttribute('data-milliseconds-left'));
     var words = document.querySelector('[data-left-label]');
-    if (words) words.textContent = words.getAttribute('data-left-label');
     var two = function (n) { return (n < 10 ? '0' : '') + n; };
     var show = function () {
       var seconds = Math.ceil((end - performance.now()) / 1000);
       if (seconds <= 0) { clearInterval(ticking); location.replace(timer.getAttribute('data-page')); return; }
-      var days = Math.floor(seconds / 86400), hours = Math.floor(seconds / 3600) % 24;
-      var minutes = Math.floor(seconds / 60) % 60;
-      timer.textContent = (days ? days + ' ' + timer.getAttribute('data-days') + ' ' : '') + (days || hours ? hours + ':' + two(minutes) : minutes) + ':' + two(seconds % 60);
+      // Longer than a day: the date that the page came with says more than a count of seconds.
+      if (seconds > 86400) return;
+      if (words) words.textContent = words.getAttribute('data-left-label');
+      var hours = Math.floor(seconds / 3600), minutes = Math.floor(seconds / 60) % 60;
+      timer.textContent = (hours ? hours + ':' + two(minutes) : minutes) + ':' + two(seconds % 60);
     };
     var ticking = setInterval(show, 1000);
     show();

@@ -86,6 +86,7 @@ footer svg { flex: none; }
 .mark { flex: none; display: grid; place-items: center; width: 2.5rem; height: 2.5rem; border-radius: 0.75rem; background: var(--panel-line); font-size: 1.125rem; }
 .sum .label { display: block; color: var(--on-panel-muted); font-size: 0.9375rem; font-weight: 400; margin-bottom: 0.25rem; }
 .sum .amount { display: block; font-size: clamp(1.75rem, 4.5vw, 2.5rem); font-weight: 680; letter-spacing: -0.02em; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+.sum .long { font-size: 1.75rem; }
 .about { display: grid; gap: 0.75rem; border-top: 1px solid var(--panel-line); padding-top: 1.25rem; font-size: 0.9375rem; }
 .about p { overflow-wrap: anywhere; white-space: pre-line; }
 .about dl { display: grid; gap: 0.125rem; }

@@ -17,7 +17,6 @@ export const DE: Texts = {
   card_ending: (brand, digits) => `${brand} mit den Endziffern ${digits}`,
   pay_before: 'Bitte bezahlen Sie vor dem',
   time_left: 'Verbleibende Zeit:',
-  days: 'Tg.',
 
   ways_to_pay: 'Zahlungsarten',
   wallet_heading: 'Mit Wallet bezahlen',
@@ -67,6 +66,7 @@ export const DE: Texts = {
     '51': 'Es wurde nichts abgebucht. Die Karte ist nicht ausreichend gedeckt: Bitte verwenden Sie eine andere.',
     '54': 'Es wurde nichts abgebucht. Diese Karte ist abgelaufen: Bitte verwenden Sie eine andere.',
   },
+  not_confirmed: 'Ihre Bank hat die Zahlung nicht bestätigt',
   failed: 'Die Zahlung ist fehlgeschlagen',
   failed_detail: 'Es wurde nichts abgebucht. Bitte versuchen Sie es noch einmal oder verwenden Sie eine andere Karte.',
   attempts_left: (left) =>

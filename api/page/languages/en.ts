@@ -18,8 +18,6 @@ export const EN = {
   card_ending: (brand: string, digits: string) => `${brand} ending in ${digits}`,
   pay_before: 'Please pay before',
   time_left: 'Time left to pay:',
-  /** Short for days, after a number. */
-  days: 'd',
 
   ways_to_pay: 'Ways to pay',
   wallet_heading: 'Pay with a wallet',
@@ -66,6 +64,7 @@ export const EN = {
     '51': 'Nothing was charged. There is not enough money on this card: please use another one.',
     '54': 'Nothing was charged. This card has expired: please use another one.',
   },
+  not_confirmed: 'Your bank did not confirm the payment',
   failed: 'The payment did not go through',
   failed_detail: 'Nothing was charged. Please try again, or use another card.',
   attempts_left: (left: number) => (left === 1 ? 'You can try one more time.' : `You can try ${left} more times.`),

@@ -17,7 +17,6 @@ export const ES: Texts = {
   card_ending: (brand, digits) => `${brand} terminada en ${digits}`,
   pay_before: 'Paga antes del',
   time_left: 'Tiempo restante:',
-  days: 'd',
 
   ways_to_pay: 'Métodos de pago',
   wallet_heading: 'Pagar con una cartera digital',
@@ -64,6 +63,7 @@ export const ES: Texts = {
     '51': 'No se ha cobrado nada. Esta tarjeta no tiene saldo suficiente: usa otra.',
     '54': 'No se ha cobrado nada. Esta tarjeta ha caducado: usa otra.',
   },
+  not_confirmed: 'Tu banco no ha confirmado el pago',
   failed: 'No se ha podido realizar el pago',
   failed_detail: 'No se ha cobrado nada. Inténtalo de nuevo o usa otra tarjeta.',
   attempts_left: (left) => (left === 1 ? 'Puedes intentarlo una vez más.' : `Puedes intentarlo ${left} veces más.`),

@@ -17,7 +17,6 @@ export const FR: Texts = {
   card_ending: (brand, digits) => `${brand} se terminant par ${digits}`,
   pay_before: 'À payer avant le',
   time_left: 'Temps restant\u00a0:',
-  days: 'j',
 
   ways_to_pay: 'Moyens de paiement',
   wallet_heading: 'Payer avec un portefeuille mobile',
@@ -67,6 +66,7 @@ export const FR: Texts = {
     '51': 'Vous n’avez pas été débité. La provision de cette carte est insuffisante\u00a0: utilisez-en une autre.',
     '54': 'Vous n’avez pas été débité. Cette carte a expiré\u00a0: utilisez-en une autre.',
   },
+  not_confirmed: 'Votre banque n’a pas confirmé le paiement',
   failed: 'Le paiement a échoué',
   failed_detail: 'Vous n’avez pas été débité. Réessayez ou utilisez une autre carte.',
   attempts_left: (left) => (left === 1 ? 'Il vous reste un essai.' : `Il vous reste ${left} essais.`),

@@ -17,7 +17,6 @@ export const NL: Texts = {
   card_ending: (brand, digits) => `${brand} eindigend op ${digits}`,
   pay_before: 'Betaal vóór',
   time_left: 'Resterende tijd:',
-  days: 'd',
 
   ways_to_pay: 'Betaalmethoden',
   wallet_heading: 'Betalen met een wallet',
@@ -66,6 +65,7 @@ export const NL: Texts = {
     '51': 'Er is niets afgeschreven. Er staat te weinig saldo op deze kaart: gebruik een andere.',
     '54': 'Er is niets afgeschreven. Deze kaart is verlopen: gebruik een andere.',
   },
+  not_confirmed: 'Je bank heeft de betaling niet bevestigd',
   failed: 'De betaling is niet gelukt',
   failed_detail: 'Er is niets afgeschreven. Probeer het opnieuw of gebruik een andere kaart.',
   attempts_left: (left) =>

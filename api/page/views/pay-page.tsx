@@ -74,6 +74,9 @@ export function PayPage(props: PayPageProps) {
   );
 }
 
+/** Characters of an amount that is written smaller, so that it stays on one line. */
+const LONG_AMOUNT = 12;
+
 function Summary({ payable, state, page, localization, amount }: PayPageProps & { amount: string }) {
   const { texts } = localization;
   const { merchant_name: merchant, description, merchant_order_id } = payable;
@@ -87,7 +90,7 @@ function Summary({ payable, state, page, localization, amount }: PayPageProps & 
       </p>
       <h1 class="sum">
         <span class="label">{texts.to_pay}</span>
-        <span class="amount">{amount}</span>
+        <span class={amount.length > LONG_AMOUNT ? 'amount long' : 'amount'}>{amount}</span>
       </h1>
       {(description !== null || merchant_order_id !== null) && (
         <div class="about">
@@ -108,7 +111,6 @@ function Summary({ payable, state, page, localization, amount }: PayPageProps & 
             role="timer"
             datetime={new Date(state.expires_at).toISOString()}
             data-milliseconds-left={state.expires_at - payable.now}
-            data-days={texts.days}
             data-page={page}
           >
             {localization.instant(state.expires_at)}
@@ -149,8 +151,9 @@ function noticeOf(texts: Texts, { field_errors, notice, state }: PayPageProps): 
       const { heading, detail } = texts.ended.cancelled;
       return { heading, details: [detail(), left], errors, title };
     }
+    case 'not_confirmed':
     case 'failed':
-      return { heading: texts.failed, details: [texts.failed_detail, left], errors, title };
+      return { heading: texts[last_failure.reason], details: [texts.failed_detail, left], errors, title };
   }
 }
 

@@ -43,6 +43,9 @@ export function challengePage(view: ChallengeView): string {
             </p>
           )}
           <label for="code">Code</label>
+          <p class="hint" id="hint">
+            Simulated issuer: 0101 passes, 3333 fails.
+          </p>
           <input
             id="code"
             name="code"
@@ -51,7 +54,8 @@ export function challengePage(view: ChallengeView): string {
             maxlength={12}
             required
             autofocus
-            {...(wrong && { 'aria-invalid': 'true', 'aria-describedby': 'wrong' })}
+            aria-describedby={wrong ? 'wrong hint' : 'hint'}
+            {...(wrong && { 'aria-invalid': 'true' })}
           />
           <button type="submit">Confirm</button>
         </form>
@@ -60,7 +64,6 @@ export function challengePage(view: ChallengeView): string {
             Cancel payment
           </button>
         </form>
-        <p class="hint">Simulated issuer: 0101 passes, 3333 fails.</p>
       </div>
     ),
   });

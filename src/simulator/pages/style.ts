@@ -61,7 +61,7 @@ button.quiet { background: none; color: var(--accent); border-color: var(--line)
 button:hover { filter: brightness(1.06); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .wrong { margin: 0 0 1rem; padding: .7rem .9rem; border-radius: 9px; background: var(--bad-paper); color: var(--bad); font-weight: 600; }
-.hint { margin: 1.25rem 0 0; font-size: .9rem; color: var(--soft); text-align: center; }
+.hint { margin: 0 0 .5rem; font-size: .9rem; color: var(--soft); }
 
 @media (max-width: 44rem) {
   main { padding: 1.5rem 1rem 3rem; }

@@ -209,12 +209,14 @@ test.each([true, false])(
     };
     await page.goto(link.payment_url);
     await fits(page);
+    // Thirty days are not counted down.
+    expect(await page.locator('.timer').innerText()).toMatch(/Please pay before \d+ \w+ \d{4}/);
     await fillIn(page, { number: CARDS.do_not_honor.number });
     await page.click(PAY);
     await alerted(page, /Your card was declined[^]*24 more times/);
     await payByChallenge('3333');
     await page.waitForURL(link.payment_url);
-    await alerted(page, /The payment did not go through[^]*23 more times/);
+    await alerted(page, /Your bank did not confirm the payment[^]*23 more times/);
     const other = await visit({ javaScriptEnabled });
     await payByChallenge('0101');
     await page.waitForURL(`${merchant.url}?order_id=*&project_id=*&payment_link_id=${link.id}`);

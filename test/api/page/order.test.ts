@@ -62,7 +62,12 @@ test.each<[string, OrderView, string]>([
   ['an announced transaction is the one to be paid', anOrder('new', [transaction('new', 1)]), 'pay 1, 5 left'],
   ['after a decline comes the next attempt', anOrder('processing', [declined(1)]), 'pay 2, 4 left, declined'],
   ['after four declines one is left', anOrder('processing', [1, 2, 3, 4].map(declined)), 'pay 5, 1 left, declined'],
-  ['failed at the issuer is not declined', anOrder('processing', [transaction('error', 1)]), 'pay 2, 4 left, failed'],
+  ['refused without a decline', anOrder('processing', [transaction('error', 1)]), 'pay 2, 4 left, failed'],
+  [
+    'not passed at the issuer',
+    anOrder('processing', [transaction('error', 1, { received_3ds_result: 'failed' })]),
+    'pay 2, 4 left, not_confirmed',
+  ],
   ['an open outcome is waited for', anOrder('processing', [transaction('processing', 1)]), 'wait for outcome'],
   [
     'an open outcome is waited for after the end too',
