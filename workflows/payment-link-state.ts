@@ -40,12 +40,14 @@ export class PaymentLinkState {
 
   /** Every change goes through here, so that the operator sees the recorded status. */
   applyRecord(record: PaymentLinkRecord): void {
-    // The start request has set the attribute to `new`, a new run keeps it; setting it again costs an event.
-    const shown = this.record?.status ?? (this.continued ? record.status : 'new');
-    if (shown !== record.status) upsertSearchAttributes([{ key: PAYMENT_LINK_STATUS, value: record.status }]);
+    const { namespace, typedSearchAttributes } = workflowInfo();
+    // Each change costs an event. The start request sets PaymentLinkStatus to `new`; a new run begins with the last one.
+    if ((typedSearchAttributes.get(PAYMENT_LINK_STATUS) ?? 'new') !== record.status) {
+      upsertSearchAttributes([{ key: PAYMENT_LINK_STATUS, value: record.status }]);
+    }
     this.record = record;
     this.clock.moveTo(record.clock_offset_ms);
-    setCurrentDetails(describePaymentLink(record, workflowInfo().namespace));
+    setCurrentDetails(describePaymentLink(record, namespace));
   }
 
   /** Reads the link where this workflow may not know how it stands. */

@@ -5,7 +5,16 @@ import { findOrderView, type OrderView } from '../../src/db/order-view';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkReason } from '../../src/domain/payment-link';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { linkOrderId, transactionId } from '../../src/ids';
-import { endPaymentLink, orderWorkflowId, processorAnswered } from '../../workflows/messages';
+import {
+  PAYMENT_LINK_STATUS,
+  PAYMENT_LINK_WORKFLOW,
+  TASK_QUEUE,
+  endPaymentLink,
+  orderWorkflowId,
+  paymentLinkWorkflowId,
+  processorAnswered,
+  type PaymentLinkWorkflow,
+} from '../../workflows/messages';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { createALink, type TestLink } from '../support/payment-links';
@@ -175,6 +184,22 @@ describe('the end of a link', () => {
     expect(await link.view()).toMatchObject({ status: 'expired', ended_by: 'merchant' });
     expect(await link.handle.result()).toBe('expired');
   });
+});
+
+test('a new run shows the status as recorded, also when that changed between the runs', async () => {
+  const link = await createALink(world);
+  await link.pay(CARDS.do_not_honor.number);
+  await link.handle.terminate('continued');
+  const { client } = world.env;
+  await client.workflow.start<PaymentLinkWorkflow>(PAYMENT_LINK_WORKFLOW, {
+    workflowId: paymentLinkWorkflowId(link.id),
+    taskQueue: TASK_QUEUE,
+    args: [{ payment_link_id: link.id, continued: true }],
+    typedSearchAttributes: [{ key: PAYMENT_LINK_STATUS, value: 'processing' }],
+  });
+  await until('it waits', async () => (await eventNames(link)).includes('EVENT_TYPE_TIMER_STARTED'));
+  const { typedSearchAttributes } = await link.handle.describe();
+  expect(typedSearchAttributes.get(PAYMENT_LINK_STATUS)).toBe('all_unsuccessful');
 });
 
 describe('history', () => {
