@@ -4,7 +4,7 @@ import { OPEN_ORDER_STATUSES } from '../domain/transitions';
 import type { LateApprovalWatch } from '../domain/waits';
 import { queryRows, type Database } from './connection';
 import { openDeliveriesOf, type OpenDelivery } from './deliveries';
-import { openFollowUpsOf, type OpenFollowUp } from './follow-ups';
+import { findFollowUps, type RecordedFollowUp } from './follow-ups';
 import { watchesOf } from './late-approvals';
 import { findOrder } from './order-record';
 import { findPaymentLink } from './payment-links';
@@ -17,7 +17,7 @@ export interface ClockWaits {
   payment_link: PaymentLinkRecord | undefined;
   /** Payment orders. */
   orders: OrderRecord[];
-  follow_ups: (OpenFollowUp & { order: OrderRecord })[];
+  follow_ups: (RecordedFollowUp & { order: OrderRecord })[];
   deliveries: OpenDelivery[];
   watches: LateApprovalWatch[];
 }
@@ -50,7 +50,7 @@ async function readClockWaits(db: Database, clock_id: string): Promise<ClockWait
   const order_ids = using.map(({ id }) => id);
   const open = using.filter(({ is_open }) => is_open);
   const records = (await Promise.all(open.map(({ id }) => findOrder(db, id)))).filter((one) => one !== undefined);
-  const inputs = await openFollowUpsOf(
+  const inputs = await findFollowUps(
     db,
     open.filter(({ kind }) => kind !== 'payment').map(({ id }) => id),
   );

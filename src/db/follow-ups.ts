@@ -197,24 +197,24 @@ async function changeAmounts(
 }
 
 /** A follow-up order that is already written, as its workflow needs it. */
-export interface OpenFollowUp extends FollowUp {
+export interface RecordedFollowUp extends FollowUp {
   id: string;
   project_id: string;
   /** How far its clock is ahead of real time, in milliseconds. */
   clock_offset_ms: number;
 }
 
-/** The columns of OpenFollowUp and where they are; queries add their `where`. */
-export const OPEN_FOLLOW_UP = {
+/** The columns of RecordedFollowUp and the tables they are from; queries add their `where`. */
+export const RECORDED_FOLLOW_UP = {
   columns: `f.id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id,
     t.original_transaction_id, ${clockOffset('f.clock_id')} as clock_offset_ms`,
   from: 'orders f join transactions t on t.order_id = f.id',
 };
-const SELECT_FOLLOW_UP = `select ${OPEN_FOLLOW_UP.columns} from ${OPEN_FOLLOW_UP.from}`;
+const SELECT_FOLLOW_UP = `select ${RECORDED_FOLLOW_UP.columns} from ${RECORDED_FOLLOW_UP.from}`;
 
 /** A payment's captures and voids that are not final, oldest first. */
-export async function openFollowUps(db: Database, original_order_id: string): Promise<OpenFollowUp[]> {
-  return await queryRows<OpenFollowUp>(
+export async function openFollowUps(db: Database, original_order_id: string): Promise<RecordedFollowUp[]> {
+  return await queryRows<RecordedFollowUp>(
     db,
     `${SELECT_FOLLOW_UP}
      where f.related_order_id = :original_order_id and f.kind in ('capture', 'void') and f.status = any(:open::text[])
@@ -223,25 +223,27 @@ export async function openFollowUps(db: Database, original_order_id: string): Pr
   );
 }
 
-/** Those follow-up orders. */
-export async function openFollowUpsOf(db: Database, ids: readonly string[]): Promise<OpenFollowUp[]> {
-  return await queryRows<OpenFollowUp>(
+/** The follow-up orders of these ids. */
+export async function findFollowUps(db: Database, ids: readonly string[]): Promise<RecordedFollowUp[]> {
+  return await queryRows<RecordedFollowUp>(
     db,
     `${SELECT_FOLLOW_UP} where f.id = any(:ids::uuid[]) and f.kind <> 'payment'`,
-    {
-      ids,
-    },
+    { ids },
   );
 }
 
-/** A follow-up order whose outcome an operator settled by hand; `undefined` when it is none. */
-export async function findSettledFollowUp(db: Database, id: string): Promise<OpenFollowUp | undefined> {
-  const [found] = await queryRows<OpenFollowUp>(
+/**
+ * The follow-up order of that id, when an answer of the processor about it matters: its outcome is open, or was settled
+ * by hand. `undefined` otherwise.
+ */
+export async function findFollowUpToPoll(db: Database, id: string): Promise<RecordedFollowUp | undefined> {
+  const [found] = await queryRows<RecordedFollowUp>(
     db,
     `${SELECT_FOLLOW_UP}
-     where f.id = :id and f.kind <> 'payment'
-       and exists (select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator')`,
-    { id },
+     where f.id = :id and f.kind <> 'payment' and (
+       f.status = any(:open::text[])
+       or exists (select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator'))`,
+    { id, open: OPEN_ORDER_STATUSES },
   );
   return found;
 }

@@ -2,7 +2,7 @@ import type { DeliveryId } from '../domain/delivery';
 import { OPEN_ORDER_STATUSES, PAYMENT_LINK_MOVES, PAYMENT_LINK_STATUSES, isFinal } from '../domain/transitions';
 import type { StartedClock } from '../domain/sandbox-clock';
 import { toIsoTime, queryRows, type Database } from './connection';
-import { OPEN_FOLLOW_UP, type OpenFollowUp } from './follow-ups';
+import { RECORDED_FOLLOW_UP, type RecordedFollowUp } from './follow-ups';
 import { CLOCK_OFFSET, ordersOfClock } from './sandbox-clocks';
 import { RESERVED } from './transactions';
 
@@ -42,7 +42,7 @@ export interface SourceRows {
   /** Orders that hold reserved money after their capture window. */
   capture_windows: OrderCheck;
   /** Follow-up orders that are not final. Those of the processor are final as soon as they are written. */
-  follow_ups: OpenFollowUp;
+  follow_ups: RecordedFollowUp;
   /** Transactions that ended unpaid and may have been approved late. */
   late_approvals: { transaction_id: string };
   /** Payment links that were tried. */
@@ -123,8 +123,8 @@ const SOURCES: { [Name in SourceName]: Source } = {
     is_repeated: true,
   },
   follow_ups: {
-    columns: OPEN_FOLLOW_UP.columns,
-    from: `${OPEN_FOLLOW_UP.from}
+    columns: RECORDED_FOLLOW_UP.columns,
+    from: `${RECORDED_FOLLOW_UP.from}
       where f.kind <> 'payment' and f.status in ${OPEN} and f.requested_by <> 'processor'`,
     at: 'f.modified',
     key: 'f.id::text',

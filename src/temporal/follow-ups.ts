@@ -1,5 +1,5 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import { findSettledFollowUp, openFollowUpsOf } from '../db/follow-ups';
+import { findFollowUpToPoll, findFollowUps } from '../db/follow-ups';
 import { findOrderView, type OrderView } from '../db/order-view';
 import { insertWatch } from '../db/late-approvals';
 import { endedUnpaid } from '../db/transactions';
@@ -110,7 +110,7 @@ export class FollowUps {
       } catch (error) {
         const order = isWorkflowClosed(error) ? await findOrderView(this.temporal.db, order_id) : undefined;
         if (order === undefined || isFinal(ORDER_MOVES, order.status)) throw error;
-        const [lost] = await openFollowUpsOf(this.temporal.db, [order_id]);
+        const [lost] = await findFollowUps(this.temporal.db, [order_id]);
         await this.startOrPoll(lost!);
         await settle();
       }
@@ -129,15 +129,16 @@ export class FollowUps {
 
   /**
    * The processor has, or may have, an outcome for a follow-up order: its workflow asks now instead of later. A closed
-   * workflow has its outcome; it starts again only when an operator settled that by hand, to compare the two.
+   * workflow has its outcome; it starts again when Temporal has lost it, or when an operator settled the outcome by
+   * hand, to compare the two.
    */
   async requestPoll(order_id: string): Promise<void> {
     try {
       await this.temporal.client.workflow.getHandle(orderWorkflowId(order_id)).signal(processorAnswered);
     } catch (error) {
       if (!isWorkflowClosed(error)) throw error;
-      const settled = await findSettledFollowUp(this.temporal.db, order_id);
-      if (settled !== undefined) await this.startOrPoll(settled);
+      const follow_up = await findFollowUpToPoll(this.temporal.db, order_id);
+      if (follow_up !== undefined) await this.startOrPoll(follow_up);
     }
   }
 

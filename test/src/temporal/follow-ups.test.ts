@@ -1,13 +1,16 @@
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { FollowUps, followUpStart } from '../../../src/temporal/follow-ups';
-import { ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID } from '../../../workflows/messages';
+import { ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, orderWorkflowId } from '../../../workflows/messages';
 import { connectDatabase, type Database } from '../../../src/db/connection';
+import { findOrderView } from '../../../src/db/order-view';
+import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
 import { ledgerOf, payingTransactionId, getWholeOrder, refund } from '../../journeys/requests';
 import { Merchant } from '../../support/client';
 import { aSilentServer, type SilentServer } from '../../support/silent-server';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
+import { until } from '../../support/until';
 
 const merchant = new Merchant();
 let db: Database;
@@ -106,6 +109,22 @@ describe('a refund that comes again', () => {
       amount: 100,
     });
   });
+});
+
+test('rules 10.13: a notification about a refund whose workflow was lost continues it at once', async () => {
+  const order = await merchant.paidOrder('approved', { amount: 100 });
+  const client = temporalOf();
+  clients.push(client);
+  const follow_ups = new FollowUps({ client, db });
+  const input = inputOf(order, 'refund');
+  const idempotency_key = followUpIdempotencyKey(input.original_transaction_id, 'refund', input.id);
+  await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key });
+  await merchant.addFault({ kind: 'lost_answer', operation: 'refund', order_id: order.id, times: 1 });
+  expect(await follow_ups.refund(input, soon())).toMatchObject({ status: 'processing' });
+  await client.workflow.getHandle(orderWorkflowId(input.id)).terminate('lost');
+  await merchant.removeFaults();
+  await follow_ups.requestPoll(input.id);
+  await until('the outcome is known', async () => (await findOrderView(db, input.id))?.status === 'completed');
 });
 
 test('a follow-up order is found by its payment, and says what it is, with nothing that is the merchant’s or the customer’s', () => {
