@@ -2,7 +2,7 @@ import { refuseFields } from '../errors';
 
 /** Account funding: a card is charged to load money into another account (rules 14). */
 
-/** What the receiver's bank must know about the customer; `state` only for countries that have a list (rules 14.2). */
+/** Details of the customer for the receiver's bank; `state` only for countries that have a list (rules 14.2). */
 const CUSTOMER_FIELDS = [
   'first_name',
   'last_name',

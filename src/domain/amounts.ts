@@ -48,7 +48,7 @@ export type Reservation = Pick<
   | 'void_pending_amount'
 >;
 
-/** What an authorization still reserves and no request claims, in minor units. 0 for a sale, and before acceptance. */
+/** The amount that is still reserved and that no request claims, in minor units. 0 for a sale, and before acceptance. */
 export function reservedAmount(money: Reservation): number {
   if (money.capture_mode === null || money.status !== 'accepted') return 0;
   return (
@@ -60,18 +60,18 @@ export function reservedAmount(money: Reservation): number {
   );
 }
 
-/** What may be voided now, in minor units: what is reserved, within the window. */
+/** The amount that may be voided now, in minor units: what is reserved, within the window. */
 export function voidableAmount(money: TransactionMoney, now: number): number {
   return money.capture_ends_at !== null && !isExpired(money.capture_ends_at, now) ? reservedAmount(money) : 0;
 }
 
-/** What the merchant may capture now, in minor units; delayed captures are made by the service. */
+/** The amount that the merchant may capture now, in minor units; delayed captures are made by the service. */
 export function capturableAmount(money: TransactionMoney, now: number): number {
   return money.capture_mode === 'manual' ? voidableAmount(money, now) : 0;
 }
 
 /**
- * What may still be refunded, in minor units: without what chargebacks took, unless they were won. A win may be
+ * The amount that may still be refunded, in minor units: without chargebacks, unless they were won. A win may be
  * reported before its chargeback; it then adds nothing to what was captured.
  */
 export function refundableAmount(money: TransactionMoney): number {

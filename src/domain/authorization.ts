@@ -37,7 +37,7 @@ export function openAuthorization(order: OrderRecord): Authorization | undefined
 }
 
 /**
- * What the service does with the money left at the end of the window, in minor units: a delayed authorization is
+ * The capture or void of the money left at the end of the window, in minor units: a delayed authorization is
  * captured once; everything else is released, including what a later refusal frees. After a refused release it does not
  * try again. `undefined`: nothing to do now. `now` in epoch milliseconds.
  */

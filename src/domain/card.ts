@@ -70,7 +70,7 @@ const INVISIBLE = /[\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\x00-\x08\x0e-\x1
 const FOREIGN_DIGIT = /[^\P{Nd}0-9]/gu;
 /** Percent-encoded characters, encoded once or several times: `%34`, `%2534`. */
 const PERCENT_ENCODED = /(?:%(?:25)*[0-9a-f]{2})+/gi;
-/** What is read at once where positions count. */
+/** The characters that are read at once where positions count. */
 const PIECE = /./gsu;
 const PIECE_DECODED = new RegExp(`${PERCENT_ENCODED.source}|.`, 'gisu');
 

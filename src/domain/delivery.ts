@@ -53,7 +53,7 @@ export function isAttemptDue(
   return status === 'new' && next_attempt_at <= now;
 }
 
-/** What may be asked for while a delivery waits for its next attempt (rules 13.10). */
+/** A request about a delivery that waits for its next attempt (rules 13.10). */
 export type DeliveryRequest = 'deliver_now' | 'pause' | 'resume';
 
 /**

@@ -51,7 +51,7 @@ export function overlapEnd(overlap: string, now: Date): Date {
   return new Date(now.getTime() + (overlap === 'PT0S' ? 0 : parseDuration(overlap)));
 }
 
-/** What is wrong with a duration, in words for the merchant; `undefined` when it may be used. */
+/** The error in a duration, in words for the merchant; `undefined` when it may be used. */
 export function durationProblem(text: string, longest: string): string | undefined {
   try {
     return parseDuration(text) > parseDuration(longest) ? `Expected ${longest} at most.` : undefined;

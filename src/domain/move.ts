@@ -24,7 +24,7 @@ export interface PlannedMove {
   details: MoveDetails;
 }
 
-/** What is written besides the statuses: the event's details, and what became known about the transaction. */
+/** The columns that are written besides the statuses: of the event, and those of the transaction that became known. */
 export interface MoveDetails {
   source: EventSource;
   /** Epoch milliseconds, from the workflow: when we noticed. */

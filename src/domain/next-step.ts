@@ -2,7 +2,7 @@ import { isWindowClosed, openAuthorization } from './authorization';
 import { isOutcomeOpen, shouldExpire, type OrderRecord } from './order-record';
 import { ORDER_MOVES, isFinal } from './transitions';
 
-/** What an order needs from its workflow, one thing at a time. */
+/** The next thing that an order needs from its workflow. */
 export type Step =
   /** Status changes have webhooks whose delivery has not started. */
   | 'startDeliveries'
@@ -17,7 +17,7 @@ export type Step =
   /** Nothing is left to do. */
   | 'finish';
 
-/** What is done next for an order; `now` in epoch milliseconds. */
+/** The next step for an order; `now` in epoch milliseconds. */
 export function nextStep(order: OrderRecord, now: number): Step {
   if (order.deliveries.length > 0) return 'startDeliveries';
   if (isFinal(ORDER_MOVES, order.status)) {

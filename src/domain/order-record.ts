@@ -71,7 +71,7 @@ export interface OrderRecord {
   attention?: string;
 }
 
-/** What an order's status is computed from. */
+/** The facts that an order's status is computed from. */
 export function orderFacts({ status, attempts_max, ended, transactions }: OrderRecord): OrderFacts {
   return {
     transactions: transactions.map((one) => one.status),

@@ -23,7 +23,7 @@ export function isEnding(status: OrderStatus | TransactionStatus | undefined): s
   return status === 'cancelled' || status === 'expired';
 }
 
-/** What an order's status is computed from. */
+/** The facts that an order's status is computed from. */
 export interface OrderFacts {
   /** Statuses of the payment transactions, oldest first. */
   transactions: readonly TransactionStatus[];

@@ -11,7 +11,7 @@ import {
 import type { EventResult, SETTLED_OUTCOMES } from './transaction';
 import { TRANSACTION_MOVES, canMove, isFinal, type TransactionStatus } from './transitions';
 
-/** What the processor says about an operation, as far as decisions need it. */
+/** The processor's answer about an operation, as far as decisions need it. */
 export interface ProcessorResult {
   result: 'approved' | 'declined' | 'refused' | 'processing' | 'challenge' | 'error';
   response_code?: string | undefined;
@@ -77,7 +77,7 @@ export function outcomeOf(
   };
 }
 
-/** What became known about a charge. */
+/** The facts that became known about a charge. */
 export interface ChargeOutcome {
   transaction_id: string;
   /** `not_found`: the processor does not know the charge, so it did nothing. */
@@ -86,15 +86,15 @@ export interface ChargeOutcome {
   now: number;
   /** Epoch milliseconds of real time: the task may have waited for a worker. */
   machine_now: number;
-  /** What the charge was sent with, where that is not recorded yet. */
+  /** The payment method of the charge, where that is not recorded yet. */
   paid_with?: MoveDetails['transaction'];
 }
 
-/** What follows for the order: nothing, sending the charge, or a move. */
+/** The consequence for the order: nothing, sending the charge, or a move. */
 export type OutcomePlan = { action: 'keep' } | { action: 'send' } | ({ action: 'move' } & PlannedMove);
 
 /**
- * What follows from what became known about a charge.
+ * The consequence of the facts that became known about a charge.
  *
  * - A transaction that is `cancelled`, `expired` or `error` keeps its status; an approval is reversed (rules 10.11).
  * - `unknown`: changes nothing once the charge is recorded as sent.
@@ -156,7 +156,7 @@ export interface ManualOutcome {
   reason: string;
 }
 
-/** What an operator's settlement does to a transaction, and what is recorded with it. `now` in epoch milliseconds. */
+/** The move that an operator's settlement makes, and what is recorded with it. `now` in epoch milliseconds. */
 export function moveForManualOutcome({ outcome, reason }: ManualOutcome, now: number) {
   const details: MoveDetails = { source: 'operator', now, result: outcome, reason };
   return { to: outcome === 'approved' ? ('accepted' as const) : ('error' as const), details };

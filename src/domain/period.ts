@@ -10,7 +10,7 @@ export interface Period {
   until: number;
 }
 
-/** What is wrong with one of the parameters. */
+/** An error in one of the parameters. */
 export interface PeriodProblem {
   parameter: 'created_since' | 'created_until';
   problem: string;

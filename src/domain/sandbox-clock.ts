@@ -39,7 +39,7 @@ export const MOVE_BEGINS: ClockProgress = { is_finished: false, awaited: [], wai
  */
 const PATIENCE_MS = 30_000;
 
-/** What waits by a clock, the next first. `now` is real time, epoch milliseconds; the others are milliseconds. */
+/** The waits of a clock, the next first. `now` is real time, epoch milliseconds; the others are milliseconds. */
 export interface ClockLook<W extends KeyedWait> {
   waits: readonly W[];
   /** How far the clock is ahead of real time, and is to be at the end of the move. */

@@ -7,7 +7,7 @@ import type { OrderStatus, TransactionStatus } from './transitions';
 import { byInstant, type AmountInWords } from './waits';
 
 /**
- * What happened to an order, in words for the merchant (rules 23.1). Instants of the record are ISO 8601 texts, those
+ * An entry of a timeline, in words for the merchant (rules 23.1). Instants of the record are ISO 8601 texts, those
  * of entries epoch milliseconds. No text has anything about the customer but the masked card number.
  */
 export interface TimelineEntry {

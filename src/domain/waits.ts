@@ -4,7 +4,7 @@ import { awaitsOutcome, isAtIssuer, lastTransaction, paymentExpiresAt, type Orde
 import type { PaymentLinkRecord } from './payment-link';
 import { ORDER_MOVES, isFinal } from './transitions';
 
-/** What an object waits for: shown by the timeline and in the Web UI (rules 23.3). */
+/** An event that an object waits for: shown by the timeline and in the Web UI (rules 23.3). */
 export interface Wait {
   /** Epoch milliseconds; what is being done already has an instant that has passed. */
   at: number;
@@ -20,7 +20,7 @@ export type AmountInWords = (amount: number, currency: string) => string;
 /** Minor units with their currency, where ISO 4217's list of digits is not at hand. */
 export const minorUnitsInWords: AmountInWords = (amount, currency) => `${amount} ${currency} (minor units)`;
 
-/** What an order waits for, the next first. Webhooks and follow-up orders have waits of their own. */
+/** The waits of an order, the next first. Webhooks and follow-up orders have waits of their own. */
 export function waitsOf(order: OrderRecord, inWords: AmountInWords): Wait[] {
   const authorization = openAuthorization(order);
   if (authorization !== undefined) {
@@ -53,7 +53,7 @@ export function waitsOf(order: OrderRecord, inWords: AmountInWords): Wait[] {
   return [...poll, { at: paymentExpiresAt(order), event: 'order.expired', text }].toSorted(byInstant);
 }
 
-/** What a webhook waits for; `undefined` once it is final, and while it is paused. */
+/** The next attempt of a webhook; `undefined` once it is final, and while it is paused. */
 export function deliveryWait({
   status,
   attempts,
@@ -88,7 +88,7 @@ export function watchWait({ poll_at }: LateApprovalWatch): Wait {
   };
 }
 
-/** What a payment link waits for; `undefined` while a payment is in progress and once its status is final. */
+/** The end of a payment link; `undefined` while a payment is in progress and once its status is final. */
 export function linkWait({ status, expires_at }: Pick<PaymentLinkRecord, 'status' | 'expires_at'>): Wait | undefined {
   if (status !== 'new' && status !== 'all_unsuccessful') return undefined;
   return { at: expires_at, event: 'payment_link.expired', text: 'Expires, unless it is paid' };

@@ -25,7 +25,7 @@ const instant = { type: 'instant' } as const;
 const decimal = (currency: string) => ({ type: 'decimal', currency }) as const;
 const choice = (values: readonly string[]) => ({ type: 'choice', values }) as const;
 
-/** What the report shows for an `error` that is an issuer's decline; a query finds a decline by either (rules 20.4). */
+/** The report's word for an `error` that is an issuer's decline; a query finds a decline by either (rules 20.4). */
 export const DECLINED = 'declined';
 
 const FLAGS = [
@@ -35,7 +35,7 @@ const FLAGS = [
 ];
 
 /**
- * What a query can name, and the columns of the report, in its order. Each is a field of the order in JSON, or of one
+ * The fields of queries and the columns of the report, in its order. Each is a field of the order in JSON, or of one
  * of its transactions (`transaction.`). Every one costs time when an order is indexed.
  */
 export const FIELDS = {

@@ -9,7 +9,7 @@ export const QUERY_LIMITS = { characters: 8_192, terms: 500, depth: 50 } as cons
 /** Longer names are not repeated in an error. */
 const NAME_LENGTH_MAX = 100;
 
-/** What is wrong with a query, and where; the position counts characters from 1. */
+/** The error in a query, and where; the position counts characters from 1. */
 class Problem extends Error {}
 
 /**
@@ -29,7 +29,7 @@ export function parseQuery(text: string): { query: Query } | { problem: string }
   }
 }
 
-/** What stands between two delimiters: a word, a keyword, or a field with its value. */
+/** The text between two delimiters: a word, a keyword, or a field with its value. */
 const RUN = /[^\s"()[\]{}]+/y;
 const QUOTED = /"((?:[^"\\]|\\[^])*)"/y;
 const SPACE = /\s*/y;
@@ -112,7 +112,7 @@ class Parser {
     throw this.problem(`unknown field${shown}`, start, meant === undefined ? undefined : `did you mean \`${meant}\`?`);
   }
 
-  /** What follows the colon: nothing, a value, or a range. */
+  /** The part after the colon: nothing, a value, or a range. */
   private condition(field: FieldName, start: number): Query {
     this.count(1, start);
     const value_at = this.at;

@@ -1,7 +1,7 @@
 import type { FieldName } from './fields';
 
 /**
- * What a condition is about: a field, or the words of the order's references, description, customer names and e-mail.
+ * The subject of a condition: a field, or the words of the order's references, description, customer names and e-mail.
  */
 export type Subject = FieldName | 'words';
 
@@ -26,7 +26,7 @@ export type Query =
   | { readonly op: 'not'; readonly of: Query };
 
 /**
- * What a query is compared with: an order together with one of its transactions, or alone while it has none. Texts are
+ * The subject of a query: an order together with one of its transactions, or alone while it has none. Texts are
  * folded, instants are epoch milliseconds, what is absent is left out. `words` are those of the order.
  */
 export type Row = { readonly [F in Subject]?: string | number | readonly string[] };
