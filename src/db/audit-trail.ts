@@ -3,7 +3,7 @@ import { queryRows, type Database, type SqlTransaction } from './connection';
 import { pageOf, type Page, type PageRequest } from './pages';
 
 /**
- * Who changed something: a client of the bearer-token host, the API key of a project, somebody at the command line, or
+ * The author of a change: a client of the bearer-token host, the API key of a project, somebody at the command line, or
  * an operator in Temporal's Web UI.
  */
 export interface Actor {

@@ -23,8 +23,8 @@ export interface ClockWaits {
 }
 
 /**
- * What still waits by a clock, at one instant: what one object has done and what follows from it, such as the webhook
- * of a move, are seen together.
+ * The waits of a clock at one instant: the move of an object and its consequences, such as a webhook, are seen
+ * together.
  */
 export async function findClockWaits(db: Database, clock_id: string): Promise<ClockWaits> {
   return await db.transaction((trx) => readClockWaits(trx, clock_id), {

@@ -117,7 +117,7 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
   });
 }
 
-/** What a follow-up order moves, and of which payment. */
+/** The money that a follow-up order moves, and of which payment. */
 export interface FollowUp extends PaymentId {
   kind: FollowUpKind;
   requested_by: RequestedBy;

@@ -141,7 +141,7 @@ export async function moveAsPlanned(
   return await moveAsPlanned(db, current, plan);
 }
 
-/** What MOVE_ORDER is run with; `null` where the move leaves something as it is. */
+/** The bindings of MOVE_ORDER; `null` where the move leaves something as it is. */
 function bindingsOf(order: OrderRecord, move: Move, details: MoveDetails) {
   const link_to = linkMoveOf(order, move, details.now);
   const late_approval_poll_at = lateApprovalPollAt(order, move, details);

@@ -98,7 +98,7 @@ export interface TransactionView extends Omit<TransactionMoney, 'capture_ends_at
   /** How often the processor was asked for an outcome that it did not have, and when last. */
   polls: number;
   polled_at: string | null;
-  /** What the processor paid out and kept; null until it is settled. */
+  /** The amounts that the processor paid out and kept; null until it is settled. */
   settlement_currency: string | null;
   settlement_amount: number | null;
   fee_currency: string | null;

@@ -7,7 +7,7 @@ import { CLOCK_OFFSET, ordersOfClock } from './sandbox-clocks';
 import { RESERVED } from './transactions';
 
 /**
- * What recovery checks: rows of the record that a workflow still has to work on. Each source has an instant (`at`), the
+ * The rows that recovery checks: a workflow still has to work on them. Each source has an instant (`at`), the
  * last change or a deadline, from which its rows are checked at intervals while they stay open. An index serves each
  * instant, so that rows which are not checked cost nothing.
  */

@@ -1,6 +1,6 @@
 import { toIsoTime, queryRows, type Database } from './connection';
 
-/** What the processor paid out for a transaction, or took back, and its fee; minor units. */
+/** The amount that the processor paid out for a transaction, or took back, and its fee; minor units. */
 export interface SettledTransaction {
   /** Counts the processor's settlements. */
   number: number;

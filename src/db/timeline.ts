@@ -8,7 +8,7 @@ import { findOrder } from './order-record';
 import { findOrderViews, type OrderView } from './order-view';
 import { clockMoves } from './sandbox-clocks';
 
-/** What the timeline of an order is made from, beside the order itself. */
+/** The record that a timeline is made from, beside the order itself. */
 export interface TimelineRecord {
   /** Oldest first. */
   follow_ups: OrderView[];

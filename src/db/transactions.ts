@@ -4,7 +4,7 @@ import type { PaymentMethodDetails } from '../domain/new-order';
 import { toIsoTime, queryRows, type Database } from './connection';
 import { CLOCK_OFFSET } from './sandbox-clocks';
 
-/** What requests to the processor need: always the ids of the payment order, even for its follow-up orders. */
+/** Details for requests to the processor: always the ids of the payment order, even for its follow-up orders. */
 export interface Payment {
   order_id: string;
   transaction_id: string;

@@ -1,9 +1,7 @@
 import { OPEN_ORDER_STATUSES } from '../domain/transitions';
 import { toIsoTime, queryRows, type Database } from './connection';
 
-/**
- * What a merchant may change of an order; absent fields stay as they are, null clears, others are replaced as a whole.
- */
+/** Fields of an order that a merchant may change: absent ones stay, null clears, others are replaced as a whole. */
 export interface OrderChanges {
   merchant_order_id?: string | null | undefined;
   description?: string | null | undefined;
