@@ -50,7 +50,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
 }
 
 /**
- * What the workflow of one follow-up order knows: the order as recorded, and the little that the record does not say.
+ * The state of a follow-up order's workflow: the order as recorded, and the little that the record does not say.
  */
 class FollowUpState {
   readonly clock: ObjectClock;

@@ -6,13 +6,13 @@ import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { minorUnitsInWords, waitsOf, type Wait } from '../src/domain/waits';
 import { ATTENTION, ORDER_STATUS, orderWorkflowId, type FollowUpInput } from './messages';
 
-/** What the Web UI says about the update settleByHand. */
+/** The description of the update settleByHand in the Web UI. */
 export const SETTLE_BY_HAND =
   'Settles an outcome that the processor will never give: ' +
   '{"outcome": "approved" or "declined", "reason": "…", "operator": "your name"}. ' +
   'The processor is asked first. If it contradicts the settlement later, an approval is given back, and anything else needs attention.';
 
-/** What an operator reads when an outcome has been missing for a day. */
+/** The text of `Attention` when an outcome has been missing for a day. */
 const OUTCOME_OVERDUE = 'the processor has given no outcome for about a day';
 
 /**
@@ -30,12 +30,12 @@ export function show(order: OrderRecord, polls: number, details: string): void {
   setCurrentDetails(attention === undefined ? details : `**Attention: ${attention}.**\n\n${details}`);
 }
 
-/** What an operator has to look at; undefined when there is nothing, or not any more. */
+/** The text of `Attention`; undefined when there is nothing to look at, or not any more. */
 export function attentionTo(order: OrderRecord, polls: number): string | undefined {
   return order.attention ?? (isOutcomeOpen(order) && polls >= POLLS_BEFORE_ATTENTION ? OUTCOME_OVERDUE : undefined);
 }
 
-/** What an operator reads in the Web UI: status, amount, what the order waits for and until when, in words. */
+/** The details in the Web UI: status, amount, what the order waits for and until when, in words. */
 export function describe(order: OrderRecord, namespace: string): string {
   const lines = [headline(order), inWords(order)];
   for (const { attempt, status } of order.transactions) {
@@ -78,7 +78,7 @@ export function inWords(order: OrderRecord): string {
 }
 
 /**
- * What is awaited, as an operator reads it: `Captures 1250 EUR (minor units) automatically, at
+ * A wait as an operator reads it: `Captures 1250 EUR (minor units) automatically, at
  * 2026-01-15T13:00:00.000Z.`
  */
 export function waitInWords({ at, text }: Wait): string {

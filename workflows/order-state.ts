@@ -21,7 +21,7 @@ import { LateApproval } from './order-late-approval';
 import { refusal } from './refusal';
 import { Waits } from './wait';
 
-/** What the workflow of one order knows: the order as recorded, and the little that the record does not say. */
+/** The state of an order's workflow: the order as recorded, and the little that the record does not say. */
 export class OrderState {
   readonly clock = new ObjectClock();
   readonly waits = new Waits(this.clock);
@@ -148,7 +148,7 @@ export class OrderState {
     return this.recordIsStale || this.record?.version !== version || workflowInfo().continueAsNewSuggested;
   }
 
-  /** What a new run needs and the record does not say. */
+  /** The input of a new run, with what the record does not say. */
   toResume(): OrderInput {
     return {
       order_id: this.order_id,

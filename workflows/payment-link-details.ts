@@ -4,7 +4,7 @@ import { linkWait } from '../src/domain/waits';
 import { linkTo, waitInWords } from './operator-view';
 
 /**
- * What an operator reads in the Web UI: the status, its reason, what is awaited and until when, and the orders a click
+ * The details in the Web UI: the status, its reason, what is awaited and until when, and the orders a click
  * away.
  */
 export function describePaymentLink(link: PaymentLinkRecord, namespace: string): string {

@@ -12,7 +12,7 @@ import { Waits } from './wait';
 /** After so many attempts the link continues in a new run, before its history grows long. */
 const ATTEMPTS_PER_RUN = 10;
 
-/** What the workflow of one payment link knows: the link as recorded, and the little that the record does not say. */
+/** The state of a payment link's workflow: the link as recorded, and the little that the record does not say. */
 export class PaymentLinkState {
   readonly clock = new ObjectClock();
   readonly waits = new Waits(this.clock);

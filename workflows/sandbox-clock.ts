@@ -64,7 +64,7 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
   async function carryOut({ n, to_offset_ms }: BegunMove): Promise<void> {
     setCurrentDetails(`Move ${n} goes to ${to_offset_ms / 1_000} s ahead of real time.`);
     await advance(to_offset_ms);
-    // What the processor answers may have consequences, such as webhooks.
+    // The processor's answers may have consequences, such as webhooks.
     const finished = await movingClock.finishClockMove({ ...clock, n, ask: true, now: temporalClock.now() });
     if (finished === 'asked') {
       await advance(to_offset_ms);

@@ -1,7 +1,8 @@
 import { SearchAttributeType, defineSearchAttributeKey } from '@temporalio/common';
 
 /**
- * What operators filter workflows by in the Web UI; nothing personal. Registered when the Temporal server is set up.
+ * Search attributes, by which operators filter workflows in the Web UI; nothing personal. They are registered when the
+ * Temporal server is set up.
  */
 export const ORDER_STATUS = defineSearchAttributeKey('OrderStatus', SearchAttributeType.KEYWORD);
 export const PROJECT_ID = defineSearchAttributeKey('ProjectId', SearchAttributeType.KEYWORD);

@@ -16,7 +16,7 @@ export async function searchIndexCheck(): Promise<SearchIndexCheck> {
   return check;
 }
 
-/** What an operator reads in the Web UI. */
+/** The details in the Web UI. */
 export function describeCheck({ orders, rows, missing, different, unknown, refused }: SearchIndexCheck): string {
   const wrong = missing + different + unknown;
   return [

@@ -21,7 +21,7 @@ export async function settlements(): Promise<SettlementFetch> {
   return fetch;
 }
 
-/** What an operator reads in the Web UI. */
+/** The details in the Web UI. */
 export function describeFetch({ settled, waiting, waiting_since }: SettlementFetch): string {
   const recorded = `Settled ${settled} transactions.`;
   if (waiting_since === undefined) return recorded;

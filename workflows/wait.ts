@@ -1,7 +1,7 @@
 import { CancellationScope, condition, sleep } from '@temporalio/workflow';
 import type { ObjectClock } from './clock';
 
-/** What a wait is for, as the Web UI shows its timer. */
+/** The summary of a wait, which the Web UI shows with its timer. */
 interface Awaited {
   summary: string;
 }

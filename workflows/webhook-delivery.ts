@@ -67,7 +67,7 @@ export async function webhookDelivery({ clock_offset_ms, ...id }: DeliveryInput)
   }
 }
 
-/** What an operator reads in the Web UI. */
+/** The details in the Web UI. */
 function describeDelivery(delivery: DeliveryProgress): string {
   const { status, attempts, failure } = delivery;
   if (status === 'delivered') return `Delivered at attempt ${attempts} of ${WEBHOOK_ATTEMPTS_MAX}.`;
