@@ -28,7 +28,7 @@ interface Charge {
   order: OrderRecord;
   /** The payment as recorded, or as it will be. */
   payment: Omit<Payment, 'order_id'>;
-  /** What the customer pays with, where that is not recorded yet. */
+  /** The payment method, where that is not recorded yet. */
   paid_with?: ChargeOutcome['paid_with'];
 }
 

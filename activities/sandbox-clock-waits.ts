@@ -4,7 +4,7 @@ import { deliveryWait, linkWait, minorUnitsInWords, waitsOf, watchWait, type Wai
 import type { FollowUpInput } from '../workflows/messages';
 import type { Services } from './services';
 
-/** What an object of a clock waits for, and how its workflow learns that the clock was moved. */
+/** A wait of an object of a clock, and how the object's workflow learns that the clock was moved. */
 interface ClockWait extends Wait, KeyedWait {
   moveClock: (offset_ms: number) => Promise<void>;
   /** Only of a question to the processor: asks it now. */

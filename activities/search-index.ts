@@ -36,7 +36,7 @@ export async function indexedOrders(db: Database, order_ids: readonly string[]):
   return [...documents].map(([order_id, of]) => ({ order_id, documents: of }));
 }
 
-/** What a comparison of the index with the record found. */
+/** The result of comparing the index with the record. */
 export interface SearchIndexCheck {
   /** Orders and rows that were compared. */
   orders: number;

@@ -17,7 +17,7 @@ export interface AtTime {
 export interface Services {
   db: Database;
   processor: Processor;
-  /** What activities start and signal. */
+  /** The workflows that activities start and signal. */
   workflows: {
     orders: Pick<Orders, 'create' | 'recordChanged' | 'requestPoll' | 'moveClock'>;
     follow_ups: Pick<FollowUps, 'start' | 'startReversal' | 'requestPoll' | 'moveClock' | 'moveReversalClock'>;

@@ -13,7 +13,7 @@ import { notifyPayment } from './follow-up';
 import type { AtTime, Services } from './services';
 
 /**
- * What an operator does about an outcome that the processor will never tell (rules 10.14), for orders and follow-up
+ * Settlements by an operator, of outcomes that the processor will never give (rules 10.14), for orders and follow-up
  * orders. Safe to repeat: an outcome that is recorded stays. What was settled is in the audit trail, in the same SQL
  * transaction.
  */
@@ -60,7 +60,7 @@ export function settleByHandActivities({ db, processor, workflows }: Pick<Servic
   });
 }
 
-/** Who settles, for the audit trail. Throws a ValidationError for a reason that must not be stored. */
+/** The operator, for the audit trail. Throws a ValidationError for a reason that must not be stored. */
 function settledBy({ operator, reason, command_line }: SettleByHandInput) {
   if (holdsCardNumber(reason)) throw validationError('reason', 'A card number is never accepted.');
   const kind = command_line === undefined ? ('temporal' as const) : ('command_line' as const);

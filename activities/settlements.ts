@@ -5,7 +5,7 @@ import { processorOrderId, transactionId } from '../src/ids';
 import type { Settlement } from '../src/processor/wire';
 import type { AtTime, Services } from './services';
 
-/** What a fetch of settlements did. */
+/** The result of fetching settlements. */
 export interface SettlementFetch extends OpenSettlements {
   /** Transactions that were settled. */
   settled: number;

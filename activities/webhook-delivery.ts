@@ -101,7 +101,8 @@ export function webhookDeliveryActivities({
 }
 
 /**
- * What signs it at an instant of the receiver's clock, which no workflow moves: the current secret first (rules 13.11).
+ * The secrets that sign it at an instant of the receiver's clock, which no workflow moves: the current one first
+ * (rules 13.11).
  */
 function secretsOf(delivery: Delivery, at: number): string[] {
   const { webhook_secret, previous_webhook_secret: previous, previous_webhook_secret_expires: expires } = delivery;
@@ -110,7 +111,7 @@ function secretsOf(delivery: Delivery, at: number): string[] {
     : [webhook_secret];
 }
 
-/** What the workflow needs to know of a delivery, without its address and secret. */
+/** The progress of a delivery for its workflow, without address and secret. */
 function progressOf(delivery: DeliveryProgress): DeliveryProgress {
   const { status, attempts, next_attempt_at, failure, clock_offset_ms, is_slow } = delivery;
   return {
