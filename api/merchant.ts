@@ -13,7 +13,7 @@ import type { PaymentLinks } from '../src/temporal/payment-links';
 import type { SandboxClocks } from '../src/temporal/sandbox-clocks';
 import type { Caller, Context, Operation, Operations } from './operation';
 
-/** What the operations of the merchants' API share. */
+/** Services of the operations of the merchants' API. */
 
 /** A merchant's system, by the API key of a project. */
 export interface ProjectCaller extends Caller {

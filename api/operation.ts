@@ -2,7 +2,7 @@ import type { Input, Output, Route } from '../src/contract/routes';
 import type { Database, SqlTransaction } from '../src/db/connection';
 import type { Logger } from '../src/log';
 
-/** Who sends a request; each API has its own kind. */
+/** The sender of a request; each API has its own kind. */
 export interface Caller {
   /** Identifies the caller, for the rate limit; never the credential. */
   readonly id: string;
@@ -10,7 +10,7 @@ export interface Caller {
   readonly log: Readonly<Record<string, string>>;
 }
 
-/** What is known about a request before its operation runs. */
+/** The context of a request, known before its operation runs. */
 export interface Context<C extends Caller> {
   readonly caller: C;
   /** Also the header X-Request-Id of the answer, and in every log line. */
@@ -70,7 +70,7 @@ export function jsonArray(pieces: AsyncIterable<readonly string[]>): Stream {
   return new Stream('application/json', chunks());
 }
 
-/** What a request is answered with: a stream, or JSON with the version where the route promises an ETag. */
+/** The answer to a request: a stream, or JSON with the version where the route promises an ETag. */
 export type Answer<R extends Route> = R extends { readonly stream: true }
   ? Output<R> | Stream
   : R extends { readonly etag: true }
@@ -78,7 +78,7 @@ export type Answer<R extends Route> = R extends { readonly stream: true }
     : Output<R>;
 
 /**
- * What a request does after all checks. The Idempotency-Key is claimed just before it; its answer or refusal (5xx
+ * The work of a request after all checks. The Idempotency-Key is claimed just before it; its answer or refusal (5xx
  * excepted) is final. It is safe to repeat.
  */
 export type Work<A> = (() => Promise<A>) | Write<A>;

@@ -10,7 +10,7 @@ import { otherMethods } from './http/bind';
 /** Milliseconds for telling the workflow; the processor sends again what was not received. */
 const DEADLINE_MS = 4_000;
 
-/** What checks notifications and acts on them. */
+/** The services that check notifications and act on them. */
 export interface NotificationServices {
   processor_notifications: Pick<ProcessorNotifications, 'handle' | 'settlementsCreated'>;
   /** `whsec_…`, shared with the processor. */

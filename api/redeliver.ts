@@ -24,7 +24,7 @@ export async function tellWorkflow(
   await tell(Date.now() + TELL_WORKFLOW_MS).catch((error: unknown) => log.warn({ err: error }, otherwise));
 }
 
-/** What a redelivery needs of either host. */
+/** The services of a redelivery, of either host. */
 interface RedeliverServices {
   db: Database;
   deliveries: Pick<Deliveries, 'start'>;

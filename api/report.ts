@@ -131,7 +131,7 @@ async function csvOf(rows: readonly ReportTexts[]): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** What each column shows of a text that the record has; nothing of an absent one. */
+/** The cell of each column for a text that the record has; nothing of an absent one. */
 const WRITERS = FIELD_NAMES.map(writerOf);
 
 function writerOf(field: FieldName): (text: string, texts: ReportTexts['texts']) => string {

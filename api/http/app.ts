@@ -20,7 +20,7 @@ export interface AppDependencies<C extends Caller> {
   /** Its OpenAPI document. */
   readonly document: ApiDocument;
   readonly probes: readonly Probe[];
-  /** What is served beside the API, such as the hosted page. */
+  /** Routes beside the API, such as the hosted page. */
   readonly routers: readonly Router[];
 }
 

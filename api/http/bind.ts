@@ -33,7 +33,7 @@ export interface Api<C extends Caller> {
   readonly keysOf: (caller: C) => KeyStore;
 }
 
-/** What every route needs besides. */
+/** Services that every route needs besides. */
 interface Limits {
   readonly rateLimit: RateLimit;
   /** Milliseconds from a request's arrival to its deadline. */

@@ -76,7 +76,7 @@ export function answerError(response: Response, error: ServiceError): void {
   answer(response, ERRORS[error.error].status, errorBody(error));
 }
 
-/** What Node refuses before a request reaches Express, by the `code` of its error. */
+/** Requests that Node refuses before they reach Express, by the `code` of its error. */
 const REFUSED_BY_NODE: Readonly<Record<string, ServiceError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new ServiceError('RequestTimeout', ERRORS.RequestTimeout.meaning),
   HPE_HEADER_OVERFLOW: new ServiceError('RequestHeaderFieldsTooLarge', ERRORS.RequestHeaderFieldsTooLarge.meaning),

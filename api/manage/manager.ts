@@ -9,7 +9,7 @@ import type { Caller, Context, Operation, Operations, Write } from '../operation
 
 /** Services of the operations of the bearer-token host; the command line calls them too. */
 
-/** Who manages: a client of the bearer-token host, or somebody at the command line, who is an operator. */
+/** The caller: a client of the bearer-token host, or somebody at the command line, who is an operator. */
 export interface Manager extends Caller {
   readonly actor: Actor;
   readonly role: Role;

@@ -6,7 +6,7 @@ import { clockOf } from '../clock';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
 import { instant } from '../present';
 
-/** What happened to the order and what it waits for, computed from the record (rules 23.1). */
+/** The timeline of an order and what it waits for, computed from the record (rules 23.1). */
 export const getTimeline =
   (services: Services): MerchantOperation<'getTimeline'> =>
   async (context, { params }) => {

@@ -12,7 +12,7 @@ export type FieldErrors = Partial<Record<CardField, string>>;
 /** A card as it is sent to the vault. */
 export type Card = Pick<VaultCard, CardField> & { cardholder_name: string };
 
-/** What was typed: a card to vault, or the errors by field and the name that may be shown again. */
+/** The form as typed: a card to vault, or the errors by field and the name that may be shown again. */
 export type ReadCard = { card: Card } | { errors: FieldErrors; cardholder_name: string };
 
 const field = z.string().trim().max(255).catch('');

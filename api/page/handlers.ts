@@ -10,7 +10,7 @@ import { localize } from './languages';
 import { CREDIT_CARD, type PageMethod, type Payable, type Payables } from './payable';
 import type { FormResult, Respond } from './respond';
 
-/** What the handlers of one kind of payable share. */
+/** Services of the handlers of one kind of payable. */
 export interface PageContext {
   payables: Payables;
   processor: Pick<Processor, 'vaultCard' | 'vaultWallet'>;

@@ -203,7 +203,7 @@ export function returnAddress(order: ReturnUrls, outcome: Outcome): string | und
 }
 
 /**
- * What the workflow needs to charge one attempt. What the merchant sent for the first attempt applies to every
+ * The workflow's input for one attempt. What the merchant sent for the first attempt applies to every
  * later one (rules 6.4).
  */
 function paymentInput(

@@ -141,7 +141,7 @@ export interface CardPayment {
   card: VaultedCard;
 }
 
-/** What a request contains besides the payable's id. */
+/** The contents of a request besides the payable's id. */
 export interface Visit {
   transaction_id?: string | undefined;
   /** The customer's browser, by a digest of its cookie for this page: the same in all of its tabs. */

@@ -37,7 +37,7 @@ export function createTestCards(
   };
 }
 
-/** What one click on a test card puts into the form; published values only. */
+/** The values that one click on a test card puts into the form; published values only. */
 export interface Prefilled {
   number: string;
   card_expiry: string;

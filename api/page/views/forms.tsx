@@ -5,7 +5,7 @@ import { WALLET_NAMES, type Localization, type Texts } from '../languages';
 import type { Prefilled } from '../test-cards';
 import { DeviceIcon } from './icons';
 
-/** What every form of a page that pays needs. */
+/** Properties of every form of a page that pays. */
 interface PaymentFormProps {
   /** Address of the page. */
   page: string;
@@ -13,7 +13,7 @@ interface PaymentFormProps {
   attempt: number;
 }
 
-/** What the card form shows and where it is sent. */
+/** The contents of the card form, and where it is sent. */
 interface CardFormProps extends PaymentFormProps {
   localization: Localization;
   errors: FieldErrors;

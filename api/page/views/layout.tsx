@@ -3,7 +3,7 @@ import { ASSETS } from '../assets';
 import type { Localization } from '../languages';
 import { LockIcon } from './icons';
 
-/** What every page of one request shares. */
+/** Properties that all pages of one request share. */
 export interface Frame {
   localization: Localization;
   /** Path below which the service is reached, without a slash at its end; empty at the root. */
@@ -11,7 +11,7 @@ export interface Frame {
   is_test: boolean;
   /** The time of the page's sandbox clock, epoch milliseconds; only where it was moved (rules 23.8). */
   sandbox_time?: number | undefined;
-  /** What a reload loads instead of sending the form again; for a page that answers a form. */
+  /** The address that a reload loads instead of sending the form again; for a page that answers a form. */
   reload_url?: string | undefined;
 }
 

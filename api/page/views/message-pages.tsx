@@ -14,7 +14,7 @@ interface WaitingPageProps extends Frame {
   waiting_for: WaitingFor;
   /** Where the issuer waits for the customer. */
   challenge_url?: string | undefined;
-  /** What the page loads next, and after how many seconds. */
+  /** The address that the page loads next, and after how many seconds. */
   refresh: { seconds: number; url: string };
   /** Token of the cancel form, where cancelling is possible. */
   cancel_token?: string | undefined;
@@ -134,7 +134,7 @@ function paidWith({ paid_with }: Payable, texts: Texts): string | undefined {
   return isWallet(payment_method) ? texts.wallet_card(WALLET_NAMES[payment_method], card) : card;
 }
 
-/** What is wrong with the request, in words for a customer. */
+/** The error in the request, in words for a customer. */
 export function ProblemPage(props: Frame & { problem: keyof Texts['problems']; page: string | undefined }) {
   const { problem, page, localization } = props;
   const { texts } = localization;

@@ -121,7 +121,7 @@ function Summary({ payable, state, page, localization, amount }: PayPageProps & 
   );
 }
 
-/** What went wrong, shown above the forms. */
+/** The failure of the last attempt, shown above the forms. */
 interface Notice {
   heading: string;
   details: readonly string[];
