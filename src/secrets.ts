@@ -28,7 +28,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * What the database keeps of secrets. API keys and client secrets are random and at least 160 bits long, so nobody can
+ * Secrets as the database keeps them. API keys and client secrets are random and at least 160 bits long, so nobody can
  * guess one from its hash, however fast the hash is: HMAC-SHA256 costs a microsecond where a slow hash for passwords
  * would let anyone load the processor with wrong keys. The key of the HMAC is not in the database: who can write there
  * cannot make a key that works.

@@ -79,10 +79,10 @@ type Parsed<R, Part extends 'params' | 'query' | 'body'> = R extends { readonly 
   ? { [P in Part]: z.output<S> }
   : unknown;
 
-/** What a request may have. */
+/** The parts that a request may have. */
 export type RequestParts = Pick<Route, 'params' | 'query' | 'body'>;
 
-/** What an operation receives: the parts of the request it declares, parsed. */
+/** The input of an operation: the parts of the request it declares, parsed. */
 export type Input<R extends RequestParts> = Parts & Parsed<R, 'params'> & Parsed<R, 'query'> & Parsed<R, 'body'>;
 
 interface Parts {
@@ -91,7 +91,7 @@ interface Parts {
   readonly body?: unknown;
 }
 
-/** What an operation answers with. */
+/** The answer of an operation. */
 export type Output<R extends Route> = z.output<R['output']>;
 
 /** An example of each operation for the documentation; the tests parse each with its schemas. */

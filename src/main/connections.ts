@@ -7,7 +7,7 @@ import type { SearchServer } from '../search/connection';
 import { connectTemporal, type TemporalClient } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 
-/** What a process opens from its configuration. Each throws an Error that names the variable when one is not set. */
+/** Connections of a process, by its configuration. Each throws an Error that names the variable when one is not set. */
 
 /**
  * The pool of one process, with its share of the connections. Throws when Postgres is unavailable, or not set up as it

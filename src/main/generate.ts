@@ -15,7 +15,7 @@ function main(): void {
   }
 }
 
-/** What is wrong with the file and was not fixed; `undefined` when it is up to date. */
+/** The fault of the file that was not fixed; `undefined` when it is up to date. */
 function bringUpToDate({ file, content }: Generated, check: boolean): string | undefined {
   const current = existsSync(file) ? readFileSync(file, 'utf8') : '';
   let wanted: string;

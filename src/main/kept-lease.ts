@@ -33,7 +33,7 @@ export class KeptLease {
     await releaseLease(this.db, this.lease).catch(() => undefined);
   }
 
-  /** Who this process is as the holder; `undefined` while it does not have the lease. */
+  /** The name of this process as the holder; `undefined` while it does not have the lease. */
   get holder(): string | undefined {
     const { renewed_at, lease } = this;
     const isHeld = renewed_at !== undefined && performance.now() - renewed_at < lease.lasts_ms;

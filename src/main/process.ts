@@ -2,7 +2,7 @@ import { STOP_LIMITS_MS } from '../config';
 import type { Logger } from '../log';
 import { stopWithParent, tellReady } from './child';
 
-/** What a process opened, in the order it is closed. */
+/** The resources of a process, in the order they are closed. */
 export interface Started {
   close(): Promise<void>;
 }

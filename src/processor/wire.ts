@@ -37,7 +37,7 @@ export type Wallet = (typeof WALLETS)[number];
 export const vaultWalletSchema = z.object({ project_id: uuid, is_test: z.boolean(), payment_method: z.enum(WALLETS) });
 export type VaultWallet = z.infer<typeof vaultWalletSchema>;
 
-/** What may be known of a card outside the vault. */
+/** The details of a card that may be known outside the vault. */
 export const vaultedCardSchema = z.object({
   vault_token: z.string().min(1),
   truncated_pan: z.string(),
@@ -115,8 +115,8 @@ export const operationResultSchema = z.object({
 export type OperationResult = z.infer<typeof operationResultSchema>;
 
 /**
- * What the processor paid out for an operation, or took back for a refund, reversal or chargeback, and what it kept as
- * its fee. Each operation that moved money is settled once.
+ * The amount that the processor paid out for an operation, or took back for a refund, reversal or chargeback, and its
+ * fee. Each operation that moved money is settled once.
  */
 export const settlementSchema = operationResultSchema
   .pick({ operation: true, idempotency_key: true, order_id: true, transaction_id: true, follow_up_order_id: true })

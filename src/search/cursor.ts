@@ -6,7 +6,7 @@ export interface Place {
   readonly order_sequence: number;
 }
 
-/** What all requests of one paged search must have in common. */
+/** The parameters that all requests of one paged search have in common. */
 export interface Sequence {
   readonly project_id: string;
   readonly query: string;

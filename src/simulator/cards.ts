@@ -7,7 +7,7 @@ export interface TestCard {
   readonly number: string;
   /** A few words for lists and buttons. */
   readonly title: string;
-  /** What happens, in a sentence. */
+  /** The behaviour, in a sentence. */
   readonly meaning: string;
   readonly scenario: ScenarioName;
 }

@@ -2,7 +2,7 @@ import type { Logger } from '../log';
 import type { Faults } from './faults';
 import type { Store } from './store';
 
-/** What the simulator's routes work with. */
+/** The services of the simulator's routes. */
 export interface Context {
   readonly store: Store;
   readonly faults: Faults;

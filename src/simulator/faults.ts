@@ -38,7 +38,7 @@ export const faultFactsSchema = faultSchema.pick({
 });
 export type FaultTarget = NonNullable<Fault['operation']>;
 
-/** What a call is about. */
+/** The subject of a call. */
 const FACTS = ['order_id', 'transaction_id', 'project_id', 'vault_token', 'idempotency_key'] as const;
 export type Facts = { readonly [K in (typeof FACTS)[number]]?: string | null | undefined };
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { displayPath, writeWhole } from './files';
 import { configVariables, type StackConfig } from './settings';
 
-/** What `stack.json` holds while everything runs. */
+/** The contents of `stack.json` while everything runs. */
 export interface StackFacts {
   /** Without `/v1`. */
   api_url: string;
@@ -49,7 +49,7 @@ export function removeFacts(data_dir: string): void {
   rmSync(variablesFile(data_dir), { force: true });
 }
 
-/** What a person needs to make the first payment. Begins with an empty line, which the progress never prints. */
+/** The text for making the first payment. Begins with an empty line, which the progress never prints. */
 export function summary(facts: StackFacts, config: StackConfig): string {
   const order = `{"currency":"EUR","amount":2500,"merchant_order_id":"A-1001","description":"Two tickets"}`;
   return `

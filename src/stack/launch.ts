@@ -94,7 +94,7 @@ export async function discardStack(launched: LaunchedStack, data_dir: string): P
   }
 }
 
-/** What stack.json of a running stack says. */
+/** The contents of stack.json of a running stack. */
 export function readFacts(data_dir: string): StackFacts {
   return JSON.parse(readFileSync(path.join(data_dir, 'stack.json'), 'utf8')) as StackFacts;
 }

@@ -20,7 +20,7 @@ import { ServiceError, isErrorName, type WrongField } from '../errors';
 import { REFUSED, grpcStatusOf, type GrpcStatus } from './grpc-status';
 import { currentCall } from './outages';
 
-/** What every call needs: Temporal, and the record that answers it. */
+/** The access that every call needs: to Temporal, and to the record that answers it. */
 export interface TemporalAccess {
   client: Client;
   db: Database;

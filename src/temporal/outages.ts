@@ -12,7 +12,7 @@ type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Status = Parameters<GrpcRetryOptions['retryableDecider']>[1];
 
 /**
- * What is known of the call that is being made, over all its attempts: whether one of them may have been carried out.
+ * The state of the call that is being made, over all its attempts: whether one of them may have been carried out.
  */
 export const currentCall = new AsyncLocalStorage<{ may_be_carried_out: boolean }>();
 

@@ -1,7 +1,7 @@
 import type { ManageRoutes } from '../../contract/manage/manage-api';
 import type { RequestParts, Route } from '../../contract/routes';
 
-/** What a command takes: the parameters of the path as arguments, all other fields as options. */
+/** The input of a command: the parameters of the path as arguments, all other fields as options. */
 export type CommandRoute = Pick<Route, 'summary' | 'description'> & RequestParts;
 
 /**

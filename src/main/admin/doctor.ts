@@ -12,12 +12,12 @@ import { missingSearchAttributes } from '../../temporal/search-attributes';
 import { dataConverter, pingTemporal, type TemporalClient } from '../../temporal/connect';
 import { openTemporal, searchServer } from '../connections';
 
-/** What one check found. */
+/** The result of one check. */
 export interface Finding {
   readonly check: string;
   /** `skipped`: what it needs is not there. */
   readonly result: 'ok' | 'wrong' | 'skipped';
-  /** What is wrong, and what to do about it. */
+  /** The fault, and what to do about it. */
   readonly problem?: string;
   readonly remedy?: string;
 }

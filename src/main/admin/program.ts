@@ -24,7 +24,7 @@ import { reindex } from './reindex';
 import { SETTLE_COMMANDS } from './settle';
 import { shownAnswer, shownFindings } from './show';
 
-/** What the program needs of the process it runs in. */
+/** The parts of its process that the program uses. */
 export interface ProgramEnvironment {
   /** Read when a command runs, so that help needs none. */
   readonly config: () => Config;
@@ -80,7 +80,7 @@ export function createProgram(environment: ProgramEnvironment): Command {
 
 const isJson = (program: Command) => program.opts<{ json?: boolean }>().json === true;
 
-/** What a command does with its parsed arguments and options; the answer is printed. */
+/** The action of a command with its parsed arguments and options; the answer is printed. */
 type Run = (services: CommandServices, context: ManageContext, input: unknown) => Promise<unknown>;
 
 interface CommandServices extends ManageServices {

@@ -20,7 +20,7 @@ function shownValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** What `doctor` found, a line for each check. */
+/** The results of `doctor`, a line for each check. */
 export function shownFindings(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ check }) => check.length));
   return findings

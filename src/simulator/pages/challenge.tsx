@@ -1,7 +1,7 @@
 import { code as currencyOf } from 'currency-codes';
 import { renderPage } from './page';
 
-/** What the issuer shows of the payment; `amount` in minor units. */
+/** The payment as the issuer shows it; `amount` in minor units. */
 export interface ChallengeView {
   amount: number;
   currency: string;

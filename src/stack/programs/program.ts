@@ -119,7 +119,7 @@ interface Run {
   ended: Promise<string>;
   /** Resolves when it says over IPC that it is ready. */
   told: Promise<void>;
-  /** What it has written to its log so far. */
+  /** The text of its log so far. */
   output(): string;
 }
 

@@ -56,7 +56,7 @@ function packagedBinary(): string | undefined {
   }
 }
 
-/** What one server of Meilisearch needs to run. */
+/** The settings of one server of Meilisearch. */
 export interface MeilisearchServer {
   program: string;
   data_dir: string;

@@ -21,7 +21,7 @@ import type { Progress } from '../progress';
 import { baseEnvironment } from '../settings';
 import { runCommand } from '../tools/command';
 
-/** What one server of PostgreSQL needs to run. */
+/** The settings of one server of PostgreSQL. */
 export interface PostgresServer {
   data_dir: string;
   log_file: string;

@@ -54,7 +54,7 @@ async function serverVersion(program: string): Promise<string> {
   return /Server ([\w.+-]+)/.exec(said)?.[1] ?? '0.0.0';
 }
 
-/** What one server of Temporal needs to run. */
+/** The settings of one server of Temporal. */
 export interface TemporalServer {
   program: string;
   data_dir: string;

@@ -8,7 +8,7 @@ import { waitForLock } from './lock';
 
 /** A server's program, and the ways to come by it. */
 export interface Tool {
-  /** What people call it. */
+  /** The name that people know. */
   title: string;
   /** Its file in TOOLS_DIR. */
   file: string;
@@ -35,7 +35,7 @@ export interface Source {
   make: (draft: string, signal: AbortSignal) => Promise<void>;
 }
 
-/** What every search for a program needs. */
+/** The input of every search for a program. */
 export interface Tools {
   tools_dir: string;
   progress: Progress;
