@@ -41,7 +41,7 @@ export class PaymentLinkState {
   /** Every change goes through here, so that the operator sees the recorded status. */
   applyRecord(record: PaymentLinkRecord): void {
     const { namespace, typedSearchAttributes } = workflowInfo();
-    // Each change costs an event. The start request sets PaymentLinkStatus to `new`; a new run begins with the last one.
+    // Each change costs an event. The start request sets PaymentLinkStatus to `new`; a new run keeps it.
     if ((typedSearchAttributes.get(PAYMENT_LINK_STATUS) ?? 'new') !== record.status) {
       upsertSearchAttributes([{ key: PAYMENT_LINK_STATUS, value: record.status }]);
     }

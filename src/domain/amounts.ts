@@ -48,7 +48,7 @@ export type Reservation = Pick<
   | 'void_pending_amount'
 >;
 
-/** The amount that is still reserved and that no request claims, in minor units. 0 for a sale, and before acceptance. */
+/** The amount that is still reserved and not requested, in minor units. 0 for a sale, and before acceptance. */
 export function reservedAmount(money: Reservation): number {
   if (money.capture_mode === null || money.status !== 'accepted') return 0;
   return (
