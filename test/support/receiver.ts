@@ -13,7 +13,7 @@ export interface Receiver {
   url: string;
   received: Received[];
   /** How each further request is answered; `n` counts from 1. */
-  answer(how: (response: ServerResponse, n: number) => void): void;
+  answer(how: (response: ServerResponse, n: number, request: Received) => void): void;
   /** Resolves once `count` requests came, or rejects after `within_ms`. */
   waitFor(count: number, within_ms?: number): Promise<Received[]>;
   close(): Promise<void>;
@@ -24,14 +24,15 @@ const PATIENCE_MS = 150_000;
 
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
-  let how: (response: ServerResponse, n: number) => void = (response) => response.writeHead(200).end();
+  let how: Parameters<Receiver['answer']>[0] = (response) => response.writeHead(200).end();
   let wake = () => {};
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
-      received.push({ at: Date.now(), path: request.url ?? '', headers: request.headers, body });
-      how(response, received.length);
+      const one = { at: Date.now(), path: request.url ?? '', headers: request.headers, body };
+      received.push(one);
+      how(response, received.length, one);
       wake();
     });
   });
