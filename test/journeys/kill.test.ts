@@ -390,15 +390,17 @@ describe('kill -9 in the middle of payments, a refund, a capture and a window’
   );
 
   test(
-    'of everything: payments and timers go on at the next start',
+    'of everything: payments and timers go on at the next start, with the same keys',
     async () => {
       const moving = await moneyOnItsWay();
+      const { test_api_key, live_api_key } = merchant.stack;
       const waiting = await merchant.createOrder({ expiration_period: 'PT5S' });
       const { answer, findId } = await killedWhileCharging(() => own.killAll(), start);
       await expect(answer).rejects.toThrow('fetch failed');
       // Due while nothing runs.
       await sleep(Math.max(0, Date.parse(waiting.created) + 5_000 - Date.now()));
       await start();
+      expect(merchant.stack).toMatchObject({ test_api_key, live_api_key });
       await merchant.untilStatus(waiting.id, 'expired');
       await until('the webhook of the expiry is delivered', () => webhooksOf(waiting.id).length > 0);
       await expectPaidOnce(await findId());

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { EVENTS_SUGGESTED_MAX } from '../../src/stack/servers/temporal';
 import { orderWorkflowId, processorAnswered, recordChanged } from '../../workflows/messages';
 import { Merchant, statusesOf } from '../support/client';
 import { temporalOf } from '../support/temporal-client';
@@ -15,9 +16,6 @@ beforeAll(() => {
 afterAll(() => client.connection.close());
 afterEach(() => merchant.removeFaults());
 
-/** From so many events on Temporal suggests to continue as new. */
-const EVENTS = 4_096;
-
 /** News that tell nothing, until there are so many events that it goes on in a new run. Answers the run it began in. */
 async function untilItGoesOnAsNew(order_id: string, news = processorAnswered): Promise<string> {
   const handle = client.workflow.getHandle(orderWorkflowId(order_id));
@@ -25,7 +23,7 @@ async function untilItGoesOnAsNew(order_id: string, news = processorAnswered): P
   const first = client.workflow.getHandle(orderWorkflowId(order_id), runId);
   for (
     let now = await first.describe();
-    now.status.name === 'RUNNING' && now.historyLength <= EVENTS;
+    now.status.name === 'RUNNING' && now.historyLength <= EVENTS_SUGGESTED_MAX;
     now = await first.describe()
   ) {
     await Promise.all(Array.from({ length: 100 }, () => handle.signal(news)));

@@ -136,8 +136,12 @@ const connection = ({ port }: TemporalServer) => ['--address', `127.0.0.1:${port
 /** The user's own Temporal profile does not apply to this server. */
 const ISOLATED = ['--disable-config-file', '--disable-config-env'];
 
+/** Events of a history from which on the server suggests to continue the workflow in a new run; its default is 4,096. */
+export const EVENTS_SUGGESTED_MAX = 512;
+
 /** With the defaults every dispatch of a task waits up to 50 ms for the next of 20 polls a second. */
 const DYNAMIC = {
+  'limit.historyCount.suggestContinueAsNew': EVENTS_SUGGESTED_MAX,
   'history.transferProcessorMaxPollRPS': 10_000,
   'history.timerProcessorMaxPollRPS': 10_000,
   'matching.numTaskqueueReadPartitions': 1,

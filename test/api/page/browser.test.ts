@@ -58,11 +58,13 @@ const heading = (page: Page) => page.locator('h1').innerText();
 const alerted = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text }).waitFor();
 
 type Looks = (typeof LOOKS)[number];
-const LOOKS = (['desktop', 'phone'] as const).flatMap((size) =>
-  (['light', 'dark'] as const).flatMap((colorScheme) =>
-    [true, false].map((javaScriptEnabled) => ({ size, colorScheme, javaScriptEnabled })),
-  ),
-);
+/** Every pair of two of the three. */
+const LOOKS = [
+  { size: 'desktop', colorScheme: 'light', javaScriptEnabled: true },
+  { size: 'desktop', colorScheme: 'dark', javaScriptEnabled: false },
+  { size: 'phone', colorScheme: 'light', javaScriptEnabled: false },
+  { size: 'phone', colorScheme: 'dark', javaScriptEnabled: true },
+] as const;
 
 async function payByWallet(looks: Looks, wallet: Wallet): Promise<void> {
   const page = await visit(looks);
