@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { queryRows, type Database, type SqlTransaction } from '../db/connection';
-import { searchRebuild } from '../db/search';
+import { noteSearch, searchRebuild } from '../db/search';
 
 /** Milliseconds between two questions whether the index has every change, and between two lines about a rebuild. */
 const ASK_MS = 200;
@@ -110,12 +110,32 @@ export async function isIndexBehind(db: Database): Promise<boolean> {
   return waiting.length > 0;
 }
 
+/** As if nobody had searched for long: changes are gathered (rules 20.12). */
+export async function forgetSearches(db: Database): Promise<void> {
+  await queryRows(db, `update search_use set last = '-infinity'`, {});
+}
+
+/** As if somebody searched once a second; returns how to end that. */
+export function keepSearching(db: Database): () => void {
+  const search = () => void noteSearch(db);
+  search();
+  const timer = setInterval(search, 1_000);
+  return () => clearInterval(timer);
+}
+
+/** Resolves when the index has every change, at the pace of the indexer. */
+export async function untilWritten(db: Database): Promise<void> {
+  while (await isIndexBehind(db)) await sleep(ASK_MS);
+}
+
 /**
- * Resolves when the index has every change; `tell` is called now and then with the orders that a rebuild has written.
+ * Has the indexer write every change now, and resolves when the index has them; `tell` is called now and then with the
+ * orders that a rebuild has written.
  */
 export async function untilIndexed(db: Database, tell?: (written: number) => void): Promise<void> {
   let told = performance.now();
   while (await isIndexBehind(db)) {
+    await noteSearch(db);
     await sleep(ASK_MS);
     const rebuild = performance.now() - told > TELL_MS ? await searchRebuild(db) : undefined;
     if (rebuild === undefined) continue;

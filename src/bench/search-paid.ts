@@ -3,7 +3,14 @@ import type { Database } from '../db/connection';
 import { cpuMilliseconds } from './cpu';
 import { mean, median, quantiles, type Quantiles } from './figures';
 import type { Row } from './rows';
-import { continueIndexing, stopIndexing, untilIndexed } from './search-orders';
+import {
+  continueIndexing,
+  forgetSearches,
+  keepSearching,
+  stopIndexing,
+  untilIndexed,
+  untilWritten,
+} from './search-orders';
 import type { BenchStack } from './stack';
 
 /** Paid orders by what the index does meanwhile. */
@@ -19,10 +26,13 @@ export interface PaidFigures {
 export const NO_INDEXING = 'no indexing';
 
 const PAID_A_SECOND = 20;
-/** What an order leaves to be indexed belongs to its CPU time. Milliseconds. */
+/** What an order leaves to be done belongs to its CPU time. Milliseconds. */
 const SETTLE_MS = 1_000;
 
-/** Paid orders at a steady pace in turns: with the index, without, and while Meilisearch does not answer. */
+/**
+ * Paid orders at a steady pace in turns: with the index while nobody searches and while somebody does, without indexing,
+ * and while Meilisearch does not answer.
+ */
 export async function measurePaidOrders(
   db: Database,
   { facts }: BenchStack,
@@ -31,21 +41,34 @@ export async function measurePaidOrders(
   onRound: (round: number) => void,
 ): Promise<PaidFigures[]> {
   const signal = (name: 'SIGSTOP' | 'SIGCONT') => void process.kill(facts.pids['meilisearch']!, name);
+  let stopSearching = () => {};
+  const settle = () => sleep(SETTLE_MS);
   const modes = [
-    { name: 'indexing', begin: async () => undefined, end: async () => undefined },
-    { name: NO_INDEXING, begin: () => stopIndexing(db), end: () => continueIndexing(db) },
-    { name: 'Meilisearch away', begin: async () => signal('SIGSTOP'), end: async () => signal('SIGCONT') },
+    {
+      name: 'indexing, nobody searches',
+      begin: () => forgetSearches(db),
+      settle: () => untilWritten(db),
+      end: async () => {},
+    },
+    {
+      name: 'indexing, somebody searches',
+      begin: async () => void (stopSearching = keepSearching(db)),
+      settle,
+      end: async () => stopSearching(),
+    },
+    { name: NO_INDEXING, begin: () => stopIndexing(db), settle, end: () => continueIndexing(db) },
+    { name: 'Meilisearch away', begin: async () => signal('SIGSTOP'), settle, end: async () => signal('SIGCONT') },
   ].map((mode) => ({ ...mode, latencies: [] as number[][], cpu: [] as number[] }));
   const cpu = () => Object.values(cpuMilliseconds(facts.pids)).reduce((sum, used) => sum + used, 0);
   await paidOrders(row, 2);
   for (let round = 1; round <= rounds; round += 1) {
     onRound(round);
-    for (const { begin, end, latencies, cpu: used } of round % 2 === 1 ? modes : modes.toReversed()) {
+    for (const { begin, settle, end, latencies, cpu: used } of round % 2 === 1 ? modes : modes.toReversed()) {
       await begin();
       try {
         const before = cpu();
         const taken = await paidOrders(row, paid_seconds);
-        await sleep(SETTLE_MS);
+        await settle();
         latencies.push(taken);
         used.push((cpu() - before) / taken.length);
       } finally {

@@ -44,9 +44,11 @@ export function reportsReport(reports: readonly ReportFigures[]): string {
 }
 
 export function paidReport(paid: readonly PaidFigures[]): string {
-  const highest = Math.max(...paid.filter(({ name }) => name !== NO_INDEXING).map(({ p95_ratio }) => p95_ratio));
+  const reached = paid.flatMap(({ name, p95_ratio }) =>
+    name === NO_INDEXING ? [] : [`${p95_ratio.toFixed(2)} (${name})`],
+  );
   return [
-    `Aim: the p95 of a paid order is at most ${AIM.paid_p95_ratio} times that without indexing. Reached: ${highest.toFixed(2)} times.`,
+    `Aim: the p95 of a paid order is at most ${AIM.paid_p95_ratio} times that without indexing. Reached: ${reached.join('; ')}.`,
     table(
       ['paid order, 20 a second', 'p50 ms', 'p95 ms', 'p99 ms', 'p95 to no indexing', 'CPU ms'],
       paid.map(({ name, latency, p95_ratio, cpu_ms }) => [

@@ -12,11 +12,53 @@ export interface SearchRefusal {
   reason: string;
 }
 
+/** Somebody searches for orders as long after the last search. Milliseconds. */
+const IN_USE_MS = 30_000;
+/** While nobody does, changes are gathered for so long: one batch costs less than many. Milliseconds. */
+const GATHERED_MS = 10_000;
+/** The first searches after a pause wait for what was gathered, so long at most. Milliseconds. */
+const FIRST_SEARCHES_WAIT_MS = 1_500;
+
+const MS = `interval '1 millisecond'`;
+const OLDEST_CHANGE = '(select changed from search_outbox order by id limit 1)';
+
 /** The oldest changes, at most `limit`. */
 export async function searchChanges(db: Database, limit: number): Promise<SearchChange[]> {
   return await queryRows<SearchChange>(db, 'select id, order_id from search_outbox order by id limit :limit', {
     limit,
   });
+}
+
+/** As `searchChanges`, but none while nobody searches and all of them are recent. */
+export async function dueSearchChanges(db: Database, limit: number): Promise<SearchChange[]> {
+  return await queryRows<SearchChange>(
+    db,
+    `select id, order_id from search_outbox
+     where (select last > clock_timestamp() - :in_use * ${MS} from search_use)
+       or ${OLDEST_CHANGE} < clock_timestamp() - :gathered * ${MS}
+     order by id limit :limit`,
+    { limit, in_use: IN_USE_MS, gathered: GATHERED_MS },
+  );
+}
+
+/**
+ * Notes that somebody searches. True: nobody did for a while, and the changes that were gathered are still on their way
+ * into the index.
+ */
+export async function noteSearch(db: Database): Promise<boolean> {
+  const [use] = await queryRows<{ is_behind: boolean }>(
+    db,
+    `with noted as (
+       update search_use
+       set since = case when last > clock_timestamp() - :in_use * ${MS} then since else clock_timestamp() end,
+         last = clock_timestamp()
+       returning since
+     )
+     select coalesce(since > clock_timestamp() - :waits * ${MS} and ${OLDEST_CHANGE} < since, false) as is_behind
+     from noted`,
+    { in_use: IN_USE_MS, waits: FIRST_SEARCHES_WAIT_MS },
+  );
+  return use!.is_behind;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Database } from '../db/connection';
 import {
   addSearchChanges,
   allOrderIds,
+  dueSearchChanges,
   finishSearchChanges,
   noteSearchRebuild,
   requestSearchRebuild,
@@ -17,13 +18,12 @@ import { INDEX, REBUILT_INDEX } from '../search/settings';
 import type { IndexName, SearchWriter, SentOrders } from '../search/writer';
 import { KeptLease } from './kept-lease';
 
-/**
- * Within how many milliseconds a change is to be found. A batch begins as late as that allows, given how long the one
- * before took: a batch has a fixed cost, so fewer of them leave more of the machine to payments.
- */
+/** Within how many milliseconds a change is to be found while somebody searches. */
 const FOUND_WITHIN_MS = 800;
 /** Between two batches at least, also when they take longer. Milliseconds. */
 const PAUSE_MIN_MS = 200;
+/** Between two looks for changes while there are none to write. Milliseconds. */
+const LOOK_MS = 300;
 /** Changes in one batch. */
 const BATCH = 2_000;
 /** Orders that a rebuild sends at a time. */
@@ -89,10 +89,9 @@ export class Indexer {
       const started = performance.now();
       try {
         const { holder } = this.lease;
-        if (holder !== undefined) await this.work(holder);
+        const written = holder === undefined ? 0 : await this.work(holder);
         this.is_failing = false;
-        const due = started + FOUND_WITHIN_MS - this.batch_ms;
-        await this.pause(Math.max(PAUSE_MIN_MS, due - performance.now()));
+        await this.pause(written === 0 ? LOOK_MS : Math.max(PAUSE_MIN_MS, this.nextBatch(started) - performance.now()));
       } catch (error) {
         this.failed(error);
         await this.pause(FAILED_MS);
@@ -100,11 +99,21 @@ export class Indexer {
     }
   }
 
-  private async work(holder: string): Promise<void> {
+  /**
+   * When the batch after one that started then begins: as late as changes may be found, given how long the last one
+   * took. A batch has a fixed cost, so fewer of them leave more of the machine to payments.
+   */
+  private nextBatch(started: number): number {
+    return started + FOUND_WITHIN_MS - this.batch_ms;
+  }
+
+  /** Returns how many changes were written. */
+  private async work(holder: string): Promise<number> {
+    const { db } = this.services;
     if (this.prepared_by !== holder) await this.prepare();
     this.prepared_by = holder;
-    if ((await searchRebuild(this.services.db)) !== undefined) await this.rebuild(holder);
-    else await this.writeChanges(holder, [INDEX]);
+    if ((await searchRebuild(db)) !== undefined) await this.rebuild(holder);
+    return await this.writeChanges(holder, [INDEX], await dueSearchChanges(db, BATCH));
   }
 
   /** A server that is new, or an index of an earlier version, needs a rebuild. */
@@ -124,11 +133,14 @@ export class Indexer {
     }
   }
 
-  /** Writes one batch of changes; returns how many there were. */
-  private async writeChanges(holder: string, names: readonly IndexName[]): Promise<number> {
+  /** Writes a batch of changes; returns how many there were. */
+  private async writeChanges(
+    holder: string,
+    names: readonly IndexName[],
+    changes: readonly SearchChange[],
+  ): Promise<number> {
     const { db, index } = this.services;
     const began = performance.now();
-    const changes = await searchChanges(db, BATCH);
     if (changes.length === 0) return 0;
     const order_ids = [...new Set(changes.map(({ order_id }) => order_id))];
     const orders = await indexedOrders(db, order_ids);
@@ -178,7 +190,7 @@ export class Indexer {
       await noteSearchRebuild(db, (written += order_ids.length));
     };
     for await (const order_ids of allOrderIds(db, REBUILD_BATCH)) {
-      await this.writeChanges(holder, targets);
+      await this.writeChanges(holder, targets, await searchChanges(db, BATCH));
       const orders = await indexedOrders(db, order_ids);
       this.requireLease(holder);
       sent.push({ order_ids, orders: await index.send(REBUILT_INDEX, orders) });
@@ -186,7 +198,7 @@ export class Indexer {
     }
     while (sent.length > 0) await finishOldest();
     // Changes that came while the last batch was written.
-    while ((await this.writeChanges(holder, targets)) === BATCH);
+    while ((await this.writeChanges(holder, targets, await searchChanges(db, BATCH))) === BATCH);
     this.requireLease(holder);
     await index.endRebuild();
     await noteSearchRebuild(db, undefined);

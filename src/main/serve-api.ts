@@ -10,6 +10,7 @@ import { requireSetting, type Config } from '../config';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { findProjectByApiKey } from '../db/api-keys';
 import { ping } from '../db/connection';
+import { noteSearch } from '../db/search';
 import type { Logger } from '../log';
 import { pingTemporal, type TemporalClient } from '../temporal/connect';
 import { createWorkflows } from '../temporal/workflows';
@@ -64,7 +65,7 @@ export async function serveApi(
         sandbox_clocks,
         deliveries,
         processor,
-        search: new SearchReader(searchServer(config), log),
+        search: new SearchReader(searchServer(config), () => noteSearch(db), log),
         public_url,
         webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       }),

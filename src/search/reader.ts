@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Index, SearchParams } from 'meilisearch';
 import { isOfTransaction, type Sort, type SortField } from '../domain/query/fields';
 import { conditionsOf, type Query } from '../domain/query/query';
@@ -39,6 +40,10 @@ export interface FoundRow {
 const SEARCH_MS = 2_700;
 /** A page of a report may wait for the server, which indexes at the same time. Milliseconds. */
 const REPORT_MS = 20_000;
+/** How often it is noted that somebody searches; much less than the indexer waits for that. Milliseconds. */
+const NOTED_EVERY_MS = 5_000;
+/** Between two questions whether the index has the changes that were gathered. Milliseconds. */
+const BEHIND_MS = 50;
 /** Up to so many rows the orders are counted, 5 ms for each thousand; above, the number of rows is the answer. */
 const COUNTED_ROWS_MAX = 10_000;
 
@@ -50,9 +55,13 @@ type Found = Pick<Document, 'pk' | 'order_sequence' | 'row_sequence'> & { [field
  */
 export class SearchReader {
   private readonly index: Index<Found>;
+  /** Until when it need not be noted again that somebody searches. */
+  private noted_until = 0;
 
+  /** `noteSearch` notes that somebody searches, and answers whether the search has to wait for the index. */
   constructor(
     server: SearchServer,
+    private readonly noteSearch: () => Promise<boolean>,
     private readonly log: Logger,
   ) {
     this.index = connectSearch(server, 'read').index<Found>(INDEX);
@@ -69,6 +78,7 @@ export class SearchReader {
     const lead = byTransaction ? [] : ['lead = true'];
     const place = 'after' in page ? [after(sort, 'order_sequence', page.after)] : [];
     const signal = AbortSignal.timeout(SEARCH_MS);
+    await this.untilCurrent();
     const search = (options: SearchParams) => this.ask(() => this.index.search('', options, { signal }));
     const [{ hits: rows, estimatedTotalHits }, total] = await Promise.all([
       search({
@@ -94,6 +104,7 @@ export class SearchReader {
   /** The rows of a report, page by page. Rows without the sort value come last. */
   async *rows({ project_id, query, sort }: Wanted, size: number): AsyncGenerator<FoundRow[]> {
     let place: string[] = [];
+    await this.untilCurrent();
     // A page may take long, but an unreachable server is an error at once.
     for (let limit_ms = SEARCH_MS; ; limit_ms = REPORT_MS) {
       const options = {
@@ -108,6 +119,13 @@ export class SearchReader {
       const last = hits.at(-1)!;
       place = [after(sort, 'row_sequence', { value: numberOf(last[sort.field]), order_sequence: last.row_sequence })];
     }
+  }
+
+  /** While nobody searches, changes are gathered: the first searches wait until the index has them (rules 20.12). */
+  private async untilCurrent(): Promise<void> {
+    if (performance.now() < this.noted_until) return;
+    while (await this.noteSearch()) await sleep(BEHIND_MS);
+    this.noted_until = performance.now() + NOTED_EVERY_MS;
   }
 
   private async ask<T>(read: () => Promise<T>): Promise<T> {

@@ -6,6 +6,7 @@ import { searchOrders } from '../../api/operations/search-orders';
 import { parseConfig } from '../../src/config';
 import { queryRows } from '../../src/db/connection';
 import { getProject } from '../../src/db/projects';
+import { noteSearch } from '../../src/db/search';
 import { Indexer } from '../../src/main/indexer';
 import type { SearchServer } from '../../src/search/connection';
 import { SearchReader } from '../../src/search/reader';
@@ -93,7 +94,7 @@ export async function aSearchWorld(options: { postgres_url?: string } = {}): Pro
   const log = pino({ level: 'silent' });
   const { db } = database;
   const project = (await getProject(db, PROJECT.id))!;
-  const [reader, writer] = [new SearchReader(server, log), new SearchWriter(server)];
+  const [reader, writer] = [new SearchReader(server, () => noteSearch(db), log), new SearchWriter(server)];
   const api = await serveTestApi({
     findOwner: async () => ({ project, api_key_id: '0123456789ab' }),
     operations: { searchOrders: searchOrders({ db, search: reader, public_url: 'https://pay.example' }) },
@@ -118,6 +119,7 @@ export async function aSearchWorld(options: { postgres_url?: string } = {}): Pro
     stopIndexers,
     async indexed() {
       await until('every change is in the index', async () => {
+        await noteSearch(db);
         const [open] = await queryRows<{ count: number }>(
           db,
           'select (select count(*) from search_outbox) + (select count(*) from search_rebuild) as count',

@@ -394,7 +394,8 @@ export async function up(knex: Knex): Promise<void> {
     -- the order's version in the same statement, so triggers on orders miss none (rules 20.12).
     create table search_outbox (
       id bigint generated always as identity primary key,
-      order_id uuid not null
+      order_id uuid not null,
+      changed timestamptz not null default clock_timestamp()
     ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
     create function search_outbox_add() returns trigger language plpgsql as $$
       begin
@@ -406,6 +407,15 @@ export async function up(knex: Knex): Promise<void> {
       referencing new table as changed for each statement execute function search_outbox_add();
     create trigger search_outbox_update after update on orders
       referencing new table as changed for each statement execute function search_outbox_add();
+
+    -- When somebody searched for orders last, and since when without a long pause. Changes are gathered while nobody
+    -- does (rules 20.12).
+    create table search_use (
+      is_only boolean primary key default true check (is_only),
+      since timestamptz not null default '-infinity',
+      last timestamptz not null default '-infinity'
+    );
+    insert into search_use default values;
 
     -- Orders that the search index refused, with its reason. An operator looks at them.
     create table search_refusals (

@@ -50,6 +50,36 @@ it('a Meilisearch that is silent is no different', async () => {
   expect([status, performance.now() - began < 3_000]).toEqual([503, true]);
 });
 
+it('changes are gathered while nobody searches; the first search waits for them, and finds them', async () => {
+  const batches: number[] = [];
+  const counting = writerThat(world.writer, (name, orders) => {
+    batches.push(orders.length);
+    return world.writer.send(name, orders);
+  });
+  const indexer = new Indexer({ db: world.db, index: counting, log });
+  indexer.start();
+  await world.indexed();
+  await queryRows(world.db, `update search_use set last = '-infinity'`, {});
+  for (const merchant_order_id of ['1', '2', '3']) {
+    await writeOrders(world.db, [{ merchant_order_id }]);
+    await sleep(LOOKED_MS);
+  }
+  expect(batches).toEqual([]);
+  expect([await count('*'), batches]).toEqual([3, [3]]);
+  // Somebody searches now.
+  await writeOrders(world.db, [{ merchant_order_id: '4' }]);
+  await until('it is found', async () => (await count('*')) === 4);
+
+  // Gathered for long enough.
+  await queryRows(world.db, `update search_use set last = '-infinity'`, {});
+  await writeOrders(world.db, [{ merchant_order_id: '5' }]);
+  await queryRows(world.db, `update search_outbox set changed = now() - interval '10 seconds'`, {});
+  await until('it is written', async () => batches.length === 3);
+  await indexer.stop();
+});
+/** Long enough for the indexer to look for changes. Milliseconds. */
+const LOOKED_MS = 600;
+
 it('an order that the index refuses is set aside with the reason, and the rest goes on', async () => {
   const orders = await writeOrders(world.db, someOrders(20, 3));
   const [refused] = orders;
