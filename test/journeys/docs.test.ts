@@ -120,6 +120,20 @@ test('search finds the order of the page, and all pages of a query', async () =>
   expect(stdout).toMatch(/^S-1001\nid,merchant_order_id,[^]*,S-1001,/);
 });
 
+test('a receiver on this machine gets the webhook of its order', async () => {
+  // The port of the page may be taken here.
+  const free = await startReceiver();
+  await free.close();
+  const calls = callsOf('docs/webhooks.md').map(({ name, commands }) => ({
+    name,
+    commands: commands.replace('PORT=4000', `PORT=${new URL(free.url).port}`),
+  }));
+  const cleanup = { name: 'cleanup', commands: "trap 'kill ${!:-} 2> /dev/null || true' EXIT" };
+  const { create, arrived } = await typeIn(folder, [cleanup, ...calls]);
+  const order_id = /\/pay\/([\w-]+)\//.exec(create ?? '')?.[1];
+  expect(arrived).toContain(`webhook:${order_id}:1 {"event":"status_changed","order_id":"${order_id}"`);
+});
+
 describe('the code that verifies a webhook', () => {
   /** How each language runs the code of the page and prints whether the request on its standard input is a webhook. */
   const LANGUAGES = {

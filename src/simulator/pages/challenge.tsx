@@ -44,7 +44,7 @@ export function challengePage(view: ChallengeView): string {
           )}
           <label for="code">Code</label>
           <p class="hint" id="hint">
-            Simulated issuer: 0101 passes, 3333 fails.
+            Simulated: 0101 passes, 3333 fails.
           </p>
           <input
             id="code"
