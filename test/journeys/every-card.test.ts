@@ -1,16 +1,4 @@
-import type { Browser, Page } from 'playwright-core';
-import {
-  CANCEL,
-  CARD,
-  PAY,
-  charges,
-  createOrder,
-  fillIn,
-  getOrder,
-  makeDue,
-  statusesOf,
-} from '../api/page/hosted-page';
-import { aVisitor, launchBrowser } from '../support/browser';
+import { CARD, Client, charges, createOrder, getOrder, makeDue, statusesOf } from '../api/page/hosted-page';
 import { CARDS, type CardName } from '../support/cards';
 import { Merchant } from '../support/client';
 import { stack } from '../support/stack';
@@ -18,8 +6,8 @@ import { until } from '../support/until';
 import { runConcurrently } from './requests';
 
 /**
- * Every test card through both doors: by token over REST, and typed on the hosted page in a browser. What a card does
- * after the payment (captures, refunds, chargebacks) is not part of the sale, which is approved.
+ * Every test card through both doors: by token over REST, and by the form of the hosted page, which is the same for all
+ * cards in a browser (test/api/page/browser.test.ts). What a card does after the payment (captures, refunds, chargebacks) is not part of the sale, which is approved.
  */
 const ENDS: Record<CardName, { at_once: string; in_the_end?: string; charges?: number }> = {
   approved: { at_once: 'accepted' },
@@ -87,111 +75,100 @@ test('every card by token over REST: one charge each, answered as the table says
 }, 240_000);
 
 describe('on the hosted page', () => {
-  let browser: Browser;
-  let page: Page;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser.close());
-  beforeEach(async () => {
-    ({ page } = await aVisitor(browser));
-  });
-  afterEach(() => page.context().close());
+  interface Payer {
+    id: string;
+    customer: Client;
+  }
 
-  async function payWith(name: CardName, on = page): Promise<string> {
-    const { id, order_url } = await createOrder();
-    await on.goto(order_url);
-    await fillIn(on, { ...CARD, number: CARDS[name].number });
-    await on.click(PAY);
-    return id;
+  async function payWith(name: CardName, { id, customer }: Partial<Payer> = {}): Promise<Payer> {
+    const payer = { id: id ?? (await createOrder()).id, customer: customer ?? new Client() };
+    const form = { ...CARD, number: CARDS[name].number, ...(await payer.customer.openPage(payer)) };
+    await payer.customer.postForm(`/pay/${payer.id}/`, form);
+    return payer;
+  }
+
+  /** The issuer's address, as the page shows it while the customer is there. */
+  async function issuerOf({ id, customer }: Payer): Promise<string> {
+    const html = await (await customer.send(`/pay/${id}/`)).text();
+    return /href="([^"]+\/challenge\/[^"]*)"/.exec(html)![1]!.replaceAll('&amp;', '&');
+  }
+
+  /** Sends the issuer's form, and goes where it leads. */
+  async function answerIssuer(payer: Payer, form: Record<string, string>, issuer?: string): Promise<Response> {
+    const url = issuer ?? (await issuerOf(payer));
+    const answer = await fetch(url, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
+    const { pathname, search } = new URL(answer.headers.get('location')!);
+    return await payer.customer.send(`${pathname}${search}`);
   }
 
   test('every card but the challenge', async () => {
     const cards = CARDS_THAT_END.filter(([name]) => name !== 'challenge');
     expect(cards).toHaveLength(Object.keys(CARDS).length - 1);
     await payWithEach(cards, 4, async (name, { at_once, in_the_end }) => {
-      const visitor = await aVisitor(browser);
-      try {
-        const id = await payWith(name, visitor.page);
-        const [first, last] = [at_once, in_the_end ?? at_once].map(
-          (status) => `${orderWith(status, 'many')}: ${status}`,
-        ) as [string, string];
-        // The outcome may have come while the page was looked at.
-        await until(`${id} is ${first}`, async () => [first, last].includes(await statusesOf(id)), 120_000);
-        if (in_the_end !== undefined) {
-          await makeDue(id);
-          await comesTo(id, last);
-        }
-        expect(await payments(id)).toHaveLength(1);
-      } finally {
-        await visitor.page.context().close();
+      const { id } = await payWith(name);
+      const [first, last] = [at_once, in_the_end ?? at_once].map(
+        (status) => `${orderWith(status, 'many')}: ${status}`,
+      ) as [string, string];
+      // The outcome may have come while the page was looked at.
+      await until(`${id} is ${first}`, async () => [first, last].includes(await statusesOf(id)), 120_000);
+      if (in_the_end !== undefined) {
+        await makeDue(id);
+        await comesTo(id, last);
       }
+      expect(await payments(id)).toHaveLength(1);
     });
   }, 180_000);
 
   test('challenge, code right: to the issuer and back, paid once', async () => {
-    const id = await payWith('challenge');
-    await page.fill('input[name=code]', '0101');
-    await page.click('button[type=submit]:not([name=action])');
-    await page.waitForURL(`**/pay/${id}/**`);
-    await comesTo(id, 'completed: accepted');
-    await until('the result page', async () => (await page.textContent('h1'))?.includes('Payment') === true);
-    expect(await payments(id)).toHaveLength(1);
-    expect((await getOrder(id)).transactions?.[0]).toMatchObject({
+    const payer = await payWith('challenge');
+    await answerIssuer(payer, { code: '0101' });
+    await comesTo(payer.id, 'completed: accepted');
+    expect(await (await payer.customer.send(`/pay/${payer.id}/`)).text()).toContain('Payment completed');
+    expect(await payments(payer.id)).toHaveLength(1);
+    expect((await getOrder(payer.id)).transactions?.[0]).toMatchObject({
       received_3ds_authentication: { result: 'authenticated' },
       payment_method_details: { liability_shift: true },
     });
   });
 
   test('challenge, code wrong: error with 3-D Secure failed, and the next attempt is paid', async () => {
-    const id = await payWith('challenge');
-    await page.fill('input[name=code]', '3333');
-    await page.click('button[type=submit]:not([name=action])');
-    await page.waitForURL(`**/pay/${id}/**`);
-    await comesTo(id, 'processing: error');
-    const [failed] = (await getOrder(id)).transactions ?? [];
+    const payer = await payWith('challenge');
+    await answerIssuer(payer, { code: '3333' });
+    await comesTo(payer.id, 'processing: error');
+    const [failed] = (await getOrder(payer.id)).transactions ?? [];
     expect(failed).toMatchObject({ received_3ds_authentication: { result: 'failed' } });
     expect(failed).not.toHaveProperty('outcomes');
-    await fillIn(page);
-    await page.click(PAY);
-    await comesTo(id, 'completed: error accepted');
+    await payWith('approved', payer);
+    await comesTo(payer.id, 'completed: error accepted');
   });
 
   test('challenge, cancelled at the issuer: error, and the customer may try again or cancel', async () => {
-    const id = await payWith('challenge');
-    await page.click('button[name=action][value=cancel]');
-    await page.waitForURL(`**/pay/${id}/**`);
-    await comesTo(id, 'processing: error');
-    await page.click(CANCEL);
-    await comesTo(id, 'cancelled: error');
+    const payer = await payWith('challenge');
+    await answerIssuer(payer, { action: 'cancel' });
+    await comesTo(payer.id, 'processing: error');
+    await payer.customer.postForm(`/pay/${payer.id}/cancel/`, await payer.customer.openPage(payer));
+    await comesTo(payer.id, 'cancelled: error');
   });
 
   test('challenge, passed after the merchant has cancelled: the money goes back by a reversal order', async () => {
-    const id = await payWith('challenge');
-    await page.waitForSelector('input[name=code]');
-    await new Merchant(stack(), stack().test_api_key).cancelOrder(id);
-    await page.fill('input[name=code]', '0101');
-    await page.click('button[type=submit]:not([name=action])');
-    await until('its reversal', async () => (await getOrder(id)).flags?.includes('has-reversals'), 120_000);
-    expect(await statusesOf(id)).toBe('cancelled: cancelled');
-    expect((await charges(id)).map(({ operation, result }) => `${operation} ${result}`)).toEqual([
+    const payer = await payWith('challenge');
+    const issuer = await issuerOf(payer);
+    await new Merchant(stack(), stack().test_api_key).cancelOrder(payer.id);
+    await answerIssuer(payer, { code: '0101' }, issuer);
+    await until('its reversal', async () => (await getOrder(payer.id)).flags?.includes('has-reversals'), 120_000);
+    expect(await statusesOf(payer.id)).toBe('cancelled: cancelled');
+    expect((await charges(payer.id)).map(({ operation, result }) => `${operation} ${result}`)).toEqual([
       'sale approved',
       'reversal approved',
     ]);
   });
 
   test('challenge, left unfinished: the return address teaches nothing, the page leads back to the issuer', async () => {
-    const id = await payWith('challenge');
-    await page.waitForSelector('input[name=code]');
-    const transaction_id = (await getOrder(id)).transactions?.[0]?.id;
-    await page.goto(
-      new URL(
-        `/pay/${id}/${transaction_id}/?from=issuer&result=approved&status=accepted`,
-        (await createOrder()).order_url,
-      ).href,
-    );
-    expect(await statusesOf(id)).toBe('processing: pending');
-    await page.click('a.button');
-    await page.waitForSelector('input[name=code]');
+    const payer = await payWith('challenge');
+    const issuer = await issuerOf(payer);
+    const transaction_id = (await getOrder(payer.id)).transactions?.[0]?.id;
+    await payer.customer.send(`/pay/${payer.id}/${transaction_id}/?from=issuer&result=approved&status=accepted`);
+    expect(await statusesOf(payer.id)).toBe('processing: pending');
+    expect(await issuerOf(payer)).toBe(issuer);
   });
 });

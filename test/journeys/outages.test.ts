@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createOrder, type Order } from '../../src/client';
+import type { Client } from '@temporalio/client';
+import { v5 as uuidv5 } from 'uuid';
+import { cancelOrder, createOrder, type Order } from '../../src/client';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
+import { orderWorkflowId } from '../../workflows/messages';
 import {
   Merchant,
   newIdempotencyKey,
@@ -16,6 +19,7 @@ import { sendUntilAnswered } from '../support/killing';
 import { ledgerDifferences } from '../support/ledger';
 import { OwnStack } from '../support/own-stack';
 import { startReceiver, type Receiver } from '../support/receiver';
+import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/until';
 import { controlSimulator, makeDue } from './requests';
 
@@ -27,6 +31,7 @@ import { controlSimulator, makeDue } from './requests';
 let receiver: Receiver;
 let merchant: Merchant;
 let record: Database;
+let temporal: Client;
 const own = new OwnStack('outages', () => ({
   DEMO_WEBHOOK_URL: receiver.url,
   API_DEADLINE_MS: '4000',
@@ -38,9 +43,11 @@ beforeAll(async () => {
   const stack = await own.start();
   merchant = new Merchant(stack);
   record = connectDatabase(stack.postgres_url, { pool_max: 2, quiet: true });
+  temporal = temporalOf(stack);
 });
 afterAll(async () => {
   await record.destroy();
+  await temporal.connection.close();
   await own.discard();
   await receiver.close();
 });
@@ -67,19 +74,23 @@ class Sale {
     return new Sale(await merchant.cardTransaction('approved'));
   }
 
-  private call() {
-    const orderRequest = {
-      currency: 'EUR',
-      amount: 1_250,
-      merchant_order_id: this.merchant_order_id,
-      transactions: [this.transaction],
-    };
-    return createOrder({ idempotencyKey: this.key, orderRequest }, merchant.project);
+  private request(amount = 1_250) {
+    const { merchant_order_id, transaction } = this;
+    return { currency: 'EUR', amount, merchant_order_id, transactions: [transaction] };
+  }
+
+  private call(amount?: number) {
+    return createOrder({ idempotencyKey: this.key, orderRequest: this.request(amount) }, merchant.project);
   }
 
   /** The answer to one request. */
-  send(): Promise<OrderAnswer> {
-    return answerOf(this.call());
+  send(amount?: number): Promise<OrderAnswer> {
+    return answerOf(this.call(amount));
+  }
+
+  /** The answer to one request that has no key. */
+  sendWithoutKey(): Promise<OrderAnswer> {
+    return answerOf(createOrder({ orderRequest: this.request() }, merchant.project));
   }
 
   /** The first answer that is neither 503 nor a broken connection. */
@@ -181,6 +192,19 @@ test('the api is killed after the commit and before its answer: the repeat gets 
   await expectPaidOnce(body.id!);
 });
 
+test('the api is killed while the processor charges: two repeats at once get the order that was paid', async () => {
+  const sale = await Sale.prepare();
+  const { answer } = await sale.startCharge();
+  await own.kill('api');
+  await expect(answer).rejects.toThrow('fetch failed');
+  await own.ready();
+  const answers = await Promise.all([sale.sendUntilAnswered(), sale.sendUntilAnswered()]);
+  for (const { status, body } of answers) expect([status, statusesOf(body)]).toEqual([200, 'completed: accepted']);
+  expect(answers[1].body).toEqual(answers[0].body);
+  await expectPaidOnce(answers[0].body.id!);
+  expect((await sale.send(1)).status).toBe(422);
+});
+
 test('Postgres is restarted while the processor charges: the client gets the order, or 503 and then the order', async () => {
   const sale = await Sale.prepare();
   const { answer } = await sale.startCharge();
@@ -226,6 +250,80 @@ test('Temporal is away while the processor charges: reads go on, new orders are 
     expect([status, statusesOf(body)]).toEqual([200, 'completed: accepted']);
     await expectPaidOnce(body.id!);
   }
+});
+
+/** Every worker stands still: requests reach Temporal, and nothing is done. */
+describe('no worker', () => {
+  const withoutWorker = <T>(work: () => Promise<T>) => own.without('worker', work);
+  const running = async () => {
+    const ids: string[] = [];
+    const query = "WorkflowType = 'order' AND ExecutionStatus = 'Running'";
+    for await (const { workflowId } of temporal.workflow.list({ query })) ids.push(workflowId);
+    return ids;
+  };
+  const orders = async () =>
+    (await queryRows<{ id: string }>(record, 'select id from orders order by id', {})).map(({ id }) => id);
+
+  test('without a key: a request that was not answered in time is neither stored nor charged afterwards', async () => {
+    const sale = await Sale.prepare();
+    // The search for workflows lags behind: one of the test before may still be in it.
+    const earlier = new Set(await running());
+    const late = async () => (await running()).filter((id) => !earlier.has(id));
+    const [before, charges] = [await orders(), await merchant.ledger()];
+    const { status, headers, body } = await withoutWorker(async () => {
+      const answer = await sale.sendWithoutKey();
+      await until('its workflow waits', async () => (await late()).length > 0);
+      return answer;
+    });
+    expect([status, headers.get('retry-after'), body.error.type]).toEqual([503, '1', 'ServerError']);
+    await until('its workflow is over', async () => (await late()).length === 0, 90_000);
+    expect([await orders(), await merchant.ledger()]).toEqual([before, charges]);
+    await until('it can be sent again', async () => (await sale.sendWithoutKey()).status === 200);
+  });
+
+  test('with a key: 503, and the repeat gets the one order, charged once', async () => {
+    const sale = await Sale.prepare();
+    const before = await orders();
+    const refused = await withoutWorker(() => sale.send());
+    expect([refused.status, refused.body.error.type]).toEqual([503, 'ServerError']);
+    expect(refused.body.error.value).not.toMatch('nothing was stored');
+    expect((await sale.send(1)).status).toBe(422);
+    const { status, body } = await sale.sendUntilAnswered();
+    expect([status, statusesOf(body)]).toEqual([200, 'completed: accepted']);
+    await expectPaidOnce(body.id!);
+    expect((await orders()).filter((id) => !before.includes(id))).toEqual([body.id]);
+  });
+
+  test('an answer that does not tell whether the order is cancelled is not kept: the repeat cancels it', async () => {
+    const order = await merchant.createOrder({});
+    const idempotencyKey = newIdempotencyKey();
+    const cancelWithKey = () => cancelOrder({ orderId: order.id, idempotencyKey }, merchant.project);
+    const unknown = await withoutWorker(() => answerOf<Order>(cancelWithKey()));
+    expect([unknown.status, unknown.body.status]).toEqual([200, 'new']);
+    const answer = await sendUntilAnswered<Order>(cancelWithKey);
+    expect([answer.status, answer.body.status]).toEqual([200, 'cancelled']);
+    expect((await answerOf<Order>(cancelWithKey())).body).toEqual(answer.body);
+  });
+
+  // The worker may have had its task when it was stopped, and writes the order afterwards: then the second one takes it
+  // over.
+  test('with a key whose first workflow ended before it wrote anything: a second one makes the order', async () => {
+    const sale = await Sale.prepare();
+    const { id } = await merchant.getProject();
+    const [row] = await queryRows<{ id_namespace: string }>(
+      record,
+      'select id_namespace from projects where id = :id',
+      { id },
+    );
+    const workflow_id = orderWorkflowId(uuidv5(`order:${sale.key}`, row!.id_namespace));
+    await withoutWorker(async () => {
+      expect((await sale.send()).status).toBe(503);
+      await temporal.workflow.getHandle(workflow_id).terminate('as if its creation had been lost');
+    });
+    const { status, body } = await sale.sendUntilAnswered();
+    expect([status, statusesOf(body)]).toEqual([200, 'completed: accepted']);
+    await expectPaidOnce(body.id!);
+  });
 });
 
 test('after all of that the ledger of the processor equals the record', async () => {

@@ -4,18 +4,26 @@ import type { Database } from '../../src/db/connection';
 import type { Condition, Query } from '../../src/domain/query/query';
 import { PROJECT } from './database';
 
-/**
- * The second way to find orders: reads all of them from Postgres and looks at each, as GET shows it. It shares nothing
- * with the service but the tree of the query.
- */
-export async function plainSearch(db: Database, query: Query): Promise<string[]> {
+/** An order as the second way to search looks at it. */
+export interface PlainOrder {
+  id: string;
+  rows: Json[];
+}
+
+/** All orders of the test project, as GET shows them. */
+export async function plainOrders(db: Database): Promise<PlainOrder[]> {
   const views = await listOrderViews(db, PROJECT.id, {
     since: 0,
     until: Date.UTC(2100, 0),
     after: undefined,
     limit: 1_000_000,
   });
-  return views.filter((view) => rowsOf(view).some((row) => meets(query, row))).map(({ id }) => id);
+  return views.map((view) => ({ id: view.id, rows: rowsOf(view) }));
+}
+
+/** The second way to find orders: looks at each. It shares nothing with the service but the tree of the query. */
+export function plainSearch(orders: readonly PlainOrder[], query: Query): string[] {
+  return orders.filter(({ rows }) => rows.some((row) => meets(query, row))).map(({ id }) => id);
 }
 
 /** Main units of one minor unit. */

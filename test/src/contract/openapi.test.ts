@@ -1,4 +1,4 @@
-import Ajv from 'ajv/dist/2020';
+import Ajv, { type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import { MANAGE_API } from '../../../src/contract/manage/manage-api';
 import { MERCHANT_API } from '../../../src/contract/merchant-api';
@@ -28,8 +28,12 @@ const validators = new Map(
     return [one, ajv.addSchema({ $id: 'document', $defs: localized(one.components.schemas) })];
   }),
 );
+/** By document and schema: many operations have the same answers. */
+const compiled = new Map<string, ValidateFunction>();
 const validate = (schema: object, value: unknown, of = document) => {
-  const check = validators.get(of)!.compile(localized(schema));
+  const key = `${of.info.title} ${JSON.stringify(schema)}`;
+  const check = compiled.get(key) ?? validators.get(of)!.compile(localized(schema));
+  compiled.set(key, check);
   check(value);
   return check.errors ?? [];
 };
