@@ -22,7 +22,7 @@ module.exports = {
   setupFiles: process.env.KILL_WORKER === 'true' ? ['<rootDir>/test/support/resend-unavailable.ts'] : [],
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
   // More than cores: while one file waits for timers, another works.
-  maxWorkers: 4,
+  maxWorkers: 5,
   testTimeout: 180_000,
   maxConcurrency: 12,
 };
