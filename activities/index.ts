@@ -1,3 +1,4 @@
+import type { CreateOrderInput } from '../workflows/messages';
 import type { Services } from './services';
 import { followUpActivities } from './follow-up';
 import { orderActivities } from './order';
@@ -14,6 +15,7 @@ export function createActivities(services: Services) {
   const by_hand = settleByHandActivities(services);
   return {
     ...order,
+    createAndCharge: thenSignalPaymentLink(services.workflows, order.createAndCharge.bind(order), mayBeAnswered),
     pollCharge: thenSignalPaymentLink(services.workflows, order.pollCharge.bind(order)),
     endUnpaidOrder: thenSignalPaymentLink(services.workflows, order.endUnpaidOrder.bind(order)),
     ...webhookDeliveryActivities(services),
@@ -26,6 +28,9 @@ export function createActivities(services: Services) {
     settleCharge: thenSignalPaymentLink(services.workflows, by_hand.settleCharge.bind(by_hand)),
   };
 }
+
+/** Whether the payer may have been answered before the outcome was known; otherwise the answer carries it. */
+const mayBeAnswered = ({ not_after }: CreateOrderInput) => not_after !== undefined && Date.now() > not_after;
 
 /** The activities as workflows see them. */
 export type Activities = ReturnType<typeof createActivities>;

@@ -63,15 +63,17 @@ export function paymentLinkActivities({ db, workflows }: Pick<Services, 'db' | '
 
 /**
  * Wraps an activity that may end an order after its first answer: the workflow of its payment link reads the record
- * then (rules 19.6). The order's move has moved the link already, so a signal that is lost or repeated does no harm.
+ * then (rules 19.6). The order's move has moved the link already, so a signal that is repeated does no harm. `isNeeded`:
+ * whether it is to be sent, once the activity is done.
  */
 export function thenSignalPaymentLink<Input extends unknown[]>(
   { payment_links }: { payment_links: Pick<Services['workflows']['payment_links'], 'recordChanged'> },
   move: (...input: Input) => Promise<OrderRecord>,
+  isNeeded: (...input: Input) => boolean = () => true,
 ): (...input: Input) => Promise<OrderRecord> {
   return async (...input) => {
     const order = await move(...input);
-    if (order.payment_link !== undefined && isFinal(ORDER_MOVES, order.status)) {
+    if (order.payment_link !== undefined && isFinal(ORDER_MOVES, order.status) && isNeeded(...input)) {
       await payment_links.recordChanged(order.payment_link.id);
     }
     return order;

@@ -5,6 +5,7 @@ import { findOrderView, type OrderView } from '../../src/db/order-view';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkReason } from '../../src/domain/payment-link';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { linkOrderId, transactionId } from '../../src/ids';
+import { createProcessor, type Processor } from '../../src/processor/client';
 import {
   PAYMENT_LINK_STATUS,
   PAYMENT_LINK_WORKFLOW,
@@ -18,6 +19,7 @@ import {
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { createALink, type TestLink } from '../support/payment-links';
+import { stack } from '../support/stack';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/until';
 
@@ -26,10 +28,23 @@ const MINUTE = 60_000;
 
 let world: WorkflowEnvironment;
 const merchant = new Merchant();
+/** Called before a charge is sent. */
+let beforeCharge: () => Promise<void> = () => Promise.resolve();
 beforeAll(async () => {
-  world = await createWorkflowEnvironment();
+  const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
+  const delayed: Processor = {
+    ...processor,
+    async execute(...charge) {
+      await beforeCharge();
+      return await processor.execute(...charge);
+    },
+  };
+  world = await createWorkflowEnvironment({ services: { processor: delayed } });
 });
-afterEach(() => merchant.removeFaults());
+afterEach(async () => {
+  beforeCharge = () => Promise.resolve();
+  await merchant.removeFaults();
+});
 afterAll(async () => {
   await world?.close();
 });
@@ -84,6 +99,18 @@ describe('attempts, one after the other', () => {
     expect(answers.some(({ status }) => status === 'fulfilled')).toBe(true);
     await link.pay(CARDS.do_not_honor.number, view_id);
     expect(await link.statuses()).toBe('all_unsuccessful: error');
+  });
+
+  test('rules 19.6: paid after the payer was answered that it is in progress: the workflow closes', async () => {
+    const link = await createALink(world);
+    let send = () => {};
+    beforeCharge = () => new Promise((resolve) => (send = resolve));
+    const deadline_at = Date.now() + 3_000;
+    await link.pay(CARDS.approved.number, uuidv7(), { not_after: deadline_at, deadline_at });
+    expect(await link.statuses()).toBe('processing: new');
+    send();
+    await becomes(link, 'completed: completed');
+    await until('its workflow is closed', async () => (await link.handle.describe()).status.name === 'COMPLETED');
   });
 
   test('rules 19.5: 25 attempts and no more; the link keeps its status to its end', async () => {
