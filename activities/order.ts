@@ -175,7 +175,10 @@ export function orderActivities({
       const plan = planOutcome(order, { transaction_id, outcome, now, machine_now: Date.now() });
       if (plan.action !== 'send') return await recordOutcome(order, { transaction_id, outcome, now });
       const sent = await processor.execute(operationOf({ order, payment: await findPayment(db, transaction_id) }), key);
-      return typeof sent === 'string' ? order : await recordOutcome(order, { transaction_id, outcome: sent, now });
+      const answer = sent === 'key_used_for_other_request' ? 'unknown' : sent;
+      if (!isOutcomeMissing(answer)) return await recordOutcome(order, { transaction_id, outcome: answer, now });
+      await recordPoll(db, { transaction_id, now, poll_at });
+      return await recordOutcome(withPollAt(order, transaction_id, poll_at), { transaction_id, outcome: answer, now });
     },
 
     /**

@@ -20,7 +20,7 @@ export function availableAmount(operation: 'capture' | 'void' | 'refund' | 'reve
   return Math.max(0, available[operation]);
 }
 
-/** The amount that the merchant is paid or pays back, and the processor's fee; minor units of the payment's currency. */
+/** The amount that the merchant is paid or pays back, and the processor's fee, in minor units of its currency. */
 export function settlementOf(operation: string, amount: number): { settlement_amount: number; fee_amount: number } {
   if (operation !== 'sale' && operation !== 'capture') return { settlement_amount: amount, fee_amount: 0 };
   // 1.4 % and 20 minor units, at most half of a small amount.

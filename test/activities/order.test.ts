@@ -272,6 +272,17 @@ describe('pollCharge', () => {
     expect(await merchant.ledger(order.id)).toEqual([expect.objectContaining({ amount: 500, requests: 1 })]);
   });
 
+  test('sent again without an answer: it is recorded that the processor was asked, and when it is asked next', async () => {
+    const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
+    const { id: transaction_id } = order.transactions[0]!;
+    const poll_at = NOW + 2 * MINUTE;
+    const silent = withProcessor({ execute: () => Promise.resolve('unknown') });
+    const polled = await silent.pollCharge({ order, transaction_id, now: NOW + MINUTE, poll_at });
+    expect(polled.transactions).toEqual([expect.objectContaining({ status: 'processing', poll_at })]);
+    expect(polled).toEqual(await findOrder(database.db, order.id));
+    expect((await view(order.id)).transactions[0]).toMatchObject({ polls: 1 });
+  });
+
   test('at its end it is over: nothing is charged', async () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
     const { id: transaction_id, expires_at: end } = order.transactions[0]!;
