@@ -21,6 +21,7 @@ import { OwnStack } from '../support/own-stack';
 import { startReceiver, type Receiver } from '../support/receiver';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/until';
+import { testEveryError } from './errors';
 import { controlSimulator, makeDue } from './requests';
 
 /**
@@ -35,6 +36,7 @@ let temporal: Client;
 const own = new OwnStack('outages', () => ({
   DEMO_WEBHOOK_URL: receiver.url,
   API_DEADLINE_MS: '4000',
+  RATE_LIMIT_PER_SECOND: '200',
   LOG_LEVEL: 'info',
 }));
 
@@ -328,4 +330,8 @@ describe('no worker', () => {
 
 test('after all of that the ledger of the processor equals the record', async () => {
   expect(await ledgerDifferences(merchant.stack)).toEqual([]);
+});
+
+describe('every error, answered by real servers', () => {
+  testEveryError(own);
 });

@@ -33,23 +33,12 @@ const OFFSETS_MS = [-1_500, -600, -60, -30, -15, 0, 15, 30, 200];
 const WINDOW_MS = 3_000;
 const merchant = new Merchant();
 
-/** The ledger of these orders, in one request. */
+/** The ledger of these orders, asked for at once. */
 async function ledgerOf(ids: Set<string>): Promise<Map<string, string[]>> {
   const by_order = new Map<string, string[]>();
-  let url: string | undefined = `${merchant.stack.simulator_url}/ledger/?limit=10000`;
-  while (url !== undefined) {
-    const page: Response = await fetch(url);
-    for (const { order_id, operation, result, amount } of (await page.json()) as {
-      order_id: string;
-      operation: string;
-      result: string;
-      amount: number;
-    }[]) {
-      if (ids.has(order_id)) {
-        by_order.set(order_id, [...(by_order.get(order_id) ?? []), `${operation} ${result} ${amount}`]);
-      }
-    }
-    url = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
+  for (const { order_id, operation, result, amount } of await merchant.ledger()) {
+    if (!ids.has(order_id)) continue;
+    by_order.set(order_id, [...(by_order.get(order_id) ?? []), `${operation} ${result} ${amount}`]);
   }
   return by_order;
 }

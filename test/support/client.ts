@@ -185,10 +185,15 @@ export class Merchant {
 
   /** Everything the processor did for the order, or for anybody. */
   async ledger(order_id?: string): Promise<LedgerEntry[]> {
-    const response = await fetch(
-      `${this.stack.simulator_url}/ledger/?limit=10000${order_id === undefined ? '' : `&order_id=${order_id}`}`,
-    );
-    return (await response.json()) as LedgerEntry[];
+    const entries: LedgerEntry[] = [];
+    const filter = order_id === undefined ? '' : `&order_id=${order_id}`;
+    let url: string | undefined = `${this.stack.simulator_url}/ledger/?limit=10000${filter}`;
+    while (url !== undefined) {
+      const page: Response = await fetch(url);
+      entries.push(...((await page.json()) as LedgerEntry[]));
+      url = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
+    }
+    return entries;
   }
 
   /**

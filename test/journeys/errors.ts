@@ -3,33 +3,16 @@ import { connectDatabase, type Database } from '../../src/db/connection';
 import { ERRORS, errorTypeOf, type ErrorName } from '../../src/errors';
 import { CARD, Client } from '../api/page/hosted-page';
 import { Merchant, type Answer, type Refusal, type Request } from '../support/client';
-import { serverFolder } from '../support/server-folder';
-import { discardStack, launchStack, readFacts, stackIn, type LaunchedStack, type RunningStack } from '../support/stack';
+import type { OwnStack } from '../support/own-stack';
+import { stackIn, type RunningStack } from '../support/stack';
 import { until } from '../support/until';
 
-/**
- * Every row of the table of errors, answered by real servers, on a stack of its own as some are only seen when
- * something is broken: its limit is low, its deadline short, its worker stopped, its database spoilt.
- */
-const data_dir = serverFolder('errors');
-
-let launched: LaunchedStack;
+/** Some errors are only seen when something is broken: a low limit, a short deadline, no worker, a spoilt database. */
+let own: OwnStack;
 let place: RunningStack;
 let merchant: Merchant;
 let live: Merchant;
 let db: Database;
-beforeAll(async () => {
-  launched = launchStack(data_dir, { env: { API_DEADLINE_MS: '4000', RATE_LIMIT_PER_SECOND: '50' } });
-  await launched.ready;
-  place = stackIn(data_dir);
-  [merchant, live] = [new Merchant(place), new Merchant(place, place.live_api_key)];
-  db = connectDatabase(place.postgres_url, { pool_max: 1 });
-}, 180_000);
-afterAll(async () => {
-  await db.destroy();
-  await discardStack(launched, data_dir);
-});
-
 type Refused = Answer<{ error: Refusal }>;
 const post = (to: string, body?: unknown, headers: Record<string, string> = {}): Promise<Refused> =>
   merchant.send('POST', to, { headers, ...(body === undefined ? {} : { body }) } satisfies Request);
@@ -50,16 +33,6 @@ async function chargeWhileVaultIs(kind: 'garbage' | 'outage'): Promise<Refused> 
   const transactions = [await merchant.cardTransaction('approved')];
   await merchant.addFault({ operation: 'vault', kind, times: 1 });
   return await post('/v1/orders/', { ...ORDER, transactions });
-}
-
-async function whileWorkerSleeps<T>(work: () => Promise<T>): Promise<T> {
-  const pid = readFacts(data_dir).pids['worker']!;
-  process.kill(pid, 'SIGSTOP');
-  try {
-    return await work();
-  } finally {
-    process.kill(pid, 'SIGCONT');
-  }
 }
 
 /** How each is reached; RequestTimeout takes half a minute and is left to test/api/http/server.test.ts. */
@@ -87,7 +60,7 @@ const REACHED: Record<Exclude<ErrorName, 'RequestTimeout'>, () => Promise<Refuse
       await db.raw('alter table gone rename to transactions');
     }
   },
-  ServiceUnavailable: () => whileWorkerSleeps(() => post('/v1/orders/', ORDER)),
+  ServiceUnavailable: () => own.without('worker', () => post('/v1/orders/', ORDER)),
   Unauthorized: () => new Merchant(place, 'test_0').send('GET', '/v1/merchants/self/projects/self/'),
   // The live project of the demo is not enabled for account funding.
   Forbidden: () => live.send('POST', '/v1/orders/', { body: funding() }),
@@ -135,24 +108,35 @@ async function payAnAttemptTwice(): Promise<Refused> {
   }
 }
 
-test.each(Object.entries(REACHED) as [ErrorName, () => Promise<Refused>][])(
-  '%s',
-  async (name, reach) => {
-    const { status, headers, body } = await reach();
-    const { error } = errorSchema.parse(body);
-    expect([status, error.status, error.type]).toEqual([ERRORS[name].status, ERRORS[name].status, errorTypeOf(name)]);
-    expect(Object.keys(body)).toEqual(['error']);
-    if (status === 429 || status === 503) expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    if (name === 'ServerError') expect(error.value).toBe(ERRORS.ServerError.meaning);
-  },
-  60_000,
-);
+/** Tests of every row of the table of errors, answered by the servers of this stack. */
+export function testEveryError(stack: OwnStack): void {
+  beforeAll(() => {
+    own = stack;
+    place = stackIn(own.data_dir);
+    [merchant, live] = [new Merchant(place), new Merchant(place, place.live_api_key)];
+    db = connectDatabase(place.postgres_url, { pool_max: 1 });
+  });
+  afterAll(() => db.destroy());
 
-test('after all of it the service is well', async () => {
-  // Until then it answers 503.
-  await until(
-    'the worker works again',
-    async () => (await merchant.paidOrder('approved').catch(() => undefined))?.status === 'completed',
-    50_000,
+  test.each(Object.entries(REACHED) as [ErrorName, () => Promise<Refused>][])(
+    '%s',
+    async (name, reach) => {
+      const { status, headers, body } = await reach();
+      const { error } = errorSchema.parse(body);
+      expect([status, error.status, error.type]).toEqual([ERRORS[name].status, ERRORS[name].status, errorTypeOf(name)]);
+      expect(Object.keys(body)).toEqual(['error']);
+      if (status === 429 || status === 503) expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      if (name === 'ServerError') expect(error.value).toBe(ERRORS.ServerError.meaning);
+    },
+    60_000,
   );
-});
+
+  test('after all of it the service is well', async () => {
+    // Until then it answers 503.
+    await until(
+      'the worker works again',
+      async () => (await merchant.paidOrder('approved').catch(() => undefined))?.status === 'completed',
+      50_000,
+    );
+  });
+}
