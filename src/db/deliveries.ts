@@ -1,6 +1,6 @@
 import { isSlowAttempt, type DeliveryId, type DeliveryProgress } from '../domain/delivery';
 import { DELIVERY_MOVES, DELIVERY_STATUSES, isFinal, statusesBefore } from '../domain/transitions';
-import { toIsoTime, queryRows, type Database, type SqlTransaction } from './connection';
+import { queryPrepared, queryRows, toIsoTime, type Database, type SqlTransaction } from './connection';
 import { CLOCK_OFFSET } from './sandbox-clocks';
 
 /** A webhook, whom it goes to and how far it has come; its body is made when it is sent. */
@@ -41,8 +41,9 @@ const OPEN_STATUSES = DELIVERY_STATUSES.filter((status) => !isFinal(DELIVERY_MOV
 
 /** The webhook; `undefined` when there is none. */
 export async function findDelivery(db: Database, { order_id, n }: DeliveryId): Promise<Delivery | undefined> {
-  const [row] = await queryRows<DeliveryRow>(
+  const [row] = await queryPrepared<DeliveryRow>(
     db,
+    'find delivery',
     `select d.order_id, d.n, d.url, d.redelivery_of, d.status, d.next_attempt_at, o.project_id, p.is_test, p.webhook_secret,
        p.previous_webhook_secret, p.previous_webhook_secret_expires,
        ${CLOCK_OFFSET} as clock_offset_ms,
@@ -95,8 +96,9 @@ export async function recordAttempt(
   after: Pick<DeliveryProgress, 'status' | 'next_attempt_at'>,
 ): Promise<boolean> {
   const is_final = isFinal(DELIVERY_MOVES, after.status);
-  const updated = await queryRows(
+  const updated = await queryPrepared(
     db,
+    'record attempt',
     `with a as (
        insert into webhook_attempts (order_id, n, attempt, time_limit_ms, started, duration_ms, status_code, failure)
        values (:order_id, :n, :attempt, :time_limit_ms, :started, :duration_ms, :status_code, :failure)

@@ -1,6 +1,6 @@
 import { reservedAmount, type CaptureMode, type Reservation } from '../domain/amounts';
 import type { OrderRecord, TransactionRecord } from '../domain/order-record';
-import { queryRows, type Database } from './connection';
+import { queryPrepared, type Database } from './connection';
 import { CLOCK_OFFSET } from './sandbox-clocks';
 
 /** A row as the database returns it: instants as texts, absent values as null. */
@@ -40,33 +40,32 @@ const FREED_AMOUNT = `(
     and e.event = 'error' and e.noticed >= t.capture_ends_at
 )`;
 
+const FIND_ORDER = `
+ select o.id, o.project_id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.charged_by,
+   o.ended, o.expires_at, o.attention, ${CLOCK_OFFSET} as clock_offset_ms,
+   (select json_build_object('id', l.id, 'expires_at', l.expires_at)
+    from payment_links l where l.id = o.related_payment_link_id) as payment_link,
+   (select json_agg(json_build_object('id', t.id, 'attempt', t.attempt, 'status', t.status,
+             'charge_began', t.charge_began,
+             'settled_by_hand', exists (
+               select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator'),
+             'expires_at', t.expires_at, 'poll_at', t.poll_at, 'amount', t.amount,
+             'capture_mode', t.capture_mode, 'capture_period', t.capture_period,
+             'capture_ends_at', t.capture_ends_at,
+             'captured_amount', t.captured_amount, 'voided_amount', t.voided_amount,
+             'capture_pending_amount', t.capture_pending_amount, 'void_pending_amount', t.void_pending_amount,
+             'freed', ${FREED_AMOUNT})
+           order by t.attempt) from transactions t where t.order_id = o.id) as transactions,
+   (select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id)
+    from orders f
+    where f.related_order_id = o.id and f.kind in ('capture', 'void') and f.requested_by = 'service') as closings,
+   array(select d.n from webhook_deliveries d
+         where d.order_id = o.id and d.status = 'new' order by d.n) as deliveries
+ from orders o where o.id = :order_id`;
+
 /** The order as decisions need it; `undefined` when there is none. */
 export async function findOrder(db: Database, order_id: string): Promise<OrderRecord | undefined> {
-  const [row] = await queryRows<OrderRow>(
-    db,
-    `select o.id, o.project_id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.charged_by,
-       o.ended, o.expires_at, o.attention, ${CLOCK_OFFSET} as clock_offset_ms,
-       (select json_build_object('id', l.id, 'expires_at', l.expires_at)
-        from payment_links l where l.id = o.related_payment_link_id) as payment_link,
-       (select json_agg(json_build_object('id', t.id, 'attempt', t.attempt, 'status', t.status,
-                 'charge_began', t.charge_began,
-                 'settled_by_hand', exists (
-                   select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator'),
-                 'expires_at', t.expires_at, 'poll_at', t.poll_at, 'amount', t.amount,
-                 'capture_mode', t.capture_mode, 'capture_period', t.capture_period,
-                 'capture_ends_at', t.capture_ends_at,
-                 'captured_amount', t.captured_amount, 'voided_amount', t.voided_amount,
-                 'capture_pending_amount', t.capture_pending_amount, 'void_pending_amount', t.void_pending_amount,
-                 'freed', ${FREED_AMOUNT})
-               order by t.attempt) from transactions t where t.order_id = o.id) as transactions,
-       (select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id)
-        from orders f
-        where f.related_order_id = o.id and f.kind in ('capture', 'void') and f.requested_by = 'service') as closings,
-       array(select d.n from webhook_deliveries d
-             where d.order_id = o.id and d.status = 'new' order by d.n) as deliveries
-     from orders o where o.id = :order_id`,
-    { order_id },
-  );
+  const [row] = await queryPrepared<OrderRow>(db, 'find order', FIND_ORDER, { order_id });
   if (row === undefined) return undefined;
   const { ended, payment_link, transactions, expires_at, closings, attention, ...order } = row;
   return {

@@ -4,7 +4,7 @@ import type { OrderStatus, ProjectStatus, TransactionStatus } from '../domain/tr
 import type { FollowUpKind, OrderKind, RequestedBy } from '../domain/follow-up';
 import type { PaymentMethodDetails } from '../domain/new-order';
 import type { EventResult, EventSource } from '../domain/transaction';
-import { toIsoTime, queryRows, type Database } from './connection';
+import { queryPrepared, queryRows, toIsoTime, type Database } from './connection';
 import { CLOCK_OFFSET } from './sandbox-clocks';
 
 /**
@@ -128,7 +128,11 @@ export function moneyOf(transaction: TransactionView): TransactionMoney {
 }
 
 const ORDER_VIEW = `
-     select o.*, p.merchant_id, m.name as merchant_name, p.is_test, p.payment_methods as project_payment_methods,
+     select o.id, o.kind, o.related_order_id, o.related_payment_link_id, o.project_id, o.merchant_order_id,
+       o.description, o.currency, o.amount, o.status, o.ended, o.ended_by, o.requested_by, o.attempts_max, o.charged_by,
+       o.expiration_period, o.expires_at, o.payment_methods, o.return_url, o.failure_url, o.webhook_url, o.locale,
+       o.customer, o.client, o.extra, o.order_lines, o.version, o.clock_id, o.created, o.modified, o.completed,
+       p.merchant_id, m.name as merchant_name, p.is_test, p.payment_methods as project_payment_methods,
        p.status as project_status, p.transaction_expiration_period, ${CLOCK_OFFSET} as clock_offset_ms,
        coalesce((
          select json_agg(to_jsonb(t) || jsonb_build_object('events', (
@@ -143,7 +147,8 @@ const ORDER_VIEW = `
 
 /** Everything a GET or the hosted page shows of one order, in one statement; `undefined` when there is none. */
 export async function findOrderView(db: Database, order_id: string): Promise<OrderView | undefined> {
-  const [order] = await queryRows<OrderView>(db, `${ORDER_VIEW} where o.id = :order_id`, { order_id });
+  const sql = `${ORDER_VIEW} where o.id = :order_id`;
+  const [order] = await queryPrepared<OrderView>(db, 'find order view', sql, { order_id });
   return order;
 }
 

@@ -1,7 +1,7 @@
 import type { CaptureMode } from '../domain/amounts';
 import type { PaymentId } from '../domain/follow-up';
 import type { PaymentMethodDetails } from '../domain/new-order';
-import { toIsoTime, queryRows, type Database } from './connection';
+import { queryPrepared, queryRows, toIsoTime, type Database } from './connection';
 import { CLOCK_OFFSET } from './sandbox-clocks';
 
 /** Details for requests to the processor: always the ids of the payment order, even for its follow-up orders. */
@@ -20,8 +20,9 @@ export const RESERVED = `t.capture_mode is not null and t.status = 'accepted' an
 
 /** Throws when there is no such transaction. */
 export async function findPayment(db: Database, transaction_id: string): Promise<Payment> {
-  const [row] = await queryRows<Payment>(
+  const [row] = await queryPrepared<Payment>(
     db,
+    'find payment',
     `select o.id as order_id, t.id as transaction_id, o.project_id, p.is_test,
        coalesce(t.payment_method_details, '{}'::json) as payment_method_details,
        t.capture_mode, t.receiver_account_token
