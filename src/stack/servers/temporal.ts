@@ -149,6 +149,11 @@ const DYNAMIC = {
   'system.enableActivityEagerExecution': true,
   // Queues whose tasks name a project are served by project in turn; the others stay as they are.
   'matching.autoEnableV2': true,
+  // A workflow that ends within the second is written to the visibility store once, not two or three times; the list of
+  // workflows is up to a second behind.
+  'history.visibilityProcessorMaxPollRPS': 1,
+  // The dev server's default, true, reads the database in every call.
+  'system.forceSearchAttributesCacheRefreshOnRead': false,
 };
 
 /** Twice the throughput of the defaults; a kill -9 of the server still loses nothing. */
