@@ -430,7 +430,7 @@ describe('the second time', () => {
     expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'capture approved 100']);
   });
 
-  test('surface 11: "more than is left" is kept, although more may be left later; a body that is wrong by itself is not', async () => {
+  test('rules 11.5: "more than is left" is kept, although more may be left later; a body that is wrong by itself is not', async () => {
     const order = await createAuthorization(merchant, { card: 'capture_refused' });
     const [kept, corrected] = [{ 'idempotency-key': newIdempotencyKey() }, { 'idempotency-key': newIdempotencyKey() }];
     const first = await capturePart(merchant, order, part(1_001), { headers: kept });

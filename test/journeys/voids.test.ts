@@ -236,7 +236,7 @@ async function postExactly(path: string, headers: string[], body = ''): Promise<
   ];
 }
 
-describe('surface 5: captures/ and voids/ without a body', () => {
+describe('rules 1.10: captures/ and voids/ without a body', () => {
   const JSON_TYPE = 'Content-Type: application/json';
   test.each(['captures', 'voids'])(
     '%s/: no length and no type, a length of 0, {}; with and without the slash',

@@ -80,7 +80,7 @@ describe.each(Object.entries(MERCHANT_API.routes))('%s', (operation, route) => {
 describe.each([
   `/v1/orders/${ORDER_ID}/transactions/${TRANSACTION_ID}/captures/`,
   `/v1/orders/${ORDER_ID}/transactions/${TRANSACTION_ID}/voids`,
-])('surface 5: POST %s', (path) => {
+])('rules 1.10: POST %s', (path) => {
   /** What fetch would never leave out. */
   async function sent(head: string[], body: string): Promise<string> {
     const socket = net.connect(api.port, '127.0.0.1');

@@ -377,7 +377,7 @@ describe('the schema enforces its rules without the code', () => {
   });
 });
 
-describe('surface 10: past not_after nothing is written', () => {
+describe('rules 10.5: past not_after nothing is written', () => {
   test.each(FOLLOW_UP_KINDS)('%s: refused while it does not exist; an existing one continues', async (kind) => {
     const payment = await accepted(kind === 'capture' || kind === 'void' ? 'manual' : 'sale');
     const follow_up = aFollowUp(payment, { kind, amount: 40 });

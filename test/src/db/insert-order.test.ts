@@ -83,7 +83,7 @@ describe('beginAttempt', () => {
   });
 });
 
-describe('surface 10: past not_after nothing is written', () => {
+describe('rules 10.5: past not_after nothing is written', () => {
   const times = { created: NOW, expires_at: NOW + 1, transaction_expires_at: NOW + 1 };
   const tooLate = { error: 'ServiceUnavailable' };
   const insert = (order: ReturnType<typeof anOrder>, not_after?: number) =>

@@ -124,7 +124,7 @@ test('an unexpected error inside a workflow is ours too: its text is for the log
   await expect(callThenReadOrder(access, { order_id: id, deadline_at: Date.now() + 1_000 }, call)).rejects.toBe(error);
 });
 
-test('surface 10: dropped until the deadline is no answer: the order as it is, or 503', async () => {
+test('rules 10.4: dropped until the deadline is no answer: the order as it is, or 503', async () => {
   const { id: order_id } = await aStoredOrder(database.db);
   const { sent, call } = dropping(Number.POSITIVE_INFINITY);
   const began = Date.now();

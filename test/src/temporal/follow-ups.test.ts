@@ -48,7 +48,7 @@ const inputOf = <Kind extends 'capture' | 'refund'>(order: Payment, kind: Kind, 
 describe.each([
   ['says nothing', () => silent.address],
   ['is not there', () => '127.0.0.1:1'],
-])('surface 10: Temporal %s', (_title, address) => {
+])('rules 10.16: Temporal %s', (_title, address) => {
   test('nothing is stored: 503 at the deadline, with a key without the promise that nothing was done', async () => {
     const order = await merchant.paidOrder('approved');
     const began = Date.now();

@@ -36,7 +36,7 @@ const request = (order = anOrder()) => ({ order, period: 60_000, is_test: true }
 describe.each([
   ['says nothing', () => silent.address],
   ['is not there', () => '127.0.0.1:1'],
-])('surface 10: Temporal %s', (_title, address) => {
+])('rules 10.16: Temporal %s', (_title, address) => {
   test('nothing is stored: 503 at the deadline, not later', async () => {
     const began = Date.now();
     await expect(
@@ -88,7 +88,7 @@ describe('cancelling an order whose workflow is over', () => {
   });
 });
 
-test('surface 11: a creation that was given up, sent again with its key, is done: its refusal is not kept', async () => {
+test('rules 11.5: a creation that was given up, sent again with its key, is done: its refusal is not kept', async () => {
   const db = connectDatabase(stack().postgres_url, { pool_max: 2 });
   try {
     const orders = new Orders({ client: clientOf(stack().temporal_address), db });
@@ -106,7 +106,7 @@ test('surface 11: a creation that was given up, sent again with its key, is done
   }
 });
 
-test('surface 10: work may begin until some time before the deadline, so that it is still answered', () => {
+test('rules 10.5: work may begin until some time before the deadline, so that it is still answered', () => {
   expect(notAfter(NOW)).toBeLessThan(NOW);
   expect(NOW - notAfter(NOW)).toBeGreaterThanOrEqual(1_000);
 });
