@@ -13,7 +13,7 @@ export interface SearchRefusal {
 }
 
 /** Somebody searches for orders as long after the last search. Milliseconds. */
-const IN_USE_MS = 30_000;
+const IN_USE_MS = 120_000;
 /** While nobody does, changes are gathered for so long: one batch costs less than many. Milliseconds. */
 const GATHERED_MS = 10_000;
 /** The first searches after a pause wait for what was gathered, so long at most. Milliseconds. */
