@@ -34,7 +34,14 @@ beforeEach(async () => {
 
 test('nothing of one test is there in the next: no table that orders lead to is forgotten', async () => {
   await anAcceptedPayment(database.db, { mode: 'manual' });
-  const kept = ['knex_migrations', 'knex_migrations_lock', 'merchants', 'projects', 'search_use', 'settlement_progress'];
+  const kept = [
+    'knex_migrations',
+    'knex_migrations_lock',
+    'merchants',
+    'projects',
+    'search_use',
+    'settlement_progress',
+  ];
   await database.db.raw('truncate orders, payment_links, sandbox_clocks, search_outbox cascade');
   const tables = await queryRows<{ name: string }>(
     database.db,

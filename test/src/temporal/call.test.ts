@@ -88,8 +88,7 @@ test.each([
 ])('%s: it is read again, never answered as if nothing had been done', async (_title, looked_up) => {
   const { id: order_id } = await aStoredOrder(database.db);
   let failures = 2;
-  const refused = () =>
-    Promise.reject(Object.assign(new Error('sorry, too many clients already'), { code: '53300' }));
+  const refused = () => Promise.reject(Object.assign(new Error('sorry, too many clients already'), { code: '53300' }));
   const raw = (...input: Parameters<Database['raw']>) =>
     failures-- > 0 ? { options: refused } : database.db.raw(...input);
   const busy = new Proxy(database.db, { get: (db, key) => (key === 'raw' ? raw : Reflect.get(db, key)) });
