@@ -1,3 +1,4 @@
+import { isLate } from '../src/db/in-time';
 import type { CreateOrderInput } from '../workflows/messages';
 import type { Services } from './services';
 import { followUpActivities } from './follow-up';
@@ -30,7 +31,7 @@ export function createActivities(services: Services) {
 }
 
 /** Whether the payer may have been answered before the outcome was known; otherwise the answer carries it. */
-const mayBeAnswered = ({ not_after }: CreateOrderInput) => not_after !== undefined && Date.now() > not_after;
+const mayBeAnswered = ({ not_after }: CreateOrderInput) => isLate(not_after);
 
 /** The activities as workflows see them. */
 export type Activities = ReturnType<typeof createActivities>;

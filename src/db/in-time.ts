@@ -12,7 +12,12 @@ import { tooLate } from '../errors';
  */
 export const IN_TIME = '(:not_after::bigint is null or clock_timestamp() <= to_timestamp(:not_after::bigint / 1000.0))';
 
+/** Whether the sender may have been answered already. */
+export function isLate(not_after: number | undefined): boolean {
+  return not_after !== undefined && Date.now() > not_after;
+}
+
 /** Throws ServiceUnavailable when it is too late. */
 export function requireInTime(not_after: number | undefined): void {
-  if (not_after !== undefined && Date.now() > not_after) throw tooLate();
+  if (isLate(not_after)) throw tooLate();
 }
