@@ -4,7 +4,7 @@ import path from 'node:path';
 import pino from 'pino';
 import { searchOrders } from '../../api/operations/search-orders';
 import { parseConfig } from '../../src/config';
-import { queryRows } from '../../src/db/connection';
+import { isIndexBehind } from '../../src/bench/search-orders';
 import { getProject } from '../../src/db/projects';
 import { noteSearch } from '../../src/db/search';
 import { Indexer } from '../../src/main/indexer';
@@ -120,12 +120,7 @@ export async function aSearchWorld(options: { postgres_url?: string } = {}): Pro
     async indexed() {
       await until('every change is in the index', async () => {
         await noteSearch(db);
-        const [open] = await queryRows<{ count: number }>(
-          db,
-          'select (select count(*) from search_outbox) + (select count(*) from search_rebuild) as count',
-          {},
-        );
-        return open?.count === 0 && (await writer.state().catch(() => 'away')) === 'current';
+        return !(await isIndexBehind(db)) && (await writer.state().catch(() => 'away')) === 'current';
       });
     },
     async search(body) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { checkSearchIndex, indexedOrders } from '../../../activities/search-index';
+import { forgetSearches } from '../../../src/bench/search-orders';
 import { queryRows } from '../../../src/db/connection';
 import { requestSearchRebuild, searchRebuild, waitingForSearch } from '../../../src/db/search';
 import { Indexer } from '../../../src/main/indexer';
@@ -59,7 +60,7 @@ it('changes are gathered while nobody searches; the first search waits for them,
   const indexer = new Indexer({ db: world.db, index: counting, log });
   indexer.start();
   await world.indexed();
-  await queryRows(world.db, `update search_use set last = '-infinity'`, {});
+  await forgetSearches(world.db);
   for (const merchant_order_id of ['1', '2', '3']) {
     await writeOrders(world.db, [{ merchant_order_id }]);
     await sleep(LOOKED_MS);
@@ -76,7 +77,7 @@ it('changes are gathered while nobody searches; the first search waits for them,
   await until('it is found', async () => (await count('*')) === 4);
 
   // Gathered for long enough.
-  await queryRows(world.db, `update search_use set last = '-infinity'`, {});
+  await forgetSearches(world.db);
   await writeOrders(world.db, [{ merchant_order_id: '5' }]);
   await queryRows(world.db, `update search_outbox set changed = now() - interval '10 seconds'`, {});
   await until('it is written', async () => batches.length === 3);
