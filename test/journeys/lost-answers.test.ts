@@ -105,7 +105,7 @@ describe.each(OPERATIONS)('a %s', (operation, follow, after, meanwhile) => {
     'asked for in vain too: it goes on asking, and nothing is done twice',
     async () => {
       const order = await original(operation);
-      await merchant.addFault({ operation, order_id: order.id, kind: 'lost_answer', times: 1 });
+      await merchant.addFault({ operation, order_id: order.id, kind: 'lost_answer' });
       await merchant.addFault({ operation: 'ask', order_id: order.id, kind: 'error', times: 1 });
       const { body } = await follow(order);
       expect(body.status).toBe('processing');
@@ -120,7 +120,7 @@ test.concurrent(
   'at the end of the window too: the release whose answer was lost is done once, and the transaction expires',
   async () => {
     const order = await createAuthorization(merchant, { transaction: { expiration_period: WINDOW } });
-    await merchant.addFault({ operation: 'void', order_id: order.id, kind: 'lost_answer', times: 1 });
+    await merchant.addFault({ operation: 'void', order_id: order.id, kind: 'lost_answer' });
     const released = await untilFollowUp(merchant, order, 'is-void');
     expect(released.transactions![0]!.events!.map(({ event }) => event)).toEqual(['new', 'processing', 'accepted']);
     expect(statusesOf(await getWholeOrder(merchant, order))).toBe('completed: expired');

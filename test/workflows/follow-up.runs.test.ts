@@ -49,7 +49,7 @@ const UNKNOWN = {
     const order = await createAnOrder(world, { card_number: CARDS.approved.number });
     const key = followUpIdempotencyKey(transactionIdOf(order.id, 1), 'refund', id);
     await noAnswerAbout(key);
-    await merchant.addFault({ kind: 'lost_answer', operation: 'refund', order_id: order.id, times: 1 });
+    await merchant.addFault({ kind: 'lost_answer', operation: 'refund', order_id: order.id });
     await executeFollowUp(world, followUpOf(order.id, 'refund', { id, amount: 200 }));
     return key;
   },

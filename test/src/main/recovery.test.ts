@@ -152,7 +152,7 @@ describe('with a Temporal server that has lost its workflows', () => {
     const asked = await eachKind(async (kind, order) => {
       const input = followUpOf(order.id, kind, { amount: 200 });
       // It happened, but nobody was told; nor is, after two seconds, who asks how it stands.
-      await merchant.addFault({ kind: 'lost_answer', operation: kind, order_id: order.id, times: 1 });
+      await merchant.addFault({ kind: 'lost_answer', operation: kind, order_id: order.id });
       await merchant.addFault({
         kind: 'outage',
         operation: 'ask',

@@ -119,7 +119,7 @@ test('rules 10.13: a notification about a refund whose workflow was lost continu
   const input = inputOf(order, 'refund');
   const idempotency_key = followUpIdempotencyKey(input.original_transaction_id, 'refund', input.id);
   await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key });
-  await merchant.addFault({ kind: 'lost_answer', operation: 'refund', order_id: order.id, times: 1 });
+  await merchant.addFault({ kind: 'lost_answer', operation: 'refund', order_id: order.id });
   expect(await follow_ups.refund(input, soon())).toMatchObject({ status: 'processing' });
   await client.workflow.getHandle(orderWorkflowId(input.id)).terminate('lost');
   await merchant.removeFaults();
