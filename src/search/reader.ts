@@ -40,6 +40,8 @@ export interface FoundRow {
 const SEARCH_MS = 2_700;
 /** A page of a report may wait for the server, which indexes at the same time. Milliseconds. */
 const REPORT_MS = 20_000;
+/** Rows of a report's first page. */
+const FIRST_PAGE = 1_000;
 /** How often it is noted that somebody searches; much less than the indexer waits for that. Milliseconds. */
 const NOTED_EVERY_MS = 5_000;
 /** Between two questions whether the index has the changes that were gathered. Milliseconds. */
@@ -101,21 +103,22 @@ export class SearchReader {
     };
   }
 
-  /** The rows of a report, page by page. Rows without the sort value come last. */
+  /** The rows of a report, page by page, each of `size` but the first. Rows without the sort value come last. */
   async *rows({ project_id, query, sort }: Wanted, size: number): AsyncGenerator<FoundRow[]> {
     let place: string[] = [];
     await this.untilCurrent();
-    // A page may take long, but an unreachable server is an error at once.
-    for (let limit_ms = SEARCH_MS; ; limit_ms = REPORT_MS) {
+    // The first page is small, and so the report begins at once. Later ones may take longer, as others search too.
+    for (let page = { limit: FIRST_PAGE, limit_ms: SEARCH_MS }; ; page = { limit: size, limit_ms: REPORT_MS }) {
+      const { limit, limit_ms } = page;
       const options = {
         filter: filterOf(project_id, query, ...place),
         sort: [`${sort.field}:${sort.direction}`, `row_sequence:${sort.direction}`],
-        limit: size,
+        limit,
         attributesToRetrieve: ['pk', 'row_sequence', sort.field],
       };
       const { hits } = await this.ask(() => this.index.search('', options, { signal: AbortSignal.timeout(limit_ms) }));
       if (hits.length > 0) yield hits.map((row) => ({ order_id: orderIdOf(row), attempt: attemptOf(row) }));
-      if (hits.length < size) return;
+      if (hits.length < limit) return;
       const last = hits.at(-1)!;
       place = [after(sort, 'row_sequence', { value: numberOf(last[sort.field]), order_sequence: last.row_sequence })];
     }
