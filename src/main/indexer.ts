@@ -19,7 +19,7 @@ import type { IndexName, SearchWriter, SentOrders } from '../search/writer';
 import { KeptLease } from './kept-lease';
 
 /** Within how many milliseconds a change is to be found while somebody searches. */
-const FOUND_WITHIN_MS = 800;
+const FOUND_WITHIN_MS = 700;
 /** Between two batches at least, also when they take longer. Milliseconds. */
 const PAUSE_MIN_MS = 200;
 /** Between two looks for changes while there are none to write. Milliseconds. */
