@@ -69,14 +69,12 @@ describe('by token over REST', () => {
   test.each(WALLETS)('%s, answer lost: processing, then completed, charged once', async (wallet) => {
     const merchant = shopOf('test');
     const transaction = await walletTransaction(merchant, wallet);
-    await merchant.addFault({
-      kind: 'lost_answer',
-      operation: 'sale',
-      vault_token: transaction.payment_method_details.vault_token,
-      times: 1,
-    });
+    const { vault_token } = transaction.payment_method_details;
+    await merchant.addFault({ kind: 'lost_answer', operation: 'sale', vault_token });
+    await merchant.addFault({ kind: 'outage', operation: 'ask', vault_token });
     const order = await merchant.createOrder({ transactions: [transaction] });
     expect(statusesOf(order)).toBe('processing: processing');
+    await merchant.removeFaults();
     expect(statusesOf(await merchant.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
     expect(await charges(order.id)).toHaveLength(1);
   });

@@ -467,8 +467,11 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
 
   test('an answer of the processor that got lost is waited for, and it is paid once', async () => {
     const page = await opened();
-    await new Merchant().addFault({ kind: 'lost_answer', operation: 'sale', order_id: page.order.id, times: 1 });
+    const own = new Merchant();
+    await own.addFault({ kind: 'lost_answer', operation: 'sale', order_id: page.order.id });
+    await own.addFault({ kind: 'outage', operation: 'ask', order_id: page.order.id });
     expect(await (await press(page)).text()).toContain('Your payment is being processed');
+    await own.removeFaults();
     await until('it is paid', async () => (await statusesOf(page.order.id)) === 'completed: accepted');
     expect(await (await press(page)).text()).toContain('Payment completed');
     expect(await charges(page.order.id)).toHaveLength(1);
