@@ -12,9 +12,9 @@ import { searchServer } from '../connections';
 const TELL_MS = 2_000;
 
 /**
- * Builds the search index anew while the current one answers; whichever process writes to the index does it, this one
- * where no worker runs. `check`: compares the index with the record row by row, has written again what differs, and
- * prints what it found.
+ * Builds the search index anew while the current one answers, and prints how many rows it has; whichever process writes
+ * to the index does it, this one where no worker runs. `check`: compares the index with the record row by row, has
+ * written again what differs, and prints what it found.
  */
 export async function reindex(config: Config, { check }: { check: boolean }): Promise<void> {
   const db = connectDatabase(requireSetting(config, 'POSTGRES_URL'));
@@ -38,7 +38,7 @@ export async function reindex(config: Config, { check }: { check: boolean }): Pr
     } finally {
       await indexer.stop();
     }
-    process.stderr.write('reindex: the new index answers\n');
+    process.stderr.write(`reindex: the new index answers; it has ${await index.count()} rows\n`);
   } finally {
     await db.destroy();
   }
