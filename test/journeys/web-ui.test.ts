@@ -5,6 +5,7 @@ import { orderWorkflowId } from '../../workflows/messages';
 import { launchBrowser } from '../support/browser';
 import { Merchant, answerOf } from '../support/client';
 import { stack } from '../support/stack';
+import { until } from '../support/until';
 
 /**
  * An operator's browser on the Temporal Web UI of `npm start`: nothing has to be set up to read and to write payloads.
@@ -40,14 +41,23 @@ const ENCODE_AND_DECODE = async ({ url, text }: { url: string; text: string }) =
   }
 };
 
+/** Whether Temporal's list of workflows has it; the list is up to a second behind. */
+async function isListed(workflow_id: string): Promise<boolean> {
+  const query = new URLSearchParams({ query: `WorkflowId = "${workflow_id}"` });
+  const answer = await fetch(`${stack().temporal_ui_url}/api/v1/namespaces/payments/workflows?${query}`);
+  const { executions = [] } = (await answer.json()) as { executions?: unknown[] };
+  return executions.length > 0;
+}
+
 test('rules 24.5: the Web UI decrypts what it shows, and its pages may encrypt arguments; other pages may not', async () => {
   const { body } = await answerOf<{ id: string }>(
     createOrder({ orderRequest: { currency: 'EUR', amount: 1_250 } }, new Merchant().project),
   );
+  const workflow_id = orderWorkflowId(body.id);
+  await until('the workflow is listed: the Web UI looks up its run there', () => isListed(workflow_id));
   const page = await browser.newPage();
   const decoded = page.waitForResponse((response) => response.url().startsWith(`${codec_url}/decode`));
-  const workflow = encodeURIComponent(orderWorkflowId(body.id));
-  await page.goto(`${stack().temporal_ui_url}/namespaces/payments/workflows/${workflow}`);
+  await page.goto(`${stack().temporal_ui_url}/namespaces/payments/workflows/${encodeURIComponent(workflow_id)}`);
   expect((await decoded).status()).toBe(200);
   const sent = { url: codec_url, text: '{"outcome":"approved","reason":"ticket 1"}' };
   expect(await page.evaluate(ENCODE_AND_DECODE, sent)).toEqual(['binary/encrypted', sent.text]);
