@@ -14,8 +14,8 @@ export interface QueryFigures {
 const CHANGES_A_SECOND = 300;
 const CHANGES_AT_ONCE = 30;
 /**
- * Milliseconds between two questions whether a change is found, so much may be measured too much. Every 10 ms a
- * hundred searches a second would be added to those that are measured.
+ * Milliseconds between two questions whether a change is found: a measured time may be too long by as much. At 10 ms
+ * these questions alone are a hundred searches a second, beside the queries that are measured.
  */
 const FOUND_EVERY_MS = 50;
 /** Orders that are changed, in turn. */
