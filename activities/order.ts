@@ -43,7 +43,8 @@ export function orderActivities({
   public_url,
 }: Pick<Services, 'db' | 'processor' | 'workflows' | 'public_url'>) {
   /** The insert behind createOrder and createAndCharge; repeat-safe. */
-  async function writeOrder({ order, transaction, period, payment_link, now, not_after }: CreateOrderInput & AtTime) {
+  async function writeOrder(input: CreateOrderInput & AtTime) {
+    const { order, transaction, period, payment_link, now, request_id, not_after } = input;
     // The order of a payment link never outlives its link (rules 19.7).
     const expires_at = Math.min(now + period, payment_link?.expires_at ?? Infinity);
     const transaction_expires_at = transactionExpiresAt({
@@ -51,7 +52,7 @@ export function orderActivities({
       created: now,
       period: transaction?.period ?? period,
     });
-    const details = { created: now, expires_at, transaction_expires_at, not_after, payment_link };
+    const details = { created: now, expires_at, transaction_expires_at, payment_link, request_id, not_after };
     return await insertOrder(db, order, transaction && withoutPeriod(transaction), details);
   }
 
@@ -103,7 +104,7 @@ export function orderActivities({
   }
 
   return withFailures({
-    /** Writes a new order. Throws ServiceUnavailable when it does not exist and `not_after` has passed. */
+    /** Writes a new order. Throws ServiceUnavailable when it does not exist and the request came too late. */
     createOrder: (input: CreateOrderInput & AtTime): Promise<OrderRecord> => writeOrder(input),
 
     /** The order as recorded, or null. */
@@ -135,7 +136,7 @@ export function orderActivities({
 
     /** Charges one payment attempt of an existing order; the first attempt may have been written with the order. */
     async chargeAttempt(input: SubmitPaymentInput & AtTime & { order: OrderRecord }): Promise<OrderRecord> {
-      const { transaction, project_id, is_test, now, not_after } = input;
+      const { transaction, project_id, is_test, now, request_id, not_after } = input;
       const announced = input.order.transactions.find((one) => one.attempt === transaction.attempt);
       const id = announced?.id ?? transaction.id;
       const expires_at = transactionExpiresAt({
@@ -143,7 +144,7 @@ export function orderActivities({
         created: now,
         period: transaction.period,
       });
-      const times = { created: now, expires_at, not_after };
+      const times = { created: now, expires_at, request_id, not_after };
       const order = await beginAttempt(db, input.order, { ...withoutPeriod(transaction), id }, times);
       if (transactionOf(order, id)?.status !== 'new') return order;
       const { payment_method_details, capture_mode = null, receiver_account_token = null } = transaction;

@@ -16,9 +16,9 @@ import type { AtTime, Services } from './services';
 /** Activities of payment links. */
 export function paymentLinkActivities({ db, workflows }: Pick<Services, 'db' | 'workflows'>) {
   return withFailures({
-    /** Writes a new link. Throws ServiceUnavailable when it does not exist and `not_after` has passed. */
-    createPaymentLink: ({ payment_link, period, not_after, now }: CreatePaymentLinkInput & AtTime) =>
-      insertPaymentLink(db, payment_link, { created: now, expires_at: now + period, not_after }),
+    /** Writes a new link. Throws ServiceUnavailable when it does not exist and the request came too late. */
+    createPaymentLink: ({ payment_link, period, now, ...awaited }: CreatePaymentLinkInput & AtTime) =>
+      insertPaymentLink(db, payment_link, { created: now, expires_at: now + period, ...awaited }),
 
     /** The recorded link, or null. */
     findPaymentLink: async ({ payment_link_id }: { payment_link_id: string }): Promise<PaymentLinkRecord | null> =>

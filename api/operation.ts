@@ -1,5 +1,6 @@
 import type { Input, Output, Route } from '../src/contract/routes';
 import type { Database, SqlTransaction } from '../src/db/connection';
+import type { AwaitedRequest } from '../src/domain/awaited-request';
 import type { Logger } from '../src/log';
 
 /** The sender of a request; each API has its own kind. */
@@ -18,11 +19,10 @@ export interface Context<C extends Caller> {
   /** When the answer is due: epoch milliseconds (rules 10.4). */
   readonly deadline_at: number;
   /**
-   * Epoch milliseconds after which nothing of this request may begin: by then its sender may have a 503 that says
-   * nothing was done (rules 10.5). Absent with an Idempotency-Key: such a request may run after its answer, and a
-   * repeat gets the result.
+   * For what the request writes: until when it may begin, as its sender may get a 503 that says nothing was done (rules
+   * 10.5). Empty with an Idempotency-Key: such a request may run after its answer, and a repeat gets the result.
    */
-  readonly not_after: number | undefined;
+  readonly awaited: AwaitedRequest;
   /** The header Idempotency-Key (rules 11.1). Ids of what the request creates derive from it. */
   readonly idempotency_key: string | undefined;
   /** The same request came before; it crashed or is still running, and may have done its work (rules 11.6). */

@@ -52,7 +52,7 @@ export function requestFollowUp(
   transaction: TransactionView,
   { kind, ...wanted }: Wanted<'capture' | 'void' | 'refund'>,
 ): Work<Order> {
-  const { idempotency_key, is_repeat, deadline_at, not_after, versions } = context;
+  const { idempotency_key, is_repeat, deadline_at, awaited, versions } = context;
   const { project } = context.caller;
   const input = {
     ...wanted,
@@ -63,7 +63,7 @@ export function requestFollowUp(
     clock_offset_ms: order.clock_offset_ms,
     original_transaction_id: transaction.id,
     versions,
-    not_after,
+    ...awaited,
   };
   return async () => {
     // A repeat must not be refused because of what its first run moved.

@@ -166,6 +166,19 @@ export function tooLate(): ServiceError {
   );
 }
 
+/**
+ * ServiceUnavailable without the promise that nothing was stored: the request may have been carried out, or may still
+ * be (rules 10.8).
+ */
+export class OutcomeUnknown extends ServiceError {
+  constructor(
+    value = 'The service could not answer in time, and the request may still be carried out: ' +
+      'retrieve or list the orders before you send it again.',
+  ) {
+    super('ServiceUnavailable', value);
+  }
+}
+
 /** PreconditionFailed: the object is at none of the versions that If-Match allows (rules 11.9). */
 export function preconditionFailed(): ServiceError {
   return new ServiceError('PreconditionFailed', ERRORS.PreconditionFailed.meaning);

@@ -1,4 +1,5 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { AwaitedRequest } from '../src/domain/awaited-request';
 import type { DeliveryId } from '../src/domain/delivery';
 import type { ManualOutcome } from '../src/domain/outcome';
 import type { DeliveryStatus } from '../src/domain/transitions';
@@ -104,7 +105,7 @@ export interface TransactionInput extends NewTransaction {
 }
 
 /** Input of createOrder. */
-export interface CreateOrderInput {
+export interface CreateOrderInput extends AwaitedRequest {
   order: NewOrder;
   /** Milliseconds from the creation to the order's end. */
   period: number;
@@ -112,16 +113,13 @@ export interface CreateOrderInput {
   transaction?: TransactionInput | undefined;
   /** The payment link that the order pays; its expires_at in epoch milliseconds, its clock as in PaymentLinkRecord. */
   payment_link?: { id: string; expires_at: number; clock_offset_ms: number } | undefined;
-  /** Epoch milliseconds after which no new row may be written (rules 10.5). */
-  not_after?: number | undefined;
 }
 
-/** Input of submitPayment: one payment attempt. `not_after` as in CreateOrderInput. */
-export interface SubmitPaymentInput {
+/** Input of submitPayment: one payment attempt. */
+export interface SubmitPaymentInput extends AwaitedRequest {
   project_id: string;
   is_test: boolean;
   transaction: TransactionInput & { payment_method_details: PaymentMethodDetails };
-  not_after?: number | undefined;
 }
 
 /** Input of cancelOrder. */
@@ -149,11 +147,10 @@ export interface PaymentLinkInput {
 }
 
 /** Input of createPaymentLink. */
-export interface CreatePaymentLinkInput {
+export interface CreatePaymentLinkInput extends AwaitedRequest {
   payment_link: NewPaymentLink;
   /** Milliseconds from the creation to expires_at. */
   period: number;
-  not_after?: number | undefined;
 }
 
 /** Input of payThroughLink: the order that the attempt makes, and the charge. */
@@ -165,7 +162,7 @@ export type PayThroughLinkInput = Omit<CreateOrderInput, 'transaction' | 'paymen
 
 /** Completes once the order is written and, with a card token, the charge has its first answer. */
 export const createOrder = defineUpdate<void, [CreateOrderInput]>('createOrder');
-/** Charges one attempt; the update id `pay:<attempt>` makes a second click the same payment. */
+/** Charges one attempt. A second submission of it joins the first. */
 export const submitPayment = defineUpdate<void, [SubmitPaymentInput]>('submitPayment');
 /** Cancels an unpaid order. Refused with CanNotCancelTransaction or PreconditionFailed. */
 export const cancelOrder = defineUpdate<void, [CancelOrderInput]>('cancelOrder');
@@ -195,20 +192,31 @@ export const moveClock = defineUpdate<void, [MoveClockInput]>('moveClock');
 /** The processor has an outcome, or the customer came back from the issuer: ask now instead of later. */
 export const processorAnswered = defineSignal<[]>('processorAnswered');
 
-/** Update id of a payment attempt: the same for every repeat. */
-export const paymentUpdateId = (attempt: number) => `pay:${attempt}`;
-/** Update id of an order's creation. */
+/** Update id of a creation with an Idempotency-Key: the same for every repeat. */
 export const CREATE_UPDATE_ID = 'create';
+/**
+ * Update id of a creation without one. Temporal keeps the result of an update id, also a refusal whose reason is gone:
+ * so each request has an id of its own, and the row makes it one object.
+ */
+export const createUpdateId = (request_id = 'once') => `${CREATE_UPDATE_ID}:${request_id}`;
+/** Update id of a submission of the payment form; as for creations, each has its own, and the row makes it one charge. */
+export const paymentUpdateId = ({
+  request_id = 'once',
+  transaction,
+}: Pick<SubmitPaymentInput, 'request_id' | 'transaction'>) => `pay:${transaction.attempt}:${request_id}`;
 
 /** Completes once the payment link is written. */
 export const createPaymentLink = defineUpdate<void, [CreatePaymentLinkInput]>('createPaymentLink');
 /**
  * Makes the order of one payment attempt and charges it; completes with its first answer. Refused with
- * TransactionAlreadyStarted while the link takes no attempt. The update id derives from the payer's cookie and
+ * TransactionAlreadyStarted while the link takes no attempt. The order's id derives from the payer's cookie and
  * attempt number (rules 19.13): a second click is the same payment.
  */
 export const payThroughLink = defineUpdate<void, [PayThroughLinkInput]>('payThroughLink');
 /** Ends a payment link for its merchant. Refused with Conflict while a payment is in progress, and once it is paid. */
 export const endPaymentLink = defineUpdate<void, [{ versions?: number[] | undefined }]>('endPaymentLink');
-/** Update id of a payment attempt through a link. */
-export const linkPaymentUpdateId = (order_id: string) => `pay:${order_id}`;
+/** Update id of a submission of the form of a link. */
+export const linkPaymentUpdateId = ({
+  request_id = 'once',
+  order,
+}: Pick<PayThroughLinkInput, 'request_id' | 'order'>) => `pay:${order.id}:${request_id}`;

@@ -102,6 +102,9 @@ async function pay(state: OrderState, input: SubmitPaymentInput): Promise<void> 
     now: state.clock.now(),
     attempt: input.transaction.attempt,
   });
+  // The same form sent again is the payment that it began.
+  const { attempt: last_attempt, status } = lastTransaction(order) ?? {};
+  if (obstacle === 'already_started' && last_attempt === input.transaction.attempt && status !== 'new') return;
   if (obstacle !== undefined) throw refusal(new ServiceError('TransactionAlreadyStarted', OBSTACLES[obstacle]));
   state.applyRecord(await local.chargeAttempt({ ...input, order, now: state.clock.now() }));
 }

@@ -24,7 +24,8 @@ export class PaymentLinkState {
   refused = false;
   /** A request to create the link has arrived. */
   creationRequested = false;
-  attemptIsUnderWay = false;
+  /** The order of the attempt that is under way. */
+  attemptUnderWay: string | undefined;
   attemptsInRun = 0;
 
   constructor(
@@ -38,8 +39,12 @@ export class PaymentLinkState {
     return this.record;
   }
 
-  /** Every change goes through here, so that the operator sees the recorded status. */
+  /**
+   * Every change goes through here, so that the operator sees the recorded status. A record that was read before a newer
+   * one, and arrives after it, changes nothing.
+   */
   applyRecord(record: PaymentLinkRecord): void {
+    if (this.record !== undefined && record.version < this.record.version) return;
     const { namespace, typedSearchAttributes } = workflowInfo();
     // Each change costs an event. The start request sets PaymentLinkStatus to `new`; a new run keeps it.
     if ((typedSearchAttributes.get(PAYMENT_LINK_STATUS) ?? 'new') !== record.status) {
@@ -59,9 +64,11 @@ export class PaymentLinkState {
     else this.refused = true;
   }
 
-  /** Throws TransactionAlreadyStarted while another attempt is under way. */
-  refuseWhileBusy(): void {
-    if (this.attemptIsUnderWay) throw refusal(linkRefusal('in_progress'));
+  /** Throws TransactionAlreadyStarted while the attempt of another order is under way. */
+  refuseWhileBusy(order_id: string): void {
+    if (this.attemptUnderWay !== undefined && this.attemptUnderWay !== order_id) {
+      throw refusal(linkRefusal('in_progress'));
+    }
   }
 
   get isFinished(): boolean {

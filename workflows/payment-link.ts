@@ -46,7 +46,7 @@ export async function paymentLink({ payment_link_id, continued }: PaymentLinkInp
 function setHandlers(state: PaymentLinkState): void {
   setHandler(createPaymentLink, (input) => create(state, input));
   setHandler(payThroughLink, (input) => pay(state, input), {
-    validator: (_input: PayThroughLinkInput) => state.refuseWhileBusy(),
+    validator: ({ order }: PayThroughLinkInput) => state.refuseWhileBusy(order.id),
   });
   setHandler(endPaymentLink, async ({ versions }) => {
     await state.readRecord();
@@ -73,23 +73,28 @@ async function create(state: PaymentLinkState, input: CreatePaymentLinkInput): P
 
 /** One attempt to pay: makes its order, and charges it. */
 async function pay(state: PaymentLinkState, input: PayThroughLinkInput): Promise<void> {
-  // Validators of updates that arrive together may run before the first handler.
-  state.refuseWhileBusy();
-  state.attemptIsUnderWay = true;
+  const { id: order_id } = input.order;
+  // Validators of updates that arrive together may run before the first handler. The same form sent again waits for the
+  // attempt that it began.
+  while (state.attemptUnderWay !== undefined) {
+    state.refuseWhileBusy(order_id);
+    await condition(() => state.attemptUnderWay === undefined);
+  }
+  state.attemptUnderWay = order_id;
   try {
     await state.readRecord();
     const { payment_link_id, clock } = state;
     const link = state.requireRecord();
     const obstacle = linkObstacle(link, clock.now());
     // The order of a repeat exists, and is answered whatever has become of the link.
-    if (obstacle !== undefined && !(await local.linkHasOrder({ payment_link_id, order_id: input.order.id }))) {
+    if (obstacle !== undefined && !(await local.linkHasOrder({ payment_link_id, order_id }))) {
       throw refusal(linkRefusal(obstacle));
     }
     state.attemptsInRun += 1;
     const payment_link = { id: payment_link_id, expires_at: link.expires_at, clock_offset_ms: clock.offset_ms };
     state.applyRecord(await paying.payThroughLink({ ...input, payment_link }));
   } finally {
-    state.attemptIsUnderWay = false;
+    state.attemptUnderWay = undefined;
   }
 }
 

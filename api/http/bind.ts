@@ -13,7 +13,7 @@ import {
 import type { KeptAnswer } from '../../src/db/idempotency-keys';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
-import { notAfter } from '../../src/temporal/not-after';
+import { awaitedRequest } from '../../src/temporal/not-after';
 import { Stream, carryOut, type Caller, type Context, type Versioned, type Work } from '../operation';
 import { answer, answerStream, noContent, notModified } from './answer';
 import { etagOf, isKnown, versionsOf } from './etag';
@@ -104,7 +104,7 @@ function contextOf<C extends Caller>(
     caller,
     request_id,
     deadline_at,
-    not_after: key === undefined ? notAfter(deadline_at) : undefined,
+    awaited: key === undefined ? awaitedRequest(request_id, deadline_at) : {},
     idempotency_key: key,
     versions: changesObject(route) ? versionsOf(request.headers['if-match']) : undefined,
     spend: (tokens) => rateLimit.spend(caller.id, tokens),

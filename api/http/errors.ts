@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { ErrorAnswer } from '../../src/contract/error';
 import { isUnavailable } from '../../src/db/connection';
-import { ERRORS, ServiceError, errorTypeOf, type ErrorName } from '../../src/errors';
+import { ERRORS, OutcomeUnknown, ServiceError, errorTypeOf, type ErrorName } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import { answer } from './answer';
 
@@ -60,7 +60,7 @@ export function answerErrors(
     }
     const known = error ?? new ServiceError('ServerError', ERRORS.ServerError.meaning);
     // The outcome is unknown. Send Retry-After only when the request is idempotent.
-    const headers = isUnavailable(thrown) && !isRepeatable(request) ? {} : HEADERS[known.error];
+    const headers = known instanceof OutcomeUnknown && !isRepeatable(request) ? {} : HEADERS[known.error];
     for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
     show(known, request, response);
   };
@@ -113,8 +113,7 @@ function declaredErrorOf(thrown: unknown): ServiceError | undefined {
   if (thrown instanceof ServiceError) return thrown;
   if (!(thrown instanceof Error)) return undefined;
   if (isUnavailable(thrown)) {
-    return new ServiceError(
-      'ServiceUnavailable',
+    return new OutcomeUnknown(
       'The database did not answer. The request may have been carried out: check that before you send it again ' +
         'without an Idempotency-Key.',
     );

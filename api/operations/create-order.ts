@@ -23,7 +23,7 @@ import { requireActive, requireProjectAccepts } from '../project-rules';
 export const createOrder =
   (services: Services): MerchantOperation<'createOrder'> =>
   async (context, { body }) => {
-    const { idempotency_key, deadline_at, not_after } = context;
+    const { idempotency_key, deadline_at, awaited } = context;
     const { project } = context.caller;
     const order_id = orderId('order', { idempotency_key, id_namespace: project.id_namespace });
     if (context.is_repeat) {
@@ -50,7 +50,7 @@ export const createOrder =
       period: parseDuration(expiration_period),
       is_test: project.is_test,
       transaction,
-      not_after,
+      ...awaited,
     };
     return async () => presentOrder(await services.orders.create(input, deadline_at), services.public_url);
   };

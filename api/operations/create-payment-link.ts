@@ -15,7 +15,7 @@ const DEFAULT_PERIOD = 'P30D';
 export const createPaymentLink =
   (services: Services): MerchantOperation<'createPaymentLink'> =>
   async (context, { body }) => {
-    const { idempotency_key, deadline_at, not_after } = context;
+    const { idempotency_key, deadline_at, awaited } = context;
     const { project } = context.caller;
     const id = orderId('paymentlink', { idempotency_key, id_namespace: project.id_namespace });
     const isMade = context.is_repeat && (await findPaymentLinkView(services.db, id)) !== undefined;
@@ -23,6 +23,6 @@ export const createPaymentLink =
     requireProjectAccepts(services, project, body);
     const expiration_period = body.expiration_period ?? DEFAULT_PERIOD;
     const payment_link = { ...body, id, project_id: project.id, expiration_period };
-    const input = { payment_link, period: parseDuration(expiration_period), not_after };
+    const input = { payment_link, period: parseDuration(expiration_period), ...awaited };
     return async () => presentPaymentLink(await services.payment_links.create(input, deadline_at), services.public_url);
   };

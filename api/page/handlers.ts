@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
-import { ERRORS, ServiceError, validationError } from '../../src/errors';
+import { ERRORS, OutcomeUnknown, ServiceError, validationError } from '../../src/errors';
 import type { Processor } from '../../src/processor/client';
 import { WALLETS, type TestCard, type VaultedCard } from '../../src/processor/wire';
 import { projectSuspended } from '../project-rules';
@@ -165,7 +165,8 @@ function handlePayment<Method extends PageMethod>(
         const result = { status: 400, error, field_errors, cardholder_name: readName(body) };
         return await respond(request, response, payable, 'form', result);
       }
-      paid = await payables.pay(payable, { ...read, ...vaulted }, deadline_at);
+      const request_id = String(response.getHeader('X-Request-Id'));
+      paid = await payables.pay(payable, { ...read, ...vaulted }, { request_id, deadline_at });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       // It changed meanwhile, or nothing could be done: show the record.
@@ -215,6 +216,7 @@ function alreadyStarted(): ServiceError {
 
 /** The attempt was not made, and can be: nothing was charged, or another customer is paying at this moment. */
 function notCharged(error: ServiceError): FormResult {
+  if (error instanceof OutcomeUnknown) return outcomeUnknown();
   if (error.error === 'TransactionAlreadyStarted') return { error, waiting_for: 'other_payment' };
   const { status } = ERRORS[error.error];
   return { status: status >= 500 ? status : 503, error, notice: 'not_charged' };

@@ -6,7 +6,7 @@ import { paymentExpiresAt } from '../../src/domain/order-record';
 import { paymentPeriod } from '../../src/domain/payment-period';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { reversalOrderId, transactionId } from '../../src/ids';
-import { notAfter } from '../../src/temporal/not-after';
+import { awaitedRequest } from '../../src/temporal/not-after';
 import type { Orders } from '../../src/temporal/orders';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import type { SubmitPaymentInput } from '../../workflows/messages';
@@ -72,8 +72,9 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
 
   return {
     find,
-    async pay({ order }: OrderPayable, payment, deadline_at) {
-      const paid = await orders.pay(order.id, paymentInput(order, payment, deadline_at), deadline_at);
+    async pay({ order }: OrderPayable, payment, { request_id, deadline_at }) {
+      const input = { ...paymentInput(order, payment), ...awaitedRequest(request_id, deadline_at) };
+      const paid = await orders.pay(order.id, input, deadline_at);
       return toPayable(paid, clockOf(paid).now());
     },
     async cancel({ order }: OrderPayable, deadline_at) {
@@ -209,7 +210,6 @@ export function returnAddress(order: ReturnUrls, outcome: Outcome): string | und
 function paymentInput(
   { id, project_id, is_test, transactions: [first], transaction_expiration_period }: OrderView,
   { attempt, payment_method, card: { brand, wallet: _wallet, ...card } }: CardPayment,
-  deadline_at: number,
 ): SubmitPaymentInput {
   const { capture_mode, capture_period, transaction_type, receiver_account_token, payment_method_details } =
     first ?? {};
@@ -233,7 +233,6 @@ function paymentInput(
         transaction_type === 'authorization' || transaction_type === 'aft' ? transaction_type : undefined,
       receiver_account_token: receiver_account_token ?? undefined,
     },
-    not_after: notAfter(deadline_at),
   };
 }
 

@@ -154,9 +154,10 @@ export interface Payables {
   find(id: string, visit: Visit): Promise<Payable | undefined>;
   /**
    * Pays one attempt and resolves with the payable as it is afterwards, also when the outcome is not known at the
-   * deadline (epoch milliseconds). Rejects with a ServiceError when nothing was charged. A repeat is the same payment.
+   * deadline (epoch milliseconds). Rejects with a ServiceError when nothing was charged, with OutcomeUnknown when it may
+   * have been. A repeat is the same payment.
    */
-  pay(payable: Payable, payment: CardPayment, deadline_at: number): Promise<Payable>;
+  pay(payable: Payable, payment: CardPayment, request: { request_id: string; deadline_at: number }): Promise<Payable>;
   /**
    * Cancels it for the customer, and resolves with whether it is cancelled. Rejects with a ServiceError when it cannot
    * be cancelled any more.

@@ -6,7 +6,7 @@ import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, type LinkObstacle } from '../.
 import { paymentPeriod } from '../../src/domain/payment-period';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { linkOrderId, transactionId } from '../../src/ids';
-import { notAfter } from '../../src/temporal/not-after';
+import { awaitedRequest } from '../../src/temporal/not-after';
 import type { Orders } from '../../src/temporal/orders';
 import type { PaymentLinks } from '../../src/temporal/payment-links';
 import type { PayThroughLinkInput } from '../../workflows/messages';
@@ -60,8 +60,9 @@ export function linkPayables({ db, orders, payment_links }: LinkServices): Payab
 
   return {
     find,
-    async pay({ link, payer }: LinkPayable, payment, deadline_at) {
-      await payment_links.pay(link.id, paymentInput(link, payer, payment, deadline_at));
+    async pay({ link, payer }: LinkPayable, payment, { request_id, deadline_at }) {
+      const awaited = awaitedRequest(request_id, deadline_at);
+      await payment_links.pay(link.id, { ...paymentInput(link, payer, payment), ...awaited, deadline_at });
       return (await find(link.id, { payer }))!;
     },
     /** Cancels the customer's own attempt; the link goes on. */
@@ -157,8 +158,7 @@ function paymentInput(
   link: PaymentLinkView,
   payer: string | undefined,
   { attempt, payment_method, card: { brand, ...card } }: CardPayment,
-  deadline_at: number,
-): PayThroughLinkInput {
+): Omit<PayThroughLinkInput, 'deadline_at'> {
   if (payer === undefined) throw new Error('a form without its cookie is refused before');
   const { project_id, merchant_order_id, description, amount, currency, payment_methods, return_url, webhook_url } =
     link;
@@ -188,7 +188,5 @@ function paymentInput(
       payment_method_details: card,
       ...paymentPeriod({}, link.transaction_expiration_period),
     },
-    not_after: notAfter(deadline_at),
-    deadline_at,
   };
 }

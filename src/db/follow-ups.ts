@@ -17,11 +17,11 @@ import {
 import type { MoveDetails } from '../domain/move';
 import { lastTransaction, type OrderRecord } from '../domain/order-record';
 import { OPEN_ORDER_STATUSES, ORDER_MOVES, isFinal, type TransactionStatus } from '../domain/transitions';
-import { ServiceError, preconditionFailed } from '../errors';
+import { ServiceError, preconditionFailed, tooLate } from '../errors';
 import { toIsoTime, queryRows, type Database, type SqlTransaction } from './connection';
-import { requireInTime } from './in-time';
 import { moveOrder } from './move-order';
 import { findOrder, loadOrder } from './order-record';
+import { claimBindings, claimRequest } from './request-claims';
 import { clockOffset } from './sandbox-clocks';
 import { setAttention } from './update-order';
 
@@ -53,27 +53,26 @@ async function lockPayment(trx: SqlTransaction, { original_order_id, original_tr
 /**
  * Writes a follow-up order and sets its amount aside, in one SQL transaction that locks the payment. Repeat-safe: an
  * existing order is returned as it is. Throws the refusals of amountToMove, NotFound, PreconditionFailed, and
- * ServiceUnavailable after `not_after`.
+ * ServiceUnavailable when the request came too late or was withdrawn.
  */
 export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Promise<OrderRecord> {
   return await db.transaction(async (trx) => {
-    const { id, kind, versions, not_after, now } = follow_up;
+    const { id, kind, versions, now } = follow_up;
     const payment = await lockPayment(trx, follow_up);
     const existing = await findOrder(trx, id);
     if (existing !== undefined) return existing;
-    // Checked with the payment locked: waiting for the lock may have taken long.
-    requireInTime(not_after);
     if (payment === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
     if (versions?.includes(payment.version) === false) throw preconditionFailed();
     const amount = amountToMove(payment.money, follow_up);
-    await queryRows(
+    // With the payment locked: waiting for the lock may have taken long.
+    const inserted = await queryRows(
       trx,
-      `with f as (
+      `with ${claimRequest()}, f as (
          insert into orders (id, kind, requested_by, related_order_id, clock_id, project_id, merchant_order_id, description,
                              extra, currency, amount, status, attempts_max, webhook_url, created, modified)
          select :id, :kind, :requested_by, id, clock_id, project_id, coalesce(:merchant_order_id, merchant_order_id),
                 coalesce(:description, description), :extra::json, currency, :amount, 'new', 1, webhook_url, :now, :now
-         from orders where id = :original_order_id
+         from orders, in_time where id = :original_order_id
          returning id
        ), t as (
          insert into transactions (id, order_id, attempt, original_transaction_id, amount, currency, payment_method,
@@ -91,7 +90,8 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
          insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
          select id, 1, 'new', :requested_by, :now, :now from t
        )
-       update orders set version = version + 1, modified = :now from f where orders.id = :original_order_id`,
+       update orders set version = version + 1, modified = :now from f where orders.id = :original_order_id
+       returning 1`,
       {
         id,
         kind,
@@ -106,14 +106,13 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
         payment_method: paymentMethodOf(kind, payment.payment_method),
         credit_debit: creditDebitOf(follow_up),
         now: toIsoTime(now),
+        ...claimBindings(follow_up),
       },
     );
+    if (inserted.length === 0) throw tooLate();
     const { pending } = FOLLOW_UPS[kind];
     if (pending !== null) await changeAmounts(trx, follow_up, { [pending]: amount }, now);
-    const inserted = await loadOrder(trx, id);
-    // And once more: the statements may have taken long, too.
-    requireInTime(not_after);
-    return inserted;
+    return await loadOrder(trx, id);
   });
 }
 

@@ -2,11 +2,12 @@ import { transactionOf, type OrderRecord, type TransactionRecord } from '../doma
 import type { NewOrder, NewTransaction } from '../domain/new-order';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, linkRefusal } from '../domain/payment-link';
 import { PAYMENT_LINK_MOVES, statusesBefore, type OrderStatus } from '../domain/transitions';
+import type { AwaitedRequest } from '../domain/awaited-request';
 import { tooLate } from '../errors';
 import { toIsoTime, queryPrepared, type Database } from './connection';
-import { IN_TIME } from './in-time';
 import { findOrder, loadOrder } from './order-record';
 import { findPaymentLink } from './payment-links';
+import { claimBindings, claimRequest } from './request-claims';
 
 /** The payment link that an order pays; its expires_at in epoch milliseconds, its clock as in OrderRecord. */
 type PaymentLink = NonNullable<OrderRecord['payment_link']> & Pick<OrderRecord, 'clock_offset_ms'>;
@@ -124,23 +125,20 @@ function transactionRow(
   };
 }
 
-/** Lets an order be written while its sender still waits. */
-const WHILE_IN_TIME = `select 1 where ${IN_TIME}`;
-
 /**
  * Begins a payment attempt of a link, and lets its order be written: one at a time, before the link expires, 25 at most
  * (rules 19.4). The row stays locked until the order is written.
  */
 const BEGIN_LINK_ATTEMPT = `
   update payment_links set status = 'processing', attempts = attempts + 1, version = version + 1, modified = :created
-  where id = :payment_link_id and status = any(:link_sources::text[]) and attempts < :attempts_max
-    and expires_at > :created::timestamptz and ${IN_TIME} and not exists (select 1 from orders where id = :order_id)
+  from in_time where id = :payment_link_id and status = any(:link_sources::text[]) and attempts < :attempts_max
+    and expires_at > :created::timestamptz and not exists (select 1 from orders where id = :order_id)
   returning 1`;
 
 /**
  * Writes the order and the transaction it came with, in one statement; with `payment_link`, the link moves in it too.
- * Repeat-safe: an existing order is returned as it is. Throws ServiceUnavailable when there is none and `not_after` has
- * passed, TransactionAlreadyStarted when the payment link takes no attempt.
+ * Repeat-safe: an existing order is returned as it is. Throws ServiceUnavailable when there is none and the request came
+ * too late or was withdrawn, TransactionAlreadyStarted when the payment link takes no attempt.
  */
 export async function insertOrder(
   db: Database,
@@ -150,9 +148,8 @@ export async function insertOrder(
     created: number;
     expires_at: number;
     transaction_expires_at: number;
-    not_after?: number | undefined;
     payment_link?: PaymentLink | undefined;
-  },
+  } & AwaitedRequest,
 ): Promise<OrderRecord> {
   const { created, payment_link } = details;
   // The customer chooses the method on a link's page, the merchant with an order.
@@ -160,7 +157,9 @@ export async function insertOrder(
   const [result] = await queryPrepared<{ inserted: number }>(
     db,
     payment_link === undefined ? 'insert order' : 'insert order of payment link',
-    `with permitted as (${payment_link === undefined ? WHILE_IN_TIME : BEGIN_LINK_ATTEMPT}), o as (
+    `with ${claimRequest()}, permitted as (
+       ${payment_link === undefined ? 'select 1 from in_time' : BEGIN_LINK_ATTEMPT}
+     ), o as (
        insert into orders (${ORDER_COLUMNS})
        select ${ORDER_COLUMNS} from permitted, json_populate_record(null::orders, :order::json)
        on conflict (id) do nothing returning id
@@ -186,7 +185,7 @@ export async function insertOrder(
           : {},
       ),
       created: toIsoTime(created),
-      not_after: details.not_after ?? null,
+      ...claimBindings(details),
       ...(payment_link && {
         order_id: order.id,
         payment_link_id: payment_link.id,
@@ -230,13 +229,13 @@ async function refuseLinkAttempt(db: Database, payment_link_id: string, now: num
  * Begins a payment attempt of an order that is still as `order` describes it, before its charge is sent: adds its
  * transaction, or notes in the one that came with the order what it is paid with. A newer version that only changed
  * fields (updateOrder) does not matter. Returns the order with it. Repeat-safe: an attempt that began stays as it is.
- * Throws ServiceUnavailable when it has not begun and `not_after` has passed.
+ * Throws ServiceUnavailable when it has not begun and the request came too late or was withdrawn.
  */
 export async function beginAttempt(
   db: Database,
   order: OrderRecord,
   transaction: NewTransaction,
-  times: { created: number; expires_at: number; not_after?: number | undefined },
+  times: { created: number; expires_at: number } & AwaitedRequest,
 ): Promise<OrderRecord> {
   const [result] = await queryPrepared<{ begun: number }>(
     db,
@@ -246,10 +245,9 @@ export async function beginAttempt(
        where id = :order_id and version = :version
          and not exists (select 1 from transactions where id = :transaction_id and (charge_began or status <> 'new'))
        for update
-     ), o as (
-       -- Asked once the row is ours, not before: waiting for it may have taken long.
+     ), ${claimRequest('locked')}, o as (
        update orders set version = version + 1, modified = :created
-       from locked where orders.id = locked.id and ${IN_TIME}
+       from locked, in_time where orders.id = locked.id
        returning orders.id
      ), t as (
        insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
@@ -274,7 +272,7 @@ export async function beginAttempt(
         transactionRow(transaction, order, { method_chosen_by: 'customer', charge_began: true }, times),
       ),
       created: toIsoTime(times.created),
-      not_after: times.not_after ?? null,
+      ...claimBindings(times),
     },
   );
   const there = transactionOf(order, transaction.id);

@@ -1,3 +1,4 @@
+import type { AwaitedRequest } from '../domain/awaited-request';
 import type { LinkEndedBy, NewPaymentLink, PaymentLinkRecord } from '../domain/payment-link';
 import {
   PAYMENT_LINK_MOVES,
@@ -8,7 +9,7 @@ import {
 } from '../domain/transitions';
 import { tooLate } from '../errors';
 import { toIsoTime, queryRows, type Database } from './connection';
-import { IN_TIME } from './in-time';
+import { claimBindings, claimRequest } from './request-claims';
 import { LINK_CLOCK_OFFSET } from './sandbox-clocks';
 
 /**
@@ -124,20 +125,21 @@ export async function loadPaymentLink(db: Database, id: string): Promise<Payment
 
 /**
  * Writes a new link. Repeat-safe: an existing link is returned as it is. Throws ServiceUnavailable when there is none
- * and `not_after` has passed (rules 10). Instants in epoch milliseconds.
+ * and the request came too late or was withdrawn (rules 10.5). Instants in epoch milliseconds.
  */
 export async function insertPaymentLink(
   db: Database,
   link: NewPaymentLink,
-  { created, expires_at, not_after }: { created: number; expires_at: number; not_after?: number | undefined },
+  { created, expires_at, ...awaited }: { created: number; expires_at: number } & AwaitedRequest,
 ): Promise<PaymentLinkRecord> {
   await queryRows(
     db,
-    `insert into payment_links (id, project_id, merchant_order_id, amount, currency, description, payment_methods, expiration_period,
+    `with ${claimRequest()}
+     insert into payment_links (id, project_id, merchant_order_id, amount, currency, description, payment_methods, expiration_period,
                                 expires_at, return_url, webhook_url, status, created, modified)
      select :id, :project_id, :merchant_order_id, :amount, :currency, :description, :payment_methods::json, :expiration_period,
             :expires_at, :return_url, :webhook_url, 'new', :created, :created
-     where ${IN_TIME}
+     from in_time
      on conflict (id) do nothing`,
     {
       ...link,
@@ -147,7 +149,7 @@ export async function insertPaymentLink(
       webhook_url: link.webhook_url ?? null,
       created: toIsoTime(created),
       expires_at: toIsoTime(expires_at),
-      not_after: not_after ?? null,
+      ...claimBindings(awaited),
     },
   );
   const stored = await findPaymentLink(db, link.id);

@@ -7,6 +7,7 @@ import {
   voidableAmount,
   type TransactionMoney,
 } from './amounts';
+import type { AwaitedRequest } from './awaited-request';
 import { isExpired, isOpen, type Ending } from './order';
 import type { TransactionStatus } from './transitions';
 
@@ -132,7 +133,7 @@ export interface PaymentId {
 }
 
 /** A new follow-up order; absent fields are taken from the payment order (rules 9.3). */
-export interface NewFollowUp extends FollowUpRequest, PaymentId {
+export interface NewFollowUp extends FollowUpRequest, PaymentId, AwaitedRequest {
   id: string;
   /** The only transaction of the follow-up order. */
   transaction_id: string;
@@ -141,8 +142,6 @@ export interface NewFollowUp extends FollowUpRequest, PaymentId {
   extra?: unknown;
   /** The versions of the payment order that its sender allows; absent: any. */
   versions?: readonly number[] | undefined;
-  /** Epoch milliseconds by the machine's clock; later nothing may be written (rules 10.5). */
-  not_after?: number | undefined;
   /** Epoch milliseconds. */
   now: number;
 }

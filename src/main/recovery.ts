@@ -12,6 +12,7 @@ import {
   type SourceName,
   type SourceProgress,
 } from '../db/recovery';
+import { deleteClaims } from '../db/request-claims';
 import type { Logger } from '../log';
 import { callOnce } from '../temporal/call';
 import { pingTemporal, type TemporalClient } from '../temporal/connect';
@@ -23,6 +24,10 @@ const EVERY_MS = 30_000;
 const PAGE = 1_000;
 /** A Temporal that does not answer must not delay the end of the process. Milliseconds. */
 const CALL_MS = 5_000;
+
+/** Claims of requests are deleted so often, once they are a day old. Milliseconds. */
+const DELETE_CLAIMS_EVERY_MS = 60 * 60_000;
+const CLAIM_MAX_AGE_MS = 24 * 60 * 60_000;
 
 const LEASE = 'recovery';
 /** Longer than a pause and a call together. Milliseconds. */
@@ -53,6 +58,7 @@ export class Recovery {
   private readonly handlers: Handlers;
   private loop: Promise<void> = Promise.resolve();
   private lease_renewed_at = 0;
+  private claims_deleted_at = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly services: Services) {
     this.handlers = handlersOf(services.workflows);
@@ -91,6 +97,14 @@ export class Recovery {
       }
     }
     if (Object.keys(finished).length > 0) await saveProgress(db, finished);
+    await this.deleteOldClaims(now);
+  }
+
+  /** Requests of the day before are too late to be carried out (rules 10.5). */
+  private async deleteOldClaims(now: number): Promise<void> {
+    if (now - this.claims_deleted_at < DELETE_CLAIMS_EVERY_MS) return;
+    this.claims_deleted_at = now;
+    await deleteClaims(this.services.db, now - CLAIM_MAX_AGE_MS);
   }
 
   /** Checks all rows of a source that are due. `false`: it had to stop, and saved where. */

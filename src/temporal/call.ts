@@ -16,7 +16,9 @@ import {
 import { setTimeout } from 'node:timers/promises';
 import { isUnavailable, type Database } from '../db/connection';
 import { findOrderView, type OrderView } from '../db/order-view';
-import { ServiceError, isErrorName, type WrongField } from '../errors';
+import { withdrawRequest } from '../db/request-claims';
+import type { AwaitedRequest } from '../domain/awaited-request';
+import { OutcomeUnknown, ServiceError, isErrorName, type WrongField } from '../errors';
 import { REFUSED, grpcStatusOf, type GrpcStatus } from './grpc-status';
 import { currentCall } from './outages';
 
@@ -26,8 +28,8 @@ export interface TemporalAccess {
   db: Database;
 }
 
-/** A request that is answered with the record of an object. */
-export interface RecordRequest<View> {
+/** A request that is answered with the record of an object. `request_id`: it writes something new. */
+interface RecordRequest<View> extends Pick<AwaitedRequest, 'request_id'> {
   /** The object as errors name it, for example `Order 0190…`. */
   subject: string;
   /** Reads the object from the record; `undefined` when it does not exist. */
@@ -39,7 +41,7 @@ export interface RecordRequest<View> {
 }
 
 /** A request that is answered with an order. */
-export interface OrderRequest {
+export interface OrderRequest extends Pick<AwaitedRequest, 'request_id'> {
   order_id: string;
   deadline_at: number;
   may_run_late?: boolean;
@@ -47,37 +49,58 @@ export interface OrderRequest {
 
 /**
  * Makes a call to Temporal within the deadline, again while its outcome is unknown, then reads the object. Throws the
- * workflow's refusal as a ServiceError; without an object, ServiceUnavailable when the outcome stayed unknown, NotFound
- * otherwise.
+ * workflow's refusal as a ServiceError; without an object, ServiceUnavailable or OutcomeUnknown when the outcome stayed
+ * unknown, NotFound otherwise.
  */
 export async function callThenRead<View>(
-  client: Client,
-  { subject, read, deadline_at, may_run_late = false }: RecordRequest<View>,
+  { client, db }: TemporalAccess,
+  request: RecordRequest<View>,
   call: () => Promise<void>,
 ): Promise<View> {
+  const { subject, read, deadline_at } = request;
   let unknown = false;
   try {
     await client.withDeadline(deadline_at, () => sendUntil(deadline_at, call));
   } catch (error) {
     if (!isOutcomeUnknown(error) && !(error instanceof StillUnknown)) {
-      throw explained(refusalOf(error, subject), may_run_late);
+      const refusal = refusalOf(error, subject);
+      if (isServiceUnavailable(refusal)) return await withdrawOrRead(db, request, refusal);
+      throw refusal;
     }
     unknown = true;
   }
   // The call may have moved money: a database that is busy for a moment must not hide that.
   const view = await retryUntil(deadline_at, isUnavailable, read);
   if (view !== undefined) return view;
-  throw unknown ? explained(unavailable(), may_run_late) : new ServiceError('NotFound', `${subject} does not exist.`);
+  if (!unknown) throw new ServiceError('NotFound', `${subject} does not exist.`);
+  return await withdrawOrRead(db, request, unavailable());
+}
+
+/**
+ * Ends a request that nothing is recorded of, so far: a worker may be writing it at this moment. One without an
+ * Idempotency-Key is withdrawn before `refusal` says that nothing was stored. Where it cannot be withdrawn, returns what
+ * is recorded by now, or throws OutcomeUnknown.
+ */
+async function withdrawOrRead<View>(
+  db: Database,
+  { request_id, may_run_late, read }: RecordRequest<View>,
+  refusal: ServiceError,
+): Promise<View> {
+  if (may_run_late) throw keyMayBeSentAgain();
+  if (request_id === undefined || (await withdrawRequest(db, request_id))) throw refusal;
+  const view = await read();
+  if (view === undefined) throw new OutcomeUnknown();
+  return view;
 }
 
 /** Like callThenRead, for an order. */
 export async function callThenReadOrder(
-  { client, db }: TemporalAccess,
+  temporal: TemporalAccess,
   { order_id, ...request }: OrderRequest,
   call: () => Promise<void>,
 ): Promise<OrderView> {
-  const read = () => findOrderView(db, order_id);
-  return await callThenRead(client, { ...request, subject: `Order ${order_id}`, read }, call);
+  const read = () => findOrderView(temporal.db, order_id);
+  return await callThenRead(temporal, { ...request, subject: `Order ${order_id}`, read }, call);
 }
 
 /**
@@ -100,12 +123,15 @@ export async function updateOrRestart<Input, Started extends Workflow>(
   }
 }
 
-/** Makes a call within the deadline, once. Throws ServiceUnavailable when its outcome is unknown. */
+/** Makes a call that is safe to repeat within the deadline, once. Throws ServiceUnavailable when its outcome is unknown. */
 export async function callOnce(client: Client, deadline_at: number, call: () => Promise<void>): Promise<void> {
   try {
     await client.withDeadline(deadline_at, call);
   } catch (error) {
-    throw isOutcomeUnknown(error) || isRefusedByTemporal(error) ? unavailable() : error;
+    if (isRefusedByTemporal(error)) throw unavailable();
+    throw isOutcomeUnknown(error)
+      ? new ServiceError('ServiceUnavailable', 'The service could not answer in time.')
+      : error;
   }
 }
 
@@ -122,7 +148,7 @@ export async function retryUnderNewUpdateId<Result>(
   try {
     return await send(update_id);
   } catch (error) {
-    if (!(error instanceof ServiceError && error.error === 'ServiceUnavailable')) throw error;
+    if (!isServiceUnavailable(error)) throw error;
     return await send(`${update_id}:${instant}`);
   }
 }
@@ -230,14 +256,16 @@ export function unavailable(): ServiceError {
   return new ServiceError('ServiceUnavailable', 'The service could not answer in time; nothing was stored or charged.');
 }
 
-/** The answer to a request that may run late must not say that nothing was stored. */
-function explained(error: unknown, may_run_late: boolean): unknown {
-  if (!may_run_late || !(error instanceof ServiceError && error.error === 'ServiceUnavailable')) return error;
+/** ServiceUnavailable, to a request that may be carried out later, as it has an Idempotency-Key. */
+export function keyMayBeSentAgain(): ServiceError {
   return new ServiceError(
     'ServiceUnavailable',
     'The service could not answer in time; sent again with its Idempotency-Key, the request is answered and done once.',
   );
 }
+
+const isServiceUnavailable = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && error.error === 'ServiceUnavailable';
 
 /**
  * A workflow's refusal as the ServiceError it threw; any other error as it is. So is a ServerError of a workflow, whose

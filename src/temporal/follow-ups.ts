@@ -227,8 +227,9 @@ function reversalOf(
   };
 }
 
-const requestOf = ({ id, not_after }: FollowUpInput, deadline_at: number): OrderRequest => ({
+const requestOf = ({ id, not_after, request_id }: FollowUpInput, deadline_at: number): OrderRequest => ({
   order_id: id,
+  request_id,
   deadline_at,
   may_run_late: not_after === undefined,
 });

@@ -2,10 +2,12 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { UpdateDefinition } from '@temporalio/common';
 import { findOrderView, type OrderView } from '../db/order-view';
 import { formatAmount } from '../domain/currency';
+import { isEnding } from '../domain/order';
 import { ORDER_MOVES, isFinal } from '../domain/transitions';
 import { ServiceError } from '../errors';
 import {
   CREATE_UPDATE_ID,
+  createUpdateId,
   ORDER_STATUS,
   ORDER_WORKFLOW,
   PROJECT_ID,
@@ -33,7 +35,6 @@ import {
   isRefusedByTemporal,
   retryUnderNewUpdateId,
   signalOrStart,
-  unavailable,
   unlessClosed,
   updateOrRestart,
   type TemporalAccess,
@@ -78,18 +79,18 @@ export class Orders {
 
   /** Creates an order. A repeat joins the creation under way, or gets its result. */
   async create(input: CreateOrderInput, deadline_at: number): Promise<OrderView> {
+    const { request_id } = input;
     const order_id = input.order.id;
     // Only a request with an Idempotency-Key may still run after its sender got a 503.
     const may_run_late = input.not_after === undefined;
     const create = (update_id: string) =>
-      callThenReadOrder(this.temporal, { order_id, deadline_at, may_run_late }, async () => {
+      callThenReadOrder(this.temporal, { order_id, deadline_at, may_run_late, request_id }, async () => {
         try {
           await this.startOrJoin(input, update_id, 'REJECT_DUPLICATE');
         } catch (error) {
           if (!isWorkflowClosed(error)) throw error;
           const order = await findOrderView(this.temporal.db, order_id);
           if (order !== undefined && (isFinal(ORDER_MOVES, order.status) || !may_run_late)) return;
-          if (!may_run_late) throw unavailable();
           // The first workflow ended without writing the order, or without finishing it. A second one uses the same ids
           // for rows and charges, and goes on from what exists.
           await this.startOrJoin(input, update_id, 'ALLOW_DUPLICATE');
@@ -97,7 +98,7 @@ export class Orders {
       });
     return may_run_late
       ? await retryUnderNewUpdateId(CREATE_UPDATE_ID, deadline_at, create)
-      : await create(CREATE_UPDATE_ID);
+      : await create(createUpdateId(request_id));
   }
 
   /**
@@ -121,15 +122,17 @@ export class Orders {
 
   /** Pays one attempt. A second call for the same attempt is the same payment and gets the same answer. */
   async pay(order_id: string, input: SubmitPaymentInput, deadline_at: number): Promise<OrderView> {
-    const update_id = paymentUpdateId(input.transaction.attempt);
-    const submit = (updateId: string) =>
-      callThenReadOrder(this.temporal, { order_id, deadline_at }, () =>
-        this.update(order_id, submitPayment, { updateId, args: [input] }),
-      );
-    // The workflow starts no attempt twice.
-    return input.not_after === undefined
-      ? await submit(update_id)
-      : await retryUnderNewUpdateId(update_id, input.not_after, submit);
+    const { request_id } = input;
+    return await callThenReadOrder(this.temporal, { order_id, deadline_at, request_id }, async () => {
+      try {
+        await this.update(order_id, submitPayment, { updateId: paymentUpdateId(input), args: [input] });
+      } catch (error) {
+        // The form was sent before: that payment may have ended the order.
+        const order = isWorkflowClosed(error) ? await findOrderView(this.temporal.db, order_id) : undefined;
+        const paid = order?.transactions.find(({ id }) => id === input.transaction.id);
+        if (paid === undefined || isEnding(paid.status)) throw error;
+      }
+    });
   }
 
   /** Cancels an order. Throws CanNotCancelTransaction also when it has ended meanwhile. */

@@ -6,6 +6,7 @@ import { PAYMENT_LINK_MOVES, isFinal } from '../domain/transitions';
 import { ServiceError } from '../errors';
 import {
   CREATE_UPDATE_ID,
+  createUpdateId,
   PAYMENT_LINK_STATUS,
   PAYMENT_LINK_WORKFLOW,
   PROJECT_ID,
@@ -62,7 +63,7 @@ export class PaymentLinks {
 
   /** Creates a link. A repeat joins the creation under way, or gets its result. */
   async create(input: CreatePaymentLinkInput, deadline_at: number): Promise<PaymentLinkView> {
-    const { payment_link: link, not_after } = input;
+    const { payment_link: link, not_after, request_id } = input;
     // Only a request with an Idempotency-Key may still run after its sender got a 503.
     const may_run_late = not_after === undefined;
     const amount = formatAmount(link.amount, link.currency, 'en');
@@ -74,7 +75,7 @@ export class PaymentLinks {
         staticSummary: `Payment link, ${amount}, ${link.merchant_order_id}`,
       });
     const create = (updateId: string) =>
-      callThenRead(this.temporal.client, { ...this.request(link.id, deadline_at), may_run_late }, async () => {
+      callThenRead(this.temporal, { ...this.request(link.id, deadline_at), may_run_late, request_id }, async () => {
         await this.temporal.client.workflow.executeUpdateWithStart(createPaymentLink, {
           startWorkflowOperation: startWorkflowOperation(),
           updateId,
@@ -83,7 +84,7 @@ export class PaymentLinks {
       });
     return may_run_late
       ? await retryUnderNewUpdateId(CREATE_UPDATE_ID, deadline_at, create)
-      : await create(CREATE_UPDATE_ID);
+      : await create(createUpdateId(request_id));
   }
 
   /**
@@ -91,13 +92,10 @@ export class PaymentLinks {
    * TransactionAlreadyStarted while the link takes no attempt.
    */
   async pay(payment_link_id: string, input: PayThroughLinkInput): Promise<PaymentLinkView> {
-    const { order, deadline_at, not_after = deadline_at } = input;
-    const submit = (updateId: string) =>
-      callThenRead(this.temporal.client, this.request(payment_link_id, deadline_at), () =>
-        this.update(payment_link_id, payThroughLink, { updateId, args: [input] }),
-      );
-    // The link's record takes no attempt twice.
-    return await retryUnderNewUpdateId(linkPaymentUpdateId(order.id), not_after, submit);
+    const { deadline_at, request_id } = input;
+    return await callThenRead(this.temporal, { ...this.request(payment_link_id, deadline_at), request_id }, () =>
+      this.update(payment_link_id, payThroughLink, { updateId: linkPaymentUpdateId(input), args: [input] }),
+    );
   }
 
   /**
@@ -110,7 +108,7 @@ export class PaymentLinks {
     deadline_at: number,
   ): Promise<PaymentLinkView> {
     let closed = false;
-    const link = await callThenRead(this.temporal.client, this.request(payment_link_id, deadline_at), async () => {
+    const link = await callThenRead(this.temporal, this.request(payment_link_id, deadline_at), async () => {
       try {
         await this.update(payment_link_id, endPaymentLink, { args: [options] });
       } catch (error) {

@@ -47,9 +47,8 @@ export class SandboxClocks {
     input: MoveClockInput,
     deadline_at: number,
   ): Promise<PaymentLinkView> {
-    const { client, db } = this.temporal;
-    const read = () => findPaymentLinkView(db, link.id);
-    return await callThenRead(client, { subject: `Payment link ${link.id}`, read, deadline_at }, () =>
+    const read = () => findPaymentLinkView(this.temporal.db, link.id);
+    return await callThenRead(this.temporal, { subject: `Payment link ${link.id}`, read, deadline_at }, () =>
       this.move(link, input),
     );
   }

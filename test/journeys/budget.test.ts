@@ -127,10 +127,10 @@ describe('statements', () => {
     expect(await counted(() => createAnOrder(world, { card_number: CARDS.do_not_honor.number }))).toBe(2);
   });
 
-  test('a payment on the page: one for the attempt, one for its outcome', async () => {
+  test('a payment on the page: one for the attempt, one for its outcome, one for the answer', async () => {
     const order = await createAnOrder(world);
-    expect(await counted(() => order.pay(CARDS.do_not_honor.number, 1))).toBe(2);
-    expect(await counted(() => order.pay(CARDS.approved.number, 2))).toBe(2);
+    expect(await counted(() => order.pay(CARDS.do_not_honor.number, 1))).toBe(3);
+    expect(await counted(() => order.pay(CARDS.approved.number, 2))).toBe(3);
   });
 
   test('a refund: 16, of them two SQL transactions that hold the payment', async () => {

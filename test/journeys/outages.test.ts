@@ -22,7 +22,7 @@ import { startReceiver, type Receiver } from '../support/receiver';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/until';
 import { testEveryError } from './errors';
-import { controlSimulator, makeDue } from './requests';
+import { controlSimulator, makeDue, outcomeOf, refund, untilOrder } from './requests';
 
 /**
  * A dependency of the stack is unavailable while a customer's money moves. Each test says what the client was answered,
@@ -69,16 +69,17 @@ class Sale {
   readonly key = newIdempotencyKey();
   private constructor(
     private readonly transaction: Awaited<ReturnType<Merchant['cardTransaction']>>,
+    private readonly fields: { description?: string },
     private readonly merchant_order_id = `sale-${newIdempotencyKey()}`,
   ) {}
 
-  static async prepare(): Promise<Sale> {
-    return new Sale(await merchant.cardTransaction('approved'));
+  static async prepare(fields: { description?: string } = {}): Promise<Sale> {
+    return new Sale(await merchant.cardTransaction('approved'), fields);
   }
 
   private request(amount = 1_250) {
-    const { merchant_order_id, transaction } = this;
-    return { currency: 'EUR', amount, merchant_order_id, transactions: [transaction] };
+    const { merchant_order_id, transaction, fields } = this;
+    return { currency: 'EUR', amount, merchant_order_id, ...fields, transactions: [transaction] };
   }
 
   private call(amount?: number) {
@@ -111,14 +112,14 @@ class Sale {
     return { answer };
   }
 
-  /** The status that is committed in the record. */
-  async committedStatus(): Promise<string | undefined> {
-    const [row] = await queryRows<{ status: string }>(
+  /** The order as it is committed in the record; `undefined` when it is not. */
+  async committed(): Promise<{ id: string; status: string } | undefined> {
+    const [row] = await queryRows<{ id: string; status: string }>(
       record,
-      'select status from orders where merchant_order_id = :merchant_order_id',
+      'select id, status from orders where merchant_order_id = :merchant_order_id',
       { merchant_order_id: this.merchant_order_id },
     );
-    return row?.status;
+    return row;
   }
 }
 
@@ -184,7 +185,7 @@ test('the api is killed after the commit and before its answer: the repeat gets 
   // Before the api sends the answer it writes it under the key, and waits for this lock.
   const holder = await record.transaction();
   await holder.raw('select 1 from idempotency_keys where key = ? for update', [sale.key]);
-  await until('the payment is committed', async () => (await sale.committedStatus()) === 'completed');
+  await until('the payment is committed', async () => (await sale.committed())?.status === 'completed');
   await own.kill('api');
   await holder.rollback();
   await expect(answer).rejects.toThrow('fetch failed');
@@ -325,6 +326,62 @@ describe('no worker', () => {
     const { status, body } = await sale.sendUntilAnswered();
     expect([status, statusesOf(body)]).toEqual([200, 'completed: accepted']);
     await expectPaidOnce(body.id!);
+  });
+});
+
+/** A COMMIT hangs beyond the deadline of the API and the time limit of the worker's statement. Seconds. */
+const COMMIT_SECONDS = 10;
+const HANGS = 'The COMMIT of this order hangs.';
+
+describe('rules 10.5, 10.8: a 503 says that nothing was stored only where that stays true', () => {
+  const promised = ({ status, headers, body }: Answer<{ error: Refusal }>) => [
+    status,
+    headers.get('retry-after'),
+    /nothing was stored/.test(body.error.value),
+  ];
+
+  // As when the disk or a standby is away: the statements have passed, and statement_timeout does not end the COMMIT.
+  beforeAll(async () => {
+    await record.raw(`
+      create function hang() returns trigger language plpgsql as
+        $$ begin perform pg_sleep(${COMMIT_SECONDS}); return null; end $$;
+      create constraint trigger hang after insert on orders deferrable initially deferred
+        for each row when (new.description = '${HANGS}') execute function hang();`);
+  });
+
+  test('the COMMIT of a refund hangs: 503 without the promise, and the merchant who looks finds one refund', async () => {
+    const order = await merchant.paidOrder('approved', { amount: 10_000 });
+    const answer = await refund(merchant, order, { amount: 4_000, description: HANGS });
+    expect(promised(answer)).toEqual([503, null, false]);
+    const { refunded_amount } = await untilOrder(merchant, order, 'is refunded', (one) => 'refunded_amount' in one);
+    expect(refunded_amount).toBe(4_000);
+  });
+
+  test('the COMMIT of a sale hangs: 503 without the promise, charged once when it ends', async () => {
+    const sale = await Sale.prepare({ description: HANGS });
+    const answer = await sale.sendWithoutKey();
+    expect(promised(answer)).toEqual([503, null, false]);
+    const { id } = await until('the order is committed', async () => (await sale.committed()) ?? false);
+    await expectPaidOnce(id);
+  });
+
+  test('the payment is locked beyond the deadline: 503 with the promise, and nothing is refunded afterwards', async () => {
+    const order = await merchant.paidOrder('approved', { amount: 10_000 });
+    const holder = await record.transaction();
+    await holder.raw('select 1 from orders where id = ? for update', [order.id]);
+    const answer = await refund(merchant, order, { amount: 4_000 });
+    await holder.rollback();
+    expect(promised(answer)).toEqual([503, '1', true]);
+    const query = `RelatedOrderId = '${order.id}'`;
+    const statuses = async () => {
+      const found: string[] = [];
+      for await (const { status } of temporal.workflow.list({ query })) found.push(status.name);
+      return found;
+    };
+    // Its webhooks have workflows of their own.
+    await until('the workflow of the refund is over', async () => !(await statuses()).includes('RUNNING'), WITHIN_MS);
+    expect((await merchant.getOrder(order.id)).related_orders ?? []).toEqual([]);
+    expect(outcomeOf(await refund(merchant, order, { amount: 4_000 }))).toEqual([200, 'completed']);
   });
 });
 

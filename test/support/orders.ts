@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { findOrderView, type OrderView } from '../../src/db/order-view';
@@ -12,8 +13,6 @@ import {
   firstAnswer,
   captureOrVoid,
   orderWorkflowId,
-  paymentUpdateId,
-  submitPayment,
   type CreateOrderInput,
   type FollowUpInput,
   type CaptureOrVoidInput,
@@ -138,23 +137,20 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
     },
     async pay(card_number, attempt = 1, vault_token) {
       const token = vault_token ?? (await vaultToken(world, card_number));
-      await handle.executeUpdate(submitPayment, {
-        updateId: paymentUpdateId(attempt),
-        args: [
-          {
-            project_id: PROJECT.id,
-            is_test: true,
-            transaction: {
-              id: transactionIdOf(id, attempt),
-              attempt,
-              payment_method: 'credit-card',
-              payment_method_details: { vault_token: token },
-              expiration_period: 'PT30M',
-              period: PERIOD,
-            },
-          },
-        ],
-      });
+      const request = {
+        project_id: PROJECT.id,
+        is_test: true,
+        transaction: {
+          id: transactionIdOf(id, attempt),
+          attempt,
+          payment_method: 'credit-card',
+          payment_method_details: { vault_token: token },
+          expiration_period: 'PT30M',
+          period: PERIOD,
+        },
+        request_id: randomUUID(),
+      };
+      await createWorkflows({ client, db: world.database.db }).orders.pay(id, request, Date.now() + 30_000);
     },
     async cancel() {
       await handle.executeUpdate(cancelOrder, { args: [{ source: 'merchant' }] });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation, type WorkflowHandle } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { findOrderView, type OrderView } from '../../src/db/order-view';
@@ -7,11 +8,10 @@ import {
   PAYMENT_LINK_WORKFLOW,
   TASK_QUEUE,
   createPaymentLink,
-  linkPaymentUpdateId,
-  payThroughLink,
   paymentLinkWorkflowId,
   type PayThroughLinkInput,
 } from '../../workflows/messages';
+import { createWorkflows } from '../../src/temporal/workflows';
 import { PROJECT } from './database';
 import { vaultToken } from './orders';
 import type { WorkflowEnvironment } from './temporal';
@@ -71,34 +71,30 @@ export async function createALink(
     async pay(card_number, view_id = uuidv7(), over = {}) {
       const order_id = linkOrderId(id, view_id);
       const vault_token = await vaultToken(world, card_number);
-      await handle.executeUpdate(payThroughLink, {
-        updateId: linkPaymentUpdateId(order_id),
-        args: [
-          {
-            order: {
-              id: order_id,
-              project_id: PROJECT.id,
-              merchant_order_id: 'L-1',
-              currency: 'EUR',
-              amount: 500,
-              expiration_period: 'PT30M',
-              attempts_max: 1,
-              charged_by: 'token',
-            },
-            period: 30 * 60_000,
-            is_test: true,
-            transaction: {
-              id: transactionId(order_id, 1),
-              attempt: 1,
-              payment_method: 'credit-card',
-              payment_method_details: { vault_token },
-              expiration_period: 'PT30M',
-              period: 30 * 60_000,
-            },
-            deadline_at: Date.now() + 20_000,
-            ...over,
-          },
-        ],
+      await createWorkflows({ client, db: world.database.db }).payment_links.pay(id, {
+        order: {
+          id: order_id,
+          project_id: PROJECT.id,
+          merchant_order_id: 'L-1',
+          currency: 'EUR',
+          amount: 500,
+          expiration_period: 'PT30M',
+          attempts_max: 1,
+          charged_by: 'token',
+        },
+        period: 30 * 60_000,
+        is_test: true,
+        transaction: {
+          id: transactionId(order_id, 1),
+          attempt: 1,
+          payment_method: 'credit-card',
+          payment_method_details: { vault_token },
+          expiration_period: 'PT30M',
+          period: 30 * 60_000,
+        },
+        request_id: randomUUID(),
+        deadline_at: Date.now() + 20_000,
+        ...over,
       });
       return (await findOrderView(world.database.db, order_id))!;
     },

@@ -1,14 +1,10 @@
 import * as workflows from '../../workflows';
 import * as messages from '../../workflows/messages';
 
-const { deliveryWorkflowId, orderWorkflowId, paymentUpdateId } = messages;
+const { deliveryWorkflowId, orderWorkflowId } = messages;
 
-test('ids are derived: the same order, delivery and attempt always have the same', () => {
-  expect([orderWorkflowId('o'), deliveryWorkflowId({ order_id: 'o', n: 2 }), paymentUpdateId(3)]).toEqual([
-    'order:o',
-    'webhook:o:2',
-    'pay:3',
-  ]);
+test('ids are derived: the same order and delivery always have the same', () => {
+  expect([orderWorkflowId('o'), deliveryWorkflowId({ order_id: 'o', n: 2 })]).toEqual(['order:o', 'webhook:o:2']);
 });
 
 test('the names that callers start workflows by are those the worker has', () => {

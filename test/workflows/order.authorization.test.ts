@@ -2,6 +2,7 @@ import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { insertFollowUp, recordFollowUpOutcome } from '../../src/db/follow-ups';
 import { closingOrderId, transactionId } from '../../src/ids';
+import { ServiceError } from '../../src/errors';
 import { orderWorkflowId, processorAnswered, type CreateOrderInput } from '../../workflows/messages';
 import { CARDS, type CardName } from '../support/cards';
 import { Merchant } from '../support/client';
@@ -36,6 +37,7 @@ afterAll(async () => {
 });
 
 const refusalOf = (error: unknown) => {
+  if (error instanceof ServiceError) return error.error;
   const cause =
     error instanceof WorkflowUpdateFailedError
       ? (error.cause as { type?: string; cause?: { type?: string } })
@@ -481,7 +483,7 @@ describe('one second before, exactly at and one second after', () => {
     expect(await statusesOfOrder(paid)).toBe('completed: accepted');
     await sleepUntil(world, await endOf(late));
     await expect(late.pay(CARDS.approved.number, 1, token).catch(refusalOf)).resolves.toMatch(
-      /TransactionAlreadyStarted|WorkflowNotFoundError/,
+      /TransactionAlreadyStarted|Conflict/,
     );
     await sleepUntil(world, (await endOf(late)) + 1_000);
     await until('it has expired', async () => (await statusesOfOrder(late)) === open.replaceAll('new', 'expired'));

@@ -4,6 +4,7 @@ import { beginAttempt } from '../../src/db/insert-order';
 import { moveOrder } from '../../src/db/move-order';
 import { loadOrder } from '../../src/db/order-record';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
+import { ServiceError } from '../../src/errors';
 import { processorAnswered } from '../../workflows/messages';
 import { aTransaction } from '../support/builders';
 import { CARDS } from '../support/cards';
@@ -35,7 +36,11 @@ afterAll(async () => {
 });
 
 const refusalOf = (error: unknown) =>
-  error instanceof WorkflowUpdateFailedError ? (error.cause as { type?: string }).type : String(error);
+  error instanceof ServiceError
+    ? error.error
+    : error instanceof WorkflowUpdateFailedError
+      ? (error.cause as { type?: string }).type
+      : String(error);
 
 /** Lets workflow time pass; what is due meanwhile happens. */
 const pass = (milliseconds: number) => world.env.sleep(milliseconds);
@@ -108,7 +113,19 @@ describe('a payment happens once', () => {
     const order = await createAnOrder(world);
     await expect(order.pay(CARDS.approved.number, 2).catch(refusalOf)).resolves.toBe('TransactionAlreadyStarted');
     expect(await statusesOfOrder(order)).toBe('new:');
-    await order.cancel();
+    await order.pay(CARDS.challenge.number, 1);
+    await expect(order.pay(CARDS.approved.number, 2).catch(refusalOf)).resolves.toBe('TransactionAlreadyStarted');
+    await answerAtIssuer(order, { code: '3333' });
+    await order.handle.signal(processorAnswered);
+    await becomes(order, 'processing: error');
+    // What was refused before is decided anew.
+    await order.pay(CARDS.approved.number, 2);
+    expect(await statusesOfOrder(order)).toBe('completed: error accepted');
+    // The form sent again, after the end of its workflow too.
+    await order.pay(CARDS.approved.number, 2);
+    expect(await order.handle.result()).toBe('completed');
+    await order.pay(CARDS.approved.number, 2);
+    expect(await statusesOfOrder(order)).toBe('completed: error accepted');
   });
 });
 
@@ -163,7 +180,7 @@ describe('expiry by durable timers', () => {
     await sleepUntil(world, await endOf(order));
     // Refused by the handler, or by Temporal as the workflow has ended meanwhile.
     await expect(order.pay(CARDS.approved.number, 1, token).catch(refusalOf)).resolves.toMatch(
-      /TransactionAlreadyStarted|WorkflowNotFoundError/,
+      /TransactionAlreadyStarted|Conflict/,
     );
     expect(await order.handle.result()).toBe('expired');
     expect(await statusesOfOrder(order)).toBe('expired:');

@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { findOrderView, type OrderView } from '../../src/db/order-view';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkReason } from '../../src/domain/payment-link';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
+import { ServiceError } from '../../src/errors';
 import { linkOrderId, transactionId } from '../../src/ids';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import {
@@ -55,6 +56,7 @@ const becomes = (link: TestLink, story: string) =>
 async function refusalOf(attempt: Promise<unknown>): Promise<string | undefined> {
   const [{ status, ...settled }] = await Promise.allSettled([attempt]);
   const error = 'reason' in settled ? (settled.reason as unknown) : undefined;
+  if (error instanceof ServiceError) return error.error;
   if (!(error instanceof WorkflowUpdateFailedError)) throw new Error(`${status}: it was not refused`, { cause: error });
   const cause = error.cause as { type?: string; cause?: { type?: string } };
   return cause.cause?.type ?? cause.type;
@@ -135,6 +137,43 @@ describe('attempts, one after the other', () => {
     await answerIssuer(pending, { code: '0101' });
     await becomes(link, 'completed: completed');
     expect(await link.handle.result()).toBe('completed');
+  });
+
+  test('rules 19.4: who was refused during the 3-D Secure of another payer pays once that has failed', async () => {
+    const link = await createALink(world);
+    const pending = await link.pay(CARDS.challenge.number);
+    const view_id = uuidv7();
+    expect(await refusalOf(link.pay(CARDS.approved.number, view_id))).toBe('TransactionAlreadyStarted');
+    await answerIssuer(pending, { code: '3333' });
+    await becomes(link, 'all_unsuccessful: error');
+    expect(await link.pay(CARDS.approved.number, view_id)).toMatchObject({ status: 'completed' });
+    expect(await link.statuses()).toBe('completed: error completed');
+  });
+
+  test('rules 19.13: who was answered too late pays with the next form of the same browser', async () => {
+    const link = await createALink(world);
+    const view_id = uuidv7();
+    const late = link.pay(CARDS.approved.number, view_id, { not_after: Date.now() - 1 });
+    expect(await refusalOf(late)).toBe('ServiceUnavailable');
+    expect(await link.statuses()).toBe('new:');
+    const not_after = Date.now() + 20_000;
+    expect(await link.pay(CARDS.approved.number, view_id, { not_after })).toMatchObject({ status: 'completed' });
+    expect(await link.statuses()).toBe('completed: completed');
+  });
+
+  test('a second click joins the payment under way, and gets its answer', async () => {
+    const link = await createALink(world);
+    const view_id = uuidv7();
+    let send = () => {};
+    let has_begun = false;
+    beforeCharge = () => new Promise((resolve) => ((send = resolve), (has_begun = true)));
+    const first = link.pay(CARDS.approved.number, view_id);
+    await until('it is being charged', async () => has_begun);
+    const second = link.pay(CARDS.approved.number, view_id);
+    expect(await refusalOf(link.pay(CARDS.approved.number))).toBe('TransactionAlreadyStarted');
+    send();
+    for (const paid of [await first, await second]) expect(paid).toMatchObject({ status: 'completed' });
+    expect(await link.statuses()).toBe('completed: completed');
   });
 
   test('a 3-D Secure that failed ends the attempt, and another may begin', async () => {

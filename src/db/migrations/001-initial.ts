@@ -174,6 +174,15 @@ export async function up(knex: Knex): Promise<void> {
       check ((status is null) = (body is null))
     );
 
+    -- Requests without an Idempotency-Key (rules 10.5): the statement that carries one out claims it, or the API
+    -- withdraws it before it answers that nothing was stored. Deleted after a day.
+    create table request_claims (
+      request_id uuid primary key,
+      is_withdrawn boolean not null,
+      claimed timestamptz not null default clock_timestamp()
+    );
+    create index request_claims_claimed on request_claims using brin (claimed);
+
     -- A reusable address of the hosted page: each attempt to pay makes an order (rules 19).
     create table payment_links (
       id uuid primary key,

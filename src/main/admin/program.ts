@@ -205,7 +205,7 @@ function commandContext(): ManageContext {
     },
     request_id: randomUUID(),
     deadline_at: Date.now() + DEADLINE_MS,
-    not_after: undefined,
+    awaited: {},
     idempotency_key: undefined,
     is_repeat: false,
     versions: undefined,

@@ -1,0 +1,84 @@
+import { setTimeout } from 'node:timers/promises';
+import { isUnavailable, queryRows, toIsoTime, type Database } from './connection';
+
+/**
+ * Requests without an Idempotency-Key (rules 10.5). The statement that writes what such a request asks for claims it by
+ * its id. Before the API answers that nothing was stored, it withdraws the request by the same key: the database lets
+ * only one of the two happen, whatever the clocks show and however long a COMMIT takes.
+ */
+
+/** Whether the request's `not_after` has not passed, by the database's clock as the statement runs. */
+const BEFORE_DEADLINE =
+  '(:not_after::bigint is null or clock_timestamp() <= to_timestamp(:not_after::bigint / 1000.0))';
+
+/**
+ * Two CTEs; the second, `in_time`, has a row while the request may be carried out. One that comes too late withdraws the
+ * request: an earlier try of the same statement may have claimed it and not be committed, which the database waits for.
+ * A request without an id has nothing to claim. `source`: a CTE before them, whose row locks come first, as waiting for
+ * a lock may take long. For the bindings of claimBindings.
+ */
+export function claimRequest(source?: string): string {
+  const from = source === undefined ? '' : `from ${source}`;
+  return `claim as (
+     insert into request_claims (request_id, is_withdrawn)
+     select :request_id::uuid, not ${BEFORE_DEADLINE} ${from} where :request_id::uuid is not null
+     on conflict do nothing returning is_withdrawn
+   ), in_time as (
+     select 1 from claim where not is_withdrawn
+     union all
+     select 1 ${from} where :request_id::uuid is null and ${BEFORE_DEADLINE}
+   )`;
+}
+
+/** The bindings of claimRequest. */
+export const claimBindings = ({
+  request_id,
+  not_after,
+}: {
+  request_id?: string | undefined;
+  not_after?: number | undefined;
+}) => ({ request_id: request_id ?? null, not_after: not_after ?? null });
+
+/** How long withdrawing waits for a statement that has claimed the request and is not committed. Milliseconds. */
+const WAIT_FOR_CLAIM_MS = 800;
+/** How long it waits for any answer of the database: its own COMMIT may take long. Milliseconds. */
+const WITHDRAW_MS = 1_500;
+
+/**
+ * Withdraws a request, so that nothing will ever be stored for it. `false`: it was claimed, a statement that claims it
+ * is not committed, or the database does not answer; then it may be carried out. Repeat-safe.
+ */
+export async function withdrawRequest(db: Database, request_id: string): Promise<boolean> {
+  const withdrawn = insertWithdrawal(db, request_id).catch((error: unknown) => {
+    if (isUnavailable(error)) return false;
+    throw error;
+  });
+  return await Promise.race([withdrawn, setTimeout(WITHDRAW_MS, false, { ref: false })]);
+}
+
+async function insertWithdrawal(db: Database, request_id: string): Promise<boolean> {
+  const found = await queryRows<{ is_withdrawn: boolean }>(
+    db,
+    `with limited as (
+       select set_config('lock_timeout', '${WAIT_FOR_CLAIM_MS}', true)
+     ), withdrawn as (
+       insert into request_claims (request_id, is_withdrawn) select :request_id, true from limited
+       on conflict do nothing returning is_withdrawn
+     )
+     select is_withdrawn from withdrawn
+     union all
+     select is_withdrawn from request_claims where request_id = :request_id`,
+    { request_id },
+  );
+  return found[0]?.is_withdrawn === true;
+}
+
+/** Whether the sender of a request may have been answered already, by this machine's clock. */
+export function isLate(not_after: number | undefined): boolean {
+  return not_after !== undefined && Date.now() > not_after;
+}
+
+/** Deletes claims made before an instant, epoch milliseconds: their requests are too late to be carried out. */
+export async function deleteClaims(db: Database, before: number): Promise<void> {
+  await queryRows(db, 'delete from request_claims where claimed < :before', { before: toIsoTime(before) });
+}

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import { insertFollowUp } from '../../../src/db/follow-ups';
+import { beginAttempt, insertOrder } from '../../../src/db/insert-order';
+import { loadOrder } from '../../../src/db/order-record';
+import { insertPaymentLink, loadPaymentLink } from '../../../src/db/payment-links';
+import { deleteClaims, withdrawRequest } from '../../../src/db/request-claims';
+import { queryRows } from '../../../src/db/connection';
+import type { AwaitedRequest } from '../../../src/domain/awaited-request';
+import { NOW, aStoredOrder, aTransaction, anOrder } from '../../support/builders';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
+import { aFollowUp, anAcceptedPayment } from '../../support/payments';
+import { until } from '../../support/until';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+const times = { created: NOW, expires_at: NOW + 1_000, transaction_expires_at: NOW + 1_000 };
+
+function aLink(awaited: AwaitedRequest = {}, id = uuidv7()) {
+  const link = { id, project_id: PROJECT.id, merchant_order_id: 'L', amount: 500, currency: 'EUR' };
+  return insertPaymentLink(database.db, { ...link, expiration_period: 'P1D' }, { ...times, ...awaited });
+}
+
+/** What a request without an Idempotency-Key writes: prepared, so that it can be written again and again. */
+const WRITES: [title: string, prepare: () => Promise<(awaited: AwaitedRequest) => Promise<unknown>>][] = [
+  [
+    'an order',
+    async () => {
+      const order = anOrder();
+      return (awaited) => insertOrder(database.db, order, aTransaction(order.id), { ...times, ...awaited });
+    },
+  ],
+  [
+    'an attempt of the hosted page',
+    async () => {
+      const { id } = await aStoredOrder(database.db, { transaction: false });
+      const order = await loadOrder(database.db, id);
+      return (awaited) => beginAttempt(database.db, order, aTransaction(id), { ...times, ...awaited });
+    },
+  ],
+  [
+    'an attempt that came with its order',
+    async () => {
+      const order = await aStoredOrder(database.db);
+      return (awaited) => beginAttempt(database.db, order, aTransaction(order.id), { ...times, ...awaited });
+    },
+  ],
+  ...(['refund', 'capture', 'void'] as const).map((kind): (typeof WRITES)[number] => [
+    `a ${kind}`,
+    async () => {
+      const mode = kind === 'refund' ? 'sale' : 'manual';
+      const payment = await anAcceptedPayment(database.db, { mode, amount: 100 });
+      const follow_up = aFollowUp(payment, { kind, amount: 40 });
+      return (awaited) => insertFollowUp(database.db, { ...follow_up, ...awaited });
+    },
+  ]),
+  [
+    'a payment link',
+    async () => {
+      const id = uuidv7();
+      return (awaited) => aLink(awaited, id);
+    },
+  ],
+  [
+    'an attempt of a payment link',
+    async () => {
+      const link = await aLink();
+      const order = anOrder({ attempts_max: 1, charged_by: 'token' });
+      const payment_link = { ...link, clock_offset_ms: 0 };
+      return (awaited) =>
+        insertOrder(database.db, order, aTransaction(order.id), { ...times, payment_link, ...awaited });
+    },
+  ],
+];
+
+/** All that may have been written. */
+const everything = async () => {
+  const [row] = await queryRows<Record<string, number>>(
+    database.db,
+    `select (select count(*) from orders) as orders, (select sum(version) from orders) as versions,
+       (select count(*) from transactions) as transactions, (select count(*) from payment_links) as links,
+       (select sum(version) from payment_links) as link_versions`,
+    {},
+  );
+  return row;
+};
+
+describe.each(WRITES)('rules 10.5: %s, requested without an Idempotency-Key', (_title, prepare) => {
+  const awaited = () => ({ request_id: randomUUID(), not_after: Date.now() + 60_000 });
+
+  test('withdrawn before it is written: refused, whatever the clocks show, and nothing is stored', async () => {
+    const write = await prepare();
+    const request = awaited();
+    const before = await everything();
+    expect(await withdrawRequest(database.db, request.request_id)).toBe(true);
+    expect(await withdrawRequest(database.db, request.request_id)).toBe(true);
+    await expect(write(request)).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+    expect(await everything()).toEqual(before);
+    // Another request is not affected.
+    await write(awaited());
+  });
+
+  test('written before it is withdrawn: it stays, a repeat finds it, and it cannot be withdrawn', async () => {
+    const write = await prepare();
+    const request = awaited();
+    const written = await write(request);
+    expect(await withdrawRequest(database.db, request.request_id)).toBe(false);
+    expect(await write(request)).toEqual(written);
+  });
+
+  test('past not_after it is refused, and stays so', async () => {
+    const write = await prepare();
+    const request = { ...awaited(), not_after: Date.now() - 1 };
+    const before = await everything();
+    await expect(write(request)).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+    expect(await everything()).toEqual(before);
+    expect(await withdrawRequest(database.db, request.request_id)).toBe(true);
+  });
+
+  test('past not_after, while an earlier try is not committed: not refused, as it may have been written', async () => {
+    const write = await prepare();
+    const request = { ...awaited(), not_after: Date.now() - 1 };
+    const holder = await database.db.transaction();
+    await holder('request_claims').insert({ request_id: request.request_id, is_withdrawn: false });
+    const late = write(request).catch((error: unknown) => error);
+    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await until('it waits', async () => (await queryRows(database.db, waiting, {})).length > 0);
+    await holder.rollback();
+    expect(await late).toMatchObject({ error: 'ServiceUnavailable' });
+  });
+});
+
+test('rules 10.5: a request whose claim is not committed cannot be withdrawn, and the answer does not wait for it', async () => {
+  const request_id = randomUUID();
+  const holder = await database.db.transaction();
+  await holder('request_claims').insert({ request_id, is_withdrawn: false });
+  expect(await withdrawRequest(database.db, request_id)).toBe(false);
+  await holder.rollback();
+  expect(await withdrawRequest(database.db, request_id)).toBe(true);
+});
+
+test('rules 19.4: an attempt that was withdrawn leaves its link as it was', async () => {
+  const link = await aLink();
+  const request_id = randomUUID();
+  await withdrawRequest(database.db, request_id);
+  const order = anOrder({ attempts_max: 1, charged_by: 'token' });
+  const payment_link = { ...link, clock_offset_ms: 0 };
+  const attempt = insertOrder(database.db, order, undefined, { ...times, payment_link, request_id });
+  await expect(attempt).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+  expect(await loadPaymentLink(database.db, link.id)).toEqual(link);
+});
+
+test('claims are deleted once they are old', async () => {
+  const request_id = randomUUID();
+  await withdrawRequest(database.db, request_id);
+  const left = async () => (await database.db('request_claims').where({ request_id })).length;
+  await deleteClaims(database.db, Date.now() - 60_000);
+  expect(await left()).toBe(1);
+  await deleteClaims(database.db, Date.now() + 60_000);
+  expect(await left()).toBe(0);
+});
