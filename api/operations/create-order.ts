@@ -5,10 +5,11 @@ import { isAccountFunding, requireFundingInformation, type Receiver } from '../.
 import { ATTEMPTS_MAX } from '../../src/domain/order';
 import { parseDuration } from '../../src/domain/duration';
 import { paymentPeriod } from '../../src/domain/payment-period';
-import { ServiceError, validationError } from '../../src/errors';
+import { ERRORS, ServiceError, validationError } from '../../src/errors';
 import { orderId, transactionId } from '../../src/ids';
+import { keyMayBeSentAgain } from '../../src/temporal/call';
 import type { CreateOrderInput, TransactionInput } from '../../workflows/messages';
-import type { MerchantOperation, Services } from '../merchant';
+import type { MerchantContext, MerchantOperation, Services } from '../merchant';
 import { presentOrder } from '../present';
 import { requireActive, requireProjectAccepts } from '../project-rules';
 
@@ -18,7 +19,8 @@ import { requireActive, requireProjectAccepts } from '../project-rules';
  * FailedToFetchTransactionInformation, GatewayTimeout, ServiceUnavailable; then nothing is stored or charged.
  *
  * With an Idempotency-Key the order's id derives from the key, so that a repeat can only reach the same workflow, row
- * and charge. After a 503 the request may still run; a repeat gets its result.
+ * and charge. After a 503 the request may still run; a repeat joins it and gets its result. A repeat is not checked
+ * again: the first run has passed the checks and may be under way (rules 11.6).
  */
 export const createOrder =
   (services: Services): MerchantOperation<'createOrder'> =>
@@ -27,15 +29,17 @@ export const createOrder =
     const { project } = context.caller;
     const order_id = orderId('order', { idempotency_key, id_namespace: project.id_namespace });
     if (context.is_repeat) {
-      const order = await services.orders.findCreated(order_id, deadline_at);
+      const order = await services.orders.joinCreation(order_id, deadline_at);
       if (order !== undefined) return () => Promise.resolve(presentOrder(order, services.public_url));
+    } else {
+      requireActive(project);
+      requireProjectAccepts(services, project, body);
+      requireFunding(project, body);
     }
-    requireActive(project);
-    requireProjectAccepts(services, project, body);
-    requireFunding(project, body);
     const { transactions, ...fields } = body;
     const [request] = transactions ?? [];
-    const transaction = request && (await transactionOf(services, project, order_id, request));
+    const transaction =
+      request && (await transactionOf(services, project, order_id, request).catch(failedLookUp(context)));
     const charged_by = request?.payment_method_details?.vault_token === undefined ? 'customer' : 'token';
     const expiration_period = body.expiration_period ?? project.expiration_period;
     const input: CreateOrderInput = {
@@ -53,6 +57,14 @@ export const createOrder =
       ...awaited,
     };
     return async () => presentOrder(await services.orders.create(input, deadline_at), services.public_url);
+  };
+
+/** A look-up that failed says nothing of the first run, which may have charged. */
+const failedLookUp =
+  ({ is_repeat }: Pick<MerchantContext, 'is_repeat'>) =>
+  (error: unknown): never => {
+    const failed = error instanceof ServiceError && ERRORS[error.error].status >= 500;
+    throw is_repeat && failed ? keyMayBeSentAgain() : error;
   };
 
 /** Throws when account funding is not enabled, not paid by card, or lacks information (rules 14.3). */

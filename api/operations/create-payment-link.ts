@@ -1,4 +1,3 @@
-import { findPaymentLinkView } from '../../src/db/payment-links';
 import { parseDuration } from '../../src/domain/duration';
 import { orderId } from '../../src/ids';
 import type { MerchantOperation, Services } from '../merchant';
@@ -18,9 +17,11 @@ export const createPaymentLink =
     const { idempotency_key, deadline_at, awaited } = context;
     const { project } = context.caller;
     const id = orderId('paymentlink', { idempotency_key, id_namespace: project.id_namespace });
-    const isMade = context.is_repeat && (await findPaymentLinkView(services.db, id)) !== undefined;
-    if (!isMade) requireActive(project);
-    requireProjectAccepts(services, project, body);
+    // A repeat is not checked again: its first run has passed the checks and may be under way (rules 11.6).
+    if (!context.is_repeat) {
+      requireActive(project);
+      requireProjectAccepts(services, project, body);
+    }
     const expiration_period = body.expiration_period ?? DEFAULT_PERIOD;
     const payment_link = { ...body, id, project_id: project.id, expiration_period };
     const input = { payment_link, period: parseDuration(expiration_period), ...awaited };

@@ -102,22 +102,26 @@ export class Orders {
   }
 
   /**
-   * The order of an earlier creation, once its first answer is known. `undefined` when it is not written yet, or has no
-   * workflow to finish it: it has to be created again.
+   * The order of an earlier creation with the same Idempotency-Key, once its first answer is known: joins the creation
+   * that is under way. `undefined` when none is, and the order does not exist or has no workflow to finish it: it has to
+   * be created again.
    */
-  async findCreated(order_id: string, deadline_at: number): Promise<OrderView | undefined> {
-    if ((await findOrderView(this.temporal.db, order_id)) === undefined) return undefined;
-    let closed = false;
-    const order = await callThenReadOrder(this.temporal, { order_id, deadline_at }, async () => {
+  async joinCreation(order_id: string, deadline_at: number): Promise<OrderView | undefined> {
+    let is_over = false;
+    const request = { order_id, deadline_at, may_run_late: true };
+    const joining = callThenReadOrder(this.temporal, request, async () => {
       try {
         await this.handle(order_id).getUpdateHandle<void>(CREATE_UPDATE_ID).result();
       } catch (error) {
-        // The order is there, so whatever failed was not its creation.
         if (isOutcomeUnknown(error) || isRefusedByTemporal(error)) throw error;
-        closed = true;
+        is_over = true;
       }
     });
-    return closed && !isFinal(ORDER_MOVES, order.status) ? undefined : order;
+    const order = await joining.catch((error: unknown) => {
+      if (is_over && error instanceof ServiceError && error.error === 'NotFound') return undefined;
+      throw error;
+    });
+    return order === undefined || (is_over && !isFinal(ORDER_MOVES, order.status)) ? undefined : order;
   }
 
   /** Pays one attempt. A second call for the same attempt is the same payment and gets the same answer. */

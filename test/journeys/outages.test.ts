@@ -297,6 +297,55 @@ describe('no worker', () => {
     expect((await orders()).filter((id) => !before.includes(id))).toEqual([body.id]);
   });
 
+  describe('rules 11.6: with a key, and before the repeat', () => {
+    /** Changes the demo's test project; the result changes it back. Each returns once the API knows it. */
+    async function change(columns: string): Promise<() => Promise<void>> {
+      const before = await merchant.getProject();
+      const write = async (sql: string, is_changed: boolean) => {
+        await record.raw(`update projects set ${sql} where id = ?`, [before.id]);
+        const isKnown = async () => JSON.stringify(await merchant.getProject()) !== JSON.stringify(before);
+        await until('the API knows it', async () => (await isKnown()) === is_changed);
+      };
+      await write(columns, true);
+      const methods = `payment_methods = '{${before.payment_methods!.join()}}'`;
+      return () => write(`status = 'active', suspended_by = null, ${methods}`, false);
+    }
+    const OBSTACLES: [what: string, begin: () => Promise<() => Promise<void>>][] = [
+      ['its project is suspended', () => change(`status = 'suspended', suspended_by = 'operator'`)],
+      [
+        'its payment method is switched off',
+        () => change(`payment_methods = array_remove(payment_methods, 'credit-card')`),
+      ],
+      [
+        'the vault is away',
+        async () => {
+          const { id: project_id } = await merchant.getProject();
+          await merchant.addFault({ operation: 'vault', project_id, kind: 'outage' });
+          return () => merchant.removeFaults();
+        },
+      ],
+    ];
+
+    test.each(OBSTACLES)('%s: the repeat joins the first run, and gets the order that it charges', async (_, begin) => {
+      const sale = await Sale.prepare();
+      let end = async () => {};
+      try {
+        const repeat = await withoutWorker(async () => {
+          expect((await sale.send()).status).toBe(503);
+          end = await begin();
+          return await sale.send();
+        });
+        expect([repeat.status, repeat.headers.get('retry-after')]).toEqual([503, '1']);
+        expect(repeat.body.error.value).not.toMatch('nothing was stored');
+        const { status, body } = await sale.sendUntilAnswered();
+        expect([status, statusesOf(body)]).toEqual([200, 'completed: accepted']);
+        await expectPaidOnce(body.id!);
+      } finally {
+        await end();
+      }
+    });
+  });
+
   test('an answer that does not tell whether the order is cancelled is not kept: the repeat cancels it', async () => {
     const order = await merchant.createOrder({});
     const idempotencyKey = newIdempotencyKey();
