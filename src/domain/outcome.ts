@@ -48,6 +48,9 @@ const EVENT_RESULT: Partial<Record<ProcessorResult['result'], EventResult>> = {
   error: 'failed',
 };
 
+/** Recorded with every approval that comes without a code: merchants recognize a paid order by it (rules 4.8). */
+const APPROVAL = { response_code: '00', response_code_description: 'Approved' };
+
 /**
  * The status that follows from an outcome of the processor, and what is recorded with it. `now` in epoch milliseconds
  * by the order's clock, which is `clock_offset_ms` ahead of the processor's (rules 23.4).
@@ -58,6 +61,8 @@ export function outcomeOf(
 ): { to: TransactionStatus; details: MoveDetails } {
   if (outcome === 'unknown') return { to: 'processing', details: { source: 'service', now } };
   const { result, response_code, response_code_description, challenge_url, three_ds, occurred } = outcome;
+  const code =
+    result === 'approved' && response_code === undefined ? APPROVAL : { response_code, response_code_description };
   return {
     to: STATUS_AFTER[result],
     details: {
@@ -67,8 +72,7 @@ export function outcomeOf(
       result: EVENT_RESULT[result],
       ...(result === 'declined' && { authorization_iso_response_code: response_code }),
       transaction: {
-        response_code,
-        response_code_description,
+        ...code,
         challenge_url,
         received_3ds_result: three_ds?.result,
         liability_shift: three_ds?.liability_shift,
@@ -159,7 +163,9 @@ export interface ManualOutcome {
 /** The move that an operator's settlement makes, and what is recorded with it. `now` in epoch milliseconds. */
 export function moveForManualOutcome({ outcome, reason }: ManualOutcome, now: number) {
   const details: MoveDetails = { source: 'operator', now, result: outcome, reason };
-  return { to: outcome === 'approved' ? ('accepted' as const) : ('error' as const), details };
+  return outcome === 'approved'
+    ? { to: 'accepted' as const, details: { ...details, transaction: APPROVAL } }
+    : { to: 'error' as const, details };
 }
 
 /**

@@ -60,11 +60,10 @@ describe('settleCharge', () => {
         after: { order_id: input.order_id, order_status: 'completed', status: 'accepted', ...{ outcome, reason } },
       },
     ]);
-    expect((await view(input.order_id)).transactions[0]!.events.map(({ source }) => source)).toEqual([
-      'merchant',
-      'service',
-      'operator',
-    ]);
+    const [transaction] = (await view(input.order_id)).transactions;
+    expect(transaction!.events.map(({ source }) => source)).toEqual(['merchant', 'service', 'operator']);
+    // Rules 4.8: a merchant who looks for the success of a payment finds it.
+    expect(transaction).toMatchObject({ response_code: '00', response_code_description: 'Approved' });
   });
 
   test('an outcome that was recorded meanwhile stays', async () => {
@@ -99,7 +98,9 @@ test('settleFollowUp moves the amount once, and an outcome that was recorded mea
       now: NOW,
     });
   }
-  expect([(await view(one.id)).status, (await view(other.id)).status]).toEqual(['error', 'completed']);
+  const [refused, settled] = [await view(one.id), await view(other.id)];
+  expect([refused.status, settled.status]).toEqual(['error', 'completed']);
+  expect([refused, settled].map(({ transactions }) => transactions[0]!.response_code)).toEqual([null, '00']);
   const by = { actor_kind: 'command_line', actor_id: 'Ada', ...command_line };
   expect(await trailOf(transactionId(other.id, 1))).toMatchObject([{ ...by, after: { order_id: other.id, outcome } }]);
   expect(await trailOf(transactionId(one.id, 1))).toEqual([]);

@@ -74,7 +74,12 @@ test('a charge that is settled as approved: the order is completed, the audit tr
 
   const settled = await merchant.getOrder(order.id);
   expect(statusesOf(settled)).toBe('completed: accepted');
-  const { events = [] } = settled.transactions![0]!;
+  const { events = [], outcomes } = settled.transactions![0]!;
+  expect(outcomes?.processing).toEqual({
+    status: 'accepted',
+    response_code: '00',
+    response_code_description: 'Approved',
+  });
   expect(events.map(({ event, source }) => `${event} ${source}`)).toEqual([
     'new merchant',
     'processing processor',

@@ -39,6 +39,16 @@ describe('what is recorded of an outcome', () => {
     expect(details.transaction).toMatchObject({ response_code: '05', response_code_description: 'Do not honor' });
   });
 
+  test.each([
+    ['approved', '00', 'Approved'],
+    ['refused', undefined, undefined],
+    ['processing', undefined, undefined],
+  ] as const)('rules 4.8: %s without a response code is recorded as %s', (result, response_code, description) => {
+    const without_code = answer(result, { response_code: undefined, response_code_description: undefined });
+    const { details } = outcomeOf(without_code, { now: 1_000, clock_offset_ms: 0 });
+    expect(details.transaction).toMatchObject({ response_code, response_code_description: description });
+  });
+
   test("rules 23.4: the processor's instant is shifted like everything else", () => {
     const { details } = outcomeOf(answer('approved'), { now: 1_000, clock_offset_ms: 24 * 60 * 60_000 });
     expect(details.occurred).toBe('2030-01-16T11:59:59.000Z');
@@ -191,7 +201,7 @@ describe('rules 10.14: an operator settles an outcome', () => {
         result: 'approved',
         reason: 'why',
         now: 100,
-        transaction: { captured_amount: 500 },
+        transaction: { captured_amount: 500, response_code: '00', response_code_description: 'Approved' },
       },
     });
     expect(settle(orderWith('processing'), 'declined', 1_000)?.change).toEqual({
