@@ -55,7 +55,7 @@ type EndedPayment = PaymentId & { project_id: string; clock_offset_ms: number };
 /**
  * The order and project of a transaction that ended although the processor never said that it was not paid: it expired,
  * was cancelled, or was given up or settled by hand while its outcome was unknown. An approval of it comes too late.
- * `undefined` for any other transaction.
+ * `undefined` for any other transaction, and for a card check: an approval of 0 has nothing to give back.
  */
 export async function endedUnpaid(db: Database, transaction_id: string): Promise<EndedPayment | undefined> {
   const [found] = await queryRows<EndedPayment>(
@@ -63,7 +63,7 @@ export async function endedUnpaid(db: Database, transaction_id: string): Promise
     `select t.order_id as original_order_id, t.id as original_transaction_id, o.project_id,
        ${CLOCK_OFFSET} as clock_offset_ms
      from transactions t join orders o on o.id = t.order_id
-     where t.id = :transaction_id and o.kind = 'payment'
+     where t.id = :transaction_id and o.kind = 'payment' and t.amount > 0
        and not exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted')
        and (t.status in ('expired', 'cancelled')
          or t.status = 'error' and exists (

@@ -124,7 +124,8 @@ export function afterMove(order: OrderRecord, move: Move, delivery: number | und
 /**
  * When the processor has to be asked whether it approved what the move of a payment ends unpaid, epoch milliseconds:
  * the customer is at the issuer, or the outcome was never known (rules 10.11), also where an operator settled it by
- * hand. `undefined` where the processor has said no, or was never sent a charge.
+ * hand. `undefined` where the processor has said no, or was never sent a charge, and for a card check, whose approval
+ * moves no money.
  */
 export function lateApprovalPollAt(
   order: OrderRecord,
@@ -136,7 +137,7 @@ export function lateApprovalPollAt(
     (isEnding(transaction?.to) && before?.status === 'pending') ||
     (transaction?.to === 'error' && (source === 'service' || source === 'operator'));
   // A follow-up order has no late approval: what contradicts it needs attention (rules 10.14).
-  return is_possible && order.charged_by !== null ? now + POLL_AFTER_END_MS : undefined;
+  return is_possible && order.charged_by !== null && order.amount > 0 ? now + POLL_AFTER_END_MS : undefined;
 }
 
 /**

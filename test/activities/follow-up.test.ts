@@ -81,6 +81,7 @@ const ledger = async (order_id: string) =>
 async function paid(
   card: CardName = 'approved',
   capture?: { capture_mode: 'manual' | 'delayed'; capture_period: string },
+  amount?: number,
 ): Promise<OrderRecord> {
   const vaulted = await processor.vaultCard({
     project_id: PROJECT.id,
@@ -90,7 +91,7 @@ async function paid(
     security_code: '123',
   });
   const input = aCharge(vaulted.usable ? vaulted.vault_token : '', {
-    order: anOrder({ ...BY_TOKEN, description: 'Two books' }),
+    order: anOrder({ ...BY_TOKEN, description: 'Two books', ...(amount !== undefined && { amount }) }),
   });
   const transaction = {
     ...input.transaction,
@@ -107,8 +108,8 @@ const authorized = (capture_mode: 'manual' | 'delayed' = 'manual', card: CardNam
   paid(card, { capture_mode, capture_period: 'PT1H' });
 
 /** Approved at the processor while the record says cancelled: what a late approval leaves. */
-async function approvedTooLate(): Promise<OrderRecord> {
-  const pending = await paid('challenge');
+async function approvedTooLate(amount?: number): Promise<OrderRecord> {
+  const pending = await paid('challenge', undefined, amount);
   const cancelled = await moveOrder(database.db, pending, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
   await atIssuer(pending.id, '0101');
   return cancelled;
@@ -350,6 +351,19 @@ describe('startReversal', () => {
 describe('the watch for a late approval', () => {
   const isWatched = async (order_id: string) =>
     (await database.db('late_approval_watches').where({ transaction_id: transactionIdOf(order_id, 1) })).length === 1;
+
+  test('is not kept of a card check: an approval of 0 moves no money, so nothing is given back', async () => {
+    const { id: order_id } = await approvedTooLate(0);
+    expect((await merchant.ledger(order_id)).map(({ amount, result }) => `${amount} ${result}`)).toEqual([
+      '0 approved',
+    ]);
+    expect(await isWatched(order_id)).toBe(false);
+    const transaction_id = transactionIdOf(order_id, 1);
+    await activities().startReversal({ transaction_id, now: NOW });
+    const reversal = followUpOf(order_id, 'reversal', { id: reversalOrderId(transaction_id), requested_by: 'service' });
+    expect(await activities().executeFollowUp({ ...reversal, now: NOW })).toEqual({ result: 'nothing' });
+    expect([await isWatched(order_id), calls, (await view(order_id)).follow_ups]).toEqual([false, [], []]);
+  });
 
   test('ends with the reversal', async () => {
     const input = await ready('reversal');

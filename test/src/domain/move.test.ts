@@ -184,6 +184,12 @@ describe('rules 10.11: what a move ends unpaid is polled 15 minutes later, where
     expect(poll_at).toBe(is_polled ? NOW + 15 * 60_000 : undefined);
   });
 
+  test('a card check has nothing to give back', () => {
+    const order = anOrder(['pending'], { status: 'processing', amount: 0 });
+    const move = planMove(order, { ended: 'expired' })!;
+    expect(lateApprovalPollAt(order, move, { source: 'service', now: NOW })).toBeUndefined();
+  });
+
   test('a follow-up order that is settled by hand has no late approval', () => {
     const order = anOrder(['processing'], { status: 'processing', charged_by: null, attempts_max: 1 });
     const move = planMove(order, { transaction_id: 't1', to: 'error' })!;
