@@ -1,5 +1,13 @@
 import type { DeliveryId } from '../domain/delivery';
-import { OPEN_ORDER_STATUSES, PAYMENT_LINK_MOVES, PAYMENT_LINK_STATUSES, isFinal } from '../domain/transitions';
+import { isOpen } from '../domain/order';
+import {
+  OPEN_ORDER_STATUSES,
+  PAYMENT_LINK_MOVES,
+  PAYMENT_LINK_STATUSES,
+  TRANSACTION_MOVES,
+  isFinal,
+  statusesBefore,
+} from '../domain/transitions';
 import type { StartedClock } from '../domain/sandbox-clock';
 import { toIsoTime, queryRows, type Database } from './connection';
 import { RECORDED_FOLLOW_UP, type RecordedFollowUp } from './follow-ups';
@@ -35,6 +43,8 @@ export interface SourceRows {
   attempts: OrderCheck;
   /** Orders whose time for paying is over. */
   expired_orders: OrderCheck;
+  /** Orders of which the open transaction has expired: they expire with it, often long before their own end. */
+  expired_transactions: OrderCheck;
   /** Orders of which the outcome of a charge is unknown. */
   unknown_outcomes: OrderCheck;
   /** Orders that hold reserved money. */
@@ -71,6 +81,8 @@ interface Source {
 
 const list = (statuses: readonly string[]) => `(${statuses.map((status) => `'${status}'`).join(', ')})`;
 const OPEN = list(OPEN_ORDER_STATUSES);
+/** Of a transaction that expires when its time for paying is over; an unknown outcome is waited for instead. */
+const UNPAID = list(statusesBefore(TRANSACTION_MOVES, 'expired').filter(isOpen));
 const OPEN_LINK = list(PAYMENT_LINK_STATUSES.filter((status) => !isFinal(PAYMENT_LINK_MOVES, status)));
 
 /** A move under way, or an object of the clock that waits for something. */
@@ -102,6 +114,13 @@ const SOURCES: { [Name in SourceName]: Source } = {
     ...ORDER,
     from: `orders o where o.kind = 'payment' and o.status in ${OPEN}`,
     at: 'o.expires_at',
+    is_repeated: true,
+  },
+  expired_transactions: {
+    ...ORDER,
+    from: `transactions t join orders o on o.id = t.order_id
+      where t.status in ${UNPAID} and t.original_transaction_id is null and o.status in ${OPEN}`,
+    at: 't.expires_at',
     is_repeated: true,
   },
   unknown_outcomes: {

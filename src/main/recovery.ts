@@ -190,6 +190,7 @@ function handlersOf({
   return {
     attempts: continueOrder,
     expired_orders: continueOrder,
+    expired_transactions: continueOrder,
     unknown_outcomes: continueOrder,
     authorizations: continueOrder,
     capture_windows: continueOrder,

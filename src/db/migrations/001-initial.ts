@@ -495,6 +495,8 @@ export async function up(knex: Knex): Promise<void> {
       where status in ('new', 'processing', 'all_unsuccessful');
     create index orders_follow_ups_open on orders (modified)
       where kind <> 'payment' and status in ('new', 'processing', 'see-transactions');
+    create index transactions_open_expires_at on transactions (expires_at)
+      where status in ('new', 'pending') and original_transaction_id is null;
     create index transactions_processing on transactions (modified) where status = 'processing';
     create index transactions_reserved on transactions (modified)
       where capture_mode is not null and status = 'accepted' and captured_amount + voided_amount < amount;

@@ -67,6 +67,7 @@ async function due<Name extends SourceName>(name: Name, until = LATER, since = 0
 const ORDER_SOURCES = [
   'attempts',
   'expired_orders',
+  'expired_transactions',
   'unknown_outcomes',
   'authorizations',
   'capture_windows',
@@ -208,6 +209,8 @@ describe('orders', () => {
   test.each<[SourceName, () => Promise<OrderRecord>, (order: OrderRecord) => number]>([
     ['unknown_outcomes', () => attempted('processing'), () => NOW],
     ['expired_orders', () => aStoredOrder(database.db, { transaction: false }), ({ expires_at }) => expires_at],
+    ['expired_transactions', () => aStoredOrder(database.db), ({ transactions }) => transactions[0]!.expires_at],
+    ['expired_transactions', () => attempted('pending'), ({ transactions }) => transactions[0]!.expires_at],
     ['capture_windows', () => anAcceptedPayment(database.db, { mode: 'manual' }), () => CAPTURE_END],
   ])('%s are checked from their instant on, in the end every hour', async (source, make, instantOf) => {
     const instant = instantOf(await make());
@@ -354,6 +357,7 @@ describe('pages', () => {
 const INDEXES: Record<SourceName, string> = {
   attempts: 'orders_open',
   expired_orders: 'orders_open_expires_at',
+  expired_transactions: 'transactions_open_expires_at',
   unknown_outcomes: 'transactions_processing',
   authorizations: 'transactions_reserved',
   capture_windows: 'transactions_capture_windows',

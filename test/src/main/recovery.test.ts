@@ -423,6 +423,24 @@ describe('with a Temporal server that has lost its workflows', () => {
     expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
     expect(await queryRows(world.database.db, 'select * from late_approval_watches', {})).toEqual([]);
   });
+
+  test('an order whose workflow was lost at the issuer expires with its attempt, which ends before it', async () => {
+    await recovery.recover(await world.now());
+    const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
+    expect(await statusesOfOrder(order)).toBe('processing: pending');
+    await handleOf(order.id).terminate('lost');
+    const { db } = world.database;
+    const now = await world.now();
+    // Both checks of its last change are over, and its own end is far away.
+    await db('orders')
+      .where({ id: order.id })
+      .update({ modified: new Date(now - 10 * MINUTE) });
+    await db('transactions')
+      .where({ order_id: order.id })
+      .update({ expires_at: new Date(now) });
+    await look();
+    await becomes(order.id, 'expired: expired');
+  });
 });
 
 describe('the calls that it makes to Temporal', () => {
