@@ -10,6 +10,9 @@ export type Lease = {
  * Takes a lease, or renews it, by the database's clock, which it returns in epoch milliseconds; `undefined` while
  * somebody else has the lease. A row and no session lock, as a pooler such as PgBouncer gives each statement another
  * session.
+ *
+ * A lease that ends more than `lasts_ms` from now was written by a clock that was ahead, and counts as ended: otherwise
+ * nobody would take it until the corrected clock has caught up. So all holders of one name use the same `lasts_ms`.
  */
 export async function takeLease(db: Database, lease: Lease): Promise<number | undefined> {
   const [taken] = await queryRows<{ now: string }>(
@@ -18,6 +21,7 @@ export async function takeLease(db: Database, lease: Lease): Promise<number | un
      values (:name, :holder, clock_timestamp() + :lasts_ms * interval '1 millisecond')
      on conflict (name) do update set holder = excluded.holder, expires_at = excluded.expires_at
      where leases.holder = excluded.holder or leases.expires_at <= clock_timestamp()
+       or leases.expires_at > clock_timestamp() + :lasts_ms * interval '1 millisecond'
      returning clock_timestamp() as now`,
     lease,
   );

@@ -82,11 +82,12 @@ export class Recovery {
    */
   async recover(now: number): Promise<void> {
     const { db, log } = this.services;
-    const progress = await findProgress(db);
+    const until = now - MIN_AGE_MS;
+    const progress = await this.progressAt(until);
     const finished: Partial<Record<SourceName, SourceProgress>> = {};
     for (const name of SOURCE_NAMES) {
       const since = progress[name] ?? { checked_until: 0, round_until: null, position: null };
-      const round_until = since.round_until ?? now - MIN_AGE_MS;
+      const round_until = since.round_until ?? until;
       if (round_until <= since.checked_until) continue;
       try {
         if (!(await this.checkAll(name, { ...since, round_until }))) break;
@@ -105,6 +106,25 @@ export class Recovery {
     if (now - this.claims_deleted_at < DELETE_CLAIMS_EVERY_MS) return;
     this.claims_deleted_at = now;
     await deleteClaims(this.services.db, now - CLAIM_MAX_AGE_MS);
+  }
+
+  /**
+   * How far every source was checked, `until` (epoch milliseconds) at most. What lies ahead was saved by a clock of the
+   * database that was ahead, for example before a failover: rows that fall due until the corrected clock has caught up
+   * were not checked. A round up to an instant ahead begins anew, as checking twice is safe.
+   */
+  private async progressAt(until: number): Promise<Partial<Record<SourceName, SourceProgress>>> {
+    const { db } = this.services;
+    const progress = await findProgress(db);
+    const lowered: typeof progress = {};
+    for (const name of SOURCE_NAMES) {
+      const { checked_until = 0, round_until } = progress[name] ?? {};
+      if (Math.max(checked_until, round_until ?? 0) <= until) continue;
+      lowered[name] = { checked_until: Math.min(checked_until, until), round_until: null, position: null };
+    }
+    // Saved before any check: a round that breaks off must not leave it for a later `until`.
+    if (Object.keys(lowered).length > 0) await saveProgress(db, lowered);
+    return { ...progress, ...lowered };
   }
 
   /** Checks all rows of a source that are due. `false`: it had to stop, and saved where. */

@@ -29,6 +29,15 @@ test('one that has expired is anybody’s', async () => {
   expect(await take('b', 'short')).toBeDefined();
 });
 
+test('one that ends later than it can is anybody’s: the clock of the database went back', async () => {
+  await take('a', 'ahead');
+  await database
+    .db('leases')
+    .where({ name: 'ahead' })
+    .update({ expires_at: database.db.raw(`expires_at + interval '1 minute'`) });
+  expect([await take('b', 'ahead'), await take('a', 'ahead')]).toEqual([expect.any(Number), undefined]);
+});
+
 test('one is renewed, also after its time, until another has taken it', async () => {
   const renew = (holder: string) => renewLease(database.db, { name: 'renewed', holder, lasts_ms: HOUR });
   expect(await renew('a')).toBe(false);

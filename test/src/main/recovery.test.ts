@@ -561,6 +561,35 @@ describe('the calls that it makes to Temporal', () => {
     expect(called).toEqual([`start ${orderWorkflowId(one.id)}`]);
   });
 
+  const DAY = 24 * 60 * MINUTE;
+
+  test('a clock that was ahead and is corrected: what falls due from then on is checked', async () => {
+    await aRecovery().recover(NOW + DAY);
+    await aRecovery().recover(NOW);
+    const { id } = await pending();
+    await database.db('webhook_deliveries').delete();
+    await aRecovery().recover(NOW + SETTLED);
+    expect(called).toEqual([`signal ${orderWorkflowId(id)}`]);
+  });
+
+  test('the same in the middle of a round: it begins anew', async () => {
+    const [one, other] = [await pending(), await pending()];
+    await database.db('webhook_deliveries').delete();
+    await database
+      .db('orders')
+      .where({ id: other.id })
+      .update({ modified: new Date(NOW + MINUTE) });
+    const away = aRecovery(temporal({ unavailable: true }));
+    await away.recover(NOW + DAY);
+    await away.stop();
+    called.splice(0);
+    const recovery = aRecovery();
+    await recovery.recover(NOW + SETTLED);
+    expect(called.splice(0)).toEqual([`signal ${orderWorkflowId(one.id)}`]);
+    await recovery.recover(NOW + SETTLED + MINUTE);
+    expect(called).toEqual([`signal ${orderWorkflowId(other.id)}`]);
+  });
+
   test('a payment link that was tried reads its record', async () => {
     const now = new Date(NOW).toISOString();
     const [link] = await queryRows<{ id: string }>(
