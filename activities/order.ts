@@ -1,4 +1,4 @@
-import { insertFollowUp, openFollowUps } from '../src/db/follow-ups';
+import { findFollowUps, insertFollowUp } from '../src/db/follow-ups';
 import { beginAttempt, insertOrder } from '../src/db/insert-order';
 import { moveAsPlanned, moveOrder } from '../src/db/move-order';
 import { findOrder, loadOrder } from '../src/db/order-record';
@@ -97,10 +97,12 @@ export function orderActivities({
     return await moveAsPlanned(db, moved, move);
   }
 
-  /** Starts a workflow for every open capture and void of the payment that has none. Returns the payment order. */
-  async function startOpenFollowUps(original_order_id: string): Promise<OrderRecord> {
-    for (const open of await openFollowUps(db, original_order_id)) await workflows.follow_ups.start(open);
-    return await loadOrder(db, original_order_id);
+  /**
+   * Starts the workflows of captures and voids that this activity wrote. Those of others were started by theirs, or are
+   * recovery's (rules 10.13): a payment may have thousands.
+   */
+  async function startFollowUps(ids: readonly string[]): Promise<void> {
+    for (const written of await findFollowUps(db, ids)) await workflows.follow_ups.start(written);
   }
 
   return withFailures({
@@ -220,27 +222,36 @@ export function orderActivities({
      * domain's refusals.
      */
     async startCaptureOrVoid(input: CaptureOrVoidInput & AtTime): Promise<OrderRecord> {
-      await insertFollowUp(db, { ...input, transaction_id: transactionId(input.id, 1) });
-      return await startOpenFollowUps(input.original_order_id);
+      const written = await insertFollowUp(db, { ...input, transaction_id: transactionId(input.id, 1) });
+      if (!isFinal(ORDER_MOVES, written.status)) await startFollowUps([written.id]);
+      return await loadOrder(db, input.original_order_id);
     },
 
     /** Captures or releases what an authorization still holds at the end of its window. Returns the payment order. */
     async closeCaptureWindow({ order_id, now }: { order_id: string } & AtTime): Promise<OrderRecord> {
       const authorization = openAuthorization(await loadOrder(db, order_id));
-      const closing = authorization && closingOf(authorization, now);
-      if (authorization !== undefined && closing !== undefined) {
-        const id = closingOrderId(authorization.transaction_id, authorization.closings.length + 1);
-        await insertFollowUp(db, {
-          ...closing,
-          id,
-          transaction_id: transactionId(id, 1),
-          original_order_id: order_id,
-          original_transaction_id: authorization.transaction_id,
-          requested_by: 'service',
-          now,
-        });
+      if (authorization !== undefined) {
+        const { transaction_id, closings } = authorization;
+        // A worker may have been killed between writing the last one and starting it.
+        const last = closings.find(({ id }) => id === closingOrderId(transaction_id, closings.length));
+        const ids = last === undefined || isFinal(ORDER_MOVES, last.status) ? [] : [last.id];
+        const closing = closingOf(authorization, now);
+        if (closing !== undefined) {
+          const id = closingOrderId(transaction_id, closings.length + 1);
+          await insertFollowUp(db, {
+            ...closing,
+            id,
+            transaction_id: transactionId(id, 1),
+            original_order_id: order_id,
+            original_transaction_id: transaction_id,
+            requested_by: 'service',
+            now,
+          });
+          ids.push(id);
+        }
+        await startFollowUps(ids);
       }
-      return await startOpenFollowUps(order_id);
+      return await loadOrder(db, order_id);
     },
 
     /**

@@ -211,17 +211,6 @@ export const RECORDED_FOLLOW_UP = {
 };
 const SELECT_FOLLOW_UP = `select ${RECORDED_FOLLOW_UP.columns} from ${RECORDED_FOLLOW_UP.from}`;
 
-/** A payment's captures and voids that are not final, oldest first. */
-export async function openFollowUps(db: Database, original_order_id: string): Promise<RecordedFollowUp[]> {
-  return await queryRows<RecordedFollowUp>(
-    db,
-    `${SELECT_FOLLOW_UP}
-     where f.related_order_id = :original_order_id and f.kind in ('capture', 'void') and f.status = any(:open::text[])
-     order by f.created, f.id`,
-    { original_order_id, open: OPEN_ORDER_STATUSES },
-  );
-}
-
 /** The follow-up orders of these ids. */
 export async function findFollowUps(db: Database, ids: readonly string[]): Promise<RecordedFollowUp[]> {
   return await queryRows<RecordedFollowUp>(

@@ -228,6 +228,8 @@ describe('executeFollowUp', () => {
 });
 
 describe('startCaptureOrVoid', () => {
+  type CaptureInput = Parameters<ReturnType<typeof activities>['startCaptureOrVoid']>[0];
+
   test('sets the money aside and starts the workflow, once and again', async () => {
     const { id: order_id } = await authorized();
     const input = { ...followUpOf(order_id, 'capture', { amount: 300 }), kind: 'capture' as const, now: NOW };
@@ -239,17 +241,21 @@ describe('startCaptureOrVoid', () => {
     expect(await ledger(order_id)).toEqual(['authorize 500 approved 1']);
   });
 
-  test('killed before the workflow was started: the next capture starts it too', async () => {
+  test('killed before the workflow was started: the repeat starts it, and another capture only its own', async () => {
     const { id: order_id } = await authorized();
-    const inputs = [100, 200].map((amount) => ({
+    const [one, other] = [100, 200].map((amount) => ({
       ...followUpOf(order_id, 'capture', { amount }),
       kind: 'capture' as const,
       now: NOW,
-    }));
-    await expect(activities({}, client(new Error('killed'))).startCaptureOrVoid(inputs[0]!)).rejects.toThrow('killed');
+    })) as [CaptureInput, CaptureInput];
+    await expect(activities({}, client(new Error('killed'))).startCaptureOrVoid(one)).rejects.toThrow('killed');
     calls.splice(0);
-    await activities().startCaptureOrVoid(inputs[1]!);
-    expect(calls).toEqual(inputs.map((input) => `start ${orderWorkflowId(input.id)}`));
+    for (const input of [other, one]) await activities().startCaptureOrVoid(input);
+    expect(calls.splice(0)).toEqual([other, one].map(({ id }) => `start ${orderWorkflowId(id)}`));
+    await carriedOut(one);
+    calls.splice(0);
+    await activities().startCaptureOrVoid(one);
+    expect(calls).toEqual([]);
   });
 
   test('a refusal sets nothing aside and starts nothing', async () => {
@@ -312,6 +318,24 @@ describe('closeCaptureWindow', () => {
     const closings = (await view(order_id)).follow_ups.filter(({ id }) => id !== voided.id);
     const amounts = await Promise.all(closings.map(async ({ id, kind }) => `${kind} ${(await view(id)).amount}`));
     expect(amounts).toEqual(expected);
+  });
+
+  test('it starts what it wrote, also when it was killed before that, and no other open capture', async () => {
+    const { id: order_id } = await authorized();
+    for (const amount of [10, 20, 30]) {
+      const input = followUpOf(order_id, 'capture', { amount });
+      await activities().startCaptureOrVoid({ ...input, kind: 'capture', now: NOW });
+    }
+    calls.splice(0);
+    const close = (by = activities()) => by.closeCaptureWindow({ order_id, now: END });
+    await expect(close(activities({}, client(new Error('killed'))))).rejects.toThrow('killed');
+    await close();
+    const id = closingOrderId(transactionIdOf(order_id, 1), 1);
+    expect(calls).toEqual(Array(2).fill(`start ${orderWorkflowId(id)}`));
+    await carriedOut({ ...followUpOf(order_id, 'void', { id, requested_by: 'service' }), now: END });
+    calls.splice(0);
+    await close();
+    expect(calls).toEqual([]);
   });
 
   test('before the end nothing is done', async () => {

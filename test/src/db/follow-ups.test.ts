@@ -1,4 +1,4 @@
-import { insertFollowUp, openFollowUps } from '../../../src/db/follow-ups';
+import { insertFollowUp } from '../../../src/db/follow-ups';
 import { moveOrder } from '../../../src/db/move-order';
 import { findOrder, loadOrder } from '../../../src/db/order-record';
 import { findOrderView, type TransactionView } from '../../../src/db/order-view';
@@ -308,25 +308,6 @@ test.each(['expired', 'cancelled'] as const)(
     });
   },
 );
-
-test('openFollowUps: the captures and voids of a payment that are not final, oldest first', async () => {
-  const [payment, other] = [await accepted('manual'), await accepted('manual')];
-  await settled(payment, { kind: 'capture', amount: 10 });
-  await settled(payment, { kind: 'void', amount: 10 }, 'refused');
-  await request(payment, { kind: 'refund', amount: 5 });
-  await request(other, { kind: 'capture' });
-  const capture = await request(payment, { kind: 'capture', amount: 20, now: NOW + 2 });
-  const release = await settled(
-    payment,
-    { kind: 'void', amount: 30, now: NOW + 1, requested_by: 'service' },
-    'processing',
-  );
-  const shared = { project_id: PROJECT.id, clock_offset_ms: 0, ...paymentOf(payment) };
-  expect(await openFollowUps(database.db, payment.id)).toEqual([
-    { ...shared, id: release.id, kind: 'void', requested_by: 'service', amount: 30 },
-    { ...shared, id: capture.id, kind: 'capture', requested_by: 'merchant', amount: 20 },
-  ]);
-});
 
 describe('the schema enforces its rules without the code', () => {
   test.each<[title: string, mode: PaymentMode, changes: string]>([
