@@ -56,7 +56,8 @@ const FIND_ORDER = `
              'capture_pending_amount', t.capture_pending_amount, 'void_pending_amount', t.void_pending_amount,
              'freed', ${FREED_AMOUNT})
            order by t.attempt) from transactions t where t.order_id = o.id) as transactions,
-   (select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id)
+   (select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status, 'amount', f.amount)
+           order by f.created, f.id)
     from orders f
     where f.related_order_id = o.id and f.kind in ('capture', 'void') and f.requested_by = 'service') as closings,
    array(select d.n from webhook_deliveries d

@@ -38,8 +38,8 @@ export function openAuthorization(order: OrderRecord): Authorization | undefined
 
 /**
  * The capture or void of the money left at the end of the window, in minor units: a delayed authorization is
- * captured once; everything else is released, including what a later refusal frees. After a refused release it does not
- * try again. `undefined`: nothing to do now. `now` in epoch milliseconds.
+ * captured once; everything else is released, including what a later refusal frees. What the processor refused to
+ * release stays reserved and is not requested again. `undefined`: nothing to do now. `now` in epoch milliseconds.
  */
 export function closingOf(
   { capture_mode, capture_ends_at, reserved, freed, closings }: Authorization,
@@ -49,9 +49,15 @@ export function closingOf(
   if (capture_mode === 'delayed' && closings.length === 0 && reserved > freed) {
     return { kind: 'capture', amount: reserved - freed };
   }
-  return closings.some(({ kind, status }) => kind === 'void' && status === 'error')
-    ? undefined
-    : { kind: 'void', amount: reserved };
+  const amount = reserved - refusedAmount(closings);
+  return amount > 0 ? { kind: 'void', amount } : undefined;
+}
+
+/** What the processor refused to release, in minor units. */
+function refusedAmount(closings: readonly Closing[]): number {
+  return closings
+    .filter(({ kind, status }) => kind === 'void' && status === 'error')
+    .reduce((sum, { amount }) => sum + amount, 0);
 }
 
 /**

@@ -36,6 +36,8 @@ export interface Closing {
   id: string;
   kind: 'capture' | 'void';
   status: OrderStatus;
+  /** Minor units. */
+  amount: number;
 }
 
 /** An order as decisions need it: what activities load, workflows hold and moves are planned from. */

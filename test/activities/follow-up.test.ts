@@ -338,6 +338,53 @@ describe('closeCaptureWindow', () => {
     expect(calls).toEqual([]);
   });
 
+  test('what a refusal frees after a refused release is released, and the refused amount is not requested again', async () => {
+    const { id: order_id } = await authorized();
+    const captured = { ...followUpOf(order_id, 'capture', { amount: 300 }), kind: 'capture' as const, now: NOW };
+    await activities().startCaptureOrVoid(captured);
+    const unanswered = await carriedOut(captured, deaf());
+    const refused = (operation: 'capture' | 'void', amount: number) =>
+      ({
+        operation,
+        result: 'refused',
+        idempotency_key: 'k',
+        order_id,
+        transaction_id: transactionIdOf(order_id, 1),
+        amount,
+        currency: 'EUR',
+        occurred: new Date(NOW).toISOString(),
+      }) as const;
+    /** Closes the window; the order of the release, once the processor has refused it. */
+    const refusedRelease = async (n: number, amount: number) => {
+      await activities().closeCaptureWindow({ order_id, now: END + n });
+      const release = followUpOf(order_id, 'void', {
+        id: closingOrderId(transactionIdOf(order_id, 1), n),
+        requested_by: 'service',
+      });
+      const refuses = activities({ execute: () => Promise.resolve(refused('void', amount)) });
+      return await carriedOut({ ...release, now: END + n }, refuses);
+    };
+    const attention = "the processor refused the void: the customer's money is still held";
+    expect(await refusedRelease(1, 200)).toMatchObject({ status: 'error', amount: 200, attention });
+    // The capture is unanswered: only what is refused is reserved.
+    await activities().closeCaptureWindow({ order_id, now: END + 2 });
+    await activities({ findOperation: () => Promise.resolve(refused('capture', 300)) }).pollFollowUp({
+      ...captured,
+      order: unanswered,
+      now: END + 2,
+      poll_at: END + MINUTE,
+    });
+    expect(await refusedRelease(2, 300)).toMatchObject({ status: 'error', amount: 300, attention });
+    await activities().closeCaptureWindow({ order_id, now: END + 3 });
+    const { transactions, follow_ups } = await view(order_id);
+    expect(follow_ups.map(({ kind, status }) => `${kind} ${status}`)).toEqual([
+      'capture error',
+      'void error',
+      'void error',
+    ]);
+    expect(transactions[0]).toMatchObject({ status: 'accepted', void_pending_amount: 0, capture_pending_amount: 0 });
+  });
+
   test('before the end nothing is done', async () => {
     const { id: order_id } = await authorized();
     await activities().closeCaptureWindow({ order_id, now: END - 1 });

@@ -168,7 +168,7 @@ export function settleFollowUp(
 
 /**
  * What the service does with what is left once the window is over: a delayed authorization is captured, first and once,
- * less what refusals have freed since; all else is released; a release that was refused is not tried again.
+ * less what refusals have freed since; all else is released, less the releases that were refused.
  */
 export function closeWindow(
   payment: ModelPayment,
@@ -184,7 +184,8 @@ export function closeWindow(
   if (payment.mode === 'delayed' && before.length === 0 && left > freed) {
     return { name, kind: 'capture', amount: left - freed };
   }
-  return before.some((entry) => entry.kind === 'void' && entry.status === 'error')
-    ? undefined
-    : { name, kind: 'void', amount: left };
+  const refused = before
+    .filter(({ kind, status: stands }) => kind === 'void' && stands === 'error')
+    .reduce((sum, { amount }) => sum + amount, 0);
+  return left > refused ? { name, kind: 'void', amount: left - refused } : undefined;
 }

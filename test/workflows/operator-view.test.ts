@@ -79,7 +79,7 @@ describe('an authorization', () => {
 
   test('what the service did at the end of the window has a link', () => {
     const text = inDetail(
-      { ...anOrder('completed', ['expired']), closings: [{ id: 'v', kind: 'void', status: 'completed' }] },
+      { ...anOrder('completed', ['expired']), closings: [{ id: 'v', kind: 'void', status: 'completed', amount: 500 }] },
       'default',
     );
     expect(text).toContain(

@@ -53,13 +53,14 @@ const anAuthorization = (over: Partial<Authorization> = {}): Authorization => ({
   ...over,
 });
 
-/** Closings written as `capture error, void new`. */
+/** Closings written as `capture error, void new 40`; without an amount of the whole authorization. */
 const closings = (text: string): Closing[] =>
   text === ''
     ? []
-    : text
-        .split(', ')
-        .map((one, i) => ({ id: `f${i + 1}`, kind: one.split(' ')[0], status: one.split(' ')[1] }) as Closing);
+    : text.split(', ').map((one, i) => {
+        const [kind, status, amount = '100'] = one.split(' ');
+        return { id: `f${i + 1}`, kind, status, amount: Number(amount) } as Closing;
+      });
 
 describe('what an order holds', () => {
   test.each<[string, OrderRecord, Partial<Authorization> | undefined]>([
@@ -184,8 +185,40 @@ describe('rules 8.2 and 8.8: what the service does at the end of the window', ()
       false,
     ],
     ['a release that is refused is not asked for again', {}, END + 1, 'void error', undefined, true],
+    [
+      'what a later refusal frees is released all the same',
+      { reserved: 100 },
+      END + 1,
+      'void error 60',
+      'void 40',
+      false,
+    ],
+    [
+      'also beside a further release that is not answered',
+      { reserved: 70, unanswered: 30 },
+      END + 1,
+      'void error 60, void processing 30',
+      'void 10',
+      false,
+    ],
+    [
+      'what was released since does not free it again',
+      { reserved: 60 },
+      END + 1,
+      'void error 60, void completed 40',
+      undefined,
+      true,
+    ],
+    ['each refused amount once', { reserved: 100 }, END + 1, 'void error 60, void error 40', undefined, true],
     ['nor after a refused capture', { capture_mode: 'delayed' }, END + 1, 'capture error, void error', undefined, true],
-    ['but what is unanswered is waited for', { reserved: 60, unanswered: 40 }, END + 1, 'void error', undefined, false],
+    [
+      'but what is unanswered is waited for',
+      { reserved: 60, unanswered: 40 },
+      END + 1,
+      'void error 60',
+      undefined,
+      false,
+    ],
     ['all is told: closed', { reserved: 0 }, END + 1, 'void completed', undefined, true],
   ])('%s', (_rule, over, now, done, closing, closed) => {
     const authorization = anAuthorization({ ...over, closings: closings(done) });

@@ -98,7 +98,7 @@ test.each<[what: string, order: Partial<OrderRecord>, now: number, step: Step]>(
     {
       status: 'completed',
       transactions: [attempt('accepted', held(100))],
-      closings: [{ id: 'v', kind: 'void', status: 'error' }],
+      closings: [{ id: 'v', kind: 'void', status: 'error', amount: 100 }],
     },
     WINDOW_END,
     'finish',
