@@ -1,17 +1,26 @@
 import type { Database } from '../src/db/connection';
 import { insertFollowUp, recordFollowUpOutcome } from '../src/db/follow-ups';
-import { endDueWatch, endWatch } from '../src/db/late-approvals';
-import { findOrder } from '../src/db/order-record';
-import { endedUnpaid, findPayment, recordPoll } from '../src/db/transactions';
+import { announceOperation, endAnnouncement } from '../src/db/announced-operations';
+import { endDueWatch, endWatch, findWatch, postponeWatch } from '../src/db/late-approvals';
+import { findOrder, loadOrder } from '../src/db/order-record';
+import { endedUnpaid, findPayment, recordMismatch, recordPoll } from '../src/db/transactions';
+import { setAttention } from '../src/db/update-order';
 import {
   PROCESSOR_INITIATED,
   followUpIdempotencyKey,
   movesReservedMoney,
   type FollowUpKind,
 } from '../src/domain/follow-up';
-import { lastTransaction, withPollAt, type OrderRecord } from '../src/domain/order-record';
-import { isOutcomeMissing, outcomeOf } from '../src/domain/outcome';
-import { chargeIdempotencyKey } from '../src/domain/transaction';
+import { lastTransaction, withPoll, type OrderRecord } from '../src/domain/order-record';
+import { isMismatch, isOutcomeMissing, outcomeOf } from '../src/domain/outcome';
+import {
+  ANNOUNCED_OVERDUE_MS,
+  LATE_APPROVAL_OVERDUE_MS,
+  POLL_LATE_CHALLENGE_MS,
+  chargeIdempotencyKey,
+  expectedCharge,
+} from '../src/domain/transaction';
+import { minorUnitsInWords, mismatchInWords } from '../src/domain/waits';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { transactionId } from '../src/ids';
 import type { OperationOutcome } from '../src/processor/client';
@@ -21,13 +30,19 @@ import { withFailures } from './failure';
 import type { AtTime, Services } from './services';
 
 /**
- * `nothing`: there is nothing to record, as the processor did not approve a late payment, or did no such chargeback.
+ * - `recorded`: `was_final`: its outcome was known before.
+ * - `unanswered`: the processor has to be asked again.
+ * - `at_issuer`: likewise, about a late approval; the customer is still in 3-D Secure there.
+ * - `nothing`: there is nothing to record, as the processor did not approve a late payment, or did no such chargeback.
+ *
+ * `attention`: what an operator has to look at.
  */
 export type FollowUpExecution =
-  { result: 'recorded'; order: OrderRecord } | { result: 'unanswered' | 'nothing'; order?: never };
+  | { result: 'recorded'; order: OrderRecord; was_final?: boolean; attention?: never }
+  | { result: 'unanswered' | 'at_issuer' | 'nothing'; attention?: string | undefined; order?: never };
 
-const UNANSWERED: FollowUpExecution = { result: 'unanswered' };
 const NOTHING: FollowUpExecution = { result: 'nothing' };
+const OVERDUE = 'the processor has given no answer about a late approval for a day';
 
 /**
  * Activities of a follow-up order's workflow. The operation is executed under a key derived from its order, so each is
@@ -68,29 +83,60 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
 
   /** Records the outcome and, once it is final, notifies the payment's workflow. */
   async function recordOutcome(input: FollowUpInput, order: OrderRecord, outcome: OperationOutcome, now: number) {
+    if (isMismatch(outcome)) await recordMismatch(db, lastTransaction(order)!.id, outcome);
     const after = await writeOutcome(db, input, order, outcome, now);
     if (isFinal(ORDER_MOVES, after.status)) await notifyPayment(workflows, input);
     return after;
   }
 
+  /** An operator has to look: at the payment order, as there is no order that records it. */
+  async function needsAttention(original_order_id: string, attention: string): Promise<FollowUpExecution> {
+    await setAttention(db, original_order_id, attention);
+    return { result: 'nothing', attention };
+  }
+
   /**
    * Records a chargeback or a won chargeback. The notification is not trusted: the processor is asked by the key it
-   * named.
+   * named. Its look-up may lag behind its notifications, so an unknown key is asked for again, for hours (rules 10.9).
    */
   async function recordProcessorInitiated(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
-    const found = await processor.findOperation(input.processor_key ?? '');
-    if (isUnanswered(found)) return UNANSWERED;
+    const { id: order_id, kind, processor_key = '', original_order_id, original_transaction_id, now } = input;
+    const found = await processor.findOperation(processor_key, {});
+    if (isMismatch(found) || isUnanswered(found)) return { result: 'unanswered' };
+    if (found === 'not_found') {
+      const announced = {
+        order_id,
+        kind: kind === 'chargeback' ? kind : ('reversal' as const),
+        processor_key,
+        original_order_id,
+        original_transaction_id,
+      };
+      const since = await announceOperation(db, announced, now);
+      if (now - since < ANNOUNCED_OVERDUE_MS) return { result: 'unanswered' };
+      await endAnnouncement(db, order_id);
+      return await needsAttention(original_order_id, `the processor announced a ${kind} that it does not know`);
+    }
     // A known key is not enough: the processor knows the charge's key too.
     const recorded_as: Partial<Record<OperationResult['operation'], FollowUpKind>> = PROCESSOR_INITIATED;
-    const isMeant =
-      found !== 'not_found' &&
-      recorded_as[found.operation] === input.kind &&
-      found.transaction_id === input.original_transaction_id;
-    if (!isMeant || found.result !== 'approved') return NOTHING;
+    const isMeant = recorded_as[found.operation] === kind && found.transaction_id === original_transaction_id;
+    if (!isMeant || found.result !== 'approved') {
+      await endAnnouncement(db, order_id);
+      return NOTHING;
+    }
+    const { currency } = await loadOrder(db, original_order_id);
+    if (found.currency !== currency) {
+      await endAnnouncement(db, order_id);
+      const amount = minorUnitsInWords(found.amount, found.currency);
+      return await needsAttention(
+        original_order_id,
+        `the processor reports a ${kind} of ${amount} of a payment in ${currency}`,
+      );
+    }
     // Recovery finds no such order without an outcome, so both are written or none.
     const order = await db.transaction(async (trx) => {
+      await endAnnouncement(trx, order_id);
       const written = await insert(trx, { ...input, amount: found.amount });
-      return await writeOutcome(trx, input, written, found, input.now);
+      return await writeOutcome(trx, input, written, found, now);
     });
     return { result: 'recorded', order };
   }
@@ -100,16 +146,39 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
    * same. Once it is written, the charge is not asked about again.
    */
   async function reverseLateApproval(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
-    const transaction_id = input.original_transaction_id;
+    const { now, original_transaction_id: transaction_id } = input;
     if ((await findOrder(db, input.id)) !== undefined) return await executeReversal(input);
-    if ((await endedUnpaid(db, transaction_id)) === undefined) return NOTHING;
-    const found = await processor.findOperation(chargeIdempotencyKey(transaction_id));
-    if (isUnanswered(found)) return UNANSWERED;
+    const payment = await endedUnpaid(db, transaction_id, { with_declined: true });
+    if (payment === undefined) return NOTHING;
+    const found = await processor.findOperation(
+      chargeIdempotencyKey(transaction_id),
+      expectedCharge({ ...payment, transaction_id }),
+    );
+    if (isMismatch(found)) {
+      await endWatch(db, transaction_id);
+      return await needsAttention(input.original_order_id, `ended unpaid, but ${mismatchInWords(found, payment)}`);
+    }
+    const is_at_issuer = typeof found === 'object' && found.result === 'challenge';
+    if (is_at_issuer || isUnanswered(found)) return await askAgain(transaction_id, { now, is_at_issuer });
     if (found === 'not_found' || found.result !== 'approved') {
-      await endDueWatch(db, transaction_id, input.now);
+      await endDueWatch(db, transaction_id, now);
       return NOTHING;
     }
     return await executeReversal(input);
+  }
+
+  /** The processor may still approve the charge: the watch stays until it has an answer. */
+  async function askAgain(
+    transaction_id: string,
+    { now, is_at_issuer }: { now: number; is_at_issuer: boolean },
+  ): Promise<FollowUpExecution> {
+    const watch = await findWatch(db, transaction_id);
+    const is_overdue = watch !== undefined && now - watch.began >= LATE_APPROVAL_OVERDUE_MS;
+    if (watch !== undefined && watch.poll_at <= now) {
+      const pause = is_overdue ? POLL_LATE_CHALLENGE_MS.later : POLL_LATE_CHALLENGE_MS.first_day;
+      await postponeWatch(db, transaction_id, now + pause);
+    }
+    return { result: is_at_issuer ? 'at_issuer' : 'unanswered', attention: is_overdue ? OVERDUE : undefined };
   }
 
   async function executeReversal(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
@@ -122,9 +191,10 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
     // A capture or void was written before this workflow was started.
     const written = movesReservedMoney(input.kind) ? await findOrder(db, input.id) : undefined;
     const order = written ?? (await insert(db, input));
+    const was_final = isFinal(ORDER_MOVES, order.status);
     // Again: whoever recorded its outcome may have died before notifying.
-    if (isFinal(ORDER_MOVES, order.status)) await notifyPayment(workflows, input);
-    if (order.status !== 'new') return { result: 'recorded', order };
+    if (was_final) await notifyPayment(workflows, input);
+    if (order.status !== 'new') return { result: 'recorded', order, was_final };
     return { result: 'recorded', order: await recordOutcome(input, order, await send(input, order), input.now) };
   }
 
@@ -148,15 +218,21 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
       poll_at,
       ...input
     }: FollowUpInput & AtTime & { order: OrderRecord; poll_at: number }): Promise<OrderRecord> {
-      const found = await processor.findOperation(
-        followUpIdempotencyKey(input.original_transaction_id, input.kind, input.id),
-      );
+      const { id, kind, original_transaction_id } = input;
+      const { amount, currency } = order;
+      const operation = kind === 'chargeback' ? undefined : kind;
+      const found = await processor.findOperation(followUpIdempotencyKey(original_transaction_id, kind, id), {
+        ...(operation && { operation }),
+        transaction_id: original_transaction_id,
+        amount,
+        currency,
+      });
       const outcome = found === 'not_found' ? await send(input, order) : found;
       if (!isOutcomeMissing(outcome)) return await recordOutcome(input, order, outcome, now);
       const { id: transaction_id } = lastTransaction(order)!;
       const after = outcome === 'unknown' ? order : await recordOutcome(input, order, outcome, now);
       await recordPoll(db, { transaction_id, now, poll_at });
-      return withPollAt(after, transaction_id, poll_at);
+      return withPoll(after, transaction_id, poll_at);
     },
   });
 }

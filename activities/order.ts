@@ -2,7 +2,7 @@ import { findFollowUps, insertFollowUp } from '../src/db/follow-ups';
 import { beginAttempt, insertOrder } from '../src/db/insert-order';
 import { moveAsPlanned, moveOrder } from '../src/db/move-order';
 import { findOrder, loadOrder } from '../src/db/order-record';
-import { findPayment, recordPoll, type Payment } from '../src/db/transactions';
+import { findPayment, recordMismatch, recordPoll, type Payment } from '../src/db/transactions';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
 import type { NewTransaction } from '../src/domain/new-order';
 import { isExpired, transactionExpiresAt, type Ending } from '../src/domain/order';
@@ -10,11 +10,12 @@ import {
   awaitsOutcome,
   lastTransaction,
   transactionOf,
-  withPollAt,
+  withAnswered,
+  withPoll,
   type OrderRecord,
 } from '../src/domain/order-record';
-import { isOutcomeMissing, planOutcome, type ChargeOutcome } from '../src/domain/outcome';
-import { chargeIdempotencyKey, type EventSource } from '../src/domain/transaction';
+import { isMismatch, isOutcomeMissing, planOutcome, type ChargeOutcome } from '../src/domain/outcome';
+import { chargeIdempotencyKey, chargeOperation, expectedCharge, type EventSource } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { preconditionFailed } from '../src/errors';
 import { closingOrderId, transactionId } from '../src/ids';
@@ -61,8 +62,7 @@ export function orderActivities({
     const { transaction_id, project_id, is_test, payment_method_details, capture_mode, receiver_account_token } =
       payment;
     return {
-      // An authorization only reserves money; an order of 0 only checks the card (rules 5.3).
-      operation: capture_mode || order.amount === 0 ? 'authorize' : 'sale',
+      operation: chargeOperation({ amount: order.amount, capture_mode }),
       order_id: order.id,
       transaction_id,
       project_id,
@@ -86,8 +86,20 @@ export function orderActivities({
       : await recordOutcome(order, { transaction_id, outcome, now, paid_with });
   }
 
+  /** Asks the processor for the state of a charge. */
+  async function findCharge(order: OrderRecord, transaction_id: string) {
+    const capture_mode = transactionOf(order, transaction_id)?.capture?.capture_mode ?? null;
+    return await processor.findOperation(
+      chargeIdempotencyKey(transaction_id),
+      expectedCharge({ ...order, transaction_id, capture_mode }),
+    );
+  }
+
   /** Records what became known about a charge. Returns the order as it is then. */
-  async function recordOutcome(order: OrderRecord, facts: Omit<ChargeOutcome, 'machine_now'>): Promise<OrderRecord> {
+  async function recordOutcome(before: OrderRecord, facts: Omit<ChargeOutcome, 'machine_now'>): Promise<OrderRecord> {
+    const { transaction_id, outcome } = facts;
+    if (isMismatch(outcome)) await recordMismatch(db, transaction_id, outcome);
+    const order = isMismatch(outcome) ? withAnswered(before, transaction_id, outcome) : before;
     const move = (current: OrderRecord) => {
       const plan = planOutcome(current, { ...facts, machine_now: Date.now() });
       return plan.action === 'move' ? plan : undefined;
@@ -169,19 +181,19 @@ export function orderActivities({
       input: { order: OrderRecord; transaction_id: string; poll_at: number } & AtTime,
     ): Promise<OrderRecord> {
       const { transaction_id, now, poll_at } = input;
-      const key = chargeIdempotencyKey(transaction_id);
-      const outcome = await processor.findOperation(key);
+      const outcome = await findCharge(input.order, transaction_id);
       if (isOutcomeMissing(outcome)) await recordPoll(db, { transaction_id, now, poll_at });
-      if (outcome === 'unknown') return withPollAt(input.order, transaction_id, poll_at);
+      if (outcome === 'unknown') return withPoll(input.order, transaction_id, poll_at);
       // Another worker may have moved the order and died before reporting it.
       const order = await loadOrder(db, input.order.id);
       const plan = planOutcome(order, { transaction_id, outcome, now, machine_now: Date.now() });
       if (plan.action !== 'send') return await recordOutcome(order, { transaction_id, outcome, now });
-      const sent = await processor.execute(operationOf({ order, payment: await findPayment(db, transaction_id) }), key);
+      const charge = operationOf({ order, payment: await findPayment(db, transaction_id) });
+      const sent = await processor.execute(charge, chargeIdempotencyKey(transaction_id));
       const answer = sent === 'key_used_for_other_request' ? 'unknown' : sent;
       if (!isOutcomeMissing(answer)) return await recordOutcome(order, { transaction_id, outcome: answer, now });
       await recordPoll(db, { transaction_id, now, poll_at });
-      return await recordOutcome(withPollAt(order, transaction_id, poll_at), { transaction_id, outcome: answer, now });
+      return await recordOutcome(withPoll(order, transaction_id, poll_at), { transaction_id, outcome: answer, now });
     },
 
     /**
@@ -206,10 +218,10 @@ export function orderActivities({
       if (versions?.includes(order.version) === false) throw preconditionFailed();
       const last = lastTransaction(order);
       if (last?.status === 'new' || last?.status === 'pending') {
-        const outcome = await processor.findOperation(chargeIdempotencyKey(last.id));
+        const outcome = await findCharge(order, last.id);
         if (outcome === 'unknown') {
           await recordPoll(db, { transaction_id: last.id, now, poll_at });
-          return poll_at === undefined ? order : withPollAt(order, last.id, poll_at);
+          return poll_at === undefined ? order : withPoll(order, last.id, poll_at);
         }
         if (outcome !== 'not_found') order = await recordOutcome(order, { transaction_id: last.id, outcome, now });
       }

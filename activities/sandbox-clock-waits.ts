@@ -43,9 +43,9 @@ export async function findWaits(
     add(key, deliveryWait(delivery), (to) => workflows.deliveries.moveClock(delivery, to));
   }
   for (const watch of watches) {
-    add(watch.transaction_id, watchWait(watch), (to) =>
-      workflows.follow_ups.moveReversalClock(watch, { offset_ms: to, now: now + to }),
-    );
+    const moveClock = (to: number) => workflows.follow_ups.moveReversalClock(watch, { offset_ms: to, now: now + to });
+    const poll = () => workflows.follow_ups.resumeWatch(watch);
+    add(watch.transaction_id, watchWait(watch), moveClock, poll);
   }
   return { offset_ms, waits: waits.toSorted((a, b) => a.at - b.at) };
 }

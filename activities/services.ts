@@ -20,7 +20,10 @@ export interface Services {
   /** The workflows that activities start and signal. */
   workflows: {
     orders: Pick<Orders, 'create' | 'recordChanged' | 'requestPoll' | 'moveClock'>;
-    follow_ups: Pick<FollowUps, 'start' | 'startReversal' | 'requestPoll' | 'moveClock' | 'moveReversalClock'>;
+    follow_ups: Pick<
+      FollowUps,
+      'start' | 'startReversal' | 'resumeWatch' | 'requestPoll' | 'moveClock' | 'moveReversalClock'
+    >;
     deliveries: Pick<Deliveries, 'start' | 'moveClock'>;
     payment_links: Pick<PaymentLinks, 'recordChanged' | 'moveClock'>;
   };

@@ -1,9 +1,11 @@
 import { recordFollowUpOutcome } from '../src/db/follow-ups';
+import { endWatch } from '../src/db/late-approvals';
 import { moveAsPlanned } from '../src/db/move-order';
 import { loadOrder } from '../src/db/order-record';
 import { settleByHand } from '../src/db/settle-by-hand';
 import { setAttention } from '../src/db/update-order';
 import { holdsCardNumber } from '../src/domain/card';
+import { isOpen } from '../src/domain/order';
 import { lastTransaction, type OrderRecord } from '../src/domain/order-record';
 import { contradictionOf, planManualOutcome, moveForManualOutcome } from '../src/domain/outcome';
 import { validationError } from '../src/errors';
@@ -45,14 +47,19 @@ export function settleByHandActivities({ db, processor, workflows }: Pick<Servic
     },
 
     /**
-     * Asks the processor about an outcome that was settled by hand. A contradiction becomes the order's `attention`.
-     * Returns the order as recorded.
+     * Asks the processor about an outcome that is recorded: it was settled by hand, or there is a sign that the
+     * processor has another one. A contradiction becomes the order's `attention` (rules 10.14, 10.18). Returns the order
+     * as recorded.
      */
     async verifySettlement({ order_id, key }: { order_id: string; key: string }): Promise<OrderRecord> {
       const order = await loadOrder(db, order_id);
       const last = lastTransaction(order);
-      if (last?.settled_by_hand !== true) return order;
-      const attention = contradictionOf(last.status, await processor.findOperation(key));
+      if (last === undefined || isOpen(last.status)) return order;
+      const { amount, currency } = order;
+      const answer = await processor.findOperation(key, { amount, currency });
+      const attention = contradictionOf(order, last, answer);
+      // What made the service ask is answered. A payment's watch belongs to its reversal.
+      if (order.charged_by === null && answer !== 'unknown') await endWatch(db, last.id);
       if (attention === undefined) return order;
       await setAttention(db, order_id, attention);
       return { ...order, attention };

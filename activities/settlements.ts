@@ -1,6 +1,13 @@
 import { Context } from '@temporalio/activity';
-import { lastSettlement, openSettlements, recordSettlements, type OpenSettlements } from '../src/db/settlements';
+import {
+  lastSettlement,
+  openSettlements,
+  recordSettlements,
+  type OpenSettlements,
+  type UnpaidTransaction,
+} from '../src/db/settlements';
 import { isProcessorInitiated } from '../src/domain/follow-up';
+import { isOpen } from '../src/domain/order';
 import { processorOrderId, transactionId } from '../src/ids';
 import type { Settlement } from '../src/processor/wire';
 import type { AtTime, Services } from './services';
@@ -12,7 +19,11 @@ export interface SettlementFetch extends OpenSettlements {
 }
 
 /** Activities about what the processor pays out. */
-export const settlementActivities = ({ db, processor }: Pick<Services, 'db' | 'processor'>) => ({
+export const settlementActivities = ({
+  db,
+  processor,
+  workflows,
+}: Pick<Services, 'db' | 'processor' | 'workflows'>) => ({
   /**
    * Fetches what the processor has settled since the last fetch, page by page, and records it. Repeat-safe: a page
    * whose answer or record was lost is fetched again. Throws when the processor does not answer.
@@ -22,13 +33,27 @@ export const settlementActivities = ({ db, processor }: Pick<Services, 'db' | 'p
     for (;;) {
       const after = await lastSettlement(db);
       const settlements = await processor.settlements(after);
-      settled += await recordSettlements(db, { after, settlements: settlements.map(ofTransaction), now });
+      const recorded = await recordSettlements(db, { after, settlements: settlements.map(ofTransaction), now });
+      settled += recorded.settled;
+      for (const unpaid of recorded.unpaid) await askAbout(workflows, unpaid);
       Context.current().heartbeat({ settled });
       if (settlements.length === 0) break;
     }
     return { settled, ...(await openSettlements(db)) };
   },
 });
+
+/**
+ * Money moved for a transaction that is not paid as far as is known: the processor is asked now (rules 10.18). Recovery
+ * does it too, should this be lost.
+ */
+async function askAbout(
+  { orders, follow_ups }: Services['workflows'],
+  { transaction_id, order_id, status, is_payment }: UnpaidTransaction,
+): Promise<void> {
+  if (!isOpen(status)) await follow_ups.resumeWatch({ transaction_id });
+  else await (is_payment ? orders : follow_ups).requestPoll(order_id);
+}
 
 /** The transaction that the operation belongs to: of the payment, or of the follow-up order. */
 function ofTransaction({ operation, idempotency_key, transaction_id, follow_up_order_id, ...settlement }: Settlement) {

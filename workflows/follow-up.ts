@@ -10,7 +10,7 @@ import {
 import { followUpIdempotencyKey } from '../src/domain/follow-up';
 import { oneAtATime } from '../src/domain/one-at-a-time';
 import { lastTransaction, type OrderRecord } from '../src/domain/order-record';
-import { pollAfter } from '../src/domain/transaction';
+import { POLL_LATE_CHALLENGE_MS, pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { local, polling } from './activities';
 import { ObjectClock } from './clock';
@@ -23,7 +23,7 @@ import {
   type FollowUpInput,
   type SettleByHandInput,
 } from './messages';
-import { SETTLE_BY_HAND, describeFollowUp, inWords, show } from './operator-view';
+import { SETTLE_BY_HAND, describeFollowUp, inWords, show, showAttention } from './operator-view';
 import { notAwaited, requireSettlement } from './refusal';
 import { Waits } from './wait';
 
@@ -42,7 +42,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
     const { deliveries, status } = state.record;
     if (deliveries.length > 0) await startDeliveries(state);
     else if (!isFinal(ORDER_MOVES, status)) await pollOutcome(state);
-    else if (shouldVerifyManualOutcome(state)) await verifySettlement(state);
+    else if (shouldVerifyOutcome(state)) await verifySettlement(state);
     else break;
   }
   await condition(allHandlersFinished);
@@ -87,7 +87,7 @@ class FollowUpState {
   applyRecord(record: OrderRecord): void {
     this.clock.moveTo(record.clock_offset_ms);
     this.record = { ...record, clock_offset_ms: this.clock.offset_ms };
-    show(record, this.polls, describeFollowUp(this.input, record, workflowInfo().namespace));
+    show(record, describeFollowUp(this.input, record, workflowInfo().namespace));
   }
 
   /** Asks the processor for the outcome, if that is still open. */
@@ -117,6 +117,17 @@ class FollowUpState {
   /** Waits until a late approval is asked about for the last time, or that is requested. */
   async untilLastPoll(): Promise<void> {
     await this.waits.until({ at: this.last_poll_at, summary: UNTIL_LAST_POLL }, this.interruption());
+  }
+
+  /**
+   * The customer is still at the issuer after the payment's end: waits an hour until the processor is asked again. Once
+   * an operator has to look, recovery has it asked, every six hours.
+   */
+  async pauseAtIssuer(attention: string | undefined): Promise<void> {
+    const wait = { milliseconds: POLL_LATE_CHALLENGE_MS.first_day, summary: UNTIL_LAST_POLL };
+    await (attention === undefined
+      ? this.waits.pause(wait, this.interruption())
+      : this.waits.untilMet(this.interruption()));
   }
 
   private interruption(): () => boolean {
@@ -190,15 +201,20 @@ async function execute(state: FollowUpState): Promise<void> {
   for (;;) {
     await continueInNewRunWhenLong(state);
     state.pollRequested = false;
-    const { result, order } = await local.executeFollowUp({ ...state.input, now: state.clock.now() });
-    if (result === 'recorded') {
-      // Recorded by the run before: nobody has been asked since the poll was requested.
-      state.pollRequested ||= state.input.poll_requested ?? false;
-      return state.applyRecord(order);
+    const execution = await local.executeFollowUp({ ...state.input, now: state.clock.now() });
+    if (execution.result === 'recorded') {
+      // Recorded before: the processor has not been asked since the poll was requested.
+      state.pollRequested ||= (state.input.poll_requested ?? false) || (execution.was_final ?? false);
+      return state.applyRecord(execution.order);
     }
+    const { result, attention } = execution;
+    showAttention(attention);
     const left_ms = state.last_poll_at - state.clock.now();
     if (result === 'unanswered') {
       await state.pause('until the processor is asked again what it has done');
+    } else if (result === 'at_issuer' && left_ms <= 0) {
+      state.firstAnswerKnown = true;
+      await state.pauseAtIssuer(attention);
     } else if (left_ms > 0) {
       // Polled on request while the customer is still in 3-D Secure: the payment may yet be approved.
       state.firstAnswerKnown = true;
@@ -220,13 +236,17 @@ async function pollOutcome(state: FollowUpState): Promise<void> {
   await state.inTurn(() => state.poll());
 }
 
-/** The processor may contradict an outcome set by hand: a notification came, or this run has not compared yet. */
-function shouldVerifyManualOutcome({ record, settlementVerified, pollRequested }: FollowUpState): boolean {
+/**
+ * The processor may contradict the recorded outcome: there is a sign of it, or the outcome was set by hand and this run
+ * has not compared yet. What the processor did itself is recorded as it says.
+ */
+function shouldVerifyOutcome({ input, record, settlementVerified, pollRequested }: FollowUpState): boolean {
+  if (input.requested_by === 'processor') return false;
   const last = record && lastTransaction(record);
-  return last?.settled_by_hand === true && (pollRequested || !settlementVerified);
+  return pollRequested || (last?.settled_by_hand === true && !settlementVerified);
 }
 
-/** Compares an outcome set by hand with the processor's; a contradiction is shown to the operator (rules 10.14). */
+/** Compares the recorded outcome with the processor's; a contradiction is shown to the operator (rules 10.18). */
 async function verifySettlement(state: FollowUpState): Promise<void> {
   const { id, kind, original_transaction_id } = state.input;
   const key = followUpIdempotencyKey(original_transaction_id, kind, id);

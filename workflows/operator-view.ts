@@ -1,9 +1,9 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { openAuthorization } from '../src/domain/authorization';
-import { isOutcomeOpen, type OrderRecord } from '../src/domain/order-record';
+import { isOutcomeOpen, lastTransaction, type OrderRecord } from '../src/domain/order-record';
 import { POLLS_BEFORE_ATTENTION } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
-import { minorUnitsInWords, waitsOf, type Wait } from '../src/domain/waits';
+import { minorUnitsInWords, mismatchInWords, waitsOf, type Wait } from '../src/domain/waits';
 import { ATTENTION, ORDER_STATUS, orderWorkflowId, type FollowUpInput } from './messages';
 
 /** The description of the update settleByHand in the Web UI. */
@@ -12,16 +12,20 @@ export const SETTLE_BY_HAND =
   '{"outcome": "approved" or "declined", "reason": "…", "operator": "your name"}. ' +
   'The processor is asked first. If it contradicts the settlement later, an approval is given back, and anything else needs attention.';
 
+/** Shows what an operator has to look at where there is no order to show; `undefined`: nothing. */
+export function showAttention(attention: string | undefined): void {
+  if (workflowInfo().typedSearchAttributes.get(ATTENTION) === attention) return;
+  upsertSearchAttributes([{ key: ATTENTION, value: attention ?? null }]);
+  setCurrentDetails(attention === undefined ? '' : `**Attention: ${attention}.**`);
+}
+
 /** The text of `Attention` when an outcome has been missing for a day. */
 const OUTCOME_OVERDUE = 'the processor has given no outcome for about a day';
 
-/**
- * Shows an order in the Web UI: status and attention as search attributes, the rest as details. `polls`: how often the
- * processor was asked by schedule for the current outcome.
- */
-export function show(order: OrderRecord, polls: number, details: string): void {
+/** Shows an order in the Web UI: status and attention as search attributes, the rest as details. */
+export function show(order: OrderRecord, details: string): void {
   const shown = workflowInfo().typedSearchAttributes;
-  const attention = attentionTo(order, polls);
+  const attention = attentionTo(order);
   // Each change costs an event. The start request sets OrderStatus to `new`.
   if ((shown.get(ORDER_STATUS) ?? 'new') !== order.status) {
     upsertSearchAttributes([{ key: ORDER_STATUS, value: order.status }]);
@@ -31,8 +35,11 @@ export function show(order: OrderRecord, polls: number, details: string): void {
 }
 
 /** The text of `Attention`; undefined when there is nothing to look at, or not any more. */
-export function attentionTo(order: OrderRecord, polls: number): string | undefined {
-  return order.attention ?? (isOutcomeOpen(order) && polls >= POLLS_BEFORE_ATTENTION ? OUTCOME_OVERDUE : undefined);
+export function attentionTo(order: OrderRecord): string | undefined {
+  if (order.attention !== undefined || !isOutcomeOpen(order)) return order.attention;
+  const { answered, polls = 0 } = lastTransaction(order)!;
+  if (answered !== undefined) return mismatchInWords(answered, order);
+  return polls >= POLLS_BEFORE_ATTENTION ? OUTCOME_OVERDUE : undefined;
 }
 
 /** The details in the Web UI: status, amount, what the order waits for and until when, in words. */

@@ -61,7 +61,7 @@ export class OrderState {
     this.clock.moveTo(record.clock_offset_ms);
     this.record = { ...record, clock_offset_ms: this.clock.offset_ms };
     this.lateApproval.observe(record);
-    show(record, this.polls, describe(record, workflowInfo().namespace));
+    show(record, describe(record, workflowInfo().namespace));
   }
 
   /**

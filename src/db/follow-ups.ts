@@ -16,7 +16,7 @@ import {
 } from '../domain/follow-up';
 import type { MoveDetails } from '../domain/move';
 import { lastTransaction, type OrderRecord } from '../domain/order-record';
-import { OPEN_ORDER_STATUSES, ORDER_MOVES, isFinal, type TransactionStatus } from '../domain/transitions';
+import { ORDER_MOVES, isFinal, type TransactionStatus } from '../domain/transitions';
 import { ServiceError, preconditionFailed, tooLate } from '../errors';
 import { toIsoTime, queryRows, type Database, type SqlTransaction } from './connection';
 import { moveOrder } from './move-order';
@@ -220,18 +220,15 @@ export async function findFollowUps(db: Database, ids: readonly string[]): Promi
   );
 }
 
-/**
- * The follow-up order of that id, when an answer of the processor about it matters: its outcome is open, or was settled
- * by hand. `undefined` otherwise.
- */
-export async function findFollowUpToPoll(db: Database, id: string): Promise<RecordedFollowUp | undefined> {
+/** The follow-up order of a transaction; `undefined` when it is a payment's. */
+export async function findFollowUpOfTransaction(
+  db: Database,
+  transaction_id: string,
+): Promise<RecordedFollowUp | undefined> {
   const [found] = await queryRows<RecordedFollowUp>(
     db,
-    `${SELECT_FOLLOW_UP}
-     where f.id = :id and f.kind <> 'payment' and (
-       f.status = any(:open::text[])
-       or exists (select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator'))`,
-    { id, open: OPEN_ORDER_STATUSES },
+    `${SELECT_FOLLOW_UP} where t.id = :transaction_id and f.kind <> 'payment'`,
+    { transaction_id },
   );
   return found;
 }

@@ -87,8 +87,8 @@ const MOVE_ORDER = `with locked as (
    where :status_changed::boolean and coalesce(o.webhook_url, p.webhook_url) is not null
    returning n
  ), w as (
-   insert into late_approval_watches (transaction_id, poll_at)
-   select t.id, :late_approval_poll_at::timestamptz from t where :late_approval_poll_at::timestamptz is not null
+   insert into late_approval_watches (transaction_id, poll_at, began)
+   select t.id, :late_approval_poll_at::timestamptz, :now from t where :late_approval_poll_at::timestamptz is not null
    on conflict do nothing
  )
  select (select count(*) from o) as moved, (select n from d) as delivery`;

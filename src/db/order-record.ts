@@ -23,6 +23,9 @@ interface TransactionRow extends Reservation {
   attempt: number;
   expires_at: string | null;
   poll_at: string | null;
+  polls: number;
+  answered_amount: number | null;
+  answered_currency: string | null;
   capture_period: string;
   capture_ends_at: string | null;
   freed: number;
@@ -49,7 +52,8 @@ const FIND_ORDER = `
              'charge_began', t.charge_began,
              'settled_by_hand', exists (
                select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator'),
-             'expires_at', t.expires_at, 'poll_at', t.poll_at, 'amount', t.amount,
+             'expires_at', t.expires_at, 'poll_at', t.poll_at, 'polls', t.polls,
+             'answered_amount', t.answered_amount, 'answered_currency', t.answered_currency, 'amount', t.amount,
              'capture_mode', t.capture_mode, 'capture_period', t.capture_period,
              'capture_ends_at', t.capture_ends_at,
              'captured_amount', t.captured_amount, 'voided_amount', t.voided_amount,
@@ -88,7 +92,8 @@ export async function loadOrder(db: Database, order_id: string): Promise<OrderRe
 }
 
 function transactionOf(row: TransactionRow): TransactionRecord {
-  const { id, attempt, status, charge_began, settled_by_hand, expires_at, poll_at, capture_mode } = row;
+  const { id, attempt, status, charge_began, settled_by_hand, expires_at, poll_at, polls, capture_mode } = row;
+  const { answered_amount: amount, answered_currency: currency } = row;
   return {
     id,
     attempt,
@@ -97,6 +102,8 @@ function transactionOf(row: TransactionRow): TransactionRecord {
     ...(settled_by_hand && { settled_by_hand }),
     expires_at: epochOf(expires_at),
     ...(poll_at !== null && { poll_at: Date.parse(poll_at) }),
+    ...(polls > 0 && { polls }),
+    ...(amount !== null && currency !== null && { answered: { amount, currency } }),
     ...(capture_mode && { capture: captureOf(row, capture_mode) }),
   };
 }

@@ -9,6 +9,7 @@ import {
   statusesBefore,
 } from '../domain/transitions';
 import type { StartedClock } from '../domain/sandbox-clock';
+import type { AnnouncedOperation } from './announced-operations';
 import { toIsoTime, queryRows, type Database } from './connection';
 import { RECORDED_FOLLOW_UP, type RecordedFollowUp } from './follow-ups';
 import { CLOCK_OFFSET, ordersOfClock } from './sandbox-clocks';
@@ -53,8 +54,10 @@ export interface SourceRows {
   capture_windows: OrderCheck;
   /** Follow-up orders that are not final. Those of the processor are final as soon as they are written. */
   follow_ups: RecordedFollowUp;
-  /** Transactions that ended unpaid and may have been approved late. */
+  /** Transactions that ended unpaid, or were refused, and may have been approved all the same. */
   late_approvals: { transaction_id: string };
+  /** Operations that the processor announced and does not know yet. */
+  announced_operations: AnnouncedOperation & { project_id: string; clock_offset_ms: number };
   /** Payment links that were tried. */
   payment_links: LinkCheck;
   /** Payment links whose time is over. */
@@ -154,6 +157,14 @@ const SOURCES: { [Name in SourceName]: Source } = {
     from: 'late_approval_watches w where true',
     at: 'w.poll_at',
     key: 'w.transaction_id::text',
+    is_repeated: true,
+  },
+  announced_operations: {
+    columns: `a.order_id, a.kind, a.processor_key, a.original_order_id, a.original_transaction_id, o.project_id,
+      ${CLOCK_OFFSET} as clock_offset_ms`,
+    from: 'announced_operations a join orders o on o.id = a.original_order_id where true',
+    at: 'a.announced',
+    key: 'a.order_id::text',
     is_repeated: true,
   },
   payment_links: {

@@ -1,3 +1,4 @@
+import type { TransactionStatus } from '../domain/transitions';
 import { toIsoTime, queryRows, type Database } from './connection';
 
 /** The amount that the processor paid out for a transaction, or took back, and its fee; minor units. */
@@ -11,6 +12,14 @@ export interface SettledTransaction {
   fee_amount?: number | undefined;
 }
 
+/** A transaction that was settled although it is not paid as far as is known. */
+export interface UnpaidTransaction {
+  transaction_id: string;
+  order_id: string;
+  status: TransactionStatus;
+  is_payment: boolean;
+}
+
 /** The number of the last settlement that was fetched. */
 export async function lastSettlement(db: Database): Promise<number> {
   const [progress] = await queryRows<{ last_number: number }>(db, 'select last_number from settlement_progress', {});
@@ -20,20 +29,21 @@ export async function lastSettlement(db: Database): Promise<number> {
 /**
  * Records what was fetched after the number `after`, in one SQL transaction: how far fetching came, the settlements,
  * and the new version of each order. It changes no amount and no status. Does nothing when another fetch was quicker,
- * so the same page twice is recorded once. Returns how many transactions were settled, those included that waited.
- * `now` in epoch milliseconds.
+ * so the same page twice is recorded once. A settlement of a transaction that ended unpaid or was refused is evidence
+ * that money moved: it is watched, so that the processor is asked (rules 10.18). Returns how many transactions were
+ * settled, those included that waited, and which of them are not paid as far as is known. `now` in epoch milliseconds.
  */
 export async function recordSettlements(
   db: Database,
   { after, settlements, now }: { after: number; settlements: readonly SettledTransaction[]; now: number },
-): Promise<number> {
+): Promise<{ settled: number; unpaid: UnpaidTransaction[] }> {
   return await db.transaction(async (trx) => {
     const progress = await queryRows(
       trx,
       'update settlement_progress set last_number = :last where last_number = :after returning last_number',
       { after, last: settlements.at(-1)?.number ?? after },
     );
-    if (progress.length === 0) return 0;
+    if (progress.length === 0) return { settled: 0, unpaid: [] };
     await queryRows(
       trx,
       `insert into open_settlements
@@ -44,10 +54,12 @@ export async function recordSettlements(
     );
     // An order that is being changed is left for the next fetch: this one must not make a payment wait, or block one
     // for ever.
-    const settled = await queryRows(
+    const settled = await queryRows<UnpaidTransaction & { is_paid: boolean }>(
       trx,
       `with locked as materialized (
-         select s.number, t.id as transaction_id, o.id as order_id
+         select s.number, t.id as transaction_id, o.id as order_id, t.status, o.kind = 'payment' as is_payment,
+           t.status = 'accepted' or exists (
+             select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted') as is_paid
          from open_settlements s join transactions t on t.id = s.transaction_id join orders o on o.id = t.order_id
          where t.settlement_currency is null
            -- Of several for one transaction the first counts; the others wait for an operator.
@@ -65,11 +77,18 @@ export async function recordSettlements(
        ), o as (
          update orders set version = version + 1, modified = greatest(modified, :now)
          where id in (select order_id from locked)
+       ), w as (
+         insert into late_approval_watches (transaction_id, poll_at, began)
+         select transaction_id, :now, :now from locked
+         where not is_paid and status in ('error', 'expired', 'cancelled')
+         on conflict (transaction_id) do update set
+           poll_at = least(late_approval_watches.poll_at, excluded.poll_at)
        )
-       delete from open_settlements where number in (select number from locked) returning number`,
+       delete from open_settlements using locked where open_settlements.number = locked.number
+       returning locked.transaction_id, locked.order_id, locked.status, locked.is_payment, locked.is_paid`,
       { now: toIsoTime(now) },
     );
-    return settled.length;
+    return { settled: settled.length, unpaid: settled.filter(({ is_paid }) => !is_paid) };
   });
 }
 

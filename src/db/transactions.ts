@@ -1,6 +1,7 @@
 import type { CaptureMode } from '../domain/amounts';
 import type { PaymentId } from '../domain/follow-up';
 import type { PaymentMethodDetails } from '../domain/new-order';
+import type { AmountMismatch } from '../domain/outcome';
 import { queryPrepared, queryRows, toIsoTime, type Database } from './connection';
 import { CLOCK_OFFSET } from './sandbox-clocks';
 
@@ -49,27 +50,53 @@ export async function recordPoll(
   );
 }
 
+/** Notes that the processor answered about another amount or currency than that of an open transaction. */
+export async function recordMismatch(
+  db: Database,
+  transaction_id: string,
+  { amount, currency }: Pick<AmountMismatch, 'amount' | 'currency'>,
+): Promise<void> {
+  await queryRows(
+    db,
+    `update transactions set answered_amount = :amount, answered_currency = :currency
+     where id = :transaction_id and status in ('new', 'pending', 'processing')`,
+    { transaction_id, amount, currency },
+  );
+}
+
 /** A payment that ended; how far its clock is ahead of real time, in milliseconds. */
-type EndedPayment = PaymentId & { project_id: string; clock_offset_ms: number };
+type EndedPayment = PaymentId & {
+  project_id: string;
+  clock_offset_ms: number;
+  /** Minor units. */
+  amount: number;
+  currency: string;
+  capture_mode: CaptureMode | null;
+};
 
 /**
  * The order and project of a transaction that ended although the processor never said that it was not paid: it expired,
  * was cancelled, or was given up or settled by hand while its outcome was unknown. An approval of it comes too late.
+ * `with_declined`: also where the processor said no, as there is evidence that it approved all the same (rules 10.18).
  * `undefined` for any other transaction, and for a card check: an approval of 0 has nothing to give back.
  */
-export async function endedUnpaid(db: Database, transaction_id: string): Promise<EndedPayment | undefined> {
+export async function endedUnpaid(
+  db: Database,
+  transaction_id: string,
+  { with_declined = false }: { with_declined?: boolean } = {},
+): Promise<EndedPayment | undefined> {
   const [found] = await queryRows<EndedPayment>(
     db,
     `select t.order_id as original_order_id, t.id as original_transaction_id, o.project_id,
-       ${CLOCK_OFFSET} as clock_offset_ms
+       ${CLOCK_OFFSET} as clock_offset_ms, t.amount, t.currency, t.capture_mode
      from transactions t join orders o on o.id = t.order_id
      where t.id = :transaction_id and o.kind = 'payment' and t.amount > 0
        and not exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted')
        and (t.status in ('expired', 'cancelled')
-         or t.status = 'error' and exists (
+         or t.status = 'error' and (:with_declined::boolean or exists (
            select 1 from transaction_events e
-           where e.transaction_id = t.id and e.event = 'error' and e.source in ('service', 'operator')))`,
-    { transaction_id },
+           where e.transaction_id = t.id and e.event = 'error' and e.source in ('service', 'operator'))))`,
+    { transaction_id, with_declined },
   );
   return found;
 }

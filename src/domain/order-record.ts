@@ -15,6 +15,10 @@ export interface TransactionRecord {
   expires_at: number;
   /** When the processor is asked next for its outcome, epoch milliseconds; only while that is open. */
   poll_at?: number;
+  /** How often the processor was asked for an outcome that it did not have; absent: never. */
+  polls?: number;
+  /** The processor answered about another amount or currency (rules 10.17); minor units. */
+  answered?: { amount: number; currency: string };
   /** Only for authorizations: what it holds once accepted. */
   capture?: {
     capture_mode: CaptureMode;
@@ -105,9 +109,29 @@ export function transactionOf(order: OrderRecord, transaction_id: string | undef
   return order.transactions.find((one) => one.id === transaction_id);
 }
 
-/** The order once it is known when the processor is asked next for the outcome of a transaction, epoch milliseconds. */
-export function withPollAt(order: OrderRecord, transaction_id: string, poll_at: number): OrderRecord {
-  const transactions = order.transactions.map((one) => (one.id === transaction_id ? { ...one, poll_at } : one));
+/**
+ * The order after the processor was asked for an outcome that it did not have; it is asked next at `poll_at`, epoch
+ * milliseconds.
+ */
+export function withPoll(order: OrderRecord, transaction_id: string, poll_at: number): OrderRecord {
+  return withTransaction(order, transaction_id, ({ polls = 0 }) => ({ poll_at, polls: polls + 1 }));
+}
+
+/** The order after the processor answered about another amount or currency than a transaction's. */
+export function withAnswered(
+  order: OrderRecord,
+  transaction_id: string,
+  { amount, currency }: NonNullable<TransactionRecord['answered']>,
+): OrderRecord {
+  return withTransaction(order, transaction_id, () => ({ answered: { amount, currency } }));
+}
+
+function withTransaction(
+  order: OrderRecord,
+  transaction_id: string,
+  change: (transaction: TransactionRecord) => Partial<TransactionRecord>,
+): OrderRecord {
+  const transactions = order.transactions.map((one) => (one.id === transaction_id ? { ...one, ...change(one) } : one));
   return { ...order, transactions };
 }
 

@@ -9,6 +9,7 @@ import {
   type TransactionRecord,
 } from './order-record';
 import type { EventResult, SETTLED_OUTCOMES } from './transaction';
+import { mismatchInWords } from './waits';
 import { TRANSACTION_MOVES, canMove, isFinal, type TransactionStatus } from './transitions';
 
 /** The processor's answer about an operation, as far as decisions need it. */
@@ -23,13 +24,28 @@ export interface ProcessorResult {
   occurred: string;
 }
 
+/**
+ * The processor's answer is about another amount or currency than the operation: neither approved nor declined (rules
+ * 10.17). Minor units.
+ */
+export interface AmountMismatch {
+  result: 'mismatch';
+  amount: number;
+  currency: string;
+}
+
 /** `unknown`: no usable answer came, so anything may have happened. It is never taken for a decline (rules 10.1). */
-export type ProcessorOutcome = ProcessorResult | 'unknown';
+export type ProcessorOutcome = ProcessorResult | AmountMismatch | 'unknown';
+
+/** Whether the processor answered about another amount or currency. */
+export function isMismatch(outcome: ProcessorOutcome | 'not_found'): outcome is AmountMismatch {
+  return typeof outcome === 'object' && outcome.result === 'mismatch';
+}
 
 /** Whether the processor was asked and the outcome is still open. */
 export function isOutcomeMissing(outcome: ProcessorOutcome | 'not_found'): boolean {
   if (typeof outcome === 'string') return outcome === 'unknown';
-  return outcome.result === 'processing' || outcome.result === 'challenge';
+  return outcome.result === 'processing' || outcome.result === 'challenge' || outcome.result === 'mismatch';
 }
 
 const STATUS_AFTER: Record<ProcessorResult['result'], TransactionStatus> = {
@@ -59,7 +75,7 @@ export function outcomeOf(
   outcome: ProcessorOutcome,
   { now, clock_offset_ms }: { now: number; clock_offset_ms: number },
 ): { to: TransactionStatus; details: MoveDetails } {
-  if (outcome === 'unknown') return { to: 'processing', details: { source: 'service', now } };
+  if (outcome === 'unknown' || isMismatch(outcome)) return { to: 'processing', details: { source: 'service', now } };
   const { result, response_code, response_code_description, challenge_url, three_ds, occurred } = outcome;
   const code =
     result === 'approved' && response_code === undefined ? APPROVAL : { response_code, response_code_description };
@@ -102,6 +118,7 @@ export type OutcomePlan = { action: 'keep' } | { action: 'send' } | ({ action: '
  *
  * - A transaction that is `cancelled`, `expired` or `error` keeps its status; an approval is reversed (rules 10.11).
  * - `unknown`: changes nothing once the charge is recorded as sent.
+ * - An answer about another amount: the transaction is `processing` until an operator has looked.
  * - `not_found`: send the charge again until `expires_at`, then the transaction is `error` (rules 10.2).
  * - A challenge after `expires_at`: record it, then plan again from the moved order; the second plan expires the order.
  *
@@ -183,17 +200,19 @@ export function planManualOutcome(
 }
 
 /**
- * What an operator has to look at when the processor contradicts a transaction that was settled by hand; undefined
- * while it does not. `status`: the transaction's as settled.
+ * What an operator has to look at when the processor contradicts the recorded outcome of a transaction; undefined while
+ * it does not.
  */
 export function contradictionOf(
-  status: TransactionStatus,
+  order: Pick<OrderRecord, 'amount' | 'currency'>,
+  { status, settled_by_hand }: Pick<TransactionRecord, 'status' | 'settled_by_hand'>,
   outcome: ProcessorOutcome | 'not_found',
 ): string | undefined {
   if (typeof outcome === 'string') return undefined;
+  const recorded = status === 'error' ? 'error' : 'accepted';
+  const as = `${settled_by_hand ? 'settled by hand' : 'recorded'} as ${recorded === 'error' ? 'declined' : 'approved'}`;
+  if (isMismatch(outcome)) return `${as}, but ${mismatchInWords(outcome, order)}`;
   const to = STATUS_AFTER[outcome.result];
-  const by_hand = status === 'error' ? 'error' : 'accepted';
-  if (to === by_hand || (to !== 'accepted' && to !== 'error')) return undefined;
-  const settled_as = by_hand === 'error' ? 'declined' : 'approved';
-  return `settled by hand as ${settled_as}, but the processor says ${outcome.result}`;
+  if (to === recorded || (to !== 'accepted' && to !== 'error')) return undefined;
+  return `${as}, but the processor says ${outcome.result}`;
 }

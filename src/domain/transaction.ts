@@ -1,3 +1,5 @@
+import type { CaptureMode } from './amounts';
+
 /**
  * Who made a status change. `service`: this service by itself, when some time ran out. `operator`: the outcome was
  * settled by hand (rules 10.14).
@@ -18,6 +20,35 @@ export function chargeIdempotencyKey(transaction_id: string): string {
   return `${transaction_id}:charge`;
 }
 
+/**
+ * The processor's operation that charges a card: an authorization only reserves money; an order of 0 only checks the card
+ * (rules 5.3).
+ */
+export function chargeOperation({
+  amount,
+  capture_mode,
+}: {
+  amount: number;
+  capture_mode: CaptureMode | null;
+}): 'authorize' | 'sale' {
+  return capture_mode !== null || amount === 0 ? 'authorize' : 'sale';
+}
+
+/** A charge as the processor must know it: every answer about it is compared (rules 10.17). */
+export function expectedCharge({
+  transaction_id,
+  amount,
+  currency,
+  capture_mode,
+}: {
+  transaction_id: string;
+  amount: number;
+  currency: string;
+  capture_mode: CaptureMode | null;
+}) {
+  return { operation: chargeOperation({ amount, capture_mode }), transaction_id, amount, currency };
+}
+
 /** A notification normally reports the result of 3-D Secure; this is for a lost one. Milliseconds. */
 export const POLL_ISSUER_AFTER_MS = 5 * 60_000;
 
@@ -29,6 +60,16 @@ const POLLS_EACH_MINUTE = 30;
 export function pollAfter(polls: number): number {
   return POLL_AFTER_MS[polls] ?? (polls < POLLS_EACH_MINUTE ? 60_000 : 10 * 60_000);
 }
+
+/**
+ * From its end on, how often the processor is asked about a customer who is still at the issuer there: hourly for a day,
+ * then the operator has to look, and it is asked less often. Milliseconds (rules 10.12).
+ */
+export const POLL_LATE_CHALLENGE_MS = { first_day: 60 * 60_000, later: 6 * 60 * 60_000 } as const;
+/** After so long without an answer about a possible late approval an operator has to look. Milliseconds. */
+export const LATE_APPROVAL_OVERDUE_MS = 24 * 60 * 60_000;
+/** How long an operation that the processor announced may be unknown when it is asked (rules 10.9). Milliseconds. */
+export const ANNOUNCED_OVERDUE_MS = 6 * 60 * 60_000;
 
 /** After so many polls without an outcome, about a day, an operator has to look. */
 export const POLLS_BEFORE_ATTENTION = 170;

@@ -20,6 +20,15 @@ export type AmountInWords = (amount: number, currency: string) => string;
 /** Minor units with their currency, where ISO 4217's list of digits is not at hand. */
 export const minorUnitsInWords: AmountInWords = (amount, currency) => `${amount} ${currency} (minor units)`;
 
+/** What an operator has to look at: the processor answers about another amount or currency (rules 10.17). */
+export function mismatchInWords(
+  answered: { amount: number; currency: string },
+  order: { amount: number; currency: string },
+): string {
+  const [other, own] = [answered, order].map(({ amount, currency }) => minorUnitsInWords(amount, currency));
+  return `the processor answers for ${other} instead of ${own}`;
+}
+
 /** The waits of an order, the next first. Webhooks and follow-up orders have waits of their own. */
 export function waitsOf(order: OrderRecord, inWords: AmountInWords): Wait[] {
   const authorization = openAuthorization(order);
@@ -73,18 +82,24 @@ export function pausedDelivery({
   return { event: 'webhook.paused', text: `Webhook paused before attempt ${attempts + 1} of ${WEBHOOK_ATTEMPTS_MAX}` };
 }
 
-/** A payment that ended and may have been approved late, until it is asked about for the last time (rules 10.12). */
+/** A payment that ended and may have been approved late: when it is asked about next (rules 10.12). */
 export interface LateApprovalWatch {
   transaction_id: string;
   /** Epoch milliseconds. */
   poll_at: number;
+  /** How often the processor was asked from the first `poll_at` on and had no answer. */
+  polls: number;
+  /** When the payment ended, or the evidence of an approval came. Epoch milliseconds. */
+  began: number;
 }
 
-export function watchWait({ poll_at }: LateApprovalWatch): Wait {
+/** A processor that had no answer is asked again in real time, as about every open outcome. */
+export function watchWait({ poll_at, polls }: LateApprovalWatch): Wait {
   return {
     at: poll_at,
     event: 'processor.asked',
     text: 'Asks the processor whether it approved the payment after all',
+    ...(polls > 0 && { is_poll: true }),
   };
 }
 

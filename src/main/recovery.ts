@@ -103,8 +103,8 @@ export class Recovery {
 
   /** Requests of the day before are too late to be carried out (rules 10.5). */
   private async deleteOldClaims(now: number): Promise<void> {
-    if (now - this.claims_deleted_at < DELETE_CLAIMS_EVERY_MS) return;
-    this.claims_deleted_at = now;
+    if (performance.now() - this.claims_deleted_at < DELETE_CLAIMS_EVERY_MS) return;
+    this.claims_deleted_at = performance.now();
     await deleteClaims(this.services.db, now - CLAIM_MAX_AGE_MS);
   }
 
@@ -215,7 +215,8 @@ function handlersOf({
     authorizations: continueOrder,
     capture_windows: continueOrder,
     follow_ups: ({ row }) => follow_ups.start(row),
-    late_approvals: ({ row }) => follow_ups.startReversal(row),
+    late_approvals: ({ row }) => follow_ups.resumeWatch(row),
+    announced_operations: ({ row }) => follow_ups.resumeAnnounced(row),
     payment_links: ({ row }) => payment_links.resume(row),
     expired_payment_links: ({ row }) => payment_links.resume(row),
     // Its workflow may run without knowing that it was resumed.

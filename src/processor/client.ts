@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici';
 import { z } from 'zod';
+import type { AmountMismatch } from '../domain/outcome';
 import { ServiceError } from '../errors';
 import type { Logger } from '../log';
 import {
@@ -27,8 +28,14 @@ export interface UnusableCard {
   reason: string;
 }
 
-/** The answer of the processor about an operation. `unknown`: no usable answer came, so anything may have happened. */
-export type OperationOutcome = OperationResult | 'unknown';
+/**
+ * The answer of the processor about an operation. `unknown`: no usable answer came, so anything may have happened.
+ * AmountMismatch: it is about another amount or currency.
+ */
+export type OperationOutcome = OperationResult | AmountMismatch | 'unknown';
+
+/** An operation that the processor is asked about, as the record has it. Absent fields may have any value. */
+export type ExpectedOperation = Partial<Pick<OperationResult, 'operation' | 'transaction_id' | 'amount' | 'currency'>>;
 
 /**
  * The processor, as the service sees it. Money operations never throw and never guess: without a valid answer in time
@@ -49,8 +56,11 @@ export interface Processor {
    * with another request before, whose outcome counts.
    */
   execute(operation: Operation, idempotency_key: string): Promise<OperationOutcome | 'key_used_for_other_request'>;
-  /** The state of an operation. `not_found`: the processor does not know the key, so nothing happened. */
-  findOperation(idempotency_key: string): Promise<OperationOutcome | 'not_found'>;
+  /**
+   * The state of an operation, compared with what is recorded. `not_found`: the processor does not know the key, so
+   * nothing happened.
+   */
+  findOperation(idempotency_key: string, expected: ExpectedOperation): Promise<OperationOutcome | 'not_found'>;
   /** Settlements after a number, oldest first, in pages; an empty one when there are no more yet. */
   settlements(after: number): Promise<Settlement[]>;
   /** The processor's published test cards. */
@@ -150,6 +160,20 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
       : notFetched();
   }
 
+  /** The answer when it is about what was asked for, to the last minor unit. */
+  function compared(expected: ExpectedOperation, result: OperationResult): OperationOutcome {
+    const differs = (field: keyof ExpectedOperation) =>
+      expected[field] !== undefined && expected[field] !== result[field];
+    const { idempotency_key, amount, currency } = result;
+    if (differs('operation') || differs('transaction_id')) {
+      log?.error({ idempotency_key }, 'the processor answered for another operation');
+      return 'unknown';
+    }
+    if (!differs('amount') && !differs('currency')) return result;
+    log?.error({ idempotency_key, amount, currency }, 'the processor answered for another amount');
+    return { result: 'mismatch', amount, currency };
+  }
+
   return {
     async vaultCard(card) {
       const { status, body } = await callLookUp('vault card', call('POST', '/v1/vault/cards/', card), [201, 422]);
@@ -185,16 +209,15 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
           ? 'key_used_for_other_request'
           : 'unknown';
       }
-      if (answersOperation(operation, result)) return result;
-      log?.error({ idempotency_key }, 'the processor answered for another operation or amount');
-      return 'unknown';
+      return compared(operation, result);
     },
-    async findOperation(idempotency_key) {
+    async findOperation(idempotency_key, expected) {
       const result = await callOperation(
         idempotency_key,
         call('GET', `/v1/operations/${encodeURIComponent(idempotency_key)}/`),
       );
-      if (isOperationResult(result) || result === 'unknown') return result;
+      if (result === 'unknown') return 'unknown';
+      if (isOperationResult(result)) return compared(expected, result);
       // A 404 that is not the processor's own (a proxy's page) must not count as "nothing happened".
       return namesField('idempotency_key', result) ? 'not_found' : 'unknown';
     },
@@ -212,16 +235,6 @@ export function createProcessor({ url, key, timeout_ms, log }: ProcessorOptions)
 
 function isOperationResult(result: OperationResult | HttpAnswer | 'unknown'): result is OperationResult {
   return typeof result === 'object' && 'result' in result;
-}
-
-/** Whether an answer is about what was asked for, to the last minor unit. */
-function answersOperation(asked: Operation, { operation, transaction_id, amount, currency }: OperationResult): boolean {
-  return (
-    operation === asked.operation &&
-    transaction_id === asked.transaction_id &&
-    amount === asked.amount &&
-    currency === asked.currency
-  );
 }
 
 /** Whether a refusal is the processor's own and about this field. */

@@ -4,7 +4,7 @@ import type { Context } from './context';
 import { challengeOverPage, challengePage, challengeUnknownPage } from './pages/challenge';
 import { parse } from './refusal';
 import { CHALLENGE_CODES, CHALLENGE_FAILED, type Outcome } from './scenarios';
-import type { OperationRow } from './store';
+import type { OperationRow, Store } from './store';
 
 /** Wrong codes that fail the challenge. */
 const ATTEMPTS_MAX = 3;
@@ -20,7 +20,7 @@ export function challenge({ store, wake }: Context): Router {
   router.use(express.urlencoded({ extended: false, limit: '4kb' }));
 
   router.get('/:id/', async (req, res) => {
-    const row = await store.challenge(req.params.id);
+    const row = await findChallenge(req.params.id);
     if (!row) return void res.status(404).send(challengeUnknownPage());
     if (row.result !== 'challenge') return leave(row, res);
     const wrong = row.challenge_attempts > 0 ? { attempts_left: ATTEMPTS_MAX - row.challenge_attempts } : {};
@@ -38,7 +38,7 @@ export function challenge({ store, wake }: Context): Router {
   router.post('/:id/', async (req, res) => {
     const { id } = req.params;
     const { code, action } = parse(formSchema, req.body ?? {});
-    const row = await store.challenge(id);
+    const row = await findChallenge(id);
     if (!row) return void res.status(404).send(challengeUnknownPage());
     if (row.result !== 'challenge') return leave(row, res);
 
@@ -50,12 +50,32 @@ export function challenge({ store, wake }: Context): Router {
     leave(row, res);
   });
 
+  async function findChallenge(id: string): ReturnType<Store['challenge']> {
+    const row = await store.challenge(id);
+    const ended = await endedChallenge(store, row, new Date());
+    return row && { ...row, ...ended };
+  }
+
   async function wrongCode(id: string): Promise<Outcome | undefined> {
     const attempts = await store.wrongCode(id);
     return attempts === undefined || attempts >= ATTEMPTS_MAX ? CHALLENGE_FAILED : undefined;
   }
 
   return router;
+}
+
+/** How long a customer has for a challenge; then it fails. Milliseconds. */
+const CHALLENGE_MS = 60 * 60_000;
+
+/** The operation after its challenge has run out of time; `undefined` while it has time, or is over. */
+export async function endedChallenge(
+  store: Store,
+  row: OperationRow | undefined,
+  now: Date,
+): Promise<OperationRow | undefined> {
+  if (row?.result !== 'challenge' || row.challenge_id === null) return undefined;
+  if (now.getTime() < row.occurred.getTime() + CHALLENGE_MS) return undefined;
+  return await store.finishChallenge(row.challenge_id, CHALLENGE_FAILED, now);
 }
 
 function codeOutcome(code: string): Outcome | undefined {

@@ -19,9 +19,12 @@ export const faultSchema = z.object({
   /**
    * latency: answers late. error: 500 and nothing happened. no_answer: silence and nothing happened. lost_answer: it
    * happened, then the connection is cut. outage: the connection is cut and nothing happened. garbage: it happened, the
-   * answer is nonsense.
+   * answer is nonsense. altered: it happened, and the answer has the fields of `answer` (null: leaves one out).
+   * not_found: a question is answered as if the key were unknown.
    */
-  kind: z.enum(['latency', 'error', 'no_answer', 'lost_answer', 'outage', 'garbage']),
+  kind: z.enum(['latency', 'error', 'no_answer', 'lost_answer', 'outage', 'garbage', 'altered', 'not_found']),
+  /** Fields of an altered answer. */
+  answer: z.record(z.string(), z.unknown()).optional(),
   /** Length of the latency, or of the silence before the connection is cut. */
   milliseconds: z.int().min(0).max(600_000).optional(),
   /** How many calls it hits; absent: all until it is removed. */

@@ -11,6 +11,7 @@ import {
   type VaultedCard,
 } from '../processor/wire';
 import { brandOf, testCard, deviceCard } from './cards';
+import { endedChallenge } from './challenge';
 import type { Context } from './context';
 import type { Facts, FaultTarget } from './faults';
 import { presentOperation, presentSettlement } from './ledger';
@@ -115,8 +116,9 @@ export function processorApi(context: Context): Router {
       await context.store.resolveDue(now);
       row = await context.store.operation(key);
     }
+    row = (await endedChallenge(context.store, row, now)) ?? row;
     await withFaults(context, 'ask', { ...row, idempotency_key: key }, res, async () => {
-      if (!row) throw new Refusal(404, 'No operation has this key.', 'idempotency_key');
+      if (!row) throw unknownKey();
       return presentOperation(row, context.public_url);
     });
   });
@@ -187,13 +189,19 @@ async function withFaults(
   if (fault?.kind === 'outage') return cut(res);
   if (fault?.kind === 'no_answer') return stayQuiet(res, fault.milliseconds ?? SILENCE_MS);
   if (fault?.kind === 'error') throw new Refusal(500, 'Internal error.');
+  if (fault?.kind === 'not_found') throw unknownKey();
   if (fault?.kind === 'latency') await wait(fault.milliseconds ?? 1_000);
 
   const body = await work();
   if (fault?.kind === 'lost_answer') return cut(res);
   if (fault?.kind === 'garbage') return void res.status(200).type('application/json').send('{"result":"appro');
-  if (body !== undefined) res.json(body);
+  if (body === undefined) return;
+  // JSON leaves out what is undefined.
+  const fields = Object.entries(fault?.answer ?? {}).map(([field, value]) => [field, value ?? undefined] as const);
+  res.json(fault?.kind === 'altered' ? { ...body, ...Object.fromEntries(fields) } : body);
 }
+
+const unknownKey = () => new Refusal(404, 'No operation has this key.', 'idempotency_key');
 
 function cut(res: Response): void {
   res.socket?.destroy();

@@ -1,5 +1,6 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import { findFollowUpToPoll, findFollowUps } from '../db/follow-ups';
+import type { AnnouncedOperation } from '../db/announced-operations';
+import { findFollowUpOfTransaction, findFollowUps } from '../db/follow-ups';
 import { findOrderView, type OrderView } from '../db/order-view';
 import { insertWatch } from '../db/late-approvals';
 import { endedUnpaid } from '../db/transactions';
@@ -128,16 +129,15 @@ export class FollowUps {
   }
 
   /**
-   * The processor has, or may have, an outcome for a follow-up order: its workflow asks now instead of later. A closed
-   * workflow has its outcome; it starts again when Temporal has lost it, or when an operator settled the outcome by
-   * hand, to compare the two.
+   * The processor has, or may have, an outcome for a follow-up order: its workflow asks now instead of later. One that
+   * is closed or lost starts again, and compares the outcome with what is recorded (rules 10.18).
    */
   async requestPoll(order_id: string): Promise<void> {
     try {
       await this.temporal.client.workflow.getHandle(orderWorkflowId(order_id)).signal(processorAnswered);
     } catch (error) {
       if (!isWorkflowClosed(error)) throw error;
-      const follow_up = await findFollowUpToPoll(this.temporal.db, order_id);
+      const [follow_up] = await findFollowUps(this.temporal.db, [order_id]);
       if (follow_up !== undefined) await this.startOrPoll(follow_up);
     }
   }
@@ -157,24 +157,42 @@ export class FollowUps {
    * Gives a payment back that may have been approved after it had ended; any other is left as it is. The reversal's
    * workflow asks the processor whether it was approved: now, or after `poll_after_ms` (milliseconds) unless it is told
    * to ask before. A stored watch brings a lost workflow back. `now`: epoch milliseconds by the payment's clock;
-   * absent: the current time.
+   * absent: the current time. `with_declined`: also where the processor said no, as there is a sign that it approved all
+   * the same (rules 10.18).
    */
   async startReversal({
     transaction_id,
     poll_after_ms,
     now,
+    with_declined = false,
   }: {
     transaction_id: string;
     poll_after_ms?: number | undefined;
     now?: number | undefined;
+    with_declined?: boolean;
   }): Promise<void> {
     const { db } = this.temporal;
-    const payment = await endedUnpaid(db, transaction_id);
+    const payment = await endedUnpaid(db, transaction_id, { with_declined });
     if (payment === undefined) return;
     const time = now ?? Date.now() + payment.clock_offset_ms;
-    await insertWatch(db, transaction_id, time + (poll_after_ms ?? 0));
+    await insertWatch(db, transaction_id, { poll_at: time + (poll_after_ms ?? 0), began: time });
     const reversal = reversalOf(transaction_id, payment, poll_after_ms);
     await (poll_after_ms === undefined ? this.startOrPoll(reversal) : this.start(reversal));
+  }
+
+  /**
+   * Asks the processor about a transaction that is watched: of a payment, by its reversal's workflow; of a follow-up
+   * order, by that order's.
+   */
+  async resumeWatch({ transaction_id }: { transaction_id: string }): Promise<void> {
+    const follow_up = await findFollowUpOfTransaction(this.temporal.db, transaction_id);
+    if (follow_up === undefined) await this.startReversal({ transaction_id, with_declined: true });
+    else await this.startOrPoll(follow_up);
+  }
+
+  /** Records an operation that the processor announced, once the processor knows it (rules 10.9). */
+  async resumeAnnounced({ order_id, ...operation }: StartedOperation): Promise<void> {
+    await this.startOrPoll({ ...operation, id: order_id, requested_by: 'processor' });
   }
 
   /** The clock of its payment was moved. A workflow that is closed or lost starts again from the record. */
@@ -194,7 +212,7 @@ export class FollowUps {
     { offset_ms, now }: { offset_ms: number; now: number },
   ): Promise<void> {
     const { transaction_id, poll_at } = watch;
-    const payment = await endedUnpaid(this.temporal.db, transaction_id);
+    const payment = await endedUnpaid(this.temporal.db, transaction_id, { with_declined: true });
     if (payment === undefined) return;
     await this.moveClock(reversalOf(transaction_id, payment, Math.max(0, poll_at - now)), offset_ms);
   }
@@ -212,14 +230,21 @@ export class FollowUps {
   }
 }
 
+/** An operation of the processor that a follow-up order records. */
+type StartedOperation = AnnouncedOperation & { project_id: string; clock_offset_ms: number };
+
 /** The reversal of a payment that may have been approved after it had ended. */
 function reversalOf(
   transaction_id: string,
   payment: Pick<FollowUpInput, 'project_id' | 'original_order_id' | 'original_transaction_id' | 'clock_offset_ms'>,
   poll_after_ms: number | undefined,
 ): FollowUpInput {
+  const { project_id, original_order_id, original_transaction_id, clock_offset_ms } = payment;
   return {
-    ...payment,
+    project_id,
+    original_order_id,
+    original_transaction_id,
+    clock_offset_ms,
     id: reversalOrderId(transaction_id),
     kind: 'reversal',
     requested_by: 'service',

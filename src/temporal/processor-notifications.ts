@@ -1,3 +1,4 @@
+import { announceOperation } from '../db/announced-operations';
 import { findOrderView } from '../db/order-view';
 import { PROCESSOR_INITIATED, isProcessorInitiated } from '../domain/follow-up';
 import { processorOrderId } from '../ids';
@@ -23,7 +24,7 @@ export class ProcessorNotifications {
   constructor(
     private readonly temporal: TemporalAccess,
     private readonly orders: Pick<Orders, 'requestPoll'>,
-    private readonly follow_ups: Pick<FollowUps, 'requestPoll' | 'startOrPoll' | 'startReversal'>,
+    private readonly follow_ups: Pick<FollowUps, 'requestPoll' | 'resumeAnnounced' | 'startReversal'>,
   ) {}
 
   /**
@@ -38,7 +39,7 @@ export class ProcessorNotifications {
       } else if (follow_up_order_id !== undefined) {
         await this.follow_ups.requestPoll(follow_up_order_id);
       } else {
-        await this.pollPayment(notification);
+        await this.pollPayment(notification, { with_declined: true });
       }
     });
   }
@@ -51,29 +52,39 @@ export class ProcessorNotifications {
 
   /** A customer has come back from the issuer, where the payment may have been approved or declined. */
   async customerReturned(payment: { order_id: string; transaction_id: string }, deadline_at: number): Promise<void> {
-    await callOnce(this.temporal.client, deadline_at, () => this.pollPayment(payment));
+    await callOnce(this.temporal.client, deadline_at, () => this.pollPayment(payment, { with_declined: false }));
   }
 
-  /** The reversal does nothing unless the payment ended unpaid: only then may it have been approved late. */
-  private async pollPayment({ order_id, transaction_id }: { order_id: string; transaction_id: string }): Promise<void> {
+  /**
+   * The reversal does nothing unless the payment ended unpaid: only then may it have been approved late. `with_declined`:
+   * or unless the processor said no, as a notification is a sign that it approved all the same (rules 10.18).
+   */
+  private async pollPayment(
+    { order_id, transaction_id }: { order_id: string; transaction_id: string },
+    { with_declined }: { with_declined: boolean },
+  ): Promise<void> {
     await this.orders.requestPoll(order_id);
-    await this.follow_ups.startReversal({ transaction_id });
+    await this.follow_ups.startReversal({ transaction_id, with_declined });
   }
 
   /** A notification about an unknown payment is ignored. */
   private async record(kind: 'chargeback' | 'reversal', notification: Notification): Promise<void> {
-    const { idempotency_key: processor_key, order_id, transaction_id } = notification;
-    const payment = await findOrderView(this.temporal.db, order_id);
-    if (payment === undefined) return;
-    await this.follow_ups.startOrPoll({
-      id: processorOrderId(transaction_id, processor_key),
-      project_id: payment.project_id,
-      clock_offset_ms: payment.clock_offset_ms,
+    const { idempotency_key: processor_key, order_id: original_order_id, transaction_id } = notification;
+    const { db } = this.temporal;
+    const payment = await findOrderView(db, original_order_id);
+    if (!payment?.transactions.some(({ id }) => id === transaction_id)) return;
+    const order_id = processorOrderId(transaction_id, processor_key);
+    const announced = {
+      order_id,
       kind,
-      requested_by: 'processor',
       processor_key,
-      original_order_id: order_id,
+      original_order_id,
       original_transaction_id: transaction_id,
-    });
+    };
+    const { project_id, clock_offset_ms, follow_ups } = payment;
+    // Recovery continues it should the workflow be lost before it has recorded anything.
+    const is_recorded = follow_ups.some(({ id }) => id === order_id);
+    if (!is_recorded) await announceOperation(db, announced, Date.now() + clock_offset_ms);
+    await this.follow_ups.resumeAnnounced({ ...announced, project_id, clock_offset_ms });
   }
 }

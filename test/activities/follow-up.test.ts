@@ -447,12 +447,45 @@ describe('the watch for a late approval', () => {
     const pending = await paid('challenge');
     await moveOrder(database.db, pending, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
     const input = followUpOf(pending.id, 'reversal', { requested_by: 'service' });
-    await deaf().executeFollowUp({ ...input, now: NOW + 15 * MINUTE });
-    expect(await isWatched(pending.id)).toBe(true);
     await atIssuer(pending.id, '3333');
     expect(await activities().executeFollowUp({ ...input, now: NOW + MINUTE })).toEqual({ result: 'nothing' });
     expect(await isWatched(pending.id)).toBe(true);
-    await activities().executeFollowUp({ ...input, now: NOW + 15 * MINUTE });
+    await deaf().executeFollowUp({ ...input, now: NOW + 15 * MINUTE });
+    expect(await isWatched(pending.id)).toBe(true);
+    await activities().executeFollowUp({ ...input, now: NOW + 16 * MINUTE });
     expect(await isWatched(pending.id)).toBe(false);
+  });
+
+  test('rules 10.12: a processor that does not answer for a day needs attention, and is asked on', async () => {
+    const pending = await paid('challenge');
+    await moveOrder(database.db, pending, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
+    const input = followUpOf(pending.id, 'reversal', { requested_by: 'service' });
+    const DAY = 24 * 60 * MINUTE;
+    const asked = (by: ReturnType<typeof activities>, now: number) => by.executeFollowUp({ ...input, now });
+    expect(await asked(deaf(), NOW + DAY - 1)).toEqual({ result: 'unanswered' });
+    const attention = expect.stringContaining('for a day') as string;
+    expect(await asked(deaf(), NOW + DAY)).toEqual({ result: 'unanswered', attention });
+    expect(await asked(activities(), NOW + DAY)).toEqual({ result: 'at_issuer', attention });
+    expect(await isWatched(pending.id)).toBe(true);
+  });
+});
+
+describe('rules 10.9: an operation that the processor announced', () => {
+  const HOUR = 60 * MINUTE;
+  const announcedIn = async (order_id: string) =>
+    await database.db('announced_operations').where({ original_order_id: order_id });
+
+  test('is kept while the processor does not know it, and needs attention after some hours', async () => {
+    const { id } = await paid();
+    const input = followUpOf(id, 'chargeback', { requested_by: 'processor', processor_key: 'by the issuer' });
+    const ask = (now: number) => activities().executeFollowUp({ ...input, now });
+    expect(await ask(NOW)).toEqual({ result: 'unanswered' });
+    expect(await ask(NOW + 6 * HOUR - 1)).toEqual({ result: 'unanswered' });
+    expect(await announcedIn(id)).toHaveLength(1);
+    const attention = expect.stringContaining('announced a chargeback that it does not know') as string;
+    expect(await ask(NOW + 6 * HOUR)).toEqual({ result: 'nothing', attention });
+    expect(await announcedIn(id)).toEqual([]);
+    const [row] = (await database.db('orders').where({ id }).select('attention')) as { attention: string }[];
+    expect(row!.attention).toEqual(attention);
   });
 });

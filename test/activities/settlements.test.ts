@@ -1,11 +1,14 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { v7 as uuidv7 } from 'uuid';
+import type { Services } from '../../activities/services';
 import { settlementActivities, type SettlementFetch } from '../../activities/settlements';
 import { queryRows } from '../../src/db/connection';
 import { processorOrderId } from '../../src/ids';
 import type { Processor } from '../../src/processor/client';
 import type { Settlement } from '../../src/processor/wire';
-import { NOW } from '../support/builders';
+import { moveOrder } from '../../src/db/move-order';
+import type { TransactionStatus } from '../../src/domain/transitions';
+import { NOW, aStoredOrder } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { transactionIdOf } from '../support/orders';
 import { writeOrders } from '../support/search-orders';
@@ -27,9 +30,19 @@ const processor: Pick<Processor, 'settlements'> = {
   },
 };
 
+/** The transactions and orders that the processor is asked about. */
+const asked: string[] = [];
+const workflows = {
+  orders: { requestPoll: async (id: string) => void asked.push(`order ${id}`) },
+  follow_ups: {
+    requestPoll: async (id: string) => void asked.push(`follow-up ${id}`),
+    resumeWatch: async ({ transaction_id }: { transaction_id: string }) => void asked.push(transaction_id),
+  },
+} as unknown as Services['workflows'];
+
 const fetchSettlements = (): Promise<SettlementFetch> =>
   new MockActivityEnvironment({}, { logger: errorsOnly }).run(
-    settlementActivities({ db: database.db, processor: processor as Processor }).fetchSettlements,
+    settlementActivities({ db: database.db, processor: processor as Processor, workflows }).fetchSettlements,
     { now: NOW },
   );
 
@@ -92,4 +105,17 @@ it('nothing is lost or recorded twice when answers are lost, or two fetch at onc
   expect(fetched[0].settled + fetched[1].settled + rest.settled).toBe(5);
   expect(rest.waiting).toBe(0);
   for (const id of ids) expect(await settlementOf(id)).toEqual({ settlement_amount: 1_213, fee_amount: 37 });
+});
+
+it('rules 10.18: settled although it was declined, or its outcome is open: the processor is asked', async () => {
+  const unpaid = async (to: TransactionStatus) => {
+    const order = await aStoredOrder(database.db);
+    const { id: transaction_id } = order.transactions[0]!;
+    await moveOrder(database.db, order, { transaction_id, to }, { source: 'processor', now: NOW });
+    settle(order.id);
+    return order.id;
+  };
+  const [declined, open] = [await unpaid('error'), await unpaid('processing')];
+  expect((await fetchSettlements()).settled).toBe(2);
+  expect(asked.toSorted()).toEqual([transactionIdOf(declined, 1), `order ${open}`].toSorted());
 });

@@ -9,7 +9,7 @@ import type { OperationResult } from '../../src/processor/wire';
 import type { Orders } from '../../src/temporal/orders';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import { createWorkflows } from '../../src/temporal/workflows';
-import { orderWorkflowId } from '../../workflows/messages';
+import { ATTENTION, orderWorkflowId } from '../../workflows/messages';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import {
@@ -68,8 +68,8 @@ const untilClosed = (order: TestOrder, attempt = 1) =>
 
 /** What the processor knows of the charge, as its notification tells it. */
 async function newsOf({ id }: TestOrder, attempt = 1): Promise<OperationResult> {
-  const known = await world.processor.findOperation(chargeIdempotencyKey(transactionIdOf(id, attempt)));
-  if (typeof known === 'string') throw new Error(known);
+  const known = await world.processor.findOperation(chargeIdempotencyKey(transactionIdOf(id, attempt)), {});
+  if (typeof known === 'string' || known.result === 'mismatch') throw new Error(JSON.stringify(known));
   return known;
 }
 const tell = async (order: TestOrder, attempt = 1) => await notifications.handle(await newsOf(order, attempt), soon());
@@ -147,12 +147,23 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
     await nothingIsGivenBack(order);
   });
 
-  test('never finished at the issuer: nothing is reversed, and polling ends', async () => {
+  test('rules 10.12: still at the issuer after 15 minutes: polled every hour, and an approval is found', async () => {
     const order = await endedAtTheIssuer(ending);
     await pass(16 * MINUTE);
-    await untilClosed(order);
+    expect(await watchOf(order)).toBe('RUNNING');
     await nothingIsGivenBack(order);
-    // A notification that comes after the last poll.
+    await answerAtIssuer(order, { code: '0101' });
+    await pass(61 * MINUTE);
+    await isGivenBack(order, `${ending}: ${ending}`);
+  });
+
+  test('rules 10.12: still at the issuer after a day: the operator has to look, and an approval is found all the same', async () => {
+    const order = await endedAtTheIssuer(ending);
+    const handle = world.env.client.workflow.getHandle(orderWorkflowId(reversalOf(order)));
+    await pass(26 * 60 * MINUTE);
+    const { typedSearchAttributes } = await handle.describe();
+    expect(typedSearchAttributes.get(ATTENTION)).toMatch(/late approval for a day/);
+    expect(await watchOf(order)).toBe('RUNNING');
     await answerAtIssuer(order, { code: '0101' });
     await tell(order);
     await isGivenBack(order, `${ending}: ${ending}`);
@@ -200,10 +211,9 @@ describe('a customer who comes back from the issuer to an order that has ended',
     await isGivenBack(order, `${ending}: ${ending}`);
   });
 
-  test('notified when its workflow is over, it is given back all the same', async () => {
+  test('its reversal’s workflow was lost: it is given back all the same', async () => {
     const order = await endedAtTheIssuer('cancelled');
-    await pass(16 * MINUTE);
-    await untilClosed(order);
+    await world.env.client.workflow.getHandle(orderWorkflowId(reversalOf(order))).terminate('lost');
     await answerAtIssuer(order, { code: '0101' });
     await open(order, { from: 'issuer' });
     await isGivenBack(order, 'cancelled: cancelled');
@@ -330,9 +340,10 @@ describe('an approval in time is never taken for a late approval', () => {
     await nothingIsGivenBack(order);
   });
 
-  test('a decline by the issuer, however late anybody asks', async () => {
+  test('a decline by the issuer, of which the processor notifies again', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.do_not_honor.number });
     await tell(order);
-    expect(await watchOf(order)).toBeUndefined();
+    await untilClosed(order);
+    await nothingIsGivenBack(order);
   });
 });

@@ -11,6 +11,7 @@ import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { TIMERS, type TimerName } from '../support/timers';
 import { until } from '../support/until';
+import { withDatabase } from './requests';
 
 /**
  * The sandbox clock on the running stack: what falls due happens, in its order, with the timestamps it would have had
@@ -119,8 +120,16 @@ const OBJECTS: Record<TimerName, Timer> = {
   }),
   'the last question about a late approval': order({
     create: async () => {
-      const { id } = await merchant.paidOrder('challenge');
+      const { id, transactions } = await merchant.paidOrder('challenge');
       await merchant.cancelOrder(id);
+      // The customer gives up there; the last question hears of it.
+      const form = new URLSearchParams({ action: 'cancel' });
+      const found = await withDatabase((db) =>
+        queryRows<{ challenge_url: string }>(db, 'select challenge_url from transactions where id = :id', {
+          id: transactions![0]!.id,
+        }),
+      );
+      await fetch(found[0]!.challenge_url, { method: 'POST', body: form, redirect: 'manual' });
       return { id, due: await nextAt(id, 'processor.asked') };
     },
     see: async (id) => ((await timelineOf(id)).next.length === 1 ? 'watched' : 'not watched'),

@@ -23,8 +23,8 @@ beforeAll(async () => {
   const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
   const polled: Processor = {
     ...processor,
-    async findOperation(key) {
-      const answer = await processor.findOperation(key);
+    async findOperation(key, expected) {
+      const answer = await processor.findOperation(key, expected);
       await onAnswer(key);
       return answer;
     },

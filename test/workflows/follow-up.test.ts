@@ -8,6 +8,7 @@ import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import type { Fault } from '../../src/simulator/faults';
+import { createWorkflows } from '../../src/temporal/workflows';
 import {
   ATTENTION,
   ORDER_STATUS,
@@ -56,8 +57,8 @@ beforeAll(async () => {
   const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
   const asked: Processor = {
     ...processor,
-    async findOperation(key) {
-      const answer = await processor.findOperation(key);
+    async findOperation(key, expected) {
+      const answer = await processor.findOperation(key, expected);
       await afterAsking(key);
       return answer;
     },
@@ -408,7 +409,10 @@ describe('operations that the processor initiated', () => {
   ])('forged news record nothing: %s', async (_title, forge) => {
     const order = await paid();
     const input = await forge(order);
-    expect(await (await notifyFollowUp(world, input)).result()).toBe('refused');
+    const { client } = world.env;
+    await createWorkflows({ client, db: world.database.db }).follow_ups.startOrPoll(input);
+    // An unknown key is asked for again for hours (rules 10.9).
+    expect(await handleOf(input.id).result()).toBe('refused');
     expect(await statusesOf(world, input.id)).toBeUndefined();
     expect(await moneySummaryOf(order)).toBe('500 captured');
   });
@@ -477,7 +481,8 @@ describe('a payment that was approved after its end', () => {
 
   test('news that come before the approval leave room for those that come after', async () => {
     const order = await cancelledAtTheIssuer();
-    expect(await reverse(order)).toBe('refused');
+    await notifyFollowUp(world, reversalOf(order));
+    expect((await order.view()).follow_ups).toEqual([]);
     await answerAtIssuer(order, { code: '0101' });
     expect(await reverse(order)).toBe('completed');
   });

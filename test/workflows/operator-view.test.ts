@@ -1,4 +1,4 @@
-import { withPollAt, type OrderRecord } from '../../src/domain/order-record';
+import { withAnswered, withPoll, type OrderRecord } from '../../src/domain/order-record';
 import type { OrderStatus, TransactionStatus } from '../../src/domain/transitions';
 import type { FollowUpInput } from '../../workflows/messages';
 import { attentionTo, describe as inDetail, describeFollowUp, inWords } from '../../workflows/operator-view';
@@ -24,7 +24,7 @@ const anOrder = (status: OrderStatus, transactions: TransactionStatus[] = [], at
   deliveries: [],
 });
 
-const openOutcome = (order: OrderRecord) => withPollAt(order, 't0', Date.UTC(2026, 0, 15, 12, 1));
+const openOutcome = (order: OrderRecord) => withPoll(order, 't0', Date.UTC(2026, 0, 15, 12, 1));
 
 test.each<[OrderRecord, string]>([
   [anOrder('new'), 'Expires, unless the customer pays, at 2026-01-15T12:30:00.000Z.'],
@@ -109,18 +109,30 @@ describe('a follow-up order', () => {
   });
 });
 
-test.each<[string, OrderRecord, polls: number, string | undefined]>([
-  ['nothing', anOrder('processing', ['processing']), 169, undefined],
+const polled = (order: OrderRecord, polls: number): OrderRecord => ({
+  ...order,
+  transactions: order.transactions.map((one) => ({ ...one, polls })),
+});
+const mismatched = (order: OrderRecord) =>
+  withAnswered(order, order.transactions[0]!.id, { amount: 40, currency: 'USD' });
+
+test.each<[string, OrderRecord, string | undefined]>([
+  ['nothing', polled(anOrder('processing', ['processing']), 169), undefined],
   [
-    'an outcome that is missing for a day',
-    anOrder('processing', ['processing']),
-    170,
+    'an outcome that is missing for a day, however often the workflow was lost',
+    polled(anOrder('processing', ['processing']), 170),
     'has given no outcome for about a day',
   ],
-  ['no longer, once it is known', anOrder('completed', ['accepted']), 170, undefined],
-  ['what is recorded', { ...anOrder('completed', ['accepted']), attention: 'look here' }, 0, 'look here'],
-])('attention: %s', (_title, order, polls, expected) => {
-  const attention = attentionTo(order, polls);
+  ['no longer, once it is known', polled(anOrder('completed', ['accepted']), 170), undefined],
+  ['what is recorded', { ...anOrder('completed', ['accepted']), attention: 'look here' }, 'look here'],
+  [
+    'rules 10.17: another amount, at once',
+    mismatched(anOrder('processing', ['processing'])),
+    'answers for 40 USD (minor units) instead of 1250 EUR (minor units)',
+  ],
+  ['nor another amount, once the outcome is known', mismatched(anOrder('completed', ['accepted'])), undefined],
+])('attention: %s', (_title, order, expected) => {
+  const attention = attentionTo(order);
   if (expected === undefined) expect(attention).toBeUndefined();
   else expect(attention).toContain(expected);
 });

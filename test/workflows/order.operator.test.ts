@@ -222,17 +222,20 @@ describe('pollNow', () => {
   });
 });
 
-test('an outcome that is missing for a day needs attention, until it is known', async () => {
+test('rules 10.3: an outcome that is missing for a day needs attention, also when its workflow was lost, until it is known', async () => {
   const order = await createAnOrder(world, { card_number: CARDS.approved.number });
   const refund = followUpOf(order.id, 'refund', { amount: 300 });
   await merchant.addFault({ kind: 'outage', operation: 'refund', order_id: order.id });
   const key = followUpIdempotencyKey(transactionIdOf(order.id, 1), 'refund', refund.id);
   await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key: key });
-  // As a run that goes on after a day of polls, each of which was in vain.
-  await executeFollowUp(world, { ...refund, polls: POLLS_BEFORE_ATTENTION - 1 });
+  await executeFollowUp(world, refund);
+  // After a day of polls, each of which was in vain, its workflow is lost.
+  const polls = POLLS_BEFORE_ATTENTION - 1;
+  await world.database.db('transactions').where({ order_id: refund.id }).update({ polls, polled_at: new Date() });
+  await handleOf(refund.id).terminate('lost');
+  await executeFollowUp(world, refund);
   expect(await attentionOf(refund.id)).toBeUndefined();
-  await world.env.sleep(11 * MINUTE);
-  await until('it needs attention', async () => (await attentionOf(refund.id)) !== undefined);
+  await handleOf(refund.id).executeUpdate(pollNow);
   expect(await attentionOf(refund.id)).toBe('the processor has given no outcome for about a day');
   await merchant.removeFaults();
   await handleOf(refund.id).executeUpdate(pollNow);

@@ -1,6 +1,7 @@
 import { processorAnswered } from '../../workflows/messages';
 import { CARDS } from '../support/cards';
 import {
+  answerAtIssuer,
   MINUTE,
   createAnOrder,
   inTheLastSecond,
@@ -59,6 +60,7 @@ const SUBJECTS: Record<TimerName, () => Promise<Subject>> = {
   'the last question about a late approval': async () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
     await order.cancel();
+    await answerAtIssuer(order, { action: 'cancel' });
     const transaction_id = (await order.view()).transactions[0]!.id;
     const watch = () => firstOf<{ poll_at: string } | undefined>('late_approval_watches', { transaction_id });
     return {

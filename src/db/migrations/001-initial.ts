@@ -320,6 +320,10 @@ export async function up(knex: Knex): Promise<void> {
       polls integer not null default 0,
       polled_at timestamptz,
       poll_at timestamptz,
+      -- The amount and currency that the processor answered about, where they are not the transaction's: its outcome is
+      -- not known until an operator has looked (rules 10.17).
+      answered_amount bigint,
+      answered_currency text,
       -- What the processor paid out, or took back, and what it kept as a fee, in minor units. Null until the
       -- transaction is settled.
       settlement_currency text,
@@ -330,6 +334,7 @@ export async function up(knex: Knex): Promise<void> {
       modified timestamptz not null,
       unique (order_id, attempt),
       check ((polls = 0) = (polled_at is null)),
+      check ((answered_amount is null) = (answered_currency is null)),
       check ((original_transaction_id is null) = (method_chosen_by is not null)),
       check (not charge_began or original_transaction_id is null),
       check (captured_amount between 0 and amount),
@@ -391,13 +396,30 @@ export async function up(knex: Knex): Promise<void> {
       foreign key (order_id, n) references webhook_deliveries
     );
 
-    -- A transaction that ended unpaid although the processor may have approved it, or still may: it is asked until
-    -- poll_at (rules 10.12). Written with the end, deleted once the processor has said no or the reversal order is
-    -- written.
+    -- A transaction that the processor may have approved, or still may, although the record says that it ended unpaid
+    -- or was refused: the processor is asked at poll_at, and again while it has no answer (rules 10.12). Written with the
+    -- end, or with evidence that money moved; deleted once the processor has said no, the reversal order is written, or
+    -- an operator has to look.
     create table late_approval_watches (
       transaction_id uuid primary key references transactions,
-      poll_at timestamptz not null
+      poll_at timestamptz not null,
+      -- How often the processor was asked from poll_at on and had no answer.
+      polls integer not null default 0,
+      began timestamptz not null
     );
+
+    -- Operations that the processor announced, a chargeback or one that was won back: it is asked by their key until it
+    -- knows them (rules 10.9).
+    create table announced_operations (
+      -- The order that records it.
+      order_id uuid primary key,
+      kind text not null check (kind in ('chargeback', 'reversal')),
+      processor_key text not null,
+      original_order_id uuid not null references orders,
+      original_transaction_id uuid not null references transactions,
+      announced timestamptz not null
+    );
+    create index announced_operations_announced on announced_operations (announced);
 
     -- Orders whose last change is not in the search index yet. Every change of an order or its transactions raises
     -- the order's version in the same statement, so triggers on orders miss none (rules 20.12).

@@ -33,7 +33,7 @@ async function cancelledAtTheIssuer(): Promise<string> {
 
 test('written with the end; a later one changes nothing', async () => {
   const id = await cancelledAtTheIssuer();
-  await insertWatch(database.db, id, NOW);
+  await insertWatch(database.db, id, { poll_at: NOW, began: NOW });
   expect(await watched(id)).toBe(15 * MINUTE);
 });
 

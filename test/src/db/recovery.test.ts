@@ -363,6 +363,7 @@ const INDEXES: Record<SourceName, string> = {
   capture_windows: 'transactions_capture_windows',
   follow_ups: 'orders_follow_ups_open',
   late_approvals: 'late_approval_watches_poll_at',
+  announced_operations: 'announced_operations_announced',
   payment_links: 'payment_links_open',
   expired_payment_links: 'payment_links_open_expires_at',
   deliveries: 'webhook_deliveries_open',
@@ -374,7 +375,9 @@ test('rows that are not due cost nothing: an index of its own finds the others',
   await manyOrders(3_000, 'processing');
   await database.db.raw(
     `insert into webhook_deliveries (order_id, n, url, status, created) select id, 1, 'https://shop.example/', 'delivered', created from orders;
-     insert into late_approval_watches select id, created from transactions;
+     insert into late_approval_watches (transaction_id, poll_at, began) select id, created, created from transactions;
+     insert into announced_operations
+       select gen_random_uuid(), 'chargeback', 'by the issuer', order_id, id, created from transactions;
      insert into sandbox_clocks (id, project_id, moved) select gen_random_uuid(), project_id, created from orders`,
   );
   await paymentLinks(3_000, 'completed');

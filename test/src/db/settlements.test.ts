@@ -6,7 +6,11 @@ import {
   recordSettlements,
   type SettledTransaction,
 } from '../../../src/db/settlements';
-import { NOW } from '../../support/builders';
+import { watchesOf } from '../../../src/db/late-approvals';
+import { moveOrder } from '../../../src/db/move-order';
+import type { OrderRecord } from '../../../src/domain/order-record';
+import type { TransactionStatus } from '../../../src/domain/transitions';
+import { NOW, aStoredOrder } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { transactionIdOf } from '../../support/orders';
 import { writeOrders } from '../../support/search-orders';
@@ -28,8 +32,10 @@ const aSettlement = (order_id: string): SettledTransaction => ({
 });
 const another = (order_id: string): SettledTransaction => ({ ...aSettlement(order_id), settlement_amount: 1 });
 const view = async (id: string) => (await findOrderView(database.db, id))!;
-const record = async (settlements: SettledTransaction[], after?: number) =>
+const recordAll = async (settlements: SettledTransaction[], after?: number) =>
   await recordSettlements(database.db, { after: after ?? (await lastSettlement(database.db)), settlements, now: NOW });
+const record = async (settlements: SettledTransaction[], after?: number) =>
+  (await recordAll(settlements, after)).settled;
 const anOrder = async () => (await writeOrders(database.db, [{}]))[0]!;
 
 it('settles a transaction: a new version of the order, its amounts, statuses and events as they were', async () => {
@@ -91,4 +97,24 @@ it.each<[string, (id: string) => Promise<number[]>]>([
   expect(await both(id)).toEqual([1, 0]);
   expect((await view(id)).transactions[0]!.settlement_amount).toBe(1_213);
   expect((await openSettlements(database.db)).waiting).toBe(waiting + 1);
+});
+
+it('rules 10.18: of a transaction that is not paid as far as is known it is evidence: watched, and told to the caller', async () => {
+  const [declined, open, paid] = [
+    await aStoredOrder(database.db),
+    await aStoredOrder(database.db),
+    await aStoredOrder(database.db),
+  ];
+  const move = (order: OrderRecord, to: TransactionStatus) =>
+    moveOrder(database.db, order, { transaction_id: order.transactions[0]!.id, to }, { source: 'processor', now: NOW });
+  await move(declined, 'error');
+  await move(open, 'processing');
+  await move(paid, 'accepted');
+  const { settled, unpaid } = await recordAll([declined, open, paid].map(({ id }) => aSettlement(id)));
+  expect(settled).toBe(3);
+  expect(new Set(unpaid.map(({ order_id, status, is_payment }) => `${order_id} ${status} ${is_payment}`))).toEqual(
+    new Set([`${declined.id} error true`, `${open.id} processing true`]),
+  );
+  const watched = await watchesOf(database.db, [declined.id, open.id, paid.id]);
+  expect(watched).toEqual([{ transaction_id: declined.transactions[0]!.id, poll_at: NOW, began: NOW, polls: 0 }]);
 });

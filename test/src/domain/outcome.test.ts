@@ -224,7 +224,21 @@ describe('rules 10.14: an operator settles an outcome', () => {
     ['error', 'challenge', false],
     ['accepted', 'processing', false],
   ])('settled as %s, the processor says %s: a contradiction: %s', (status, result, expected) => {
-    expect(contradictionOf(status, answer(result)) !== undefined).toBe(expected);
-    expect([contradictionOf(status, 'unknown'), contradictionOf(status, 'not_found')]).toEqual([undefined, undefined]);
+    const order = anOrderRecord();
+    const contradiction = (outcome: Parameters<typeof contradictionOf>[2]) =>
+      contradictionOf(order, { status, settled_by_hand: true }, outcome);
+    expect(contradiction(answer(result)) !== undefined).toBe(expected);
+    expect([contradiction('unknown'), contradiction('not_found')]).toEqual([undefined, undefined]);
+  });
+
+  test('rules 10.17, 10.18: it says what is recorded, and both amounts', () => {
+    const order = anOrderRecord([], { amount: 10_000 });
+    expect(contradictionOf(order, { status: 'error' }, answer('approved'))).toBe(
+      'recorded as declined, but the processor says approved',
+    );
+    const mismatch = { result: 'mismatch', amount: 40, currency: 'USD' } as const;
+    expect(contradictionOf(order, { status: 'accepted', settled_by_hand: true }, mismatch)).toBe(
+      'settled by hand as approved, but the processor answers for 40 USD (minor units) instead of 10000 EUR (minor units)',
+    );
   });
 });

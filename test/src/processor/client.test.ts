@@ -81,7 +81,7 @@ test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (what
   answer = give;
   const { project_id } = OPERATION;
   // All at once: each waits for as long as the client does.
-  const outcomes = Promise.all([stranger.execute(OPERATION, 'key'), stranger.findOperation('key')]);
+  const outcomes = Promise.all([stranger.execute(OPERATION, 'key'), stranger.findOperation('key', {})]);
   const looks = Promise.all(
     [
       stranger.getVaultedCard('t', project_id),
@@ -105,21 +105,25 @@ test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (what
 });
 
 test.each([
-  ['another amount', { amount: 2 }],
-  ['another currency', { currency: 'JPY' }],
-  ['another transaction', { transaction_id: randomUUID() }],
-  ['another operation', { operation: 'refund' }],
-])('an approval of %s is no approval of this one', async (_what, other) => {
-  const approved = { ...OPERATION, idempotency_key: 'key', result: 'approved', occurred: '2026-01-15T12:00:00Z' };
-  answer = json(200, approved);
-  expect(await stranger.execute(OPERATION, 'key')).toMatchObject({ result: 'approved' });
-  answer = json(200, { ...approved, ...other });
-  expect(await stranger.execute(OPERATION, 'key')).toBe('unknown');
-});
+  ['another amount', { amount: 2 }, { result: 'mismatch', amount: 2, currency: 'EUR' }],
+  ['another currency', { currency: 'JPY' }, { result: 'mismatch', amount: 1, currency: 'JPY' }],
+  ['another transaction', { transaction_id: randomUUID() }, 'unknown'],
+  ['another operation', { operation: 'refund' }, 'unknown'],
+])(
+  'rules 10.17: an approval of %s is no approval of this one, also when it is asked for',
+  async (_what, other, expected) => {
+    const approved = { ...OPERATION, idempotency_key: 'key', result: 'approved', occurred: '2026-01-15T12:00:00Z' };
+    answer = json(200, approved);
+    expect(await stranger.execute(OPERATION, 'key')).toMatchObject({ result: 'approved' });
+    answer = json(200, { ...approved, ...other });
+    expect(await stranger.execute(OPERATION, 'key')).toEqual(expected);
+    expect(await stranger.findOperation('key', OPERATION)).toEqual(expected);
+  },
+);
 
 test('a key that came with another request: told apart from no answer, and only by the processor itself', async () => {
   answer = json(409, { error: 'This Idempotency-Key belongs to another request.', field: 'Idempotency-Key' });
-  expect([await stranger.execute(OPERATION, 'key'), await stranger.findOperation('key')]).toEqual([
+  expect([await stranger.execute(OPERATION, 'key'), await stranger.findOperation('key', {})]).toEqual([
     'key_used_for_other_request',
     'unknown',
   ]);
@@ -150,7 +154,7 @@ test.each([
   // What answers late happens late.
   if (rows > 0) await eventually(async () => (await written()) > 0 || undefined);
   expect(await written()).toBe(rows);
-  expect(word(await bench.processor.findOperation(charge.transaction_id))).toBe(afterwards);
+  expect(word(await bench.processor.findOperation(charge.transaction_id, {}))).toBe(afterwards);
   expect(word(await bench.processor.execute(charge, charge.transaction_id))).toBe('approved');
   expect(await bench.ledger(`?order_id=${charge.order_id}`)).toHaveLength(1);
 });
@@ -169,15 +173,15 @@ test('a fault hits only what it is about', async () => {
   await bench.control('faults', { kind: 'garbage', operation: 'ask', transaction_id: spared.transaction_id, times: 1 });
   expect(word(await bench.processor.execute(hit, hit.transaction_id))).toBe('unknown');
   expect(word(await bench.processor.execute(spared, spared.transaction_id))).toBe('approved');
-  expect(word(await bench.processor.findOperation(spared.transaction_id))).toBe('unknown');
-  expect(word(await bench.processor.findOperation(spared.transaction_id))).toBe('approved');
+  expect(word(await bench.processor.findOperation(spared.transaction_id, {}))).toBe('unknown');
+  expect(word(await bench.processor.findOperation(spared.transaction_id, {}))).toBe('approved');
 });
 
 test('an outage is over when its fault is removed', async () => {
   await bench.control('faults', { kind: 'outage' });
-  expect(await bench.processor.findOperation('key')).toBe('unknown');
+  expect(await bench.processor.findOperation('key', {})).toBe('unknown');
   await fetch(`${bench.simulator.url}/control/faults/`, { method: 'DELETE' });
-  expect(await bench.processor.findOperation('key')).toBe('not_found');
+  expect(await bench.processor.findOperation('key', {})).toBe('not_found');
 });
 
 test('a vault token gives what may be known, in its own project only', async () => {
@@ -235,7 +239,7 @@ test('a wrong processor key: unknown, and nothing happened', async () => {
   const forged = createProcessor({ url: bench.simulator.url, key: 'sk_forged', timeout_ms: 5_000 });
   const charge = await bench.charge('approved');
   expect(await forged.execute(charge, charge.transaction_id)).toBe('unknown');
-  expect(await bench.processor.findOperation(charge.transaction_id)).toBe('not_found');
+  expect(await bench.processor.findOperation(charge.transaction_id, {})).toBe('not_found');
   await forged.close();
 });
 

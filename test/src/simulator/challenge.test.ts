@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { startTestSimulator, type TestSimulator } from './support';
 
 let bench: TestSimulator;
@@ -12,7 +13,8 @@ async function atTheIssuer(
 ): Promise<{ key: string; url: string }> {
   const charge = await bench.charge('challenge', over);
   const answer = await bench.processor.execute(charge, charge.transaction_id);
-  if (typeof answer === 'string' || !answer.challenge_url) throw new Error('no challenge');
+  const is_challenge = typeof answer === 'object' && answer.result === 'challenge';
+  if (!is_challenge || !answer.challenge_url) throw new Error('no challenge');
   return { key: charge.transaction_id, url: answer.challenge_url };
 }
 
@@ -35,21 +37,43 @@ test.each([
   const { key, url } = await atTheIssuer();
   for (const form of forms.slice(0, -1)) {
     expect((await submit(url, form)).headers.get('location')).toBe(new URL(url).pathname);
-    expect(await bench.processor.findOperation(key)).toMatchObject({ result: 'challenge' });
+    expect(await bench.processor.findOperation(key, {})).toMatchObject({ result: 'challenge' });
   }
   const last = await submit(url, forms.at(-1) ?? {});
   expect([last.status, last.headers.get('location')]).toEqual([303, BACK]);
-  const asked = await bench.processor.findOperation(key);
+  const asked = await bench.processor.findOperation(key, {});
   expect(asked).toMatchObject(end);
   if (end === FAILED) expect(asked).not.toHaveProperty('response_code');
+});
+
+test.each<[string, (at: { key: string; url: string }) => Promise<unknown>]>([
+  ['asked by the service', ({ key }) => bench.processor.findOperation(key, {})],
+  ['opened by the customer', ({ url }) => fetch(url, { redirect: 'manual' })],
+  ['answered by the customer', ({ url }) => submit(url, { code: '0101' })],
+])('rules 17.5: a challenge fails an hour after it began: %s', async (_who, act) => {
+  const at = await atTheIssuer();
+  const { key } = at;
+  const db = new Client({ connectionString: bench.postgres_url });
+  await db.connect();
+  const pass = (interval: string) =>
+    db.query(`update operations set occurred = occurred - interval '${interval}' where idempotency_key = $1`, [key]);
+  try {
+    await pass('59 minutes');
+    expect(await bench.processor.findOperation(key, {})).toMatchObject({ result: 'challenge' });
+    await pass('1 minute');
+    await act(at);
+    expect(await bench.processor.findOperation(key, {})).toMatchObject(FAILED);
+  } finally {
+    await db.end();
+  }
 });
 
 test('the first end counts, whatever is submitted afterwards or at the same time', async () => {
   const { key, url } = await atTheIssuer();
   await Promise.all([submit(url, { code: '0101' }), submit(url, { action: 'cancel' }), submit(url, { code: '0101' })]);
-  const first = await bench.processor.findOperation(key);
+  const first = await bench.processor.findOperation(key, {});
   expect((await submit(url, { code: '3333' })).headers.get('location')).toBe(BACK);
-  expect(await bench.processor.findOperation(key)).toEqual(first);
+  expect(await bench.processor.findOperation(key, {})).toEqual(first);
 });
 
 test('the page shows amount and card, the mistake after a wrong code, and runs nothing', async () => {

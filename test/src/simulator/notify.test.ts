@@ -54,7 +54,7 @@ test('a late outcome is told, signed as Standard Webhooks, again until it is rec
     expect(() => new Webhook(SECRET).verify(body, headers as Record<string, string>)).not.toThrow();
   }
   expect(about(charge.transaction_id)).toEqual(
-    Array(2).fill(await bench.processor.findOperation(charge.transaction_id)),
+    Array(2).fill(await bench.processor.findOperation(charge.transaction_id, {})),
   );
   expect(bench.lines.join('')).toContain('notification was not received');
 });

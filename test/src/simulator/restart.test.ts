@@ -76,7 +76,7 @@ test('kill -9 in the middle of charges: what was answered stays, what was not is
 
   for (const [i, each] of charges.entries()) {
     const before = answers[i] as (typeof answers)[number];
-    const asked = await processor.findOperation(each.transaction_id);
+    const asked = await processor.findOperation(each.transaction_id, {});
     if (before !== 'unknown') expect(asked).toEqual(before);
     const again = await processor.execute(each, each.transaction_id);
     expect(again).toMatchObject({ idempotency_key: each.transaction_id });
