@@ -75,10 +75,15 @@ export function orderActivities({
     };
   }
 
-  /** Sends one charge and records its outcome. */
+  /**
+   * Sends one charge and records its outcome. A repeat may come when the time for paying is over: nothing is sent then,
+   * and the workflow asks whether an earlier try has charged.
+   */
   async function charge(request: Charge, now: number): Promise<OrderRecord> {
     const { order, payment, paid_with } = request;
     const { transaction_id } = payment;
+    const { expires_at } = transactionOf(order, transaction_id)!;
+    if (isExpired(expires_at, Math.max(now, Date.now() + order.clock_offset_ms))) return order;
     const outcome = await processor.execute(operationOf(request), chargeIdempotencyKey(transaction_id));
     // The first of two requests with different cards is the one that is charged: the second is not recorded.
     return outcome === 'key_used_for_other_request'
@@ -129,10 +134,7 @@ export function orderActivities({
     async createAndCharge(input: CreateOrderInput & AtTime): Promise<OrderRecord> {
       const order = await writeOrder(input);
       const { transaction, now, is_test } = input;
-      const last = lastTransaction(order);
-      // A repeat may come after the transaction has expired; the workflow then asks whether it was charged.
-      const isLateFor = (at: number) => isExpired(at, Math.max(now, Date.now() + order.clock_offset_ms));
-      if (!transaction || last?.status !== 'new' || isLateFor(last.expires_at)) return order;
+      if (!transaction || lastTransaction(order)?.status !== 'new') return order;
       const { id: transaction_id, payment_method_details = {}, capture_mode = null } = transaction;
       const payment = {
         transaction_id,

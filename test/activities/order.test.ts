@@ -242,6 +242,19 @@ describe('chargeAttempt', () => {
     expect(await merchant.ledger(order.id)).toEqual([expect.objectContaining({ requests: 2, result: 'approved' })]);
   });
 
+  test('rules 7.8: killed before the charge, and run again when the time for paying is over: nothing is charged', async () => {
+    const order = await aStoredOrder(database.db);
+    const input = { ...(await payment(order.id, 1)), order };
+    const killed = withProcessor({ execute: () => Promise.reject(new Error('killed')) });
+    await expect(killed.chargeAttempt(input)).rejects.toThrow('killed');
+    const begun = await activities.chargeAttempt({ ...input, now: order.expires_at });
+    expect(begun.transactions).toEqual([expect.objectContaining({ status: 'new', charge_began: true })]);
+    expect(await merchant.ledger(order.id)).toEqual([]);
+    const asked = { order: begun, transaction_id: input.transaction.id, now: order.expires_at, poll_at: NOW };
+    expect((await activities.pollCharge(asked)).status).toBe('expired');
+    expect(await statuses(order.id)).toBe('expired error');
+  });
+
   test.each<[string, { transaction?: false }]>([
     ['announced', {}],
     ['added by the customer', { transaction: false }],
