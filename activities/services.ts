@@ -8,7 +8,10 @@ import type { Orders } from '../src/temporal/orders';
 import type { PaymentLinks } from '../src/temporal/payment-links';
 import type { PostWebhook } from '../src/webhook/post';
 
-/** The instant of an activity's input, epoch milliseconds by the workflow's clock: never the worker's. */
+/**
+ * The instant of an activity's input, epoch milliseconds by the workflow's clock: that of the try, as each later try
+ * gets a later one (withFailures).
+ */
 export interface AtTime {
   now: number;
 }

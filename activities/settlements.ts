@@ -11,6 +11,7 @@ import { isOpen } from '../src/domain/order';
 import { processorOrderId, transactionId } from '../src/ids';
 import type { Settlement } from '../src/processor/wire';
 import type { AtTime, Services } from './services';
+import { atTimeOfTry, waitedMilliseconds } from './time-of-try';
 
 /** The result of fetching settlements. */
 export interface SettlementFetch extends OpenSettlements {
@@ -18,7 +19,7 @@ export interface SettlementFetch extends OpenSettlements {
   settled: number;
 }
 
-/** Activities about what the processor pays out. */
+/** Activities about what the processor pays out. Their errors are retried as they are, a processor's silence too. */
 export const settlementActivities = ({
   db,
   processor,
@@ -28,7 +29,8 @@ export const settlementActivities = ({
    * Fetches what the processor has settled since the last fetch, page by page, and records it. Repeat-safe: a page
    * whose answer or record was lost is fetched again. Throws when the processor does not answer.
    */
-  async fetchSettlements({ now }: AtTime): Promise<SettlementFetch> {
+  async fetchSettlements(input: AtTime): Promise<SettlementFetch> {
+    const { now } = atTimeOfTry(input, waitedMilliseconds());
     let settled = 0;
     for (;;) {
       const after = await lastSettlement(db);

@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import { findDelivery, recordAttempt, type Delivery } from '../src/db/deliveries';
 import {
   afterAttempt,
@@ -29,7 +28,6 @@ export function webhookDeliveryActivities({
   /** Sends the webhook once and records how it went. Throws only when it could not be recorded. */
   async function send(delivery: Delivery, { now }: AttemptInput) {
     const attempt = delivery.attempts + 1;
-    const started = now + waitedMilliseconds();
     const time_limit_ms = webhookTimeLimit(attempt);
     const answer = await withinLimit(
       time_limit_ms,
@@ -46,9 +44,9 @@ export function webhookDeliveryActivities({
     const { failure, duration_ms } = answer;
     const is_slow = isSlowAttempt(duration_ms);
     local.learn(delivery, is_slow);
-    const after = afterAttempt({ attempt, failure, ended_at: started + duration_ms });
+    const after = afterAttempt({ attempt, failure, ended_at: now + duration_ms });
     const { clock_offset_ms } = delivery;
-    const recorded = await recordAttempt(db, delivery, { attempt, time_limit_ms, started, ...answer }, after);
+    const recorded = await recordAttempt(db, delivery, { attempt, time_limit_ms, started: now, ...answer }, after);
     // Otherwise an earlier try was recorded, and counts.
     return recorded
       ? progressOf({ ...after, attempts: attempt, failure, clock_offset_ms, is_slow })
@@ -122,14 +120,6 @@ function progressOf(delivery: DeliveryProgress): DeliveryProgress {
     clock_offset_ms,
     is_slow,
   };
-}
-
-/**
- * How long the task waited for a slot since it was scheduled. Never negative: a server for tests may be ahead of our
- * time.
- */
-function waitedMilliseconds(): number {
-  return Math.max(0, Date.now() - Context.current().info.scheduledTimestampMs);
 }
 
 /** Beyond the sender's own limits. Milliseconds. */

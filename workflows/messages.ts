@@ -81,6 +81,12 @@ export interface FollowUpInput extends Omit<NewFollowUp, 'transaction_id' | 'now
 /** A capture or void as the payment's workflow receives it. */
 export type CaptureOrVoidInput = FollowUpInput & { kind: 'capture' | 'void' };
 
+/** What a local activity is told when it runs again after a timer of the workflow. */
+export interface LocalRetry {
+  /** How long ago it was first scheduled, in milliseconds. */
+  waited_ms: number;
+}
+
 /** Input of an order's workflow. */
 export interface OrderInput {
   order_id: string;

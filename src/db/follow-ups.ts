@@ -90,7 +90,8 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
          insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
          select id, 1, 'new', :requested_by, :now, :now from t
        )
-       update orders set version = version + 1, modified = :now from f where orders.id = :original_order_id
+       update orders set version = version + 1, modified = greatest(modified, :now::timestamptz)
+       from f where orders.id = :original_order_id
        returning 1`,
       {
         id,
@@ -188,11 +189,11 @@ async function changeAmounts(
   const columns = Object.keys(changes);
   if (columns.length === 0) return;
   const added = columns.map((column) => `${column} = ${column} + :${column}`).join(', ');
-  await queryRows(trx, `update transactions set modified = :now, ${added} where id = :original_transaction_id`, {
-    original_transaction_id,
-    now: toIsoTime(now),
-    ...changes,
-  });
+  await queryRows(
+    trx,
+    `update transactions set modified = greatest(modified, :now::timestamptz), ${added} where id = :original_transaction_id`,
+    { original_transaction_id, now: toIsoTime(now), ...changes },
+  );
 }
 
 /** A follow-up order that is already written, as its workflow needs it. */

@@ -130,7 +130,9 @@ function transactionRow(
  * (rules 19.4). The row stays locked until the order is written.
  */
 const BEGIN_LINK_ATTEMPT = `
-  update payment_links set status = 'processing', attempts = attempts + 1, version = version + 1, modified = :created
+  update payment_links set
+    status = 'processing', attempts = attempts + 1, version = version + 1,
+    modified = greatest(modified, :created::timestamptz)
   from in_time where id = :payment_link_id and status = any(:link_sources::text[]) and attempts < :attempts_max
     and expires_at > :created::timestamptz and not exists (select 1 from orders where id = :order_id)
   returning 1`;
@@ -246,14 +248,14 @@ export async function beginAttempt(
          and not exists (select 1 from transactions where id = :transaction_id and (charge_began or status <> 'new'))
        for update
      ), ${claimRequest('locked')}, o as (
-       update orders set version = version + 1, modified = :created
+       update orders set version = version + 1, modified = greatest(modified, :created::timestamptz)
        from locked, in_time where orders.id = locked.id
        returning orders.id
      ), t as (
        insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
        on conflict (id) do update set
          charge_began = true,
-         modified = excluded.modified,
+         modified = greatest(transactions.modified, excluded.modified),
          payment_method = excluded.payment_method,
          payment_method_brand = coalesce(excluded.payment_method_brand, transactions.payment_method_brand),
          payment_method_details = coalesce(excluded.payment_method_details, transactions.payment_method_details)

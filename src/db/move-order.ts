@@ -30,7 +30,7 @@ const MOVE_ORDER = `with locked as (
  ), t as (
    update transactions set
      status = :transaction_to,
-     modified = :now,
+     modified = greatest(transactions.modified, :now::timestamptz),
      payment_method = coalesce(:payment_method, payment_method),
      payment_method_brand = coalesce(:payment_method_brand, payment_method_brand),
      payment_method_details = coalesce(:payment_method_details::json, payment_method_details),
@@ -55,7 +55,7 @@ const MOVE_ORDER = `with locked as (
      ended_by = case when :ended::text is not null then coalesce(ended_by, :ended_by) end,
      version = version + 1,
      moves = moves + (:status_changed::boolean)::int,
-     modified = :now,
+     modified = greatest(orders.modified, :now::timestamptz),
      completed = case when :completes::boolean then :now::timestamptz else completed end
    from locked
    where orders.id = locked.id and (:transaction_id::uuid is null or exists (select 1 from t))
@@ -68,11 +68,12 @@ const MOVE_ORDER = `with locked as (
      completed_order_id = case when :link_to = 'completed' then o.id end,
      completed = case when :link_to = 'completed' then :now::timestamptz end,
      version = payment_links.version + 1,
-     modified = :now
+     modified = greatest(payment_links.modified, :now::timestamptz)
    from o where payment_links.id = :payment_link_id::uuid and payment_links.status = any(:link_sources::text[])
  ), r as (
    -- A payment order shows how its follow-up orders stand, so it is another version.
-   update orders set version = orders.version + 1, modified = :now from o where orders.id = o.related_order_id
+   update orders set version = orders.version + 1, modified = greatest(orders.modified, :now::timestamptz)
+   from o where orders.id = o.related_order_id
  ), e as (
    insert into transaction_events
      (transaction_id, n, event, source, result, authorization_iso_response_code, reason, occurred, noticed)

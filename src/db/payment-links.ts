@@ -168,7 +168,9 @@ export async function endPaymentLink(
 ): Promise<PaymentLinkRecord> {
   await queryRows(
     db,
-    `update payment_links set status = 'expired', ended_by = :ended_by, version = version + 1, modified = :now
+    `update payment_links set
+       status = 'expired', ended_by = :ended_by, version = version + 1,
+       modified = greatest(modified, :now::timestamptz)
      where id = :id and status = any(:sources::text[]) and status <> 'processing'
        and (:ended_by = 'merchant' or expires_at <= :now::timestamptz)
        and (:versions::int[] is null or version = any(:versions::int[]))`,

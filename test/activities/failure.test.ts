@@ -26,6 +26,6 @@ test('anything else passes through as it is, to be retried', async () => {
 });
 
 test('a result is returned as it is', async () => {
-  const { add } = withFailures({ add: (a: number, b: number) => Promise.resolve(a + b) });
-  expect(await add(2, 3)).toBe(5);
+  const { add } = withFailures({ add: ({ a, b }: { a: number; b: number }) => Promise.resolve(a + b) });
+  expect(await add({ a: 2, b: 3 })).toBe(5);
 });

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { thenSignalPaymentLink } from '../../activities/payment-link';
 import { insertOrder } from '../../src/db/insert-order';
-import { insertPaymentLink, loadPaymentLink } from '../../src/db/payment-links';
+import { endPaymentLink, findPaymentLinkView, insertPaymentLink, loadPaymentLink } from '../../src/db/payment-links';
 import { moveOrder } from '../../src/db/move-order';
 import { NOW, anOrder, aTransaction } from '../support/builders';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
@@ -77,6 +77,26 @@ test('rules 19.7: an attempt in the last millisecond is taken, at the end it is 
   const [first, second] = [await aLink(NOW + 1_000), await aLink(NOW + 1_000)];
   await anAttempt(first, NOW + 999);
   await expect(anAttempt(second, NOW + 1_000)).rejects.toMatchObject({ error: 'TransactionAlreadyStarted' });
+});
+
+test('rules 4.15: modified of a link never goes back', async () => {
+  const later = NOW + 10_000;
+  const modifiedAfter = async (link: { id: string }, change: () => Promise<unknown>) => {
+    await database
+      .db('payment_links')
+      .where({ id: link.id })
+      .update({ modified: new Date(later) });
+    await change();
+    return Date.parse((await findPaymentLinkView(database.db, link.id))!.modified);
+  };
+  const [link, ended] = [await aLink(), await aLink()];
+  let attempt: Awaited<ReturnType<typeof anAttempt>>;
+  expect(await modifiedAfter(link, async () => (attempt = await anAttempt(link)))).toBe(later);
+  expect(await modifiedAfter(link, () => end(attempt, 'error'))).toBe(later);
+  expect(
+    await modifiedAfter(ended, () => endPaymentLink(database.db, ended.id, { ended_by: 'merchant', now: NOW })),
+  ).toBe(later);
+  expect((await loadPaymentLink(database.db, ended.id)).status).toBe('expired');
 });
 
 test('the workflow of the link is signalled once its order is final, and only then', async () => {

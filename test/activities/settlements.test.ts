@@ -8,7 +8,7 @@ import type { Processor } from '../../src/processor/client';
 import type { Settlement } from '../../src/processor/wire';
 import { moveOrder } from '../../src/db/move-order';
 import type { TransactionStatus } from '../../src/domain/transitions';
-import { NOW, aStoredOrder } from '../support/builders';
+import { MINUTE, NOW, aStoredOrder } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { transactionIdOf } from '../support/orders';
 import { writeOrders } from '../support/search-orders';
@@ -41,7 +41,8 @@ const workflows = {
 } as unknown as Services['workflows'];
 
 const fetchSettlements = (): Promise<SettlementFetch> =>
-  new MockActivityEnvironment({}, { logger: errorsOnly }).run(
+  // By a server that is ahead, so that no time passes.
+  new MockActivityEnvironment({ scheduledTimestampMs: Date.now() + MINUTE }, { logger: errorsOnly }).run(
     settlementActivities({ db: database.db, processor: processor as Processor, workflows }).fetchSettlements,
     { now: NOW },
   );

@@ -382,6 +382,33 @@ describe('an outcome that is not known is asked for', () => {
   });
 });
 
+describe('while the database does not answer', () => {
+  /** Every statement about orders fails until workflow time, which goes as fast as ours meanwhile, is past `instant`. */
+  async function outageUntil(instant: number): Promise<void> {
+    await world.database.db.raw('alter table orders rename to orders_away');
+    try {
+      await until('the time passes', async () => (await world.now()) > instant);
+    } finally {
+      await world.database.db.raw('alter table orders_away rename to orders');
+    }
+  }
+
+  test('rules 4.15 and 7.8: a payment that is tried again after the end of its order is not charged', async () => {
+    const order = await createAnOrder(world, { input: { period: 8_000 } });
+    const token = await vaultToken(world, CARDS.approved.number);
+    // By then the pauses between two tries are timers of the workflow.
+    const back_at = (await endOf(order)) + 1_000;
+    const outage = outageUntil(back_at);
+    await Promise.all([outage, order.pay(CARDS.approved.number, 1, token)]);
+    const [attempt] = (await order.view()).transactions;
+    expect(attempt).toMatchObject({ status: 'new' });
+    expect(Date.parse(attempt!.created)).toBeGreaterThanOrEqual(back_at);
+    await pass(MINUTE);
+    await becomes(order, 'expired: error');
+    expect(await merchant.ledger(order.id)).toEqual([]);
+  });
+});
+
 describe('a request that came too late', () => {
   test('stores and charges nothing', async () => {
     const created = createAnOrder(world, {

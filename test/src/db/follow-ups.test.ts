@@ -259,6 +259,21 @@ describe('recordFollowUpOutcome', () => {
   });
 });
 
+test('rules 4.15: modified of a payment never goes back, whatever follows it', async () => {
+  const payment = await accepted();
+  const later = NOW + 10_000;
+  const instants = async () => {
+    const { modified, transactions } = await view(payment.id);
+    return [modified, transactions[0]!.modified].map((instant) => Date.parse(instant));
+  };
+  for (const table of ['orders', 'transactions']) await database.db(table).update({ modified: new Date(later) });
+  const follow_up = aFollowUp(payment, { kind: 'refund', amount: 60 });
+  const asked = await insertFollowUp(database.db, follow_up);
+  expect(await instants()).toEqual([later, later]);
+  await answerFollowUp(database.db, follow_up, asked, 'approved', NOW + 5_000);
+  expect(await instants()).toEqual([later, later]);
+});
+
 describe('two at once, on connections of their own', () => {
   test('rule: the total stays within the original amount: of refunds of 60 % one wins', async () => {
     for (let round = 0; round < 10; round += 1) {

@@ -75,6 +75,15 @@ describe('beginAttempt', () => {
     });
   });
 
+  test('rules 4.15: modified never goes back', async () => {
+    const order = await aStoredOrder(database.db);
+    const later = new Date(NOW + 10_000);
+    for (const table of ['orders', 'transactions']) await database.db(table).update({ modified: later });
+    await beginAttempt(database.db, order, aTransaction(order.id), times);
+    const { modified, transactions } = await view(order.id);
+    expect([modified, transactions[0]!.modified].map((instant) => Date.parse(instant))).toEqual([+later, +later]);
+  });
+
   test('not to an order that changed meanwhile', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
     await moveOrder(database.db, order, { ended: 'cancelled' }, { source: 'customer', now: NOW });

@@ -143,6 +143,18 @@ describe('moveOrder: the one function that moves', () => {
   });
 });
 
+test('rules 4.15: modified never goes back, and what the move records has its own instant', async () => {
+  const order = await aStoredOrder(database.db);
+  const later = new Date(NOW + 10_000);
+  for (const table of ['orders', 'transactions']) await database.db(table).update({ modified: later });
+  await moveOrder(database.db, order, accept(order), { ...by, now: NOW + 5_000 });
+  const { modified, completed, transactions } = await view(order.id);
+  const [event] = transactions[0]!.events.slice(-1);
+  expect(
+    [modified, transactions[0]!.modified, completed!, event!.noticed].map((instant) => Date.parse(instant)),
+  ).toEqual([NOW + 10_000, NOW + 10_000, NOW + 5_000, NOW + 5_000]);
+});
+
 describe('moveOrder from the versions its sender allows', () => {
   const cancel = (order: OrderRecord, versions?: number[]) =>
     moveOrder(database.db, order, { ended: 'cancelled' }, { ...by, source: 'merchant', versions });
