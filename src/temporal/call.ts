@@ -38,6 +38,8 @@ interface RecordRequest<View> extends Pick<AwaitedRequest, 'request_id'> {
   deadline_at: number;
   /** It has an Idempotency-Key: it may still be carried out after its sender got a 503. */
   may_run_late?: boolean;
+  /** The object was recorded before the request: where it is not any more, nothing is known (rules 10.17). */
+  is_recorded?: boolean;
 }
 
 /** A request that is answered with an order. */
@@ -45,12 +47,13 @@ export interface OrderRequest extends Pick<AwaitedRequest, 'request_id'> {
   order_id: string;
   deadline_at: number;
   may_run_late?: boolean;
+  is_recorded?: boolean;
 }
 
 /**
  * Makes a call to Temporal within the deadline, again while its outcome is unknown, then reads the object. Throws the
- * workflow's refusal as a ServiceError; without an object, ServiceUnavailable or OutcomeUnknown when the outcome stayed
- * unknown, NotFound otherwise.
+ * workflow's refusal as a ServiceError; without an object, ServiceUnavailable or OutcomeUnknown when the outcome of its
+ * creation stayed unknown, NotFound otherwise.
  */
 export async function callThenRead<View>(
   { client, db }: TemporalAccess,
@@ -72,7 +75,7 @@ export async function callThenRead<View>(
   // The call may have moved money: a database that is busy for a moment must not hide that.
   const view = await retryUntil(deadline_at, isUnavailable, read);
   if (view !== undefined) return view;
-  if (!unknown) throw new ServiceError('NotFound', `${subject} does not exist.`);
+  if (!unknown || request.is_recorded) throw new ServiceError('NotFound', `${subject} does not exist.`);
   return await withdrawOrRead(db, request, unavailable());
 }
 

@@ -105,7 +105,7 @@ export class FollowUps {
       await handle.executeUpdate(firstAnswer);
       await handle.executeUpdate(settleByHand, { args: [input] });
     };
-    await callThenReadOrder(this.temporal, { order_id, deadline_at }, async () => {
+    await callThenReadOrder(this.temporal, { order_id, deadline_at, is_recorded: true }, async () => {
       try {
         await settle();
       } catch (error) {

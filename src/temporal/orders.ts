@@ -127,7 +127,7 @@ export class Orders {
   /** Pays one attempt. A second call for the same attempt is the same payment and gets the same answer. */
   async pay(order_id: string, input: SubmitPaymentInput, deadline_at: number): Promise<OrderView> {
     const { request_id } = input;
-    return await callThenReadOrder(this.temporal, { order_id, deadline_at, request_id }, async () => {
+    return await callThenReadOrder(this.temporal, { order_id, deadline_at, request_id, is_recorded: true }, async () => {
       try {
         await this.update(order_id, submitPayment, { updateId: paymentUpdateId(input), args: [input] });
       } catch (error) {
@@ -142,7 +142,7 @@ export class Orders {
   /** Cancels an order. Throws CanNotCancelTransaction also when it has ended meanwhile. */
   async cancel(order_id: string, input: CancelOrderInput, deadline_at: number): Promise<OrderView> {
     let closed = false;
-    const order = await callThenReadOrder(this.temporal, { order_id, deadline_at }, async () => {
+    const order = await callThenReadOrder(this.temporal, { order_id, deadline_at, is_recorded: true }, async () => {
       try {
         await this.update(order_id, cancelOrder, { args: [input] });
       } catch (error) {
@@ -156,7 +156,7 @@ export class Orders {
 
   /** An operator settles the outcome of the order's charge. Throws Conflict when none is awaited. */
   async settle(order_id: string, input: SettleByHandInput, deadline_at: number): Promise<void> {
-    await callThenReadOrder(this.temporal, { order_id, deadline_at }, () =>
+    await callThenReadOrder(this.temporal, { order_id, deadline_at, is_recorded: true }, () =>
       this.update(order_id, settleByHand, { args: [input] }),
     );
   }

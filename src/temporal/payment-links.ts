@@ -74,8 +74,9 @@ export class PaymentLinks {
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         staticSummary: `Payment link, ${amount}, ${link.merchant_order_id}`,
       });
+    const request = { ...this.request(link.id, deadline_at), may_run_late, request_id, is_recorded: false };
     const create = (updateId: string) =>
-      callThenRead(this.temporal, { ...this.request(link.id, deadline_at), may_run_late, request_id }, async () => {
+      callThenRead(this.temporal, request, async () => {
         await this.temporal.client.workflow.executeUpdateWithStart(createPaymentLink, {
           startWorkflowOperation: startWorkflowOperation(),
           updateId,
@@ -144,7 +145,7 @@ export class PaymentLinks {
 
   private request(payment_link_id: string, deadline_at: number) {
     const read = () => findPaymentLinkView(this.temporal.db, payment_link_id);
-    return { subject: `Payment link ${payment_link_id}`, read, deadline_at };
+    return { subject: `Payment link ${payment_link_id}`, read, deadline_at, is_recorded: true };
   }
 
   /** Updates a link's workflow. If Temporal lost the workflow of an open link, it starts again from the record. */

@@ -3,7 +3,7 @@ import { awaitedRequest } from '../../../src/temporal/not-after';
 import { Orders } from '../../../src/temporal/orders';
 import { connectDatabase } from '../../../src/db/connection';
 import { moveOrder } from '../../../src/db/move-order';
-import { NOW, aStoredOrder, anOrder } from '../../support/builders';
+import { MINUTE, NOW, aStoredOrder, aTransaction, anOrder } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { Merchant } from '../../support/client';
 import { aSilentServer, type SilentServer } from '../../support/silent-server';
@@ -59,6 +59,20 @@ describe.each([
       status: 'new',
     });
   });
+});
+
+test('rules 10.17: an order that is lost while it is paid or cancelled is not found; nothing is said of a charge', async () => {
+  const orders = new Orders({ client: clientOf('127.0.0.1:1'), db: database.db });
+  const order = anOrder();
+  const transaction = { ...aTransaction(order.id), period: MINUTE, payment_method_details: { vault_token: 'vt' } };
+  const payment = { project_id: order.project_id, is_test: true, transaction };
+  for (const request of [
+    () => orders.pay(order.id, payment, Date.now() + 500),
+    () => orders.pay(order.id, { ...payment, not_after: Date.now() + 500 }, Date.now() + 500),
+    () => orders.cancel(order.id, { source: 'merchant' }, Date.now() + 500),
+  ]) {
+    await expect(request()).rejects.toMatchObject({ error: 'NotFound' });
+  }
 });
 
 describe('cancelling an order whose workflow is over', () => {
