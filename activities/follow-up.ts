@@ -149,7 +149,11 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
     const { now, original_transaction_id: transaction_id } = input;
     if ((await findOrder(db, input.id)) !== undefined) return await executeReversal(input);
     const payment = await endedUnpaid(db, transaction_id, { with_declined: true });
-    if (payment === undefined) return NOTHING;
+    if (payment === undefined) {
+      // What was approved cannot be given back without the payment's record.
+      await findPayment(db, transaction_id);
+      return NOTHING;
+    }
     const found = await processor.findOperation(
       chargeIdempotencyKey(transaction_id),
       expectedCharge({ ...payment, transaction_id }),
@@ -231,8 +235,8 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
       if (!isOutcomeMissing(outcome)) return await recordOutcome(input, order, outcome, now);
       const { id: transaction_id } = lastTransaction(order)!;
       const after = outcome === 'unknown' ? order : await recordOutcome(input, order, outcome, now);
-      await recordPoll(db, { transaction_id, now, poll_at });
-      return withPoll(after, transaction_id, poll_at);
+      const isOpen = await recordPoll(db, { transaction_id, now, poll_at });
+      return isOpen ? withPoll(after, transaction_id, poll_at) : await loadOrder(db, order.id);
     },
   });
 }

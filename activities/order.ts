@@ -126,9 +126,15 @@ export function orderActivities({
     /** Writes a new order. Throws ServiceUnavailable when it does not exist and the request came too late. */
     createOrder: (input: CreateOrderInput & AtTime): Promise<OrderRecord> => writeOrder(input),
 
-    /** The order as recorded, or null. */
-    findOrder: async ({ order_id }: { order_id: string }): Promise<OrderRecord | null> =>
-      (await findOrder(db, order_id)) ?? null,
+    /** The order as recorded; null when there is none, RecordMissing for an order that `must_exist`. */
+    findOrder: async ({
+      order_id,
+      must_exist = false,
+    }: {
+      order_id: string;
+      must_exist?: boolean;
+    }): Promise<OrderRecord | null> =>
+      must_exist ? await loadOrder(db, order_id) : ((await findOrder(db, order_id)) ?? null),
 
     /** Writes an order that came with a card token and charges it, in one activity, as every step is safe to repeat. */
     async createAndCharge(input: CreateOrderInput & AtTime): Promise<OrderRecord> {
@@ -184,8 +190,8 @@ export function orderActivities({
     ): Promise<OrderRecord> {
       const { transaction_id, now, poll_at } = input;
       const outcome = await findCharge(input.order, transaction_id);
-      if (isOutcomeMissing(outcome)) await recordPoll(db, { transaction_id, now, poll_at });
-      if (outcome === 'unknown') return withPoll(input.order, transaction_id, poll_at);
+      const isOpen = isOutcomeMissing(outcome) && (await recordPoll(db, { transaction_id, now, poll_at }));
+      if (outcome === 'unknown' && isOpen) return withPoll(input.order, transaction_id, poll_at);
       // Another worker may have moved the order and died before reporting it.
       const order = await loadOrder(db, input.order.id);
       const plan = planOutcome(order, { transaction_id, outcome, now, machine_now: Date.now() });
@@ -215,7 +221,7 @@ export function orderActivities({
       } & AtTime,
     ): Promise<OrderRecord> {
       const { ended, source, versions, now, poll_at } = input;
-      let order = (await findOrder(db, input.order.id)) ?? input.order;
+      let order = await loadOrder(db, input.order.id);
       if (isFinal(ORDER_MOVES, order.status)) return order;
       if (versions?.includes(order.version) === false) throw preconditionFailed();
       const last = lastTransaction(order);

@@ -20,9 +20,15 @@ export function paymentLinkActivities({ db, workflows }: Pick<Services, 'db' | '
     createPaymentLink: ({ payment_link, period, now, ...awaited }: CreatePaymentLinkInput & AtTime) =>
       insertPaymentLink(db, payment_link, { created: now, expires_at: now + period, ...awaited }),
 
-    /** The recorded link, or null. */
-    findPaymentLink: async ({ payment_link_id }: { payment_link_id: string }): Promise<PaymentLinkRecord | null> =>
-      (await findPaymentLink(db, payment_link_id)) ?? null,
+    /** The recorded link; null when there is none, RecordMissing for a link that `must_exist`. */
+    findPaymentLink: async ({
+      payment_link_id,
+      must_exist = false,
+    }: {
+      payment_link_id: string;
+      must_exist?: boolean;
+    }): Promise<PaymentLinkRecord | null> =>
+      must_exist ? await loadPaymentLink(db, payment_link_id) : ((await findPaymentLink(db, payment_link_id)) ?? null),
 
     /** Whether an attempt of the link has made this order. */
     linkHasOrder: (input: { payment_link_id: string; order_id: string }) => paymentLinkHasOrder(db, input),

@@ -1,4 +1,5 @@
 import { findDelivery, recordAttempt, type Delivery } from '../src/db/deliveries';
+import { RecordMissing } from '../src/db/record-missing';
 import {
   afterAttempt,
   isAttemptDue,
@@ -55,7 +56,7 @@ export function webhookDeliveryActivities({
 
   async function load(id: DeliveryId): Promise<Delivery> {
     const delivery = await findDelivery(db, id);
-    if (delivery === undefined) throw new Error(`delivery ${deliveryWorkflowId(id)} does not exist`);
+    if (delivery === undefined) throw new RecordMissing(deliveryWorkflowId(id));
     return delivery;
   }
 

@@ -6,23 +6,25 @@ import {
 } from '@temporalio/workflow';
 import { temporalClock } from './clock';
 import type { LocalRetry } from './messages';
+import { RecordWatch } from './record-missing';
 
 /**
  * Wraps every workflow. Temporal's own cancellation, a button in its Web UI, has no effect: it could abandon money in
  * the middle of a charge, and merchants cancel orders through the API. A plain Error in an update handler would fail
  * the workflow task for ever and block the order: it refuses only that update instead, and the API logs its details.
  *
- * A long pause of a local activity is a timer, after which it is scheduled anew, with the same input: it is told how
- * long ago that was (rules 4.15).
+ * A long pause of a local activity is a timer, after which the SDK schedules it anew, with the same input: the activity
+ * is told how long ago that was first (rules 4.15). A workflow whose record is lost ends (rules 10.19).
  */
 export const interceptors: WorkflowInterceptorsFactory = () => {
   /** When each local activity was first scheduled, by its arguments. */
   const scheduled = new WeakMap<unknown[], number>();
+  const record = new RecordWatch();
   return {
     inbound: [
       {
         async execute(input, next) {
-          return await CancellationScope.nonCancellable(() => next(input));
+          return await CancellationScope.nonCancellable(() => record.runWorkflow(() => next(input)));
         },
         async handleUpdate(input, next) {
           return await CancellationScope.nonCancellable(() => orRefused(() => next(input)));
@@ -31,14 +33,18 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
     ],
     outbound: [
       {
+        async scheduleActivity(input, next) {
+          return await record.runActivity(() => next(input));
+        },
         async scheduleLocalActivity(input, next) {
           const now = temporalClock.now();
           const first = scheduled.get(input.args);
           if (first === undefined) {
             scheduled.set(input.args, now);
-            return await next(input);
+            return await record.runActivity(() => next(input));
           }
-          return await next({ ...input, args: [...input.args, { waited_ms: now - first } satisfies LocalRetry] });
+          const retry: LocalRetry = { waited_ms: now - first };
+          return await record.runActivity(() => next({ ...input, args: [...input.args, retry] }));
         },
       },
     ],

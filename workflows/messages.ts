@@ -81,6 +81,9 @@ export interface FollowUpInput extends Omit<NewFollowUp, 'transaction_id' | 'now
 /** A capture or void as the payment's workflow receives it. */
 export type CaptureOrVoidInput = FollowUpInput & { kind: 'capture' | 'void' };
 
+/** The type of the failure of an activity whose record does not exist any more (rules 10.19). */
+export const RECORD_MISSING = 'RecordMissing';
+
 /** What a local activity is told when it runs again after a timer of the workflow. */
 export interface LocalRetry {
   /** How long ago it was first scheduled, in milliseconds. */

@@ -70,7 +70,7 @@ export class OrderState {
    */
   async findRecord(): Promise<void> {
     if (this.record !== undefined || this.refused) return;
-    const found = await local.findOrder({ order_id: this.order_id });
+    const found = await local.findOrder({ order_id: this.order_id, must_exist: this.resumed !== undefined });
     if (found === null) {
       this.refused = true;
       return;
@@ -82,9 +82,10 @@ export class OrderState {
   /** Reads the order again, as the record is ahead of this workflow. */
   async refreshRecord(): Promise<void> {
     this.recordIsStale = false;
-    await this.inTurn(async () =>
-      this.applyRecord((await local.findOrder({ order_id: this.order_id })) ?? this.requireRecord()),
-    );
+    await this.inTurn(async () => {
+      const found = await local.findOrder({ order_id: this.order_id, must_exist: true });
+      if (found !== null) this.applyRecord(found);
+    });
   }
 
   /** An order is expired at its expires_at, even if the timer has not fired yet. Returns the order. */

@@ -59,7 +59,8 @@ export class PaymentLinkState {
   async readRecord(): Promise<void> {
     if (this.record !== undefined && !this.recordIsStale && this.record.status !== 'processing') return;
     this.recordIsStale = false;
-    const found = await local.findPaymentLink({ payment_link_id: this.payment_link_id });
+    const must_exist = this.record !== undefined || this.continued;
+    const found = await local.findPaymentLink({ payment_link_id: this.payment_link_id, must_exist });
     if (found !== null) this.applyRecord(found);
     else this.refused = true;
   }

@@ -1,6 +1,7 @@
 import { reservedAmount, type CaptureMode, type Reservation } from '../domain/amounts';
 import type { OrderRecord, TransactionRecord } from '../domain/order-record';
 import { queryPrepared, type Database } from './connection';
+import { RecordMissing } from './record-missing';
 import { CLOCK_OFFSET } from './sandbox-clocks';
 
 /** A row as the database returns it: instants as texts, absent values as null. */
@@ -84,10 +85,10 @@ export async function findOrder(db: Database, order_id: string): Promise<OrderRe
   };
 }
 
-/** Like findOrder, for an order that must exist: throws when it does not. */
+/** Like findOrder, for an order that must exist: throws RecordMissing when it does not. */
 export async function loadOrder(db: Database, order_id: string): Promise<OrderRecord> {
   const order = await findOrder(db, order_id);
-  if (order === undefined) throw new Error(`order ${order_id} does not exist`);
+  if (order === undefined) throw new RecordMissing(`order ${order_id}`);
   return order;
 }
 

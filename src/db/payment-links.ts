@@ -10,6 +10,7 @@ import {
 import { tooLate } from '../errors';
 import { toIsoTime, queryRows, type Database } from './connection';
 import { claimBindings, claimRequest } from './request-claims';
+import { RecordMissing } from './record-missing';
 import { LINK_CLOCK_OFFSET } from './sandbox-clocks';
 
 /**
@@ -116,10 +117,10 @@ export async function findPaymentLink(db: Database, id: string): Promise<Payment
   };
 }
 
-/** Like findPaymentLink, for a link that must exist: throws when it does not. */
+/** Like findPaymentLink, for a link that must exist: throws RecordMissing when it does not. */
 export async function loadPaymentLink(db: Database, id: string): Promise<PaymentLinkRecord> {
   const link = await findPaymentLink(db, id);
-  if (link === undefined) throw new Error(`payment link ${id} does not exist`);
+  if (link === undefined) throw new RecordMissing(`payment link ${id}`);
   return link;
 }
 

@@ -3,6 +3,7 @@ import type { PaymentId } from '../domain/follow-up';
 import type { PaymentMethodDetails } from '../domain/new-order';
 import type { AmountMismatch } from '../domain/outcome';
 import { queryPrepared, queryRows, toIsoTime, type Database } from './connection';
+import { RecordMissing } from './record-missing';
 import { CLOCK_OFFSET } from './sandbox-clocks';
 
 /** Details for requests to the processor: always the ids of the payment order, even for its follow-up orders. */
@@ -19,7 +20,7 @@ export interface Payment {
 /** Whether transaction `t` holds reserved money: the conditions of the index transactions_reserved, in SQL. */
 export const RESERVED = `t.capture_mode is not null and t.status = 'accepted' and t.captured_amount + t.voided_amount < t.amount`;
 
-/** Throws when there is no such transaction. */
+/** Throws RecordMissing when there is no such transaction. */
 export async function findPayment(db: Database, transaction_id: string): Promise<Payment> {
   const [row] = await queryPrepared<Payment>(
     db,
@@ -31,23 +32,26 @@ export async function findPayment(db: Database, transaction_id: string): Promise
      where t.id = :transaction_id`,
     { transaction_id },
   );
-  if (row === undefined) throw new Error(`transaction ${transaction_id} does not exist`);
+  if (row === undefined) throw new RecordMissing(`transaction ${transaction_id}`);
   return row;
 }
 
 /**
  * Notes that the processor was asked for an open outcome and had none, and when it is asked next. Epoch milliseconds.
+ * Returns `false` when the record has no such transaction whose outcome is open.
  */
 export async function recordPoll(
   db: Database,
   { transaction_id, now, poll_at }: { transaction_id: string; now: number; poll_at: number | undefined },
-): Promise<void> {
-  await queryRows(
+): Promise<boolean> {
+  const updated = await queryRows(
     db,
     `update transactions set polls = polls + 1, polled_at = :now, poll_at = coalesce(:poll_at, poll_at)
-     where id = :transaction_id and status in ('new', 'pending', 'processing')`,
+     where id = :transaction_id and status in ('new', 'pending', 'processing')
+     returning id`,
     { transaction_id, now: toIsoTime(now), poll_at: poll_at === undefined ? null : toIsoTime(poll_at) },
   );
+  return updated.length === 1;
 }
 
 /** Notes that the processor answered about another amount or currency than that of an open transaction. */

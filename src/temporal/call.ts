@@ -38,7 +38,7 @@ interface RecordRequest<View> extends Pick<AwaitedRequest, 'request_id'> {
   deadline_at: number;
   /** It has an Idempotency-Key: it may still be carried out after its sender got a 503. */
   may_run_late?: boolean;
-  /** The object was recorded before the request: where it is not any more, nothing is known (rules 10.17). */
+  /** The object was recorded before the request: where it is not any more, nothing is known (rules 10.19). */
   is_recorded?: boolean;
 }
 

@@ -1,6 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { withFailures } from '../../activities/failure';
+import { RecordMissing } from '../../src/db/record-missing';
 import { ServiceError, validationError } from '../../src/errors';
+import { RECORD_MISSING } from '../../workflows/messages';
+import { MINUTE } from '../support/builders';
+import { errorsOnly } from '../support/temporal';
 
 const failing = (error: unknown) => withFailures({ work: () => Promise.reject(error as Error) }).work();
 
@@ -23,6 +28,14 @@ test('a refusal that may pass is not retried by Temporal either: the caller deci
 test('anything else passes through as it is, to be retried', async () => {
   const error = new Error('connection lost');
   await expect(failing(error)).rejects.toBe(error);
+});
+
+test('rules 10.19: a missing record is tried again for a minute, as a failover may hide it; then it is lost', async () => {
+  const missing = new RecordMissing('order 1');
+  const tried = (scheduledTimestampMs: number) =>
+    new MockActivityEnvironment({ scheduledTimestampMs }, { logger: errorsOnly }).run(() => failing(missing));
+  await expect(tried(Date.now())).rejects.toBe(missing);
+  await expect(tried(Date.now() - MINUTE)).rejects.toMatchObject({ type: RECORD_MISSING, nonRetryable: true });
 });
 
 test('a result is returned as it is', async () => {

@@ -106,7 +106,9 @@ test('the end of a move asks the processor for an unknown outcome, once', async 
   await moveOrder(database.db, order, { transaction_id, to: 'processing' }, { source: 'service', now: NOW });
   const { n } = await begin(order.id);
   const poll_at = NOW + HOUR;
-  const mover = activities({ requestPoll: () => recordPoll(database.db, { transaction_id, now: NOW, poll_at }) });
+  const mover = activities({
+    requestPoll: async () => void (await recordPoll(database.db, { transaction_id, now: NOW, poll_at })),
+  });
   const finish = { clock_id: order.id, project_id: PROJECT.id, n, now: NOW };
   expect(await mover.finishClockMove({ ...finish, ask: true })).toBe('asked');
   expect(await mover.unfinishedClockMoves({ clock_id: order.id })).toHaveLength(1);

@@ -61,7 +61,7 @@ describe.each([
   });
 });
 
-test('rules 10.17: an order that is lost while it is paid or cancelled is not found; nothing is said of a charge', async () => {
+test('rules 10.19: an order that is lost while it is paid or cancelled is not found; nothing is said of a charge', async () => {
   const orders = new Orders({ client: clientOf('127.0.0.1:1'), db: database.db });
   const order = anOrder();
   const transaction = { ...aTransaction(order.id), period: MINUTE, payment_method_details: { vault_token: 'vt' } };

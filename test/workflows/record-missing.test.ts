@@ -1,0 +1,157 @@
+import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
+import { v7 as uuidv7 } from 'uuid';
+import { chargeIdempotencyKey } from '../../src/domain/transaction';
+import { reversalOrderId } from '../../src/ids';
+import { orderStart } from '../../src/temporal/orders';
+import {
+  ATTENTION,
+  ORDER_WORKFLOW,
+  RECORD_MISSING,
+  deliveryWorkflowId,
+  orderWorkflowId,
+  processorAnswered,
+  recordChanged,
+} from '../../workflows/messages';
+import { CARDS, type CardName } from '../support/cards';
+import { Merchant } from '../support/client';
+import { PROJECT } from '../support/database';
+import { MINUTE, createAnOrder, executeFollowUp, followUpOf, transactionIdOf } from '../support/orders';
+import { createALink } from '../support/payment-links';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+import { until } from '../support/until';
+
+/** Rules 10.17: a failover that lost commits, or a restore of an older backup, leaves workflows without their record. */
+let world: WorkflowEnvironment;
+const merchant = new Merchant();
+beforeAll(async () => {
+  world = await createWorkflowEnvironment({ webhook_url: 'http://127.0.0.1:1/refused' });
+});
+afterEach(() => merchant.removeFaults());
+afterAll(() => world?.close());
+
+/** Deletes an order with all that belongs to it; its follow-up orders too. */
+async function loseOrder(order_id: string): Promise<void> {
+  const { db } = world.database;
+  const orders = (await db('orders').where({ id: order_id }).orWhere({ related_order_id: order_id }).select('id')) as {
+    id: string;
+  }[];
+  // Follow-up orders point to their payment.
+  for (const id of [...orders.map((one) => one.id).filter((one) => one !== order_id), order_id]) {
+    const transactions = db('transactions').where({ order_id: id }).select('id');
+    await db('transaction_events').whereIn('transaction_id', transactions).delete();
+    await db('late_approval_watches').whereIn('transaction_id', transactions).delete();
+    await db('transactions').where({ order_id: id }).delete();
+    await db('webhook_attempts').where({ order_id: id }).delete();
+    await db('webhook_deliveries').where({ order_id: id }).delete();
+    await db('orders').where({ id }).delete();
+  }
+}
+
+const handleOf = (workflow_id: string) => world.env.client.workflow.getHandle(workflow_id);
+const attentionOf = async (handle: WorkflowHandle) => (await handle.describe()).typedSearchAttributes.get(ATTENTION);
+const paid = (card: CardName, capture_mode?: 'manual') =>
+  createAnOrder(world, { card_number: CARDS[card].number, ...(capture_mode && { capture_mode }) });
+
+/** Workflows that wait for something, how their record is lost, and what lets them act. */
+const WAITING: Record<
+  string,
+  () => Promise<{ handle: WorkflowHandle; lose: () => Promise<void>; act?: () => unknown }>
+> = {
+  async 'an order that expires'() {
+    const { id, handle } = await createAnOrder(world);
+    return { handle, lose: () => loseOrder(id) };
+  },
+  async 'an order whose outcome is polled'() {
+    const { id, handle } = await paid('processing_approved');
+    return { handle, lose: () => loseOrder(id) };
+  },
+  async 'an order whose processor does not answer'() {
+    const { id, handle } = await paid('processing_approved');
+    const idempotency_key = chargeIdempotencyKey(transactionIdOf(id, 1));
+    await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key });
+    return { handle, lose: () => loseOrder(id) };
+  },
+  async 'an order whose record has changed'() {
+    const { id, handle } = await paid('approved', 'manual');
+    return { handle, lose: () => loseOrder(id), act: () => handle.signal(recordChanged) };
+  },
+  async 'an authorization at the end of its window'() {
+    const { id, handle } = await paid('approved', 'manual');
+    return { handle, lose: () => loseOrder(id) };
+  },
+  async 'a follow-up order'() {
+    const { id } = await paid('refund_processing');
+    const handle = await executeFollowUp(world, followUpOf(id, 'refund', { amount: 200 }));
+    return { handle, lose: () => loseOrder(id), act: () => handle.signal(processorAnswered) };
+  },
+  async 'a payment that may have been approved after its end'() {
+    const order = await paid('challenge');
+    await order.cancel();
+    expect(await order.handle.result()).toBe('cancelled');
+    const handle = handleOf(orderWorkflowId(reversalOrderId(transactionIdOf(order.id, 1))));
+    return { handle, lose: () => loseOrder(order.id), act: () => handle.signal(processorAnswered) };
+  },
+  async 'a webhook'() {
+    const { id } = await paid('approved');
+    const handle = handleOf(deliveryWorkflowId({ order_id: id, n: 1 }));
+    await until('it has failed once', async () => {
+      const attempts = await world.database.db('webhook_attempts').where({ order_id: id });
+      return attempts.length === 1;
+    });
+    return { handle, lose: () => loseOrder(id) };
+  },
+  async 'a payment link that expires'() {
+    const { id, handle } = await createALink(world, { period: 40 * MINUTE });
+    const lose = async () => void (await world.database.db('payment_links').where({ id }).delete());
+    return { handle, lose };
+  },
+  async 'a payment link whose record has changed'() {
+    const { id, handle } = await createALink(world);
+    const lose = async () => void (await world.database.db('payment_links').where({ id }).delete());
+    return { handle, lose, act: () => handle.signal(recordChanged) };
+  },
+};
+
+test.each(Object.keys(WAITING))('%s: its workflow ends with Attention', async (what) => {
+  const { handle, lose, act } = await WAITING[what]!();
+  await lose();
+  const lost_at = await world.now();
+  await act?.();
+  expect(await handle.result()).toBe('record-missing');
+  expect(await attentionOf(handle)).toBe('the record does not exist any more');
+  // A failover may be under way, or a replica behind.
+  expect((await world.now()) - lost_at).toBeGreaterThanOrEqual(MINUTE);
+});
+
+test('an update that finds the record missing is refused, and the workflow ends then', async () => {
+  const { id, handle, cancel } = await createAnOrder(world, { input: { period: 60 * MINUTE } });
+  await loseOrder(id);
+  const cancelled = cancel().catch((refused: unknown) => refused);
+  await world.env.sleep(2 * MINUTE);
+  const error = await cancelled;
+  expect(error).toBeInstanceOf(WorkflowUpdateFailedError);
+  expect((error as WorkflowUpdateFailedError).cause).toMatchObject({ type: RECORD_MISSING });
+  // Not at its end, which is later.
+  await until('it ends', async () => (await handle.describe()).status.name === 'COMPLETED');
+  expect(await handle.result()).toBe('record-missing');
+});
+
+test('a record that is back within the minute is gone on with', async () => {
+  const { id, handle } = await createAnOrder(world);
+  const { db } = world.database;
+  await db.raw('create table away as select * from orders where id = ?', [id]);
+  await loseOrder(id);
+  world.database.forget();
+  await handle.signal(recordChanged);
+  await until('it was missed', () => world.database.statements.some((sql) => sql.includes('from orders o where o.id')));
+  await db.raw('insert into orders overriding system value select * from away');
+  expect(await handle.result()).toBe('expired');
+  expect(await attentionOf(handle)).toBeUndefined();
+});
+
+test('an order that was never written is not missing: its creation was lost', async () => {
+  const start = orderStart({ order_id: uuidv7(), project_id: PROJECT.id });
+  const handle = await world.env.client.workflow.start(ORDER_WORKFLOW, start);
+  expect(await handle.result()).toBe('refused');
+  expect(await attentionOf(handle)).toBeUndefined();
+});

@@ -1,0 +1,48 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  allHandlersFinished,
+  condition,
+  setCurrentDetails,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import { RECORD_MISSING } from './messages';
+import { ATTENTION } from './search-attributes';
+
+/** The text of `Attention` when a record is lost. */
+const RECORD_LOST = 'the record does not exist any more';
+
+/**
+ * Ends a workflow, of any kind, whose record does not exist any more (rules 10.19): without it nothing can be done, and
+ * an operator has to look. Each run of a workflow has one.
+ */
+export class RecordWatch {
+  private missing: ApplicationFailure | undefined;
+
+  /** Runs an activity. Once one has found the record missing, all others fail likewise, at once. */
+  async runActivity<Result>(activity: () => Promise<Result>): Promise<Result> {
+    if (this.missing !== undefined) throw this.missing;
+    try {
+      return await activity();
+    } catch (error) {
+      // A local activity fails without an ActivityFailure around.
+      const failure = error instanceof ActivityFailure ? error.cause : error;
+      if (failure instanceof ApplicationFailure && failure.type === RECORD_MISSING) this.missing = failure;
+      throw error;
+    }
+  }
+
+  /** Runs the workflow. Returns its result, or `record-missing`. */
+  async runWorkflow(workflow: () => Promise<unknown>): Promise<unknown> {
+    try {
+      const result = await Promise.race([workflow(), condition(() => this.missing !== undefined)]);
+      if (this.missing === undefined) return result;
+    } catch (error) {
+      if (this.missing === undefined) throw error;
+    }
+    upsertSearchAttributes([{ key: ATTENTION, value: RECORD_LOST }]);
+    setCurrentDetails(`**Attention: ${RECORD_LOST}.**\n\nNot found: ${this.missing.message}.`);
+    await condition(allHandlersFinished);
+    return 'record-missing';
+  }
+}
