@@ -127,16 +127,20 @@ export class Orders {
   /** Pays one attempt. A second call for the same attempt is the same payment and gets the same answer. */
   async pay(order_id: string, input: SubmitPaymentInput, deadline_at: number): Promise<OrderView> {
     const { request_id } = input;
-    return await callThenReadOrder(this.temporal, { order_id, deadline_at, request_id, is_recorded: true }, async () => {
-      try {
-        await this.update(order_id, submitPayment, { updateId: paymentUpdateId(input), args: [input] });
-      } catch (error) {
-        // The form was sent before: that payment may have ended the order.
-        const order = isWorkflowClosed(error) ? await findOrderView(this.temporal.db, order_id) : undefined;
-        const paid = order?.transactions.find(({ id }) => id === input.transaction.id);
-        if (paid === undefined || isEnding(paid.status)) throw error;
-      }
-    });
+    return await callThenReadOrder(
+      this.temporal,
+      { order_id, deadline_at, request_id, is_recorded: true },
+      async () => {
+        try {
+          await this.update(order_id, submitPayment, { updateId: paymentUpdateId(input), args: [input] });
+        } catch (error) {
+          // The form was sent before: that payment may have ended the order.
+          const order = isWorkflowClosed(error) ? await findOrderView(this.temporal.db, order_id) : undefined;
+          const paid = order?.transactions.find(({ id }) => id === input.transaction.id);
+          if (paid === undefined || isEnding(paid.status)) throw error;
+        }
+      },
+    );
   }
 
   /** Cancels an order. Throws CanNotCancelTransaction also when it has ended meanwhile. */

@@ -1,5 +1,7 @@
+import { Context } from '@temporalio/activity';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
+import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { v7 as uuidv7 } from 'uuid';
 import { findOrderView, type OrderView } from '../../src/db/order-view';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkReason } from '../../src/domain/payment-link';
@@ -31,6 +33,8 @@ let world: WorkflowEnvironment;
 const merchant = new Merchant();
 /** Called before a charge is sent. */
 let beforeCharge: () => Promise<void> = () => Promise.resolve();
+/** Called before the link's workflow gets the answer of an attempt. */
+let beforeAnswer: () => Promise<void> = () => Promise.resolve();
 beforeAll(async () => {
   const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
   const delayed: Processor = {
@@ -40,10 +44,19 @@ beforeAll(async () => {
       return await processor.execute(...charge);
     },
   };
-  world = await createWorkflowEnvironment({ services: { processor: delayed } });
+  const answerLater: ActivityInboundCallsInterceptor = {
+    async execute(input, next) {
+      const answer = await next(input);
+      if (Context.current().info.activityType === 'payThroughLink') await beforeAnswer();
+      return answer;
+    },
+  };
+  const interceptors = { activity: [() => ({ inbound: answerLater })] };
+  world = await createWorkflowEnvironment({ services: { processor: delayed }, worker: { interceptors } });
 });
 afterEach(async () => {
   beforeCharge = () => Promise.resolve();
+  beforeAnswer = () => Promise.resolve();
   await merchant.removeFaults();
 });
 afterAll(async () => {
@@ -174,6 +187,23 @@ describe('attempts, one after the other', () => {
     send();
     for (const paid of [await first, await second]) expect(paid).toMatchObject({ status: 'completed' });
     expect(await link.statuses()).toBe('completed: completed');
+  });
+
+  test('an answer that arrives after a newer record changes nothing', async () => {
+    const link = await createALink(world);
+    const status = async () => (await link.handle.describe()).typedSearchAttributes.get(PAYMENT_LINK_STATUS);
+    let answer = () => {};
+    beforeAnswer = () => new Promise((resolve) => (answer = resolve));
+    const paying = link.pay(CARDS.challenge.number);
+    await becomes(link, 'processing: processing');
+    const [order] = (await link.view()).orders;
+    await answerIssuer((await findOrderView(world.database.db, order!.id))!, { code: '3333' });
+    await until('the workflow knows that it failed', async () => (await status()) === 'all_unsuccessful');
+    answer();
+    await paying;
+    expect(await status()).toBe('all_unsuccessful');
+    await world.env.sleep(31 * DAY);
+    await until('it expires', async () => (await link.view()).status === 'expired');
   });
 
   test('a 3-D Secure that failed ends the attempt, and another may begin', async () => {

@@ -20,7 +20,7 @@ import { createALink } from '../support/payment-links';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/until';
 
-/** Rules 10.17: a failover that lost commits, or a restore of an older backup, leaves workflows without their record. */
+/** Rules 10.19: a failover that lost commits, or a restore of an older backup, leaves workflows without their record. */
 let world: WorkflowEnvironment;
 const merchant = new Merchant();
 beforeAll(async () => {

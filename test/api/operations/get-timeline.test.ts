@@ -76,7 +76,7 @@ test('nothing of the customer; 401 for another project, 404 for an unknown id', 
     customer: { first_name: 'Grace', email_address: 'grace@example.com' },
     description: 'For Grace',
   });
-  expect(JSON.stringify((await get(merchant, order.id)).body)).not.toMatch(/Grace|Ada|example\.com|vt_/i);
+  expect(JSON.stringify((await get(merchant, order.id)).body)).not.toMatch(/Grace|\bAda\b|example\.com|vt_/i);
   const refused = [await get(new Merchant(stack(), stack().live_api_key), order.id), await get(merchant, uuidv7())];
   expect(refused.map(({ status, body }) => [status, body.error.type])).toEqual([
     [401, 'Unauthorized'],

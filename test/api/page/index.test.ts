@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import express from 'express';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -811,6 +812,11 @@ describe('when a part of the service is away', () => {
       log,
     });
     const app = express();
+    // As the API does: a payment form is claimed by it.
+    app.use((_request, response, next) => {
+      response.setHeader('X-Request-Id', randomUUID());
+      next();
+    });
     const { deadline_ms = 10_000, public_url = 'http://127.0.0.1' } = options;
     app.use(
       createPages({
