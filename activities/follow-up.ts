@@ -20,7 +20,7 @@ import {
   chargeIdempotencyKey,
   expectedCharge,
 } from '../src/domain/transaction';
-import { minorUnitsInWords, mismatchInWords } from '../src/domain/waits';
+import { minorUnitsInWords, mismatchInWords, type LateApprovalWatch } from '../src/domain/waits';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { transactionId } from '../src/ids';
 import type { OperationOutcome } from '../src/processor/client';
@@ -32,14 +32,15 @@ import type { AtTime, Services } from './services';
 /**
  * - `recorded`: `was_final`: its outcome was known before.
  * - `unanswered`: the processor has to be asked again.
- * - `at_issuer`: likewise, about a late approval; the customer is still in 3-D Secure there.
+ * - `undecided`: likewise, about a late approval: the customer is still in 3-D Secure there, or the processor does not
+ *   know the charge, yet.
  * - `nothing`: there is nothing to record, as the processor did not approve a late payment, or did no such chargeback.
  *
  * `attention`: what an operator has to look at.
  */
 export type FollowUpExecution =
   | { result: 'recorded'; order: OrderRecord; was_final?: boolean; attention?: never }
-  | { result: 'unanswered' | 'at_issuer' | 'nothing'; attention?: string | undefined; order?: never };
+  | { result: 'unanswered' | 'undecided' | 'nothing'; attention?: string | undefined; order?: never };
 
 const NOTHING: FollowUpExecution = { result: 'nothing' };
 const OVERDUE = 'the processor has given no answer about a late approval for a day';
@@ -89,9 +90,17 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
     return after;
   }
 
-  /** An operator has to look: at the payment order, as there is no order that records it. */
-  async function needsAttention(original_order_id: string, attention: string): Promise<FollowUpExecution> {
+  /**
+   * An operator has to look: at the payment order, as there is no order that records it. `end` ends what made the service
+   * ask, once the attention is written.
+   */
+  async function needsAttention(
+    original_order_id: string,
+    attention: string,
+    end: () => Promise<void>,
+  ): Promise<FollowUpExecution> {
     await setAttention(db, original_order_id, attention);
+    await end();
     return { result: 'nothing', attention };
   }
 
@@ -101,6 +110,7 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
    */
   async function recordProcessorInitiated(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
     const { id: order_id, kind, processor_key = '', original_order_id, original_transaction_id, now } = input;
+    const end = () => endAnnouncement(db, order_id);
     const found = await processor.findOperation(processor_key, {});
     if (isMismatch(found) || isUnanswered(found)) return { result: 'unanswered' };
     if (found === 'not_found') {
@@ -113,24 +123,20 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
       };
       const since = await announceOperation(db, announced, now);
       if (now - since < ANNOUNCED_OVERDUE_MS) return { result: 'unanswered' };
-      await endAnnouncement(db, order_id);
-      return await needsAttention(original_order_id, `the processor announced a ${kind} that it does not know`);
+      return await needsAttention(original_order_id, `the processor announced a ${kind} that it does not know`, end);
     }
     // A known key is not enough: the processor knows the charge's key too.
     const recorded_as: Partial<Record<OperationResult['operation'], FollowUpKind>> = PROCESSOR_INITIATED;
     const isMeant = recorded_as[found.operation] === kind && found.transaction_id === original_transaction_id;
     if (!isMeant || found.result !== 'approved') {
-      await endAnnouncement(db, order_id);
+      await end();
       return NOTHING;
     }
     const { currency } = await loadOrder(db, original_order_id);
     if (found.currency !== currency) {
-      await endAnnouncement(db, order_id);
       const amount = minorUnitsInWords(found.amount, found.currency);
-      return await needsAttention(
-        original_order_id,
-        `the processor reports a ${kind} of ${amount} of a payment in ${currency}`,
-      );
+      const attention = `the processor reports a ${kind} of ${amount} of a payment in ${currency}`;
+      return await needsAttention(original_order_id, attention, end);
     }
     // Recovery finds no such order without an outcome, so both are written or none.
     const order = await db.transaction(async (trx) => {
@@ -159,11 +165,15 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
       expectedCharge({ ...payment, transaction_id }),
     );
     if (isMismatch(found)) {
-      await endWatch(db, transaction_id);
-      return await needsAttention(input.original_order_id, `ended unpaid, but ${mismatchInWords(found, payment)}`);
+      const attention = `ended unpaid, but ${mismatchInWords(found, payment)}`;
+      return await needsAttention(input.original_order_id, attention, () => endWatch(db, transaction_id));
     }
+    const watch = await findWatch(db, transaction_id);
+    if (isUnanswered(found)) return await askAgain(watch, now, 'unanswered');
+    // The customer is still in 3-D Secure there, or the look-up lags behind what was announced.
     const is_at_issuer = typeof found === 'object' && found.result === 'challenge';
-    if (is_at_issuer || isUnanswered(found)) return await askAgain(transaction_id, { now, is_at_issuer });
+    const is_lagging = found === 'not_found' && watch !== undefined && now - watch.began < ANNOUNCED_OVERDUE_MS;
+    if (is_at_issuer || is_lagging) return await askAgain(watch, now, 'undecided');
     if (found === 'not_found' || found.result !== 'approved') {
       await endDueWatch(db, transaction_id, now);
       return NOTHING;
@@ -173,16 +183,16 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
 
   /** The processor may still approve the charge: the watch stays until it has an answer. */
   async function askAgain(
-    transaction_id: string,
-    { now, is_at_issuer }: { now: number; is_at_issuer: boolean },
+    watch: LateApprovalWatch | undefined,
+    now: number,
+    result: 'unanswered' | 'undecided',
   ): Promise<FollowUpExecution> {
-    const watch = await findWatch(db, transaction_id);
     const is_overdue = watch !== undefined && now - watch.began >= LATE_APPROVAL_OVERDUE_MS;
     if (watch !== undefined && watch.poll_at <= now) {
       const pause = is_overdue ? POLL_LATE_CHALLENGE_MS.later : POLL_LATE_CHALLENGE_MS.first_day;
-      await postponeWatch(db, transaction_id, now + pause);
+      await postponeWatch(db, watch.transaction_id, now + pause);
     }
-    return { result: is_at_issuer ? 'at_issuer' : 'unanswered', attention: is_overdue ? OVERDUE : undefined };
+    return { result, attention: is_overdue ? OVERDUE : undefined };
   }
 
   async function executeReversal(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
@@ -234,9 +244,10 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
       const outcome = found === 'not_found' ? await send(input, order) : found;
       if (!isOutcomeMissing(outcome)) return await recordOutcome(input, order, outcome, now);
       const { id: transaction_id } = lastTransaction(order)!;
-      const after = outcome === 'unknown' ? order : await recordOutcome(input, order, outcome, now);
-      const isOpen = await recordPoll(db, { transaction_id, now, poll_at });
-      return isOpen ? withPoll(after, transaction_id, poll_at) : await loadOrder(db, order.id);
+      const is_unknown = outcome === 'unknown';
+      const isOpen = await recordPoll(db, { transaction_id, now, poll_at, is_unknown });
+      if (!is_unknown) return await recordOutcome(input, order, outcome, now);
+      return isOpen ? withPoll(order, transaction_id, poll_at) : await loadOrder(db, order.id);
     },
   });
 }

@@ -190,8 +190,9 @@ export function orderActivities({
     ): Promise<OrderRecord> {
       const { transaction_id, now, poll_at } = input;
       const outcome = await findCharge(input.order, transaction_id);
-      const isOpen = isOutcomeMissing(outcome) && (await recordPoll(db, { transaction_id, now, poll_at }));
-      if (outcome === 'unknown' && isOpen) return withPoll(input.order, transaction_id, poll_at);
+      const is_unknown = outcome === 'unknown';
+      const isOpen = isOutcomeMissing(outcome) && (await recordPoll(db, { transaction_id, now, poll_at, is_unknown }));
+      if (is_unknown && isOpen) return withPoll(input.order, transaction_id, poll_at);
       // Another worker may have moved the order and died before reporting it.
       const order = await loadOrder(db, input.order.id);
       const plan = planOutcome(order, { transaction_id, outcome, now, machine_now: Date.now() });
@@ -200,7 +201,7 @@ export function orderActivities({
       const sent = await processor.execute(charge, chargeIdempotencyKey(transaction_id));
       const answer = sent === 'key_used_for_other_request' ? 'unknown' : sent;
       if (!isOutcomeMissing(answer)) return await recordOutcome(order, { transaction_id, outcome: answer, now });
-      await recordPoll(db, { transaction_id, now, poll_at });
+      await recordPoll(db, { transaction_id, now, poll_at, is_unknown: answer === 'unknown' });
       return await recordOutcome(withPoll(order, transaction_id, poll_at), { transaction_id, outcome: answer, now });
     },
 
@@ -228,7 +229,7 @@ export function orderActivities({
       if (last?.status === 'new' || last?.status === 'pending') {
         const outcome = await findCharge(order, last.id);
         if (outcome === 'unknown') {
-          await recordPoll(db, { transaction_id: last.id, now, poll_at });
+          await recordPoll(db, { transaction_id: last.id, now, poll_at, is_unknown: true });
           return poll_at === undefined ? order : withPoll(order, last.id, poll_at);
         }
         if (outcome !== 'not_found') order = await recordOutcome(order, { transaction_id: last.id, outcome, now });

@@ -1,5 +1,5 @@
 import { recordFollowUpOutcome } from '../src/db/follow-ups';
-import { endWatch } from '../src/db/late-approvals';
+import { endWatch, findWatch, postponeWatch } from '../src/db/late-approvals';
 import { moveAsPlanned } from '../src/db/move-order';
 import { loadOrder } from '../src/db/order-record';
 import { settleByHand } from '../src/db/settle-by-hand';
@@ -7,7 +7,15 @@ import { setAttention } from '../src/db/update-order';
 import { holdsCardNumber } from '../src/domain/card';
 import { isOpen } from '../src/domain/order';
 import { lastTransaction, type OrderRecord } from '../src/domain/order-record';
-import { contradictionOf, planManualOutcome, moveForManualOutcome } from '../src/domain/outcome';
+import {
+  contradictionOf,
+  isMismatch,
+  isOutcomeMissing,
+  moveForManualOutcome,
+  planManualOutcome,
+  type ProcessorOutcome,
+} from '../src/domain/outcome';
+import { ANNOUNCED_OVERDUE_MS, LATE_APPROVAL_OVERDUE_MS, POLL_LATE_CHALLENGE_MS } from '../src/domain/transaction';
 import { validationError } from '../src/errors';
 import type { FollowUpInput, SettleByHandInput } from '../workflows/messages';
 import { withFailures } from './failure';
@@ -51,20 +59,38 @@ export function settleByHandActivities({ db, processor, workflows }: Pick<Servic
      * processor has another one. A contradiction becomes the order's `attention` (rules 10.14, 10.18). Returns the order
      * as recorded.
      */
-    async verifySettlement({ order_id, key }: { order_id: string; key: string }): Promise<OrderRecord> {
+    async verifySettlement({ order_id, key, now }: { order_id: string; key: string } & AtTime): Promise<OrderRecord> {
       const order = await loadOrder(db, order_id);
       const last = lastTransaction(order);
       if (last === undefined || isOpen(last.status)) return order;
       const { amount, currency } = order;
       const answer = await processor.findOperation(key, { amount, currency });
+      const watch = await findWatch(db, last.id);
+      if (watch !== undefined && isUndecided(answer, now - watch.began)) {
+        // Recovery has it asked again.
+        const is_overdue = now - watch.began >= LATE_APPROVAL_OVERDUE_MS;
+        if (is_overdue) await setAttention(db, order_id, OVERDUE);
+        const pause = is_overdue ? POLL_LATE_CHALLENGE_MS.later : POLL_LATE_CHALLENGE_MS.first_day;
+        await postponeWatch(db, last.id, now + pause);
+        return is_overdue ? { ...order, attention: OVERDUE } : order;
+      }
       const attention = contradictionOf(order, last, answer);
-      // What made the service ask is answered. A payment's watch belongs to its reversal.
-      if (order.charged_by === null && answer !== 'unknown') await endWatch(db, last.id);
-      if (attention === undefined) return order;
-      await setAttention(db, order_id, attention);
-      return { ...order, attention };
+      if (attention !== undefined) await setAttention(db, order_id, attention);
+      await endWatch(db, last.id);
+      return attention === undefined ? order : { ...order, attention };
     },
   });
+}
+
+const OVERDUE = 'the processor has given no answer for a day about a sign that it has another outcome';
+
+/**
+ * Whether the processor has to be asked again: it has no outcome, or its look-up lags behind what it announced `age_ms`
+ * ago (milliseconds).
+ */
+function isUndecided(answer: ProcessorOutcome | 'not_found', age_ms: number): boolean {
+  if (answer === 'not_found') return age_ms < ANNOUNCED_OVERDUE_MS;
+  return isOutcomeMissing(answer) && !isMismatch(answer);
 }
 
 /** The operator, for the audit trail. Throws a ValidationError for a reason that must not be stored. */

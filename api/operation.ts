@@ -27,6 +27,8 @@ export interface Context<C extends Caller> {
   readonly idempotency_key: string | undefined;
   /** The same request came before; it crashed or is still running, and may have done its work (rules 11.6). */
   readonly is_repeat: boolean;
+  /** Only of a repeat: when the first run claimed the key, epoch milliseconds. */
+  readonly claimed_at?: number | undefined;
   /** The versions of the order that the header If-Match allows; absent: any (rules 11.9). */
   readonly versions: number[] | undefined;
   /**

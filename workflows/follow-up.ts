@@ -120,10 +120,10 @@ class FollowUpState {
   }
 
   /**
-   * The customer is still at the issuer after the payment's end: waits an hour until the processor is asked again. Once
-   * an operator has to look, recovery has it asked, every six hours.
+   * The processor may still approve the payment that has ended: waits an hour until it is asked again. Once an operator has
+   * to look, recovery has it asked, every six hours.
    */
-  async pauseAtIssuer(attention: string | undefined): Promise<void> {
+  async pauseUndecided(attention: string | undefined): Promise<void> {
     const wait = { milliseconds: POLL_LATE_CHALLENGE_MS.first_day, summary: UNTIL_LAST_POLL };
     await (attention === undefined
       ? this.waits.pause(wait, this.interruption())
@@ -212,9 +212,9 @@ async function execute(state: FollowUpState): Promise<void> {
     const left_ms = state.last_poll_at - state.clock.now();
     if (result === 'unanswered') {
       await state.pause('until the processor is asked again what it has done');
-    } else if (result === 'at_issuer' && left_ms <= 0) {
+    } else if (result === 'undecided' && left_ms <= 0) {
       state.firstAnswerKnown = true;
-      await state.pauseAtIssuer(attention);
+      await state.pauseUndecided(attention);
     } else if (left_ms > 0) {
       // Polled on request while the customer is still in 3-D Secure: the payment may yet be approved.
       state.firstAnswerKnown = true;
@@ -252,7 +252,7 @@ async function verifySettlement(state: FollowUpState): Promise<void> {
   const key = followUpIdempotencyKey(original_transaction_id, kind, id);
   state.settlementVerified = true;
   state.pollRequested = false;
-  state.applyRecord(await local.verifySettlement({ order_id: id, key }));
+  state.applyRecord(await local.verifySettlement({ order_id: id, key, now: state.clock.now() }));
 }
 
 /** When the history is long, goes on in a new run. */

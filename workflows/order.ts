@@ -134,6 +134,7 @@ async function verifySettlement(state: OrderState): Promise<void> {
   state.pollRequested = false;
   await state.inTurn(async () => {
     const key = chargeIdempotencyKey(lastTransaction(state.requireRecord())!.id);
-    state.applyRecord(await local.verifySettlement({ order_id: state.order_id, key }));
+    const { order_id, clock } = state;
+    state.applyRecord(await local.verifySettlement({ order_id, key, now: clock.now() }));
   });
 }

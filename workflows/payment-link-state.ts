@@ -40,11 +40,19 @@ export class PaymentLinkState {
   }
 
   /**
-   * Every change goes through here, so that the operator sees the recorded status. A record that was read before a newer
-   * one, and arrives after it, changes nothing.
+   * Runs an activity that answers the record. One that has applied its answer meanwhile may have read a newer record: then
+   * the record is read again. Versions are not compared: those of a record that was restored are older.
    */
-  applyRecord(record: PaymentLinkRecord): void {
-    if (this.record !== undefined && record.version < this.record.version) return;
+  async apply(activity: () => Promise<PaymentLinkRecord | null>): Promise<void> {
+    const before = this.record;
+    const record = await activity();
+    if (this.record !== before) this.recordIsStale = true;
+    else if (record === null) this.refused = true;
+    else this.applyRecord(record);
+  }
+
+  /** Every change goes through here, so that the operator sees the recorded status. */
+  private applyRecord(record: PaymentLinkRecord): void {
     const { namespace, typedSearchAttributes } = workflowInfo();
     // Each change costs an event. The start request sets PaymentLinkStatus to `new`; a new run keeps it.
     if ((typedSearchAttributes.get(PAYMENT_LINK_STATUS) ?? 'new') !== record.status) {
@@ -60,9 +68,8 @@ export class PaymentLinkState {
     if (this.record !== undefined && !this.recordIsStale && this.record.status !== 'processing') return;
     this.recordIsStale = false;
     const must_exist = this.record !== undefined || this.continued;
-    const found = await local.findPaymentLink({ payment_link_id: this.payment_link_id, must_exist });
-    if (found !== null) this.applyRecord(found);
-    else this.refused = true;
+    const { payment_link_id } = this;
+    await this.apply(() => local.findPaymentLink({ payment_link_id, must_exist }));
   }
 
   /** Throws TransactionAlreadyStarted while the attempt of another order is under way. */

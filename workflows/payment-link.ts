@@ -35,7 +35,7 @@ export async function paymentLink({ payment_link_id, continued }: PaymentLinkInp
     }
     if (state.recordIsStale) await state.readRecord();
     else if (isLinkDue(state.requireRecord(), state.clock.now())) {
-      state.applyRecord(await local.expirePaymentLink({ payment_link_id, now: state.clock.now() }));
+      await state.apply(() => local.expirePaymentLink({ payment_link_id, now: state.clock.now() }));
     } else await waitForChange(state);
   }
 
@@ -51,7 +51,7 @@ function setHandlers(state: PaymentLinkState): void {
   setHandler(endPaymentLink, async ({ versions }) => {
     await state.readRecord();
     const { payment_link_id, clock } = state;
-    state.applyRecord(await local.endPaymentLink({ payment_link_id, versions, now: clock.now() }));
+    await state.apply(() => local.endPaymentLink({ payment_link_id, versions, now: clock.now() }));
   });
   setHandler(recordChanged, () => {
     state.recordIsStale = true;
@@ -64,7 +64,7 @@ async function create(state: PaymentLinkState, input: CreatePaymentLinkInput): P
   if (state.record !== undefined) return;
   if (state.refused) throw refusal(tooLate());
   try {
-    state.applyRecord(await local.createPaymentLink({ ...input, now: state.clock.now() }));
+    await state.apply(() => local.createPaymentLink({ ...input, now: state.clock.now() }));
   } catch (failure) {
     state.refused = true;
     throw failure;
@@ -92,7 +92,7 @@ async function pay(state: PaymentLinkState, input: PayThroughLinkInput): Promise
     }
     state.attemptsInRun += 1;
     const payment_link = { id: payment_link_id, expires_at: link.expires_at, clock_offset_ms: clock.offset_ms };
-    state.applyRecord(await paying.payThroughLink({ ...input, payment_link }));
+    await state.apply(() => paying.payThroughLink({ ...input, payment_link }));
   } finally {
     state.attemptUnderWay = undefined;
   }

@@ -69,16 +69,18 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
       throw error;
     });
     const context = contextOf(route, request, response, { caller, key, started, id }, limits);
-    const run = (is_repeat: boolean) => operation({ ...context, is_repeat }, input as never);
+    const run = (claimed_at: number | undefined) =>
+      operation({ ...context, is_repeat: claimed_at !== undefined, claimed_at }, input as never);
     if (readsOnly(route)) {
-      const result = await run(false);
+      const result = await run(undefined);
       if (result instanceof Stream) await answerStream(request, response, route.success, result);
       else send(request, response, route, replyOf(route, result));
     } else {
-      const prepare = async (is_repeat: boolean) => replying(route, (await run(is_repeat)) as Work<unknown>);
+      const prepare = async (claimed_at: number | undefined) =>
+        replying(route, (await run(claimed_at)) as Work<unknown>);
       const reply =
         key === undefined
-          ? await carryOut(await prepare(false))
+          ? await carryOut(await prepare(undefined))
           : await answerOnce(keys, { key, request_hash: requestHash(route, input, body) }, prepare);
       send(request, response, route, reply);
     }
@@ -97,7 +99,7 @@ function contextOf<C extends Caller>(
   response: Response,
   { caller, key, started, id }: { caller: C; key: string | undefined; started: number; id: string },
   { rateLimit, deadline_ms, log }: Limits,
-): Omit<Context<C>, 'is_repeat'> {
+): Omit<Context<C>, 'is_repeat' | 'claimed_at'> {
   const request_id = String(response.getHeader('X-Request-Id'));
   const deadline_at = started + deadline_ms;
   return {

@@ -68,7 +68,8 @@ function sorted(key: string, value: unknown): unknown {
 
 /**
  * Carries out a request with a key once, and gives repeats the first answer (rules 11.2). `prepare` checks the request
- * and returns its work, as an operation does.
+ * and returns its work, as an operation does; for a repeat it gets when the first request claimed the key, epoch
+ * milliseconds.
  *
  * The first request claims the key after its checks and before its work; after a crash the claim remains, and a repeat
  * goes on from there. A request refused for its content or its sender claims nothing, so it may come again, corrected,
@@ -77,14 +78,14 @@ function sorted(key: string, value: unknown): unknown {
 export async function answerOnce(
   keys: KeyStore,
   request: KeyedRequest,
-  prepare: (is_repeat: boolean) => Promise<Work<Reply>>,
+  prepare: (claimed_at: number | undefined) => Promise<Work<Reply>>,
 ): Promise<KeptAnswer> {
   for (;;) {
     const known = await keys.find(request.key);
     if (known && !known.request_hash.equals(request.request_hash)) throw reused();
     if (known?.answer) return known.answer;
     try {
-      return await run(keys, request, prepare, known !== undefined);
+      return await run(keys, request, prepare, known?.claimed_at);
     } catch (error) {
       // Start over as a repeat: the request that has the key may have changed what was checked so far.
       if (!(error instanceof ClaimLost)) throw error;
@@ -98,13 +99,14 @@ class ClaimLost extends Error {}
 async function run(
   keys: KeyStore,
   request: KeyedRequest,
-  prepare: (is_repeat: boolean) => Promise<Work<Reply>>,
-  is_repeat: boolean,
+  prepare: (claimed_at: number | undefined) => Promise<Work<Reply>>,
+  claimed_at: number | undefined,
 ): Promise<KeptAnswer> {
+  const is_repeat = claimed_at !== undefined;
   const claim = async (trx?: Database) => {
     if (!is_repeat && !(await keys.claim(request, trx))) throw new ClaimLost();
   };
-  const work = await prepare(is_repeat).catch((error: unknown) => {
+  const work = await prepare(claimed_at).catch((error: unknown) => {
     // A refusal before the work of a repeat says nothing about the first run.
     if (is_repeat || isRequestError(error)) throw error;
     const refusal = refusalToKeep(error);

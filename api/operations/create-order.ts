@@ -5,12 +5,12 @@ import { isAccountFunding, requireFundingInformation, type Receiver } from '../.
 import { ATTEMPTS_MAX } from '../../src/domain/order';
 import { parseDuration } from '../../src/domain/duration';
 import { paymentPeriod } from '../../src/domain/payment-period';
-import { ERRORS, ServiceError, validationError } from '../../src/errors';
+import { ServiceError, validationError } from '../../src/errors';
 import { orderId, transactionId } from '../../src/ids';
-import { keyMayBeSentAgain } from '../../src/temporal/call';
 import type { CreateOrderInput, TransactionInput } from '../../workflows/messages';
-import type { MerchantContext, MerchantOperation, Services } from '../merchant';
+import type { MerchantOperation, Services } from '../merchant';
 import { presentOrder } from '../present';
+import { checkedOnce } from '../checked-once';
 import { requireActive, requireProjectAccepts } from '../project-rules';
 
 /**
@@ -19,8 +19,8 @@ import { requireActive, requireProjectAccepts } from '../project-rules';
  * FailedToFetchTransactionInformation, GatewayTimeout, ServiceUnavailable; then nothing is stored or charged.
  *
  * With an Idempotency-Key the order's id derives from the key, so that a repeat can only reach the same workflow, row
- * and charge. After a 503 the request may still run; a repeat joins it and gets its result. A repeat is not checked
- * again: the first run has passed the checks and may be under way (rules 11.6).
+ * and charge. After a 503 the request may still run; a repeat joins it and gets its result, and is refused only when there
+ * is none (rules 11.6).
  */
 export const createOrder =
   (services: Services): MerchantOperation<'createOrder'> =>
@@ -31,15 +31,15 @@ export const createOrder =
     if (context.is_repeat) {
       const order = await services.orders.joinCreation(order_id, deadline_at);
       if (order !== undefined) return () => Promise.resolve(presentOrder(order, services.public_url));
-    } else {
-      requireActive(project);
-      requireProjectAccepts(services, project, body);
-      requireFunding(project, body);
     }
     const { transactions, ...fields } = body;
     const [request] = transactions ?? [];
-    const transaction =
-      request && (await transactionOf(services, project, order_id, request).catch(failedLookUp(context)));
+    const transaction = await checkedOnce(context, async () => {
+      requireActive(project);
+      requireProjectAccepts(services, project, body);
+      requireFunding(project, body);
+      return request && (await transactionOf(services, project, order_id, request));
+    });
     const charged_by = request?.payment_method_details?.vault_token === undefined ? 'customer' : 'token';
     const expiration_period = body.expiration_period ?? project.expiration_period;
     const input: CreateOrderInput = {
@@ -57,14 +57,6 @@ export const createOrder =
       ...awaited,
     };
     return async () => presentOrder(await services.orders.create(input, deadline_at), services.public_url);
-  };
-
-/** A look-up that failed says nothing of the first run, which may have charged. */
-const failedLookUp =
-  ({ is_repeat }: Pick<MerchantContext, 'is_repeat'>) =>
-  (error: unknown): never => {
-    const failed = error instanceof ServiceError && ERRORS[error.error].status >= 500;
-    throw is_repeat && failed ? keyMayBeSentAgain() : error;
   };
 
 /** Throws when account funding is not enabled, not paid by card, or lacks information (rules 14.3). */

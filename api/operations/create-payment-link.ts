@@ -1,5 +1,6 @@
 import { parseDuration } from '../../src/domain/duration';
 import { orderId } from '../../src/ids';
+import { checkedOnce } from '../checked-once';
 import type { MerchantOperation, Services } from '../merchant';
 import { presentPaymentLink } from '../present-payment-link';
 import { requireActive, requireProjectAccepts } from '../project-rules';
@@ -17,11 +18,14 @@ export const createPaymentLink =
     const { idempotency_key, deadline_at, awaited } = context;
     const { project } = context.caller;
     const id = orderId('paymentlink', { idempotency_key, id_namespace: project.id_namespace });
-    // A repeat is not checked again: its first run has passed the checks and may be under way (rules 11.6).
-    if (!context.is_repeat) {
+    if (context.is_repeat) {
+      const made = await services.payment_links.joinCreation(id, deadline_at);
+      if (made !== undefined) return () => Promise.resolve(presentPaymentLink(made, services.public_url));
+    }
+    await checkedOnce(context, async () => {
       requireActive(project);
       requireProjectAccepts(services, project, body);
-    }
+    });
     const expiration_period = body.expiration_period ?? DEFAULT_PERIOD;
     const payment_link = { ...body, id, project_id: project.id, expiration_period };
     const input = { payment_link, period: parseDuration(expiration_period), ...awaited };

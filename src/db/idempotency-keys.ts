@@ -11,6 +11,8 @@ export interface KeptAnswer {
 /** The state of a key. */
 export interface KeyRecord {
   request_hash: Buffer;
+  /** When its first request claimed it, epoch milliseconds. */
+  claimed_at: number;
   /** The first answer, once it is known. */
   answer?: KeptAnswer;
 }
@@ -23,14 +25,21 @@ interface KeyName {
 
 /** The state of a key of this owner; `undefined` when no request has claimed it. */
 export async function findKey(db: Database, { owner_id, key }: KeyName): Promise<KeyRecord | undefined> {
-  const [row] = await queryRows<{ request_hash: Buffer; status: number | null; body: unknown; version: number | null }>(
+  const [row] = await queryRows<{
+    request_hash: Buffer;
+    created: string;
+    status: number | null;
+    body: unknown;
+    version: number | null;
+  }>(
     db,
-    'select request_hash, status, body, version from idempotency_keys where owner_id = :owner_id and key = :key',
+    'select request_hash, created, status, body, version from idempotency_keys where owner_id = :owner_id and key = :key',
     { owner_id, key },
   );
   if (row === undefined) return undefined;
   return {
     request_hash: row.request_hash,
+    claimed_at: Date.parse(row.created),
     ...(row.status !== null && { answer: answerOf({ ...row, status: row.status }) }),
   };
 }

@@ -57,7 +57,7 @@ export async function recordSettlements(
     const settled = await queryRows<UnpaidTransaction & { is_paid: boolean }>(
       trx,
       `with locked as materialized (
-         select s.number, t.id as transaction_id, o.id as order_id, t.status, o.kind = 'payment' as is_payment,
+         select s.number, t.id as transaction_id, o.id as order_id, t.status, t.amount, o.kind = 'payment' as is_payment,
            t.status = 'accepted' or exists (
              select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted') as is_paid
          from open_settlements s join transactions t on t.id = s.transaction_id join orders o on o.id = t.order_id
@@ -80,7 +80,7 @@ export async function recordSettlements(
        ), w as (
          insert into late_approval_watches (transaction_id, poll_at, began)
          select transaction_id, :now, :now from locked
-         where not is_paid and status in ('error', 'expired', 'cancelled')
+         where not is_paid and amount > 0 and status in ('error', 'expired', 'cancelled')
          on conflict (transaction_id) do update set
            poll_at = least(late_approval_watches.poll_at, excluded.poll_at)
        )

@@ -38,18 +38,26 @@ export async function findPayment(db: Database, transaction_id: string): Promise
 
 /**
  * Notes that the processor was asked for an open outcome and had none, and when it is asked next. Epoch milliseconds.
- * Returns `false` when the record has no such transaction whose outcome is open.
+ * `is_unknown`: the processor gave no usable answer. Any other answer is about the right amount, unless recordMismatch
+ * follows. Returns `false` when the record has no such transaction whose outcome is open.
  */
 export async function recordPoll(
   db: Database,
-  { transaction_id, now, poll_at }: { transaction_id: string; now: number; poll_at: number | undefined },
+  {
+    transaction_id,
+    now,
+    poll_at,
+    is_unknown,
+  }: { transaction_id: string; now: number; poll_at: number | undefined; is_unknown: boolean },
 ): Promise<boolean> {
   const updated = await queryRows(
     db,
-    `update transactions set polls = polls + 1, polled_at = :now, poll_at = coalesce(:poll_at, poll_at)
+    `update transactions set polls = polls + 1, polled_at = :now, poll_at = coalesce(:poll_at, poll_at),
+       answered_amount = case when :is_unknown::boolean then answered_amount end,
+       answered_currency = case when :is_unknown::boolean then answered_currency end
      where id = :transaction_id and status in ('new', 'pending', 'processing')
      returning id`,
-    { transaction_id, now: toIsoTime(now), poll_at: poll_at === undefined ? null : toIsoTime(poll_at) },
+    { transaction_id, now: toIsoTime(now), poll_at: poll_at === undefined ? null : toIsoTime(poll_at), is_unknown },
   );
   return updated.length === 1;
 }

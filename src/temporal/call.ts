@@ -19,6 +19,7 @@ import { findOrderView, type OrderView } from '../db/order-view';
 import { withdrawRequest } from '../db/request-claims';
 import type { AwaitedRequest } from '../domain/awaited-request';
 import { OutcomeUnknown, ServiceError, isErrorName, type WrongField } from '../errors';
+import { CREATE_UPDATE_ID, RECORD_MISSING } from '../../workflows/messages';
 import { REFUSED, grpcStatusOf, type GrpcStatus } from './grpc-status';
 import { currentCall } from './outages';
 
@@ -91,9 +92,38 @@ async function withdrawOrRead<View>(
 ): Promise<View> {
   if (may_run_late) throw keyMayBeSentAgain();
   if (request_id === undefined || (await withdrawRequest(db, request_id))) throw refusal;
-  const view = await read();
+  // The answer is late already.
+  const view = await Promise.race([read(), setTimeout(READ_AGAIN_MS, undefined, { ref: false })]);
   if (view === undefined) throw new OutcomeUnknown();
   return view;
+}
+
+/** How long the record may take to be read once more, after the deadline. Milliseconds. */
+const READ_AGAIN_MS = 1_500;
+
+/**
+ * Joins an earlier creation with the same Idempotency-Key, and returns its object once the first answer is known.
+ * `is_over`: no run of it is under way. `undefined`: none is, and there is no object.
+ */
+export async function joinCreation<View>(
+  temporal: TemporalAccess,
+  request: RecordRequest<View>,
+  workflow_id: string,
+): Promise<{ view: View; is_over: boolean } | undefined> {
+  let is_over = false;
+  const joining = callThenRead(temporal, { ...request, may_run_late: true, is_recorded: false }, async () => {
+    try {
+      await temporal.client.workflow.getHandle(workflow_id).getUpdateHandle<void>(CREATE_UPDATE_ID).result();
+    } catch (error) {
+      if (isOutcomeUnknown(error) || isRefusedByTemporal(error)) throw error;
+      is_over = true;
+    }
+  });
+  const view = await joining.catch((error: unknown) => {
+    if (is_over && error instanceof ServiceError && error.error === 'NotFound') return undefined;
+    throw error;
+  });
+  return view && { view, is_over };
 }
 
 /** Like callThenRead, for an order. */
@@ -231,7 +261,7 @@ const DROPPED = ['UnprocessedUpdate', 'AcceptedUpdateCompletedWorkflow'];
  * Whether a call may or may not have been carried out: there is no worker, Temporal is slow or unreachable, or it
  * dropped the update, for instance because a workflow task failed or the history has too many updates.
  */
-export function isOutcomeUnknown(error: unknown): boolean {
+function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
   if (error instanceof WorkflowUpdateFailedError) {
     return error.cause instanceof ApplicationFailure && DROPPED.includes(error.cause.type ?? '');
@@ -248,7 +278,7 @@ const MISTAKES: readonly GrpcStatus[] = ['invalid_argument', 'unimplemented'];
  * Whether Temporal refuses the calls of this service: nothing was carried out, and sent again the call is refused
  * again.
  */
-export function isRefusedByTemporal(error: unknown): boolean {
+function isRefusedByTemporal(error: unknown): boolean {
   return REFUSED.includes(grpcStatusOf(error));
 }
 
@@ -280,6 +310,9 @@ function refusalOf(error: unknown, subject: string): unknown {
     (error.cause instanceof ActivityFailure ? error.cause.cause : error.cause);
   if (refusal instanceof ApplicationFailure && isErrorName(refusal.type) && refusal.type !== 'ServerError') {
     return new ServiceError(refusal.type, refusal.message, (refusal.details ?? []) as WrongField[]);
+  }
+  if (refusal instanceof ApplicationFailure && refusal.type === RECORD_MISSING) {
+    return new ServiceError('NotFound', `${subject} does not exist.`);
   }
   if (isRefusedByTemporal(error)) return unavailable();
   // The workflow of an object with a final status is closed, and later deleted.

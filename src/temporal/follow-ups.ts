@@ -2,11 +2,12 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { AnnouncedOperation } from '../db/announced-operations';
 import { findFollowUpOfTransaction, findFollowUps } from '../db/follow-ups';
 import { findOrderView, type OrderView } from '../db/order-view';
-import { insertWatch } from '../db/late-approvals';
+import { endWatch, insertWatch } from '../db/late-approvals';
+import { findManualOutcome } from '../db/settle-by-hand';
 import { endedUnpaid } from '../db/transactions';
 import { ORDER_MOVES, isFinal } from '../domain/transitions';
 import type { LateApprovalWatch } from '../domain/waits';
-import { reversalOrderId } from '../ids';
+import { reversalOrderId, transactionId } from '../ids';
 import {
   FOLLOW_UP_WORKFLOW,
   ORDER_STATUS,
@@ -34,7 +35,7 @@ import {
   type OrderRequest,
   type TemporalAccess,
 } from './call';
-import { orderRestart } from './orders';
+import { Orders, orderRestart } from './orders';
 
 /** Start options of a follow-up order's workflow; operators find it by its payment order. */
 export function followUpStart(input: FollowUpInput) {
@@ -57,7 +58,10 @@ export function followUpStart(input: FollowUpInput) {
  * the follow-up order as stored afterwards and throw as Orders does; their deadline is in epoch milliseconds.
  */
 export class FollowUps {
-  constructor(private readonly temporal: TemporalAccess) {}
+  constructor(
+    private readonly temporal: TemporalAccess,
+    private readonly orders: Pick<Orders, 'requestPoll'> = new Orders(temporal),
+  ) {}
 
   /**
    * The payment's workflow sets the money aside, the follow-up order's does the rest. A repeat gets the first one's
@@ -137,8 +141,14 @@ export class FollowUps {
       await this.temporal.client.workflow.getHandle(orderWorkflowId(order_id)).signal(processorAnswered);
     } catch (error) {
       if (!isWorkflowClosed(error)) throw error;
-      const [follow_up] = await findFollowUps(this.temporal.db, [order_id]);
-      if (follow_up !== undefined) await this.startOrPoll(follow_up);
+      const { db } = this.temporal;
+      const [follow_up] = await findFollowUps(db, [order_id]);
+      // What the processor did itself is recorded as it says.
+      if (follow_up === undefined || follow_up.requested_by === 'processor') return;
+      const now = Date.now() + follow_up.clock_offset_ms;
+      // The processor may not answer at this moment: recovery has it asked again.
+      await insertWatch(db, transactionId(order_id, 1), { poll_at: now, began: now });
+      await this.startOrPoll(follow_up);
     }
   }
 
@@ -181,13 +191,19 @@ export class FollowUps {
   }
 
   /**
-   * Asks the processor about a transaction that is watched: of a payment, by its reversal's workflow; of a follow-up
-   * order, by that order's.
+   * Asks the processor about a transaction that is watched: of a payment that ended unpaid, by its reversal's workflow;
+   * of any other, by its order's. A watch that asks for nothing any more ends.
    */
   async resumeWatch({ transaction_id }: { transaction_id: string }): Promise<void> {
-    const follow_up = await findFollowUpOfTransaction(this.temporal.db, transaction_id);
-    if (follow_up === undefined) await this.startReversal({ transaction_id, with_declined: true });
-    else await this.startOrPoll(follow_up);
+    const { db } = this.temporal;
+    const follow_up = await findFollowUpOfTransaction(db, transaction_id);
+    if (follow_up !== undefined) return await this.startOrPoll(follow_up);
+    if ((await endedUnpaid(db, transaction_id, { with_declined: true })) !== undefined) {
+      return await this.startReversal({ transaction_id, with_declined: true });
+    }
+    const settled = await findManualOutcome(db, transaction_id);
+    if (settled === undefined) await endWatch(db, transaction_id);
+    else await this.orders.requestPoll(settled.after.order_id);
   }
 
   /** Records an operation that the processor announced, once the processor knows it (rules 10.9). */

@@ -30,9 +30,8 @@ import {
 } from '../../workflows/messages';
 import {
   callThenReadOrder,
+  joinCreation,
   isWorkflowClosed,
-  isOutcomeUnknown,
-  isRefusedByTemporal,
   retryUnderNewUpdateId,
   signalOrStart,
   unlessClosed,
@@ -107,21 +106,11 @@ export class Orders {
    * be created again.
    */
   async joinCreation(order_id: string, deadline_at: number): Promise<OrderView | undefined> {
-    let is_over = false;
-    const request = { order_id, deadline_at, may_run_late: true };
-    const joining = callThenReadOrder(this.temporal, request, async () => {
-      try {
-        await this.handle(order_id).getUpdateHandle<void>(CREATE_UPDATE_ID).result();
-      } catch (error) {
-        if (isOutcomeUnknown(error) || isRefusedByTemporal(error)) throw error;
-        is_over = true;
-      }
-    });
-    const order = await joining.catch((error: unknown) => {
-      if (is_over && error instanceof ServiceError && error.error === 'NotFound') return undefined;
-      throw error;
-    });
-    return order === undefined || (is_over && !isFinal(ORDER_MOVES, order.status)) ? undefined : order;
+    const read = () => findOrderView(this.temporal.db, order_id);
+    const request = { subject: `Order ${order_id}`, read, deadline_at };
+    const joined = await joinCreation(this.temporal, request, orderWorkflowId(order_id));
+    const is_lost = joined?.is_over === true && !isFinal(ORDER_MOVES, joined.view.status);
+    return is_lost ? undefined : joined?.view;
   }
 
   /** Pays one attempt. A second call for the same attempt is the same payment and gets the same answer. */

@@ -26,6 +26,7 @@ import {
 import {
   callThenRead,
   isWorkflowClosed,
+  joinCreation,
   retryUnderNewUpdateId,
   signalOrStart,
   unlessClosed,
@@ -86,6 +87,14 @@ export class PaymentLinks {
     return may_run_late
       ? await retryUnderNewUpdateId(CREATE_UPDATE_ID, deadline_at, create)
       : await create(createUpdateId(request_id));
+  }
+
+  /**
+   * The link of an earlier creation with the same Idempotency-Key: joins the creation that is under way. `undefined` when
+   * none is and there is no link.
+   */
+  async joinCreation(id: string, deadline_at: number): Promise<PaymentLinkView | undefined> {
+    return (await joinCreation(this.temporal, this.request(id, deadline_at), paymentLinkWorkflowId(id)))?.view;
   }
 
   /**

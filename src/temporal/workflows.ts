@@ -21,7 +21,7 @@ export interface Workflows {
 /** Access to the workflows through one connection to Temporal. */
 export function createWorkflows(temporal: TemporalAccess): Workflows {
   const orders = new Orders(temporal);
-  const follow_ups = new FollowUps(temporal);
+  const follow_ups = new FollowUps(temporal, orders);
   return {
     orders,
     follow_ups,

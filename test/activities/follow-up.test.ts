@@ -465,7 +465,7 @@ describe('the watch for a late approval', () => {
     expect(await asked(deaf(), NOW + DAY - 1)).toEqual({ result: 'unanswered' });
     const attention = expect.stringContaining('for a day') as string;
     expect(await asked(deaf(), NOW + DAY)).toEqual({ result: 'unanswered', attention });
-    expect(await asked(activities(), NOW + DAY)).toEqual({ result: 'at_issuer', attention });
+    expect(await asked(activities(), NOW + DAY)).toEqual({ result: 'undecided', attention });
     expect(await isWatched(pending.id)).toBe(true);
   });
 });

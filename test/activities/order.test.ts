@@ -1,6 +1,8 @@
+import { attentionTo } from '../../workflows/operator-view';
 import { orderActivities } from '../../activities/order';
 import type { Services } from '../../activities/services';
 import { moveOrder } from '../../src/db/move-order';
+import { loadOrder } from '../../src/db/order-record';
 import { findOrder } from '../../src/db/order-record';
 import { findOrderView } from '../../src/db/order-view';
 import { createProcessor, type Processor } from '../../src/processor/client';
@@ -473,4 +475,23 @@ describe('endUnpaidOrder', () => {
     await expect(cancel).rejects.toMatchObject({ type: 'PreconditionFailed' });
     expect(await statuses(order.id)).toBe('new new');
   });
+});
+
+test('rules 10.17: Attention about another amount ends when the processor answers about the right one', async () => {
+  let outcome: unknown = { result: 'mismatch', amount: 40, currency: 'USD' };
+  const answering = withProcessor({
+    execute: () => Promise.resolve('unknown'),
+    findOperation: () => Promise.resolve(outcome as OperationResult),
+  });
+  const order = await answering.createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
+  const transaction_id = order.transactions[0]!.id;
+  const poll = async () => {
+    const known = await loadOrder(database.db, order.id);
+    return attentionTo(await answering.pollCharge({ order: known, transaction_id, now: NOW, poll_at: NOW + MINUTE }));
+  };
+  expect(await poll()).toMatch(/answers for 40 USD .*instead of 500 EUR/);
+  outcome = 'unknown';
+  expect(await poll()).toMatch(/40 USD/);
+  outcome = { result: 'processing', amount: 500, currency: 'EUR', occurred: new Date(NOW).toISOString() };
+  expect(await poll()).toBeUndefined();
 });

@@ -107,7 +107,8 @@ test('the end of a move asks the processor for an unknown outcome, once', async 
   const { n } = await begin(order.id);
   const poll_at = NOW + HOUR;
   const mover = activities({
-    requestPoll: async () => void (await recordPoll(database.db, { transaction_id, now: NOW, poll_at })),
+    requestPoll: async () =>
+      void (await recordPoll(database.db, { is_unknown: true, transaction_id, now: NOW, poll_at })),
   });
   const finish = { clock_id: order.id, project_id: PROJECT.id, n, now: NOW };
   expect(await mover.finishClockMove({ ...finish, ask: true })).toBe('asked');

@@ -1,6 +1,7 @@
 import { settleByHandActivities } from '../../activities/settle-by-hand';
 import type { Services } from '../../activities/services';
 import { listChanges } from '../../src/db/audit-trail';
+import { findWatch, insertWatch } from '../../src/db/late-approvals';
 import { moveOrder } from '../../src/db/move-order';
 import { loadOrder } from '../../src/db/order-record';
 import { findOrderView } from '../../src/db/order-view';
@@ -126,14 +127,60 @@ describe('verifySettlement', () => {
     const { input } = await awaited();
     await activities().settleCharge({ ...input, settlement, now: NOW });
     const { order_id } = input;
-    await activities(processorThatAnswers(result)).verifySettlement({ order_id, key: 'k' });
+    await activities(processorThatAnswers(result)).verifySettlement({ order_id, key: 'k', now: NOW });
     expect((await loadOrder(database.db, order_id)).attention ?? null).toBe(attention);
   });
 
-  test('of an order that is not settled by hand: the processor is not asked', async () => {
+  test('of an order whose outcome is open: the processor is not asked', async () => {
     const { order } = await awaited();
     expect(
-      await activities(processorThatAnswers('approved')).verifySettlement({ order_id: order.id, key: 'k' }),
+      await activities(processorThatAnswers('approved')).verifySettlement({ order_id: order.id, key: 'k', now: NOW }),
     ).toEqual(order);
+  });
+});
+
+describe('rules 10.18: a sign that a refund was approved, although it is recorded as refused', () => {
+  const HOUR = 60 * 60_000;
+  async function signed(): Promise<{ order_id: string; transaction_id: string }> {
+    const payment = await anAcceptedPayment(database.db, { mode: 'sale' });
+    const refund = aFollowUp(payment, { kind: 'refund', amount: 10 });
+    await answerFollowUp(database.db, refund, await insertFollowUp(database.db, refund), 'refused', NOW);
+    const transaction_id = transactionId(refund.id, 1);
+    await insertWatch(database.db, transaction_id, { poll_at: NOW, began: NOW });
+    return { order_id: refund.id, transaction_id };
+  }
+  const verify = (order_id: string, outcome: unknown, now: number) =>
+    activities(outcome as Parameters<typeof activities>[0]).verifySettlement({ order_id, key: 'k', now });
+  const answered = (result: string) => ({ result, amount: 10, currency: 'EUR', occurred: new Date(NOW).toISOString() });
+
+  test.each<[string, unknown]>([
+    ['nothing', 'unknown'],
+    ['that it is processing', answered('processing')],
+    ['that it does not know it, yet', 'not_found'],
+  ])('stays while the processor answers %s', async (_what, outcome) => {
+    const { order_id, transaction_id } = await signed();
+    expect((await verify(order_id, outcome, NOW)).attention).toBeUndefined();
+    expect(await findWatch(database.db, transaction_id)).toMatchObject({ poll_at: NOW + HOUR, polls: 1 });
+  });
+
+  test('needs attention after a day without an answer, and when it is true; then it ends', async () => {
+    const { order_id, transaction_id } = await signed();
+    expect((await verify(order_id, 'unknown', NOW + 24 * HOUR)).attention).toMatch(/no answer for a day/);
+    expect(await findWatch(database.db, transaction_id)).toMatchObject({ poll_at: NOW + 30 * HOUR });
+    expect((await verify(order_id, answered('approved'), NOW + 25 * HOUR)).attention).toMatch(
+      /recorded as declined, but the processor says approved/,
+    );
+    expect(await findWatch(database.db, transaction_id)).toBeUndefined();
+  });
+
+  test('ends when the processor does not know it for hours, or says no', async () => {
+    for (const [outcome, now] of [
+      ['not_found', NOW + 6 * HOUR],
+      [answered('refused'), NOW],
+    ] as const) {
+      const { order_id, transaction_id } = await signed();
+      expect((await verify(order_id, outcome, now)).attention).toBeUndefined();
+      expect(await findWatch(database.db, transaction_id)).toBeUndefined();
+    }
   });
 });

@@ -290,6 +290,9 @@ describe('given up at its end, as the processor never saw it', () => {
     await arriving.arrive();
     await pass(16 * MINUTE);
     await isGivenBack(arriving.order, 'expired: error');
+    // The processor's look-up may lag: it is asked for hours.
+    expect(await watchOf(lost.order)).toBe('RUNNING');
+    await pass(7 * 60 * MINUTE);
     await untilClosed(lost.order);
     await nothingIsGivenBack(lost.order);
     await lost.well();

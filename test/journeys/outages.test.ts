@@ -3,8 +3,12 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { v5 as uuidv5 } from 'uuid';
+import { requestHash } from '../../api/http/idempotency';
 import { cancelOrder, createOrder, type Order } from '../../src/client';
+import { MERCHANT_API } from '../../src/contract/merchant-api';
+import { parseRequest } from '../../src/contract/request';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
+import { claimKey } from '../../src/db/idempotency-keys';
 import { orderWorkflowId } from '../../workflows/messages';
 import {
   Merchant,
@@ -77,7 +81,7 @@ class Sale {
     return new Sale(await merchant.cardTransaction('approved'), fields);
   }
 
-  private request(amount = 1_250) {
+  request(amount = 1_250) {
     const { merchant_order_id, transaction, fields } = this;
     return { currency: 'EUR', amount, merchant_order_id, ...fields, transactions: [transaction] };
   }
@@ -255,6 +259,15 @@ test('Temporal is away while the processor charges: reads go on, new orders are 
   }
 });
 
+/** The workflow of an order that is created with a key. */
+async function workflowIdOf(key: string): Promise<string> {
+  const { id } = await merchant.getProject();
+  const [row] = await queryRows<{ id_namespace: string }>(record, 'select id_namespace from projects where id = :id', {
+    id,
+  });
+  return orderWorkflowId(uuidv5(`order:${key}`, row!.id_namespace));
+}
+
 /** Every worker stands still: requests reach Temporal, and nothing is done. */
 describe('no worker', () => {
   const withoutWorker = <T>(work: () => Promise<T>) => own.without('worker', work);
@@ -346,6 +359,35 @@ describe('no worker', () => {
     });
   });
 
+  test('rules 11.6: with a key whose first run left nothing: a project that is suspended since refuses it', async () => {
+    const sale = await Sale.prepare();
+    const { id } = await merchant.getProject();
+    // The api was killed after it had claimed the key, before it called Temporal.
+    const route = MERCHANT_API.routes.createOrder;
+    const body = sale.request();
+    const request_hash = requestHash(route, parseRequest(route, { params: {}, query: {}, body }), body);
+    await claimKey(record, { owner_id: id, key: sale.key, request_hash }, Date.now());
+    const suspend = (columns: string) => record.raw(`update projects set ${columns} where id = ?`, [id]);
+    await suspend(`status = 'suspended', suspended_by = 'operator'`);
+    try {
+      await until('the API knows it', async () => (await merchant.getProject()).status === 'suspended');
+      // Its first run may not have started yet.
+      const early = await sale.send();
+      expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1']);
+      await record.raw(`update idempotency_keys set created = created - interval '2 minutes' where key = ?`, [
+        sale.key,
+      ]);
+      expect((await sale.send()).status).toBe(403);
+    } finally {
+      await suspend(`status = 'active', suspended_by = null`);
+      await until('the API knows it', async () => (await merchant.getProject()).status !== 'suspended');
+    }
+    // Nothing was kept.
+    const paid = await sale.sendUntilAnswered();
+    expect([paid.status, statusesOf(paid.body)]).toEqual([200, 'completed: accepted']);
+    await expectPaidOnce(paid.body.id!);
+  });
+
   test('an answer that does not tell whether the order is cancelled is not kept: the repeat cancels it', async () => {
     const order = await merchant.createOrder({});
     const idempotencyKey = newIdempotencyKey();
@@ -361,13 +403,7 @@ describe('no worker', () => {
   // over.
   test('with a key whose first workflow ended before it wrote anything: a second one makes the order', async () => {
     const sale = await Sale.prepare();
-    const { id } = await merchant.getProject();
-    const [row] = await queryRows<{ id_namespace: string }>(
-      record,
-      'select id_namespace from projects where id = :id',
-      { id },
-    );
-    const workflow_id = orderWorkflowId(uuidv5(`order:${sale.key}`, row!.id_namespace));
+    const workflow_id = await workflowIdOf(sale.key);
     await withoutWorker(async () => {
       expect((await sale.send()).status).toBe(503);
       await temporal.workflow.getHandle(workflow_id).terminate('as if its creation had been lost');

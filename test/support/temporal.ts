@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { Context } from '@temporalio/activity';
 import { IllegalStateError } from '@temporalio/common';
 import {
   DefaultLogger,
@@ -6,6 +7,7 @@ import {
   Runtime,
   Worker,
   makeTelemetryFilterString,
+  type ActivityExecuteInput,
   type WorkerOptions,
 } from '@temporalio/worker';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
@@ -118,11 +120,14 @@ export async function createWorkflowEnvironment(
     services?: Partial<Services>;
     worker?: Partial<WorkerOptions>;
     webhook_url?: string;
+    /** Called when an activity is done, before the workflow gets its result. */
+    afterActivity?: (activity: string) => Promise<void>;
     /** Real time instead, on a server that suggests a new run to a workflow whose history has so many events. */
     events_max?: number;
   } = {},
 ): Promise<WorkflowEnvironment> {
   quietRuntime();
+  const { afterActivity } = options;
   const env = await startServer(options.events_max);
   const database = await createTestDatabase(
     options.webhook_url === undefined ? {} : { webhook_url: options.webhook_url },
@@ -142,6 +147,21 @@ export async function createWorkflowEnvironment(
       public_url: 'http://127.0.0.1:1',
       log: createLogger({ process: 'test', level: 'silent' }),
       ...options.services,
+    }),
+    ...(afterActivity && {
+      interceptors: {
+        activity: [
+          (context: Context) => ({
+            inbound: {
+              async execute(input: ActivityExecuteInput, next: (input: ActivityExecuteInput) => Promise<unknown>) {
+                const result = await next(input);
+                await afterActivity(context.info.activityType);
+                return result;
+              },
+            },
+          }),
+        ],
+      },
     }),
     ...options.worker,
   };

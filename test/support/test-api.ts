@@ -121,7 +121,7 @@ export function keysInMemory(): KeyStore {
     find: async (key) => records.get(key),
     claim: async ({ key, request_hash }) => {
       if (records.has(key)) return false;
-      records.set(key, { request_hash });
+      records.set(key, { request_hash, claimed_at: Date.now() });
       return true;
     },
     keep: async (key, answer) => {

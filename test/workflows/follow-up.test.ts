@@ -1,6 +1,7 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { presentOrder } from '../../api/present';
+import { findWatch } from '../../src/db/late-approvals';
 import { orderSchema } from '../../src/contract/order';
 import { findOrderView } from '../../src/db/order-view';
 import { FOLLOW_UPS, followUpIdempotencyKey } from '../../src/domain/follow-up';
@@ -507,6 +508,25 @@ describe('a payment that was approved after its end', () => {
     expect(await reverse(order)).toBe('refused');
     expect(await ledger(order)).toEqual(['sale 500 approved']);
   });
+});
+
+test('rules 10.18: a sign about a refused refund is not forgotten when the processor does not answer', async () => {
+  const order = await paid('refund_refused');
+  const refund = followUpOf(order.id, 'refund', { amount: 100 });
+  await executeFollowUp(world, refund);
+  expect(await statusesOf(world, refund.id)).toBe('error: error');
+  await handleOf(refund.id).result();
+  await merchant.addFault(unaskable(order, 'refund', refund.id));
+  const { follow_ups } = createWorkflows({ client: world.env.client, db: world.database.db });
+  await follow_ups.requestPoll(refund.id);
+  await handleOf(refund.id).result();
+  const watch = await findWatch(world.database.db, transactionIdOf(refund.id, 1));
+  expect(watch).toMatchObject({ polls: 1 });
+  // Recovery comes back to it.
+  await merchant.removeFaults();
+  await follow_ups.resumeWatch(watch!);
+  await handleOf(refund.id).result();
+  expect(await findWatch(world.database.db, transactionIdOf(refund.id, 1))).toBeUndefined();
 });
 
 describe('what an operator sees in the Web UI', () => {

@@ -1,7 +1,5 @@
-import { Context } from '@temporalio/activity';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
-import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { v7 as uuidv7 } from 'uuid';
 import { findOrderView, type OrderView } from '../../src/db/order-view';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkReason } from '../../src/domain/payment-link';
@@ -9,6 +7,7 @@ import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { ServiceError } from '../../src/errors';
 import { linkOrderId, transactionId } from '../../src/ids';
 import { createProcessor, type Processor } from '../../src/processor/client';
+import { createWorkflows } from '../../src/temporal/workflows';
 import {
   PAYMENT_LINK_STATUS,
   PAYMENT_LINK_WORKFLOW,
@@ -44,15 +43,12 @@ beforeAll(async () => {
       return await processor.execute(...charge);
     },
   };
-  const answerLater: ActivityInboundCallsInterceptor = {
-    async execute(input, next) {
-      const answer = await next(input);
-      if (Context.current().info.activityType === 'payThroughLink') await beforeAnswer();
-      return answer;
+  world = await createWorkflowEnvironment({
+    services: { processor: delayed },
+    afterActivity: async (activity) => {
+      if (activity === 'payThroughLink') await beforeAnswer();
     },
-  };
-  const interceptors = { activity: [() => ({ inbound: answerLater })] };
-  world = await createWorkflowEnvironment({ services: { processor: delayed }, worker: { interceptors } });
+  });
 });
 afterEach(async () => {
   beforeCharge = () => Promise.resolve();
@@ -221,6 +217,45 @@ describe('attempts, one after the other', () => {
     await becomes(link, 'all_unsuccessful: expired');
     await link.pay(CARDS.approved.number);
     expect(await link.statuses()).toBe('completed: expired completed');
+  });
+});
+
+describe('a failover that lost the last commits of a link', () => {
+  /** The record as it was before its attempts. */
+  async function lose(link: TestLink): Promise<void> {
+    const { db } = world.database;
+    for (const { id: order_id } of (await link.view()).orders) {
+      const transactions = db('transactions').where({ order_id }).select('id');
+      await db('transaction_events').whereIn('transaction_id', transactions).delete();
+      await db('transactions').where({ order_id }).delete();
+      await db('orders').where({ id: order_id }).delete();
+      await world.env.client.workflow
+        .getHandle(orderWorkflowId(order_id))
+        .terminate('lost')
+        .catch(() => undefined);
+    }
+    await db('payment_links').where({ id: link.id }).update({ status: 'new', attempts: 0, version: 0 });
+  }
+
+  test('its attempt is lost: once the record is read again the link can be paid', async () => {
+    const link = await createALink(world);
+    await link.pay(CARDS.challenge.number);
+    await lose(link);
+    // As recovery does.
+    const { client } = world.env;
+    await createWorkflows({ client, db: world.database.db }).payment_links.resume(await link.view());
+    await link.pay(CARDS.approved.number);
+    expect(await link.statuses()).toBe('completed: completed');
+  });
+
+  test('its attempts are lost: it expires all the same', async () => {
+    const link = await createALink(world, { period: 60 * MINUTE });
+    for (const _ of [1, 2]) await link.pay(CARDS.do_not_honor.number);
+    await lose(link);
+    await world.env.sleep(61 * MINUTE);
+    await until('it expires', async () => (await link.view()).status === 'expired');
+    expect(await link.handle.result()).toBe('expired');
+    expect((await eventNames(link)).length).toBeLessThan(100);
   });
 });
 

@@ -69,8 +69,8 @@ describe('the same request', () => {
     });
     await begun.passed;
     const seen: boolean[] = [];
-    const fast = await answerOnce(keys, request, async (is_repeat) => {
-      seen.push(is_repeat);
+    const fast = await answerOnce(keys, request, async (claimed_at) => {
+      seen.push(claimed_at !== undefined);
       return async () => answering('fast');
     });
     end.open();
@@ -95,7 +95,8 @@ describe('the same request', () => {
     async (by) => {
       const request = aRequest();
       const seen: boolean[] = [];
-      const answer = await answerOnce(keys, request, async (is_repeat) => {
+      const answer = await answerOnce(keys, request, async (claimed_at) => {
+        const is_repeat = claimed_at !== undefined;
         seen.push(is_repeat);
         if (is_repeat) return await doing('as a repeat')();
         await keys.claim(request);
@@ -110,7 +111,11 @@ describe('the same request', () => {
     const request = aRequest();
     const killed = answerOnce(keys, request, async () => () => Promise.reject(new Error('killed')));
     await expect(killed).rejects.toThrow('killed');
-    const answer = await answerOnce(keys, request, async (is_repeat) => async () => answering(String(is_repeat)));
+    const answer = await answerOnce(
+      keys,
+      request,
+      async (claimed_at) => async () => answering(String(claimed_at !== undefined)),
+    );
     expect(answer).toEqual(answering('true'));
   });
 
