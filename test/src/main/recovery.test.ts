@@ -4,7 +4,9 @@ import { Recovery } from '../../../src/main/recovery';
 import { orderActivities } from '../../../activities/order';
 import type { Services } from '../../../activities/services';
 import { connectDatabase, queryRows, type Database } from '../../../src/db/connection';
+import { announceOperation } from '../../../src/db/announced-operations';
 import { insertFollowUp } from '../../../src/db/follow-ups';
+import { insertWatch } from '../../../src/db/late-approvals';
 import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
 import { insertOrder } from '../../../src/db/insert-order';
 import { moveOrder } from '../../../src/db/move-order';
@@ -12,7 +14,7 @@ import { loadOrder } from '../../../src/db/order-record';
 import { releaseLease, takeLease } from '../../../src/db/lease';
 import { findProgress } from '../../../src/db/recovery';
 import { createLogger } from '../../../src/log';
-import { reversalOrderId, transactionId } from '../../../src/ids';
+import { processorOrderId, reversalOrderId, transactionId } from '../../../src/ids';
 import { connectTemporal } from '../../../src/temporal/connect';
 import { createWorkflows } from '../../../src/temporal/workflows';
 import {
@@ -42,6 +44,7 @@ import {
 } from '../../support/orders';
 import { aFollowUp, anAcceptedPayment } from '../../support/payments';
 import { startReceiver, type Receiver } from '../../support/receiver';
+import { stack } from '../../support/stack';
 import { aSilentServer, type SilentServer } from '../../support/silent-server';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
 import { until } from '../../support/until';
@@ -421,6 +424,39 @@ describe('with a Temporal server that has lost its workflows', () => {
     await recovery.recover((await world.now()) + 15 * MINUTE + SETTLED);
     await becomes(reversal, 'completed: accepted');
     expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
+    expect(await queryRows(world.database.db, 'select * from late_approval_watches', {})).toEqual([]);
+  });
+
+  test('rules 10.9: a chargeback that was announced, and whose workflow was lost, is recorded', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.approved.number });
+    const original_transaction_id = transactionIdOf(order.id, 1);
+    const answer = await fetch(`${stack().simulator_url}/control/chargebacks/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ transaction_id: original_transaction_id }),
+    });
+    const { idempotency_key: processor_key } = (await answer.json()) as { idempotency_key: string };
+    const order_id = processorOrderId(original_transaction_id, processor_key);
+    const of = { original_order_id: order.id, original_transaction_id };
+    const { db } = world.database;
+    await announceOperation(db, { order_id, kind: 'chargeback', processor_key, ...of }, await world.now());
+    await look();
+    await becomes(order_id, 'completed: accepted');
+    expect(await queryRows(db, 'select * from announced_operations', {})).toEqual([]);
+  });
+
+  test('rules 10.18: a declined payment of which there is evidence that it was approved is given back', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.do_not_honor.number });
+    const transaction_id = transactionIdOf(order.id, 1);
+    const approved = { result: 'approved', response_code: '00' };
+    await merchant.addFault({ kind: 'altered', operation: 'ask', transaction_id, answer: approved });
+    const now = await world.now();
+    await insertWatch(world.database.db, transaction_id, { poll_at: now, began: now });
+    await look();
+    const reversal = reversalOrderId(transaction_id);
+    // The simulator, which has declined it, refuses to give it back.
+    await becomes(reversal, 'error: error');
+    await merchant.removeFaults();
     expect(await queryRows(world.database.db, 'select * from late_approval_watches', {})).toEqual([]);
   });
 
