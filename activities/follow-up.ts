@@ -13,13 +13,7 @@ import {
 } from '../src/domain/follow-up';
 import { lastTransaction, withPoll, type OrderRecord } from '../src/domain/order-record';
 import { isMismatch, isOutcomeMissing, outcomeOf } from '../src/domain/outcome';
-import {
-  ANNOUNCED_OVERDUE_MS,
-  LATE_APPROVAL_OVERDUE_MS,
-  POLL_LATE_CHALLENGE_MS,
-  chargeIdempotencyKey,
-  expectedCharge,
-} from '../src/domain/transaction';
+import { chargeIdempotencyKey, expectedCharge, mayLookUpLag, nextLatePoll } from '../src/domain/transaction';
 import { minorUnitsInWords, mismatchInWords, type LateApprovalWatch } from '../src/domain/waits';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { transactionId } from '../src/ids';
@@ -122,7 +116,7 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
         original_transaction_id,
       };
       const since = await announceOperation(db, announced, now);
-      if (now - since < ANNOUNCED_OVERDUE_MS) return { result: 'unanswered' };
+      if (mayLookUpLag(since, now)) return { result: 'unanswered' };
       return await needsAttention(original_order_id, `the processor announced a ${kind} that it does not know`, end);
     }
     // A known key is not enough: the processor knows the charge's key too.
@@ -172,7 +166,7 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
     if (isUnanswered(found)) return await askAgain(watch, now, 'unanswered');
     // The customer is still in 3-D Secure there, or the look-up lags behind what was announced.
     const is_at_issuer = typeof found === 'object' && found.result === 'challenge';
-    const is_lagging = found === 'not_found' && watch !== undefined && now - watch.began < ANNOUNCED_OVERDUE_MS;
+    const is_lagging = found === 'not_found' && watch !== undefined && mayLookUpLag(watch.began, now);
     if (is_at_issuer || is_lagging) return await askAgain(watch, now, 'undecided');
     if (found === 'not_found' || found.result !== 'approved') {
       await endDueWatch(db, transaction_id, now);
@@ -187,11 +181,9 @@ export function followUpActivities({ db, processor, workflows }: Pick<Services, 
     now: number,
     result: 'unanswered' | 'undecided',
   ): Promise<FollowUpExecution> {
-    const is_overdue = watch !== undefined && now - watch.began >= LATE_APPROVAL_OVERDUE_MS;
-    if (watch !== undefined && watch.poll_at <= now) {
-      const pause = is_overdue ? POLL_LATE_CHALLENGE_MS.later : POLL_LATE_CHALLENGE_MS.first_day;
-      await postponeWatch(db, watch.transaction_id, now + pause);
-    }
+    if (watch === undefined) return { result };
+    const { poll_at, is_overdue } = nextLatePoll(watch.began, now);
+    if (watch.poll_at <= now) await postponeWatch(db, watch.transaction_id, poll_at);
     return { result, attention: is_overdue ? OVERDUE : undefined };
   }
 

@@ -15,7 +15,7 @@ import {
   planManualOutcome,
   type ProcessorOutcome,
 } from '../src/domain/outcome';
-import { ANNOUNCED_OVERDUE_MS, LATE_APPROVAL_OVERDUE_MS, POLL_LATE_CHALLENGE_MS } from '../src/domain/transaction';
+import { mayLookUpLag, nextLatePoll } from '../src/domain/transaction';
 import { validationError } from '../src/errors';
 import type { FollowUpInput, SettleByHandInput } from '../workflows/messages';
 import { withFailures } from './failure';
@@ -66,12 +66,11 @@ export function settleByHandActivities({ db, processor, workflows }: Pick<Servic
       const { amount, currency } = order;
       const answer = await processor.findOperation(key, { amount, currency });
       const watch = await findWatch(db, last.id);
-      if (watch !== undefined && isUndecided(answer, now - watch.began)) {
+      if (watch !== undefined && isUndecided(answer, watch.began, now)) {
         // Recovery has it asked again.
-        const is_overdue = now - watch.began >= LATE_APPROVAL_OVERDUE_MS;
+        const { poll_at, is_overdue } = nextLatePoll(watch.began, now);
         if (is_overdue) await setAttention(db, order_id, OVERDUE);
-        const pause = is_overdue ? POLL_LATE_CHALLENGE_MS.later : POLL_LATE_CHALLENGE_MS.first_day;
-        await postponeWatch(db, last.id, now + pause);
+        await postponeWatch(db, last.id, poll_at);
         return is_overdue ? { ...order, attention: OVERDUE } : order;
       }
       const attention = contradictionOf(order, last, answer);
@@ -85,11 +84,11 @@ export function settleByHandActivities({ db, processor, workflows }: Pick<Servic
 const OVERDUE = 'the processor has given no answer for a day about a sign that it has another outcome';
 
 /**
- * Whether the processor has to be asked again: it has no outcome, or its look-up lags behind what it announced `age_ms`
- * ago (milliseconds).
+ * Whether the processor has to be asked again: it has no outcome, or its look-up may lag behind what it announced. Epoch
+ * milliseconds.
  */
-function isUndecided(answer: ProcessorOutcome | 'not_found', age_ms: number): boolean {
-  if (answer === 'not_found') return age_ms < ANNOUNCED_OVERDUE_MS;
+function isUndecided(answer: ProcessorOutcome | 'not_found', announced: number, now: number): boolean {
+  if (answer === 'not_found') return mayLookUpLag(announced, now);
   return isOutcomeMissing(answer) && !isMismatch(answer);
 }
 

@@ -67,9 +67,26 @@ export function pollAfter(polls: number): number {
  */
 export const POLL_LATE_CHALLENGE_MS = { first_day: 60 * 60_000, later: 6 * 60 * 60_000 } as const;
 /** After so long without an answer about a possible late approval an operator has to look. Milliseconds. */
-export const LATE_APPROVAL_OVERDUE_MS = 24 * 60 * 60_000;
+const LATE_APPROVAL_OVERDUE_MS = 24 * 60 * 60_000;
 /** How long an operation that the processor announced may be unknown when it is asked (rules 10.9). Milliseconds. */
-export const ANNOUNCED_OVERDUE_MS = 6 * 60 * 60_000;
+const ANNOUNCED_OVERDUE_MS = 6 * 60 * 60_000;
+
+/**
+ * The next question about a transaction that is watched since `began`, after the processor had no answer at `now`: when,
+ * and whether an operator has to look meanwhile. Epoch milliseconds (rules 10.12).
+ */
+export function nextLatePoll(began: number, now: number): { poll_at: number; is_overdue: boolean } {
+  const is_overdue = now - began >= LATE_APPROVAL_OVERDUE_MS;
+  return { poll_at: now + (is_overdue ? POLL_LATE_CHALLENGE_MS.later : POLL_LATE_CHALLENGE_MS.first_day), is_overdue };
+}
+
+/**
+ * Whether the processor's look-up may still lag behind what it announced, so that `not_found` is no answer. Epoch
+ * milliseconds (rules 10.9).
+ */
+export function mayLookUpLag(announced: number, now: number): boolean {
+  return now - announced < ANNOUNCED_OVERDUE_MS;
+}
 
 /** After so many polls without an outcome, about a day, an operator has to look. */
 export const POLLS_BEFORE_ATTENTION = 170;
