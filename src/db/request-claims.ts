@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import type { AwaitedRequest } from '../domain/awaited-request';
 import { isUnavailable, queryRows, toIsoTime, type Database } from './connection';
 
 /**
@@ -31,13 +32,10 @@ export function claimRequest(source?: string): string {
 }
 
 /** The bindings of claimRequest. */
-export const claimBindings = ({
-  request_id,
-  not_after,
-}: {
-  request_id?: string | undefined;
-  not_after?: number | undefined;
-}) => ({ request_id: request_id ?? null, not_after: not_after ?? null });
+export const claimBindings = ({ request_id, not_after }: AwaitedRequest) => ({
+  request_id: request_id ?? null,
+  not_after: not_after ?? null,
+});
 
 /** How long withdrawing waits for a statement that has claimed the request and is not committed. Milliseconds. */
 const WAIT_FOR_CLAIM_MS = 800;

@@ -44,11 +44,8 @@ interface RecordRequest<View> extends Pick<AwaitedRequest, 'request_id'> {
 }
 
 /** A request that is answered with an order. */
-export interface OrderRequest extends Pick<AwaitedRequest, 'request_id'> {
+export interface OrderRequest extends Omit<RecordRequest<OrderView>, 'subject' | 'read'> {
   order_id: string;
-  deadline_at: number;
-  may_run_late?: boolean;
-  is_recorded?: boolean;
 }
 
 /**
