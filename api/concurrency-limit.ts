@@ -1,0 +1,107 @@
+import { ServiceError } from '../src/errors';
+
+/** How much work of one kind runs at a time in this process. */
+interface Limits {
+  /** What is limited, as the refusal names it: `searches`. */
+  what: string;
+  /** For one caller, for example a project. */
+  per_caller: { running: number; waiting: number };
+  /** For all callers together; a caller that may run more waits for it. */
+  running: number;
+}
+
+/** Ends the work, once. A second call does nothing. */
+export type Release = () => void;
+
+/**
+ * Limits how much work of one kind runs at a time, for each caller and in the process (rules 18.7). Work above the limit
+ * of its caller waits, and above that is refused. Callers take turns: the work of one that sends much does not delay
+ * the others' by more than what runs already.
+ */
+export interface ConcurrencyLimit {
+  /**
+   * Resolves once the caller may begin; the result must be called when the work has ended. Throws TooManyRequests when
+   * too much of the caller's work waits already, and what `signal` is aborted with.
+   */
+  readonly acquire: (caller: string, signal?: AbortSignal) => Promise<Release>;
+  /** Like `acquire`, around work that ends with its promise. */
+  readonly run: <T>(caller: string, work: () => Promise<T>) => Promise<T>;
+}
+
+interface CallerQueue {
+  running: number;
+  waiting: (() => void)[];
+}
+
+export function createConcurrencyLimit({ what, per_caller, running: running_max }: Limits): ConcurrencyLimit {
+  /** Callers with work; the one whose work began last is last, so that the next place goes to another. */
+  const callers = new Map<string, CallerQueue>();
+  let running = 0;
+
+  const mayBegin = (queue: CallerQueue) => running < running_max && queue.running < per_caller.running;
+
+  function begin(caller: string, queue: CallerQueue): void {
+    running += 1;
+    queue.running += 1;
+    callers.delete(caller);
+    callers.set(caller, queue);
+  }
+
+  function end(caller: string, queue: CallerQueue): void {
+    running -= 1;
+    queue.running -= 1;
+    if (queue.running === 0 && queue.waiting.length === 0) callers.delete(caller);
+    for (const [name, waiter] of callers) {
+      if (waiter.waiting.length === 0 || !mayBegin(waiter)) continue;
+      begin(name, waiter);
+      waiter.waiting.shift()!();
+      return;
+    }
+  }
+
+  async function acquire(caller: string, signal?: AbortSignal): Promise<Release> {
+    signal?.throwIfAborted();
+    const queue = callers.get(caller) ?? { running: 0, waiting: [] };
+    callers.set(caller, queue);
+    if (mayBegin(queue)) begin(caller, queue);
+    else await untilBegun(caller, queue, signal);
+    let has_ended = false;
+    return () => {
+      if (has_ended) return;
+      has_ended = true;
+      end(caller, queue);
+    };
+  }
+
+  async function untilBegun(caller: string, queue: CallerQueue, signal: AbortSignal | undefined): Promise<void> {
+    if (queue.waiting.length >= per_caller.waiting) {
+      const { running: most, waiting } = per_caller;
+      throw new ServiceError('TooManyRequests', `At most ${most} ${what} run at a time, and ${waiting} wait.`);
+    }
+    await new Promise<void>((resolve, reject) => {
+      const leave = () => {
+        queue.waiting.splice(queue.waiting.indexOf(start), 1);
+        if (queue.running === 0 && queue.waiting.length === 0) callers.delete(caller);
+        reject(signal!.reason as Error);
+      };
+      const start = () => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      queue.waiting.push(start);
+    });
+  }
+
+  return {
+    acquire,
+    async run(caller, work) {
+      const release = await acquire(caller);
+      try {
+        return await work();
+      } finally {
+        release();
+      }
+    },
+  };
+}
