@@ -34,23 +34,32 @@ interface CallerQueue {
 }
 
 export function createConcurrencyLimit({ what, per_caller, running: running_max }: Limits): ConcurrencyLimit {
-  /** Callers with work; the one whose work began last is last, so that the next place goes to another. */
+  /** Callers with work; the one whose work began or ended last is last, so that the next place goes to another. */
   const callers = new Map<string, CallerQueue>();
   let running = 0;
 
   const mayBegin = (queue: CallerQueue) => running < running_max && queue.running < per_caller.running;
 
+  function moveToEnd(caller: string, queue: CallerQueue): void {
+    callers.delete(caller);
+    callers.set(caller, queue);
+    forgetIdle(caller, queue);
+  }
+
+  function forgetIdle(caller: string, queue: CallerQueue): void {
+    if (queue.running === 0 && queue.waiting.length === 0) callers.delete(caller);
+  }
+
   function begin(caller: string, queue: CallerQueue): void {
     running += 1;
     queue.running += 1;
-    callers.delete(caller);
-    callers.set(caller, queue);
+    moveToEnd(caller, queue);
   }
 
   function end(caller: string, queue: CallerQueue): void {
     running -= 1;
     queue.running -= 1;
-    if (queue.running === 0 && queue.waiting.length === 0) callers.delete(caller);
+    moveToEnd(caller, queue);
     for (const [name, waiter] of callers) {
       if (waiter.waiting.length === 0 || !mayBegin(waiter)) continue;
       begin(name, waiter);
@@ -75,13 +84,14 @@ export function createConcurrencyLimit({ what, per_caller, running: running_max 
 
   async function untilBegun(caller: string, queue: CallerQueue, signal: AbortSignal | undefined): Promise<void> {
     if (queue.waiting.length >= per_caller.waiting) {
+      forgetIdle(caller, queue);
       const { running: most, waiting } = per_caller;
       throw new ServiceError('TooManyRequests', `At most ${most} ${what} run at a time, and ${waiting} wait.`);
     }
     await new Promise<void>((resolve, reject) => {
       const leave = () => {
         queue.waiting.splice(queue.waiting.indexOf(start), 1);
-        if (queue.running === 0 && queue.waiting.length === 0) callers.delete(caller);
+        forgetIdle(caller, queue);
         reject(signal!.reason as Error);
       };
       const start = () => {

@@ -27,7 +27,7 @@ describe('rules 18.7: work of one kind runs a few at a time', () => {
     const limit = limitOf(10);
     const release = await limit.acquire('a');
     const waiting = limit.acquire('a');
-    await expect(limit.acquire('a')).rejects.toMatchObject({ type: 'TooManyRequests' });
+    await expect(limit.acquire('a')).rejects.toMatchObject({ error: 'TooManyRequests' });
     release();
     (await waiting)();
     (await limit.acquire('a'))();
