@@ -44,7 +44,7 @@ test('it is found by actor, object, kind and time', async () => {
   }
 });
 
-test('rule 21.19: merchants read “operator” where an operator made a change, and find no operator by its id', async () => {
+test('rules 21.19: merchants read “operator” where an operator made a change, and find no operator by its id', async () => {
   const mine = await host.aClient('merchant', PROJECT.merchant_id);
   const theirs = await host.aClient('operator');
   const tokenOf = async (client: Credentials) => String((await host.askToken({ ...client })).body['access_token']);

@@ -125,7 +125,7 @@ test.each<[string, Step[], object]>([
     ],
     { status: 'active', entries: 5 },
   ],
-])('rule 21.20: %s', async (_title, steps, end) => {
+])('rules 21.20: %s', async (_title, steps, end) => {
   const id = await aProject();
   for (const [who, status, expected] of steps) {
     const answer = await update(id, { status }, who === 'operator' ? operator : merchant);
@@ -134,7 +134,7 @@ test.each<[string, Step[], object]>([
   expect(await stateOf(id)).toEqual(end);
 });
 
-test('rule 21.20: a project that a merchant activates while an operator suspends it is suspended by the operator', async () => {
+test('rules 21.20: a project that a merchant activates while an operator suspends it is suspended by the operator', async () => {
   for (let round = 0; round < 10; round += 1) {
     const id = await aProject();
     await update(id, { status: 'suspended' });
@@ -143,7 +143,7 @@ test('rule 21.20: a project that a merchant activates while an operator suspends
   }
 });
 
-test('rule 21.20: the entry of an operator’s suspension says who had suspended the project, and who has now', async () => {
+test('rules 21.20: the entry of an operator’s suspension says who had suspended the project, and who has now', async () => {
   const id = await aProject();
   await update(id, { status: 'suspended' });
   await update(id, { status: 'suspended' }, operator);
