@@ -31,5 +31,5 @@ COPY --from=build /app/dist dist
 # The lock file is part of the workflow bundle's name: a worker without it would not find the one built above.
 COPY package.json package-lock.json LICENSE ./
 USER node
-EXPOSE 3000 3001 3002
+EXPOSE 3000 3001 3002 3003
 CMD ["node", "dist/src/main/api.js"]

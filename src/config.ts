@@ -5,7 +5,8 @@ import { z } from 'zod';
  * Every variable of the environment that any process reads: default, unit and meaning, in the order of `.env.example`
  * (which is generated from here). `src/main` parses once; everything else receives values.
  */
-const port = (standard: number) => z.coerce.number().int().min(0).max(65_535).default(standard);
+const portNumber = () => z.coerce.number().int().min(0).max(65_535);
+const port = (standard: number) => portNumber().default(standard);
 const flag = (standard: boolean) =>
   z
     .enum(['true', 'false'])
@@ -13,6 +14,8 @@ const flag = (standard: boolean) =>
     .transform((value) => value === 'true');
 const url = () => z.url({ protocol: /^https?$/ });
 const rate = (standard: number) => z.coerce.number().int().min(1).max(1_000_000).default(standard);
+
+const PAGE_PORT_DEFAULT = 3003;
 
 const REQUEST_MS = 12_000;
 const LISTENER_MS = REQUEST_MS + 1_000;
@@ -112,19 +115,36 @@ export const configSchema = z.object({
       'Keys that protect secrets in the database: id:base64 of 32 bytes, with commas; the first protects new ones. npm start makes one.',
     ),
   WORKER_HEALTH_HOST: z.string().default('127.0.0.1').describe('Address on which a worker answers health checks.'),
-  WORKER_HEALTH_PORT: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(65_535)
+  WORKER_HEALTH_PORT: portNumber()
     .optional()
     .describe('Port on which a worker answers /health/live and /health/ready; default: it answers none.'),
 
-  SIMULATOR_HOST: z.string().default('127.0.0.1').describe('Address the processor simulator listens on.'),
-  SIMULATOR_PORT: port(3001).describe('Port of the processor simulator; 0 picks a free one.'),
+  SIMULATOR_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe(
+      'Address on which programs reach the processor simulator: its API, control API and ledger; never a public one.',
+    ),
+  SIMULATOR_PORT: port(3001).describe('Port of the processor simulator for programs; 0 picks a free one.'),
+  SIMULATOR_CONTROL_KEY: z
+    .string()
+    .min(16)
+    .optional()
+    .describe('Key of the control API and the ledger of the simulator, 16 characters or more; npm start makes one.'),
+  SIMULATOR_PAGE_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('Address the 3-D Secure page of the simulator listens on.'),
+  SIMULATOR_PAGE_PORT: portNumber()
+    .optional()
+    .describe(
+      `Port of that page; 0 picks a free one; default: ${PAGE_PORT_DEFAULT}, with SIMULATOR_PORT=0 a free one.`,
+    ),
   SIMULATOR_PUBLIC_URL: url()
     .optional()
-    .describe('Address customers reach the 3-D Secure page of the simulator at; default: its host and port.'),
+    .describe(
+      'Address customers reach the 3-D Secure page of the simulator at; default: SIMULATOR_PAGE_HOST and its port.',
+    ),
   SIMULATOR_POSTGRES_URL: z
     .string()
     .optional()
@@ -281,4 +301,9 @@ export function simulatorDatabase(postgres_url: string): string {
   const url = new URL(postgres_url);
   url.pathname = '/simulator';
   return url.href;
+}
+
+/** The port of the simulator's 3-D Secure page. */
+export function simulatorPagePort({ SIMULATOR_PAGE_PORT, SIMULATOR_PORT }: Config): number {
+  return SIMULATOR_PAGE_PORT ?? (SIMULATOR_PORT === 0 ? 0 : PAGE_PORT_DEFAULT);
 }

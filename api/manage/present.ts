@@ -27,6 +27,7 @@ export const presentProject = (project: ProjectRecord): ManagedProject => ({
   name: project.name,
   is_test: project.is_test,
   status: project.status,
+  ...(project.suspended_by !== null && { suspended_by: project.suspended_by }),
   ...(project.webhook_url !== null && { webhook_url: project.webhook_url }),
   payment_methods: project.payment_methods as ManagedProject['payment_methods'],
   currencies: project.currencies,

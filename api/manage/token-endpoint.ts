@@ -7,13 +7,13 @@ import { findOAuthClient, noteClientUse, secretsOfClient, type OAuthClient } fro
 import { answer } from '../http/answer';
 import { otherMethods } from '../http/bind';
 import { networkOf } from '../http/network';
-import { createFailureLimit, type FailureLimit } from './failure-limit';
+import { createFailureLimit } from './failure-limit';
 import type { ManageServices } from './manager';
 import { TOKEN_SECONDS, type Tokens } from './tokens';
 
 /** Far more than the form needs. */
 const FORM_BYTES_MAX = 8 * 1024;
-/** Failures in a minute (rules 21.7). */
+/** Failures in a minute, of a client at one address and of the address (rules 21.7). */
 const CLIENT_FAILURES_MAX = 10;
 const ADDRESS_FAILURES_MAX = 30;
 
@@ -45,10 +45,7 @@ const STATUSES = {
 /** The token endpoint, the key set and the metadata of OAuth 2.0 (rules 21.2, 21.3). */
 export function tokenEndpoint(services: TokenServices): Router {
   const { tokens, issuer } = services;
-  const limits = {
-    client: createFailureLimit(CLIENT_FAILURES_MAX),
-    address: createFailureLimit(ADDRESS_FAILURES_MAX),
-  };
+  const countFailure = createFailureCount();
   const router = Router({ caseSensitive: true });
 
   const giveToken: RequestHandler = async (request, response) => {
@@ -58,7 +55,7 @@ export function tokenEndpoint(services: TokenServices): Router {
     if (grant_type !== 'client_credentials') {
       throw new OAuthError('unsupported_grant_type', 'Expected grant_type=client_credentials.');
     }
-    const client = await authenticated(services, limits, credentialsOf(request, form), networkOf(request));
+    const client = await authenticated(services, countFailure, credentialsOf(request, form), networkOf(request));
     if (valueOf(form, 'scope') !== TOKEN_SCOPE) throw new OAuthError('invalid_scope', `Expected scope=${TOKEN_SCOPE}.`);
     const now = Date.now();
     await noteClientUse(services.db, client.client_id, new Date(now));
@@ -148,44 +145,38 @@ function formDecoded(text: string): string {
 }
 
 /**
- * The client whose secret it is. An unknown client and a wrong secret are one answer. Failures are counted by client
- * and by address before the secret is looked at, so that of many requests at once no more are tried than may fail
- * (rules 21.7).
+ * The client whose secret it is. The secret is always looked at, so that wrong ones of others keep nobody out; a secret
+ * has 256 random bits, and its check is one look-up and a fast hash (rules 21.18). An unknown client and a wrong secret
+ * are one answer.
  */
 async function authenticated(
   { db, secrets }: TokenServices,
-  limits: { client: FailureLimit; address: FailureLimit },
+  countFailure: (address: string, client_id: string | undefined) => number,
   { client_id, client_secret }: Credentials,
   address: string,
 ): Promise<OAuthClient> {
-  const started = Date.now();
-  const now = new Date(started);
+  const now = new Date();
   const id = z.guid().safeParse(client_id).data?.toLowerCase();
-  const attempts = [
-    limits.address.begin(address, started),
-    // A text that is no id belongs to no client: it counts for the address only.
-    ...(id === undefined ? [] : [limits.client.begin(id, started)]),
-  ];
-  const waits = attempts.flatMap((attempt) => ('retry_after_seconds' in attempt ? [attempt.retry_after_seconds] : []));
-  const forgive = () => attempts.forEach((attempt) => 'forgive' in attempt && attempt.forgive());
-  if (waits.length > 0) {
-    forgive();
-    throw new OAuthError('slow_down', 'Too many failed token requests.', Math.max(...waits));
-  }
-  try {
-    const known = id === undefined ? [] : await secretsOfClient(db, id, now);
-    const isRight = known.filter((secret) => secrets.matches(client_secret, secret)).length > 0;
-    const client = isRight && id !== undefined ? await findOAuthClient(db, id, now) : undefined;
-    if (client !== undefined) {
-      forgive();
-      return client;
-    }
-  } catch (error) {
-    // Nothing was found out about the secret.
-    forgive();
-    throw error;
-  }
+  const known = id === undefined ? [] : await secretsOfClient(db, id, now);
+  const isRight = known.filter((secret) => secrets.matches(client_secret, secret)).length > 0;
+  const client = isRight && id !== undefined ? await findOAuthClient(db, id, now) : undefined;
+  if (client !== undefined) return client;
+  const wait_seconds = countFailure(address, id);
+  if (wait_seconds > 0) throw new OAuthError('slow_down', 'Too many failed token requests.', wait_seconds);
   throw new OAuthError('invalid_client', 'The client does not exist, or its secret is wrong.');
+}
+
+/**
+ * Counts the failures of an address, and of each client at an address. A text that is no id belongs to no client: it
+ * counts for the address only.
+ */
+function createFailureCount() {
+  const ofAddress = createFailureLimit(ADDRESS_FAILURES_MAX);
+  const ofClient = createFailureLimit(CLIENT_FAILURES_MAX);
+  return (address: string, client_id: string | undefined): number => {
+    const now = Date.now();
+    return ofAddress(address, now) || (client_id === undefined ? 0 : ofClient(`${client_id} ${address}`, now));
+  };
 }
 
 /**

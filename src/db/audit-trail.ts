@@ -66,12 +66,27 @@ interface AuditFilter {
   since?: string | undefined;
 }
 
-/** The changes, newest first. `actor` and `object` are ids or kinds. */
+/**
+ * The entries as a merchant may read them: of the actors only its own clients and API keys have their id, so that no
+ * merchant learns the id or name of an operator, by a filter neither (rules 21.19).
+ */
+const FOR_MERCHANT = `
+  select n, id, at, actor_kind,
+         case when actor_kind = 'api_key' or (actor_kind = 'client' and actor_id in
+                     (select cast(client_id as text) from oauth_clients where merchant_id = :merchant_id))
+              then actor_id else 'operator' end as actor_id,
+         action, object_kind, object_id, merchant_id, before, after, request_id
+  from audit_trail`;
+
+/**
+ * The changes, newest first. `actor` and `object` are ids or kinds. With `merchant_id` those of its objects, and
+ * operators have the id `operator`.
+ */
 export async function listChanges(db: Database, filter: AuditFilter, page: PageRequest): Promise<Page<AuditRow>> {
   return await pageOf(
     db,
     {
-      select: 'select * from audit_trail',
+      select: filter.merchant_id === undefined ? 'select * from audit_trail' : FOR_MERCHANT,
       where: [
         filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
         filter.actor !== undefined && ':actor in (actor_id, actor_kind)',

@@ -1,4 +1,4 @@
-import { parseConfig, requireSetting, simulatorDatabase, type Config } from '../config';
+import { parseConfig, requireSetting, simulatorDatabase, simulatorPagePort, type Config } from '../config';
 import { createLogger } from '../log';
 import { startSimulator } from '../simulator/server';
 import { runProcess } from './process';
@@ -11,15 +11,19 @@ runProcess(log, async () => {
   const simulator = await startSimulator({
     host: config.SIMULATOR_HOST,
     port: config.SIMULATOR_PORT,
+    names: config.PROCESSOR_URL === undefined ? [] : [new URL(config.PROCESSOR_URL).hostname],
+    page_host: config.SIMULATOR_PAGE_HOST,
+    page_port: simulatorPagePort(config),
     postgres_url: config.SIMULATOR_POSTGRES_URL ?? simulatorDatabase(requireSetting(config, 'POSTGRES_URL')),
     connections_max: config.POSTGRES_CONNECTIONS_MAX,
     key: config.PROCESSOR_KEY,
+    control_key: requireSetting(config, 'SIMULATOR_CONTROL_KEY'),
     public_url: config.SIMULATOR_PUBLIC_URL,
     notification_url: notificationUrl(config),
     notification_secret: config.PROCESSOR_NOTIFICATION_SECRET,
     log,
   });
-  log.info({ url: simulator.url }, 'listening');
+  log.info({ url: simulator.url, page_url: simulator.page_url }, 'listening');
   return simulator;
 });
 

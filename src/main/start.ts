@@ -129,6 +129,7 @@ class Stack {
       postgres_url: stack.POSTGRES_URL,
       meilisearch_url: stack.MEILISEARCH_URL,
       simulator_url: stack.PROCESSOR_URL,
+      simulator_control_key: stack.SIMULATOR_CONTROL_KEY,
       ...demo,
       pids: this.supervisor.pids,
     };

@@ -152,8 +152,8 @@ export const notificationSchema = z.discriminatedUnion('type', [
 export type Notification = z.infer<typeof notificationSchema>;
 
 /**
- * One row of `GET /ledger/`: every operation the processor did, oldest first; `requests` counts arrivals with the same
- * key.
+ * One row of `GET /ledger/` (with the simulator's control key): every operation the processor did, oldest first;
+ * `requests` counts arrivals with the same key.
  */
 export const ledgerEntrySchema = z.object({
   operation: z.string(),

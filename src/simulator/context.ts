@@ -7,8 +7,6 @@ export interface Context {
   readonly store: Store;
   readonly faults: Faults;
   readonly log: Logger;
-  /** The key with which the service authenticates. */
-  readonly key: string;
   /** Address without trailing slash at which a customer's browser reaches the simulator. */
   readonly public_url: string;
   /** Does what is due: late outcomes and chargebacks, not their notifications. */

@@ -16,7 +16,7 @@ const settlementsSchema = z.object({ order_id: z.uuid().optional() });
 const notificationSchema = z.object({ idempotency_key: z.string().min(1) });
 
 /**
- * Control API for tests, without a key; a real processor has none.
+ * Control API for tests and operators, with the control key; a real processor has none.
  *
  * - `POST/GET/DELETE /control/faults/` injected faults (Fault); DELETE ends those about the facts of its query, or
  *   all
@@ -39,7 +39,7 @@ export function control({ store, faults, doDue, wake }: Context): Router {
   });
 
   router.post('/due/', async (req, res) => {
-    await store.makeDue(parse(dueSchema, req.body ?? {}).transaction_id, new Date());
+    await store.makeDue(parse(dueSchema, req.body).transaction_id, new Date());
     await doDue();
     wake();
     res.json({});
@@ -52,7 +52,7 @@ export function control({ store, faults, doDue, wake }: Context): Router {
     res.status(201).json(presentLedgerEntry(row));
   });
   router.post('/settlements/', async (req, res) => {
-    const { order_id } = parse(settlementsSchema, req.body ?? {});
+    const { order_id } = parse(settlementsSchema, req.body);
     const now = new Date();
     const settled = await store.settle({ before: new Date(now.getTime() + 1), order_id }, now);
     wake();

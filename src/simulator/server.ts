@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import express, { type Express } from 'express';
 import type { Logger } from '../log';
 import type { TestCard } from '../processor/wire';
+import { jsonOnly, programsOnly, requireKey } from './access';
 import { brandOf, TEST_CARDS } from './cards';
 import type { Context } from './context';
 import { control } from './control';
@@ -15,7 +16,7 @@ import { afterChargeback } from './operate';
 import { processorApi } from './processor-api';
 import { notFound, onError, withoutNul } from './refusal';
 import { prepareDatabase } from './schema';
-import { site } from './site';
+import { frontPage, issuerSite } from './site';
 import { Store } from './store';
 
 /** Milliseconds between two checks for due work. */
@@ -23,16 +24,23 @@ const ROUND_MS = 500;
 const DAY_MS = 86_400_000;
 
 export interface SimulatorOptions {
+  /** Where programs call it: the processor's API, the control API and the ledger. Ports: 0 picks a free one. */
   host: string;
-  /** 0 picks a free one. */
   port: number;
+  /** Names by which programs call it, beside loopback's. */
+  names?: readonly string[] | undefined;
+  /** Where customers' browsers reach the 3-D Secure page, and nothing else. */
+  page_host: string;
+  page_port: number;
   /** The simulator's own database, made when it is missing. */
   postgres_url: string;
   /** Connections to it at most. */
   connections_max: number;
   /** The key with which the service authenticates. */
   key: string;
-  /** Where a customer's browser reaches it; default: where it listens. */
+  /** The key of the control API and the ledger. */
+  control_key: string;
+  /** Where a customer's browser reaches the 3-D Secure page; default: where that listens. */
   public_url?: string | undefined;
   /** Where notifications go; absent: none are sent, they wait. */
   notification_url?: string | undefined;
@@ -42,14 +50,16 @@ export interface SimulatorOptions {
 }
 
 export interface Simulator {
-  /** Address without trailing slash. */
+  /** Where programs call it, without trailing slash. */
   url: string;
+  /** Where the 3-D Secure page listens, without trailing slash. */
+  page_url: string;
   /** Finishes running calls, then ends. Calls that would stay silent are cut. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the processor simulator; returns when it answers. Throws when the port is taken or Postgres cannot be reached.
+ * Starts the processor simulator; returns when it answers. Throws when a port is taken or Postgres cannot be reached.
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { log } = options;
@@ -59,18 +69,19 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   );
   const faults = new Faults();
 
-  const server = createServer();
-  // Longer than clients keep a connection, so that none is closed under a request.
-  server.keepAliveTimeout = 75_000;
+  const programs = createServer();
+  const pages = createServer();
   try {
-    server.listen(options.port, options.host);
-    await once(server, 'listening');
+    await listen(programs, options.port, options.host);
+    await listen(pages, options.page_port, options.page_host);
   } catch (error) {
+    programs.close();
     await store.close();
     throw error;
   }
-  const url = addressOf(server, options.host);
-  const public_url = (options.public_url ?? url).replace(/\/+$/, '');
+  const url = addressOf(programs, options.host);
+  const page_url = addressOf(pages, options.page_host);
+  const public_url = (options.public_url ?? page_url).replace(/\/+$/, '');
 
   const { notification_url } = options;
   const notifier =
@@ -93,17 +104,17 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     log,
   );
 
-  server.on('request', createApp({ store, faults, log, key: options.key, public_url, doDue, wake: () => loop.wake() }));
+  const context = { store, faults, log, public_url, doDue, wake: () => loop.wake() };
+  programs.on('request', programsApp(context, options));
+  pages.on('request', pagesApp(context));
 
   return {
     url,
+    page_url,
     async close() {
-      const closed = once(server, 'close');
-      server.close();
-      const timer = setTimeout(() => server.closeAllConnections(), 1_000);
+      const closed = Promise.all([programs, pages].map(close));
       await loop.stop();
       await closed;
-      clearTimeout(timer);
       await notifier?.close();
       await store.close();
     },
@@ -121,15 +132,17 @@ function settleDaily(store: Store): (now: Date) => Promise<void> {
   };
 }
 
-function createApp(context: Context): Express {
-  const { store, log } = context;
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.use(express.json({ limit: '64kb' }));
-  app.use(withoutNul);
-
-  app.use('/v1', processorApi(context));
+/** What programs call. Without a key: health and what is published, the test cards. */
+function programsApp(
+  context: Context,
+  { names = [], key, control_key }: Pick<SimulatorOptions, 'names' | 'key' | 'control_key'>,
+): Express {
+  const { store } = context;
+  const app = createApp();
+  const body = [jsonOnly, express.json({ limit: '64kb' }), withoutNul];
+  app.use(programsOnly(names));
+  app.use('/v1', requireKey(key, 'processor key'), body, processorApi(context));
+  app.use(['/ledger', '/control'], requireKey(control_key, 'control key'), body);
   app.use('/ledger', ledger(store));
   app.use('/control', control(context));
   app.get('/cards.json', (_req, res) => void res.json(testCards()));
@@ -141,7 +154,26 @@ function createApp(context: Context): Express {
     );
     res.status(ready ? 200 : 503).json(ready ? { status: 'ok' } : { error: 'Postgres does not answer.' });
   });
-  app.use(site(context));
+  app.use(frontPage());
+  return withErrors(app, context);
+}
+
+/** What customers' browsers reach. */
+function pagesApp(context: Context): Express {
+  const app = createApp();
+  app.use(withoutNul);
+  app.use(issuerSite(context));
+  return withErrors(app, context);
+}
+
+function createApp(): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  return app;
+}
+
+function withErrors(app: Express, { log }: Context): Express {
   app.use(notFound);
   app.use(onError(log));
   return app;
@@ -156,6 +188,22 @@ export function testCards(): TestCard[] {
     meaning,
     brand: brandOf(number) ?? 'unknown',
   }));
+}
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  // Longer than clients keep a connection, so that none is closed under a request.
+  server.keepAliveTimeout = 75_000;
+  server.listen(port, host);
+  await once(server, 'listening');
+}
+
+/** Finishes running calls; cuts those that last longer than a second. */
+async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  const timer = setTimeout(() => server.closeAllConnections(), 1_000);
+  await closed;
+  clearTimeout(timer);
 }
 
 function addressOf(server: Server, host: string): string {

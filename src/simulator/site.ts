@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import { Router, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { challenge } from './challenge';
 import type { Context } from './context';
@@ -22,12 +22,19 @@ const securityHeaders = helmet({
   referrerPolicy: { policy: 'no-referrer' },
 });
 
-/** The pages: the table of cards and the issuer's page. */
-export function site(context: Context): Router {
+/** The front page of the private port: the table of cards, and what can be asked of the simulator. */
+export function frontPage(): Router {
   const router = Router();
-  router.use(['/challenge', '/style.css'], securityHeaders);
   router.get('/', securityHeaders, (_req, res) => void res.send(cardsPage()));
-  router.get('/style.css', (_req, res) => void res.type('css').send(STYLE));
+  router.get('/style.css', securityHeaders, style);
+  return router;
+}
+
+/** What customers' browsers reach: the issuer's 3-D Secure page, and nothing else. */
+export function issuerSite(context: Context): Router {
+  const router = Router();
+  router.use(securityHeaders);
+  router.get('/style.css', style);
   router.use('/challenge', (_req, res, next) => {
     res.set('Cache-Control', 'no-store');
     next();
@@ -35,3 +42,5 @@ export function site(context: Context): Router {
   router.use('/challenge', challenge(context));
   return router;
 }
+
+const style: RequestHandler = (_req, res) => void res.type('css').send(STYLE);

@@ -14,7 +14,9 @@ export interface StackFacts {
   temporal_ui_url: string | null;
   postgres_url: string;
   meilisearch_url: string;
+  /** Where programs call the simulator, and the key of its control API and its ledger. */
   simulator_url: string;
+  simulator_control_key: string;
   test_api_key: string;
   live_api_key: string;
   /** The secrets that sign the webhooks of the demo merchant's projects. */
@@ -56,7 +58,7 @@ export function summary(facts: StackFacts, config: StackConfig): string {
 API              ${facts.api_url}/v1/
 Hosted page      ${config.PUBLIC_URL}/pay/{order_id}/
 Temporal Web UI  ${facts.temporal_ui_url === null ? 'not known: set TEMPORAL_UI_URL' : `${facts.temporal_ui_url}/namespaces/${facts.temporal_namespace}/workflows`}
-Simulator        ${facts.simulator_url}/
+Simulator        ${facts.simulator_url}/, control key ${facts.simulator_control_key}
 Test key         ${facts.test_api_key}
 Live key         ${facts.live_api_key}
 Bearer host      ${facts.manage_url}/v1/

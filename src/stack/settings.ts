@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import { simulatorDatabase, type Config } from '../config';
+import { simulatorDatabase, simulatorPagePort, type Config } from '../config';
 import { readFileIfExists, writeWhole } from './files';
 import { choosePorts, type WantedPort } from './ports';
 
@@ -12,6 +12,7 @@ export type StackConfig = Config & {
   MEILISEARCH_URL: string;
   PUBLIC_URL: string;
   PROCESSOR_URL: string;
+  SIMULATOR_CONTROL_KEY: string;
   PAGE_SECRET: string;
   PAYLOAD_KEYS: string;
   MANAGE_PUBLIC_URL: string;
@@ -29,6 +30,9 @@ export async function withPorts(config: Config): Promise<Config> {
     { variable: 'MANAGE_PORT', host: config.MANAGE_HOST, port: config.MANAGE_PORT },
     config.PROCESSOR_URL === undefined
       ? { variable: 'SIMULATOR_PORT', host: config.SIMULATOR_HOST, port: config.SIMULATOR_PORT }
+      : undefined,
+    config.PROCESSOR_URL === undefined
+      ? { variable: 'SIMULATOR_PAGE_PORT', host: config.SIMULATOR_PAGE_HOST, port: simulatorPagePort(config) }
       : undefined,
     config.POSTGRES_URL === undefined
       ? { variable: 'POSTGRES_PORT', host: LOOPBACK, port: config.POSTGRES_PORT }
@@ -65,6 +69,7 @@ export function resolveStack(config: Config, secrets: Secrets, env: NodeJS.Proce
     MEILISEARCH_KEY: config.MEILISEARCH_KEY ?? embeddedKey,
     PUBLIC_URL: config.PUBLIC_URL ?? localApiUrl(config),
     PROCESSOR_URL: config.PROCESSOR_URL ?? `http://${reachable(config.SIMULATOR_HOST)}:${config.SIMULATOR_PORT}`,
+    SIMULATOR_CONTROL_KEY: config.SIMULATOR_CONTROL_KEY ?? secrets.simulator_control_key,
     PAGE_SECRET: config.PAGE_SECRET ?? secrets.page_secret,
     PAYLOAD_KEYS: config.PAYLOAD_KEYS ?? secrets.payload_keys,
     MANAGE_PUBLIC_URL: config.MANAGE_PUBLIC_URL ?? localManageUrl(config),
@@ -129,6 +134,7 @@ export interface Secrets {
   page_secret: string;
   payload_keys: string;
   secret_keys: string;
+  simulator_control_key: string;
 }
 
 /** The secrets in `data_dir`; missing ones are made and written, readable by the owner alone. */
@@ -141,6 +147,7 @@ export function keepSecrets(data_dir: string): Secrets {
     page_secret: kept.page_secret ?? randomBytes(32).toString('hex'),
     payload_keys: kept.payload_keys ?? `1:${randomBytes(32).toString('base64')}`,
     secret_keys: kept.secret_keys ?? `1:${randomBytes(32).toString('base64')}`,
+    simulator_control_key: kept.simulator_control_key ?? randomBytes(24).toString('hex'),
   };
   writeWhole(file, `${JSON.stringify(secrets, null, 2)}\n`);
   return secrets;

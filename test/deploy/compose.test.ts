@@ -51,6 +51,7 @@ const GIVEN: Record<string, string> = {
   MANAGE_PUBLIC_URL: 'https://manage.example.com',
   SECRET_KEYS: `k1:${Buffer.alloc(32, 3).toString('base64')}`,
   SIMULATOR_PUBLIC_URL: 'https://issuer.example.com',
+  SIMULATOR_CONTROL_KEY: 'a control key of the simulator',
   TLS_DIR: '/etc/payments/tls',
 };
 
@@ -161,8 +162,10 @@ it('lets nobody outside of the host reach more than the API and the page of the 
   const published = services.flatMap(([name, { ports = [] }]) => ports.map((port) => [name, interpolate(port)]));
   expect(published.filter(([, port]) => !port!.startsWith('127.0.0.1:'))).toEqual([
     ['api', '443:3000'],
-    ['simulator', '3001:3001'],
+    ['simulator', '3003:3003'],
   ]);
+  const { environment = {} } = compose.services['simulator']!;
+  expect([environment['SIMULATOR_PAGE_PORT'], environment['SIMULATOR_PORT']]).toEqual(['3003', '3001']);
 });
 
 describe.each([

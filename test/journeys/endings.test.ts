@@ -4,6 +4,7 @@ import { orderSchema } from '../../src/contract/order';
 import { CARD, Client } from '../api/page/hosted-page';
 import { Merchant, answerOf, statusesOf, type Refusal } from '../support/client';
 import { CARDS } from '../support/cards';
+import { postControl } from '../support/simulator';
 import { until } from '../support/until';
 
 /** Orders that nobody pays. */
@@ -45,11 +46,7 @@ describe('cancel by the merchant', () => {
     const order = await merchant.paidOrder('processing_approved');
     expect(statusesOf(order)).toBe('processing: processing');
     expect(refusalOf(await cancel(order.id))).toEqual([409, 'CanNotCancelTransaction']);
-    await fetch(`${merchant.stack.simulator_url}/control/due/`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ transaction_id: order.transactions![0]!.id }),
-    });
+    await postControl(merchant.stack, 'due', { transaction_id: order.transactions![0]!.id });
     expect(statusesOf(await merchant.untilStatus(order.id, 'completed', 30_000))).toBe('completed: accepted');
   });
 

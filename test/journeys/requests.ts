@@ -4,6 +4,7 @@ import type { LedgerEntry } from '../../src/processor/wire';
 import type { CardName } from '../support/cards';
 import { newIdempotencyKey, type Answer, type Merchant, type Refusal } from '../support/client';
 import { sendUntilAnswered } from '../support/killing';
+import { postControl } from '../support/simulator';
 import { stack } from '../support/stack';
 import { until } from '../support/until';
 
@@ -118,13 +119,7 @@ export async function controlSimulator(
   what: 'due' | 'chargebacks' | 'notifications',
   body: Record<string, unknown>,
 ): Promise<void> {
-  const url = `${merchant.stack.simulator_url}/control/${what}/`;
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!answer.ok) throw new Error(await answer.text());
+  await postControl(merchant.stack, what, body);
 }
 
 /** The order once `is` holds. */

@@ -1,5 +1,6 @@
 import type { Order } from '../../src/contract/order';
 import { Merchant } from '../support/client';
+import { postControl } from '../support/simulator';
 import { until } from '../support/until';
 import { capture, createAuthorization, refund } from './requests';
 
@@ -8,12 +9,7 @@ afterEach(() => merchant.removeFaults());
 
 /** The simulator settles what the order has moved; other tests' orders stay as they are. */
 async function settle(order_id: string): Promise<void> {
-  const answer = await fetch(`${merchant.stack.simulator_url}/control/settlements/`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ order_id }),
-  });
-  expect(answer.status).toBe(201);
+  await postControl(merchant.stack, 'settlements', { order_id });
 }
 
 const untilSettled = (id: string) =>

@@ -7,6 +7,7 @@ import type { LedgerEntry } from '../../src/processor/wire';
 import type { Fault } from '../../src/simulator/faults';
 import { CARDS, type CardName } from './cards';
 import { sendUntilAnswered } from './killing';
+import { callSimulator, postControl } from './simulator';
 import { stack as runningStack, type RunningStack } from './stack';
 import { until } from './until';
 
@@ -187,9 +188,9 @@ export class Merchant {
   async ledger(order_id?: string): Promise<LedgerEntry[]> {
     const entries: LedgerEntry[] = [];
     const filter = order_id === undefined ? '' : `&order_id=${order_id}`;
-    let url: string | undefined = `${this.stack.simulator_url}/ledger/?limit=10000${filter}`;
+    let url: string | undefined = `/ledger/?limit=10000${filter}`;
     while (url !== undefined) {
-      const page: Response = await fetch(url);
+      const page: Response = await callSimulator(this.stack, url);
       entries.push(...((await page.json()) as LedgerEntry[]));
       url = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
     }
@@ -201,14 +202,9 @@ export class Merchant {
    * most tests never do.
    */
   async addFault(fault: Fault): Promise<{ hit: Promise<void> }> {
-    const faults = `${this.stack.simulator_url}/control/faults/`;
-    await fetch(faults, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(fault),
-    });
+    await postControl(this.stack, 'faults', fault);
     const allHit = async () => {
-      const left = (await (await fetch(faults)).json()) as Fault[];
+      const left = (await (await callSimulator(this.stack, '/control/faults/')).json()) as Fault[];
       return !left.some((one) => FAULT_KEYS.every((fact) => one[fact] === fault[fact]));
     };
     this.faults.push(fault);
@@ -228,7 +224,7 @@ export class Merchant {
       const facts = Object.entries({ order_id, transaction_id, vault_token, project_id, idempotency_key }).flatMap(
         ([fact, value]) => (value === undefined ? [] : [[fact, value]]),
       );
-      await fetch(`${this.stack.simulator_url}/control/faults/?${new URLSearchParams(facts)}`, { method: 'DELETE' });
+      await callSimulator(this.stack, `/control/faults/?${new URLSearchParams(facts)}`, { method: 'DELETE' });
     }
   }
 }

@@ -37,6 +37,7 @@ import {
 } from './orders';
 import { createALink } from './payment-links';
 import type { Receiver } from './receiver';
+import { postControl } from './simulator';
 import { stack } from './stack';
 import type { WorkflowEnvironment } from './temporal';
 import { until } from './until';
@@ -427,12 +428,7 @@ async function ofTheProcessor(
   amount: number,
 ): Promise<FollowUpInput> {
   const transaction_id = transactionIdOf(id, 1);
-  const headers = { 'content-type': 'application/json' };
-  const response = await fetch(`${stack().simulator_url}/control/chargebacks/`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ transaction_id, operation, amount }),
-  });
+  const response = await postControl(stack(), 'chargebacks', { transaction_id, operation, amount });
   const { idempotency_key: processor_key } = (await response.json()) as { idempotency_key: string };
   const order_id = processorOrderId(transaction_id, processor_key);
   return followUpOf(id, operation === 'chargeback' ? 'chargeback' : 'reversal', {

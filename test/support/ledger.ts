@@ -1,4 +1,5 @@
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
+import { callSimulator, postControl } from './simulator';
 import type { RunningStack } from './stack';
 
 /**
@@ -51,20 +52,16 @@ const ASKED = ['capture', 'void', 'refund', 'reversal'];
  * happens now, and its faults end.
  */
 export async function ledgerDifferences(
-  place: Pick<RunningStack, 'postgres_url' | 'simulator_url'>,
+  place: Pick<RunningStack, 'postgres_url' | 'simulator_url' | 'simulator_control_key'>,
   within_ms = 180_000,
 ): Promise<string[]> {
   const record = connectDatabase(place.postgres_url, { pool_max: 1 });
   const ledger = connectDatabase(place.postgres_url.replace(/\/[^/]+$/, '/simulator'), { pool_max: 1 });
   const give_up = Date.now() + within_ms;
   try {
-    await fetch(`${place.simulator_url}/control/faults/`, { method: 'DELETE' });
+    await callSimulator(place, '/control/faults/', { method: 'DELETE' });
     for (;;) {
-      await fetch(`${place.simulator_url}/control/due/`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: '{}',
-      });
+      await postControl(place, 'due', {});
       const differences = await compare(record, ledger);
       if (differences.length === 0 || Date.now() > give_up) return differences;
       await new Promise((resolve) => setTimeout(resolve, 500));

@@ -49,7 +49,8 @@ export interface ManageHost {
   close(): Promise<void>;
 }
 
-export async function aManageHost(): Promise<ManageHost> {
+/** `TRUSTED_PROXY`: who may say in X-Forwarded-For where a request comes from. */
+export async function aManageHost({ TRUSTED_PROXY = '' } = {}): Promise<ManageHost> {
   const database = await createTestDatabase();
   const { db } = database;
   const lines: string[] = [];
@@ -58,7 +59,7 @@ export async function aManageHost(): Promise<ManageHost> {
   const issuer = 'https://manage.example.com';
   const tokens = new Tokens({ db, secrets, issuer });
   const app = createApp({
-    config: { API_DEADLINE_MS: 5_000, RATE_LIMIT_PER_SECOND: 0, TRUSTED_PROXY: '' },
+    config: { API_DEADLINE_MS: 5_000, RATE_LIMIT_PER_SECOND: 0, TRUSTED_PROXY },
     log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
     api: {
       routes: MANAGE_API,
@@ -83,7 +84,7 @@ export async function aManageHost(): Promise<ManageHost> {
     API_PORT: 0,
     TLS_CERT_FILE: undefined,
     TLS_KEY_FILE: undefined,
-    TRUSTED_PROXY: '',
+    TRUSTED_PROXY,
   });
 
   async function answerOf<Body>(response: Response): Promise<Answer<Body>> {

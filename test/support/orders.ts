@@ -22,6 +22,7 @@ import { followUpStart } from '../../src/temporal/follow-ups';
 import { orderRestart, orderStart } from '../../src/temporal/orders';
 import { BY_TOKEN, MINUTE, transactionIdOf } from './builders';
 import { PROJECT } from './database';
+import { postControl } from './simulator';
 import { stack } from './stack';
 import type { WorkflowEnvironment } from './temporal';
 
@@ -47,11 +48,7 @@ export interface TestOrder {
 
 /** The processor has the outcome of what is open of this order alone: other test files share the simulator. */
 export async function becomesDue({ id }: Pick<TestOrder, 'id'>): Promise<void> {
-  await fetch(`${stack().simulator_url}/control/due/`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ transaction_id: transactionIdOf(id, 1) }),
-  });
+  await postControl(stack(), 'due', { transaction_id: transactionIdOf(id, 1) });
 }
 
 export async function vaultToken(world: WorkflowEnvironment, number: string): Promise<string> {

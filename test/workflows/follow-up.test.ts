@@ -40,6 +40,7 @@ import {
   type TestOrder,
 } from '../support/orders';
 import { startReceiver, type Receiver } from '../support/receiver';
+import { postControl } from '../support/simulator';
 import { stack } from '../support/stack';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/until';
@@ -113,11 +114,8 @@ async function ofTheProcessor(
   amount?: number,
 ): Promise<FollowUpInput> {
   const original_transaction_id = transactionIdOf(id, 1);
-  const response = await fetch(`${stack().simulator_url}/control/chargebacks/`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ transaction_id: original_transaction_id, operation, amount }),
-  });
+  const body = { transaction_id: original_transaction_id, operation, amount };
+  const response = await postControl(stack(), 'chargebacks', body);
   const { idempotency_key } = (await response.json()) as { idempotency_key: string };
   return toldOf(id, operation, idempotency_key);
 }

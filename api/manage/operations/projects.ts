@@ -30,7 +30,7 @@ import { ownMerchant } from './merchants';
 
 type Update = Input<ManageRoutes['updateProject']>['body'];
 
-/** The accounts of a merchant (rules 21.9, 21.10). */
+/** The accounts of a merchant (rules 21.9, 21.10, 21.20). */
 export function projectOperations(services: ManageServices) {
   const { db } = services;
   const changeOf = (action: string, after: ProjectRecord, before?: ProjectRecord) => ({
@@ -101,16 +101,30 @@ export function projectOperations(services: ManageServices) {
 
 /** The fields that change. Throws Forbidden for what only an operator may change. */
 function changeWanted(caller: Manager, before: ProjectRecord, body: Update): ProjectChange {
+  const { status } = body;
+  const wanted = status === undefined ? body : { ...body, suspended_by: suspendedBy(caller, before, status) };
   const changed = Object.fromEntries(
-    Object.entries(body).filter(([field, value]) => !isDeepStrictEqual(value, before[field as keyof ProjectRecord])),
+    Object.entries(wanted).filter(([field, value]) => !isDeepStrictEqual(value, before[field as keyof ProjectRecord])),
   ) as ProjectChange;
   if (changed.account_funding !== undefined) requireOperator(caller, 'change account_funding');
-  if (changed.status === undefined) return changed;
-  if (changed.status === 'suspended') return { ...changed, suspended_by: caller.role };
-  if (before.suspended_by === 'operator' && caller.role !== 'operator') {
+  return changed;
+}
+
+/**
+ * Who has suspended the project when it has this status. An operator who suspends what the merchant has suspended takes
+ * the suspension over, never the other way round (rules 21.20). Throws Forbidden when the caller may not activate it.
+ */
+function suspendedBy(
+  caller: Manager,
+  before: ProjectRecord,
+  status: ProjectRecord['status'],
+): ProjectRecord['suspended_by'] {
+  const isOperators = before.suspended_by === 'operator';
+  if (status === 'suspended') return isOperators ? 'operator' : caller.role;
+  if (isOperators && caller.role !== 'operator') {
     throw new ServiceError('Forbidden', 'An operator has suspended the project, and only an operator can activate it.');
   }
-  return { ...changed, suspended_by: null };
+  return null;
 }
 
 /** The project, when it is of the caller's merchant. Throws NotFound. */

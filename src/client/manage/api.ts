@@ -68,6 +68,8 @@ export type Project = {
     is_test: boolean;
     /** A suspended project takes no new orders, payment links or payments. */
     status: "active" | "suspended";
+    /** Who has suspended it; absent while it is active. Read-only. */
+    suspended_by?: "operator" | "merchant";
     webhook_url?: string;
     payment_methods: ("credit-card" | "apple-pay" | "google-pay")[];
     currencies: string[];
@@ -232,7 +234,7 @@ export type DeliveryPage = {
 export type AuditEntry = {
     id: string;
     at: string;
-    /** Who did it: the id of the client or API key, the name of the user at the command line, or the name that an operator gave in Temporal. */
+    /** Who did it: the id of the client or API key, the name of the user at the command line, or the name that an operator gave in Temporal. A merchant reads `operator` in place of the id where an operator did it. */
     actor: {
         kind: "client" | "api_key" | "command_line" | "temporal";
         id: string;

@@ -16,6 +16,17 @@ interface ChangelogEntry {
 /** What `GET /v1/changelog/` answers, newest first. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    version: '1.2.0',
+    date: '2026-11-23',
+    text: 'A project says who has suspended it (suspended_by), and an operator who suspends what the merchant has suspended takes the suspension over. A merchant reads operator as the id of operators in the audit trail. The right secret of a client always gets a token, also while wrong ones are refused with 429.',
+    operations: {
+      createProject: '4038def87ef7',
+      getManagedProject: 'b26346a84379',
+      listProjects: '6eca9b61c46e',
+      updateProject: '42858eee6d1b',
+    },
+  },
+  {
     version: '1.1.0',
     date: '2026-11-22',
     text: 'A webhook delivery that waits for its next attempt can be paused, resumed and delivered now. Its status may be paused. The actor of an entry of the audit trail may be of the kind temporal: an operator who settled an outcome by hand.',

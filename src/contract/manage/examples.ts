@@ -46,7 +46,7 @@ const project: ManagedProject = {
   created: CREATED,
   modified: CREATED,
 };
-const suspended: ManagedProject = { ...project, status: 'suspended', modified: MODIFIED };
+const suspended: ManagedProject = { ...project, status: 'suspended', suspended_by: 'merchant', modified: MODIFIED };
 
 const apiKey: ApiKeyAnswer = { id: KEY_ID, project_id: PROJECT_ID, prefix: `test_${KEY_ID}`, created: CREATED };
 const client: ClientAnswer = {
@@ -64,7 +64,7 @@ const entry: AuditEntry = {
   action: 'project.update',
   object: { kind: 'project', id: PROJECT_ID },
   before: { status: 'active' },
-  after: { status: 'suspended' },
+  after: { status: 'suspended', suspended_by: 'merchant' },
   request_id: '6c0f1a52-7d3e-4b8a-9f21-5e4d3c2b1a09',
 };
 

@@ -11,7 +11,7 @@ export const auditEntrySchema = z.strictObject({
   actor: z
     .strictObject({ kind: z.enum(['client', 'api_key', 'command_line', 'temporal']), id: z.string() })
     .describe(
-      'Who did it: the id of the client or API key, the name of the user at the command line, or the name that an operator gave in Temporal.',
+      'Who did it: the id of the client or API key, the name of the user at the command line, or the name that an operator gave in Temporal. A merchant reads `operator` in place of the id where an operator did it.',
     ),
   action: z.string().describe('For example `project.update`.'),
   object: z.strictObject({ kind: z.string(), id: z.string() }),
@@ -42,7 +42,7 @@ export const HISTORY_ROUTES = {
     description:
       'Who changed what: merchants, projects, API keys, clients, webhooks, and outcomes that an operator settled by hand. Entries are never changed or deleted. A merchant sees the entries about its own objects.',
     query: pageQuery({
-      actor: name().describe('The id of the actor, or its kind.'),
+      actor: name().describe('The id of the actor as it is shown, or its kind.'),
       object: name().describe('The id of the object, or its kind.'),
       since: instantParam().optional().describe('Entries from this instant on.'),
     }),

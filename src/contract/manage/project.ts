@@ -15,6 +15,10 @@ export const managedProjectSchema = z.strictObject({
   name: nameText(),
   is_test: z.boolean().describe('True: orders carry the flag is-test and no money moves. It never changes.'),
   status: status().describe('A suspended project takes no new orders, payment links or payments.'),
+  suspended_by: z
+    .enum(['operator', 'merchant'])
+    .optional()
+    .describe('Who has suspended it; absent while it is active. Read-only.'),
   webhook_url: uri().optional(),
   payment_methods: z.array(z.enum(PAYMENT_METHODS)),
   currencies: z.array(currency()),
@@ -105,7 +109,7 @@ export const MANAGED_PROJECT_ROUTES = {
     path: '/v1/projects/{project_id}/',
     summary: 'Change a project',
     description:
-      'Changes the fields that are sent; null clears `webhook_url`, and fields that cannot change are ignored. While it is `suspended`, new orders, payment links and payments are refused with Forbidden; reading, refunds, captures, voids and what is under way go on. What an operator has suspended, only an operator makes `active` again. `account_funding` is for operators.',
+      'Changes the fields that are sent; null clears `webhook_url`, and fields that cannot change are ignored. While it is `suspended`, new orders, payment links and payments are refused with Forbidden; reading, refunds, captures, voids and what is under way go on. What an operator has suspended, only an operator makes `active` again; an operator who suspends what the merchant has suspended takes the suspension over. `account_funding` is for operators.',
     params: projectParams,
     body: managedProjectUpdateSchema,
     output: managedProjectSchema,

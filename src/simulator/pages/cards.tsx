@@ -20,6 +20,7 @@ const CALLS = [
     'POST /control/chargebacks/',
     'A chargeback, or with "operation": "chargeback_reversal" its end in your favour, of any transaction_id; amount if it is a part.',
   ],
+  ['POST /control/settlements/', 'Settles now what moved money, and not at the end of the day: one order_id, or all.'],
   ['POST /control/notifications/', 'Tells again how the operation with this idempotency_key stands.'],
 ] as const;
 
@@ -50,6 +51,10 @@ export function cardsPage(): string {
           </table>
         </div>
         <h2>For tests and operators</h2>
+        <p class="soft">
+          With <code>Authorization: Bearer</code> and the control key (<code>SIMULATOR_CONTROL_KEY</code>). Bodies are
+          JSON.
+        </p>
         <dl class="panel calls">
           {CALLS.map(([call, meaning]) => (
             <div key={call}>

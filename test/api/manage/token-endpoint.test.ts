@@ -95,22 +95,36 @@ test('a body that is no form, or has a field twice, is an invalid_request; other
   expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
 });
 
-test('a client that fails ten times a minute is refused with 429, others are not; many at once are no way around', async () => {
-  const [client, another] = [await host.aClient('operator'), await host.aClient('operator')];
-  const wrong = await Promise.all(
-    Array.from({ length: 15 }, () => host.askToken({ ...client, client_secret: 'cs_wrong' })),
-  );
-  expect(wrong.filter(({ status }) => status === 401)).toHaveLength(10);
-  const late = await host.askToken({ ...client });
+/** The statuses of wrong secrets sent at once, sorted. */
+const wrongSecrets = async (client_ids: string[], headers?: Record<string, string>): Promise<number[]> => {
+  const answers = client_ids.map((client_id) => host.askToken({ client_id, client_secret: 'cs_wrong' }, headers));
+  return (await Promise.all(answers)).map(({ status }) => status).toSorted((a, b) => a - b);
+};
+
+test('wrong secrets of one client and address are 401 ten times a minute, then 429; the right secret always passes', async () => {
+  const client = await host.aClient('operator');
+  const statuses = await wrongSecrets(Array<string>(15).fill(client.client_id));
+  expect(statuses).toEqual([...Array<number>(10).fill(401), ...Array<number>(5).fill(429)]);
+  const late = await host.askToken({ client_id: client.client_id, client_secret: 'cs_wrong' });
   expect([late.status, late.body['error']]).toEqual([429, 'slow_down']);
   expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect((await host.askToken({ ...another })).status).toBe(200);
+  expect((await host.askToken({ ...client })).status).toBe(200);
 });
 
-test('an address that fails thirty times a minute is refused with 429, for every client', async () => {
+test('wrong secrets of any clients are 401 thirty times a minute from one address, then 429; right secrets pass', async () => {
   const good = await host.aClient('operator');
-  for (let n = 0; n < 30; n += 1) await host.askToken({ client_id: `nobody-${n}`, client_secret: 'x' });
-  expect((await host.askToken({ ...good })).status).toBe(429);
+  const statuses = await wrongSecrets(Array.from({ length: 40 }, (_, n) => `nobody-${n}`));
+  expect(statuses).toEqual([...Array<number>(30).fill(401), ...Array<number>(10).fill(429)]);
+  expect((await host.askToken({ ...good })).status).toBe(200);
+});
+
+test('wrong secrets from one address limit no other address', async () => {
+  await host.close();
+  host = await aManageHost({ TRUSTED_PROXY: '127.0.0.1' });
+  const { client_id } = await host.aClient('operator');
+  const from = (address: string) => ({ 'x-forwarded-for': address, 'x-forwarded-proto': 'https' });
+  expect(await wrongSecrets(Array<string>(11).fill(client_id), from('192.0.2.1'))).toContain(429);
+  expect(await wrongSecrets([client_id], from('192.0.2.2'))).toEqual([401]);
 });
 
 test('tokens that are given use up no failures', async () => {

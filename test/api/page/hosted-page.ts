@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import type { LedgerEntry, Wallet } from '../../../src/processor/wire';
 import { newIdempotencyKey } from '../../support/client';
 import { sendUntilAnswered } from '../../support/killing';
+import { callSimulator, postControl } from '../../support/simulator';
 import { stack } from '../../support/stack';
 
 /** What the tests of the hosted page do as merchant, as customer in a browser, and as customer without one. */
@@ -60,18 +61,14 @@ export async function statusesOf(id: string): Promise<string> {
 
 /** Every charge of the order that the processor has done. */
 export async function charges(order_id: string): Promise<LedgerEntry[]> {
-  const response = await fetch(`${stack().simulator_url}/ledger/?order_id=${order_id}`);
+  const response = await callSimulator(stack(), `/ledger/?order_id=${order_id}`);
   return (await response.json()) as LedgerEntry[];
 }
 
 /** What the processor keeps open for later is answered now. */
 export async function makeDue(order_id: string): Promise<void> {
   const transaction_id = (await getOrder(order_id)).transactions?.at(-1)?.id;
-  await fetch(`${stack().simulator_url}/control/due/`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ transaction_id }),
-  });
+  await postControl(stack(), 'due', { transaction_id });
 }
 
 export const PAY = 'form:has([autocomplete="cc-number"]) button';

@@ -44,6 +44,7 @@ import {
 } from '../../support/orders';
 import { aFollowUp, anAcceptedPayment } from '../../support/payments';
 import { startReceiver, type Receiver } from '../../support/receiver';
+import { postControl } from '../../support/simulator';
 import { stack } from '../../support/stack';
 import { aSilentServer, type SilentServer } from '../../support/silent-server';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
@@ -430,11 +431,7 @@ describe('with a Temporal server that has lost its workflows', () => {
   test('rules 10.9: a chargeback that was announced, and whose workflow was lost, is recorded', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.approved.number });
     const original_transaction_id = transactionIdOf(order.id, 1);
-    const answer = await fetch(`${stack().simulator_url}/control/chargebacks/`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ transaction_id: original_transaction_id }),
-    });
+    const answer = await postControl(stack(), 'chargebacks', { transaction_id: original_transaction_id });
     const { idempotency_key: processor_key } = (await answer.json()) as { idempotency_key: string };
     const order_id = processorOrderId(original_transaction_id, processor_key);
     const of = { original_order_id: order.id, original_transaction_id };

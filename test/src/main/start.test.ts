@@ -65,6 +65,7 @@ describe('npm start', () => {
         'postgres_url',
         'meilisearch_url',
         'simulator_url',
+        'simulator_control_key',
         'test_api_key',
         'live_api_key',
         'test_webhook_secret',

@@ -23,7 +23,7 @@ beforeAll(async () => {
     timeout_ms: 5_000,
   });
 });
-afterEach(async () => void (await fetch(`${bench.simulator.url}/control/faults/`, { method: 'DELETE' })));
+afterEach(async () => void (await bench.call('/control/faults/', { method: 'DELETE' })));
 afterAll(async () => {
   await bench.close();
   await stranger.close();
@@ -162,7 +162,7 @@ test.each([
 test('a fault that is ended leaves those about others as they are', async () => {
   const [ended, stays] = [await bench.charge('approved'), await bench.charge('approved')];
   for (const { order_id } of [ended, stays]) await bench.control('faults', { kind: 'error', order_id });
-  await fetch(`${bench.simulator.url}/control/faults/?order_id=${ended.order_id}`, { method: 'DELETE' });
+  await bench.call(`/control/faults/?order_id=${ended.order_id}`, { method: 'DELETE' });
   expect(word(await bench.processor.execute(ended, ended.transaction_id))).toBe('approved');
   expect(word(await bench.processor.execute(stays, stays.transaction_id))).toBe('unknown');
 });
@@ -180,7 +180,7 @@ test('a fault hits only what it is about', async () => {
 test('an outage is over when its fault is removed', async () => {
   await bench.control('faults', { kind: 'outage' });
   expect(await bench.processor.findOperation('key', {})).toBe('unknown');
-  await fetch(`${bench.simulator.url}/control/faults/`, { method: 'DELETE' });
+  await bench.call('/control/faults/', { method: 'DELETE' });
   expect(await bench.processor.findOperation('key', {})).toBe('not_found');
 });
 

@@ -93,5 +93,5 @@ test('without a return_url it says thank you; an unknown address is 404', async 
   const { url } = await atTheIssuer({});
   const answer = await submit(url, { code: '0101' });
   expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('Thank you')]);
-  expect((await fetch(`${bench.simulator.url}/challenge/nobody/`)).status).toBe(404);
+  expect((await fetch(`${bench.simulator.page_url}/challenge/nobody/`)).status).toBe(404);
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ledgerEntrySchema } from '../../../src/processor/wire';
-import { followUp, startTestSimulator, type TestSimulator } from './support';
+import { CONTROL_KEY, followUp, startTestSimulator, type TestSimulator } from './support';
 
 let bench: TestSimulator;
 beforeAll(async () => void (bench = await startTestSimulator()));
@@ -34,10 +34,10 @@ test('pages hold everything once, oldest first, and the last one has no next', a
   for (const key of keys) await bench.processor.execute(await bench.charge('approved', { order_id }), key);
 
   const seen: string[] = [];
-  let next: string | undefined = `${bench.simulator.url}/ledger/?order_id=${order_id}&limit=2`;
+  let next: string | undefined = `/ledger/?order_id=${order_id}&limit=2`;
   let pages = 0;
   while (next !== undefined) {
-    const answer: Response = await fetch(next);
+    const answer: Response = await bench.call(next);
     for (const entry of (await answer.json()) as { idempotency_key: string }[]) seen.push(entry.idempotency_key);
     next = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1];
     pages += 1;
@@ -47,7 +47,8 @@ test('pages hold everything once, oldest first, and the last one has no next', a
 });
 
 test('a malformed query is refused', async () => {
-  const answer = await fetch(`${bench.simulator.url}/ledger?transaction_id=x`);
+  const headers = { authorization: `Bearer ${CONTROL_KEY}` };
+  const answer = await fetch(`${bench.simulator.url}/ledger?transaction_id=x`, { headers });
   expect({ status: answer.status, body: await answer.json() }).toEqual({
     status: 400,
     body: { error: expect.any(String), field: 'transaction_id' },

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { createProcessor, type Processor } from '../../../src/processor/client';
 import { choosePorts } from '../../../src/stack/ports';
 import { CARDS } from '../../support/cards';
-import { A_CARD, dropDatabase, eventually, KEY, ownDatabase } from './support';
+import { callSimulator } from '../../support/simulator';
+import { A_CARD, CONTROL_KEY, dropDatabase, eventually, KEY, ownDatabase } from './support';
 
 /** The built process of src/main (`npm test` builds first), as `npm start` runs it. */
 const MAIN = path.resolve(__dirname, '../../../dist/src/main/simulator.js');
@@ -20,6 +21,8 @@ async function start(): Promise<void> {
       ...process.env,
       SIMULATOR_POSTGRES_URL: postgres_url,
       SIMULATOR_PORT: String(port),
+      SIMULATOR_PAGE_PORT: '0',
+      SIMULATOR_CONTROL_KEY: CONTROL_KEY,
       PROCESSOR_KEY: KEY,
       LOG_LEVEL: 'silent',
     },
@@ -82,9 +85,8 @@ test('kill -9 in the middle of charges: what was answered stays, what was not is
     expect(again).toMatchObject({ idempotency_key: each.transaction_id });
     if (asked !== 'not_found') expect(again).toEqual(asked);
   }
-  const ledger = (await (await fetch(`http://127.0.0.1:${port}/ledger/?order_id=${IDS.order_id}`)).json()) as {
-    idempotency_key: string;
-  }[];
+  const place = { simulator_url: `http://127.0.0.1:${port}`, simulator_control_key: CONTROL_KEY };
+  const ledger = (await (await callSimulator(place, `/ledger/?order_id=${IDS.order_id}`)).json()) as object[];
   expect(ledger).toHaveLength(charges.length);
 });
 

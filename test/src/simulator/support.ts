@@ -5,6 +5,7 @@ import { createProcessor, type Processor } from '../../../src/processor/client';
 import type { LedgerEntry, Operation } from '../../../src/processor/wire';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator/server';
 import { CARDS, type CardName } from '../../support/cards';
+import { callSimulator, postControl } from '../../support/simulator';
 import { stack } from '../../support/stack';
 
 /** A simulator of its own database over real HTTP, a client of it, and short ways to ask it for things. */
@@ -20,13 +21,16 @@ export interface TestSimulator {
   /** A sale or authorization of a test card, not yet sent. */
   charge(card: CardName, over?: Partial<Operation>): Promise<Operation>;
   ledger(query?: string): Promise<LedgerEntry[]>;
+  /** Calls the control API or the ledger; throws when it is refused. */
+  call(path: string, options?: { method?: string; body?: object }): Promise<Response>;
   /** POST to the control API; throws when it is refused. */
-  control(path: string, body: unknown): Promise<void>;
+  control(path: string, body: object): Promise<void>;
   /** Stops everything and drops the database. */
   close(): Promise<void>;
 }
 
 export const KEY = 'sk_of_the_simulator_tests';
+export const CONTROL_KEY = 'control_key_of_the_simulator_tests';
 export const SECRET = 'whsec_c2ltdWxhdG9yX2RldmVsb3BtZW50X29ubHk=';
 
 export async function startTestSimulator(
@@ -39,8 +43,11 @@ export async function startTestSimulator(
   const simulator = await startSimulator({
     host: '127.0.0.1',
     port: 0,
+    page_host: '127.0.0.1',
+    page_port: 0,
     connections_max: 10,
     key: KEY,
+    control_key: CONTROL_KEY,
     notification_secret: SECRET,
     log,
     ...options,
@@ -48,6 +55,7 @@ export async function startTestSimulator(
   });
   const processor = createProcessor({ url: simulator.url, key: KEY, timeout_ms });
   const project_id = randomUUID();
+  const place = { simulator_url: simulator.url, simulator_control_key: CONTROL_KEY };
 
   const token = async (card: CardName): Promise<string> => {
     const vaulted = await processor.vaultCard({ ...A_CARD, project_id, is_test: true, number: CARDS[card].number });
@@ -72,15 +80,9 @@ export async function startTestSimulator(
       vault_token: await token(card),
       ...over,
     }),
-    ledger: async (query = '') => (await (await fetch(`${simulator.url}/ledger/${query}`)).json()) as LedgerEntry[],
-    control: async (path, body) => {
-      const answer = await fetch(`${simulator.url}/control/${path}/`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
-    },
+    call: (path, options) => callSimulator(place, path, options),
+    ledger: async (query = '') => (await (await callSimulator(place, `/ledger/${query}`)).json()) as LedgerEntry[],
+    control: async (path, body) => void (await postControl(place, path, body)),
     close: async () => {
       await processor.close();
       await simulator.close();

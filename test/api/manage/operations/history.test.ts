@@ -1,7 +1,8 @@
 import { CHANGELOG } from '../../../../src/contract/manage/changelog';
 import type { AuditEntry } from '../../../../src/contract/manage/history';
+import { recordChange } from '../../../../src/db/audit-trail';
 import { PROJECT } from '../../../support/database';
-import { aManageHost, type ManageHost } from '../../../support/manage';
+import { aManageHost, type Credentials, type ManageHost } from '../../../support/manage';
 
 let host: ManageHost;
 let token: string;
@@ -41,6 +42,42 @@ test('it is found by actor, object, kind and time', async () => {
   for (const query of ['actor=command_line', 'object=merchant', 'since=2100-01-01T00:00:00Z']) {
     expect([query, (await entries(query)).map(({ id }) => id)]).toEqual([query, []]);
   }
+});
+
+test('rules 21.19: merchants read “operator” where an operator made a change, and find no operator by its id', async () => {
+  const mine = await host.aClient('merchant', PROJECT.merchant_id);
+  const theirs = await host.aClient('operator');
+  const tokenOf = async (client: Credentials) => String((await host.askToken({ ...client })).body['access_token']);
+  const [merchant, operator] = [await tokenOf(mine), await tokenOf(theirs)];
+  await host.send('PUT', project, { token: operator, body: { name: 'By an operator' } });
+  await host.send('PUT', project, { token: merchant, body: { name: 'By the merchant' } });
+  const change = { action: 'project.update', object: { kind: 'project', id: PROJECT.id } };
+  for (const kind of ['command_line', 'temporal'] as const) {
+    const by = { actor: { kind, id: 'operator-of-that-name' } };
+    await host.database.db.transaction((trx) =>
+      recordChange(trx, { ...change, merchant_id: PROJECT.merchant_id }, by, new Date()),
+    );
+  }
+  const actors = async (token: string, query = '') => {
+    const path = `/v1/audit-trail/?object=${PROJECT.id}&limit=4${query}`;
+    return (await host.send<{ items: AuditEntry[] }>('GET', path, { token })).body.items.map(({ actor }) => actor);
+  };
+  expect(await actors(operator)).toEqual([
+    { kind: 'temporal', id: 'operator-of-that-name' },
+    { kind: 'command_line', id: 'operator-of-that-name' },
+    { kind: 'client', id: mine.client_id },
+    { kind: 'client', id: theirs.client_id },
+  ]);
+  expect(await actors(merchant)).toEqual([
+    { kind: 'temporal', id: 'operator' },
+    { kind: 'command_line', id: 'operator' },
+    { kind: 'client', id: mine.client_id },
+    { kind: 'client', id: 'operator' },
+  ]);
+  expect(await actors(merchant, `&actor=${theirs.client_id}`)).toEqual([]);
+  expect(await actors(merchant, '&actor=operator-of-that-name')).toEqual([]);
+  expect(await actors(merchant, '&actor=operator')).toContainEqual({ kind: 'client', id: 'operator' });
+  expect(await actors(operator, `&actor=${theirs.client_id}`)).toHaveLength(1);
 });
 
 test('refused changes are not in it', async () => {

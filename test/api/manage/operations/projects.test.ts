@@ -76,14 +76,95 @@ test('account funding is changed by operators only; to send it unchanged is no c
   expect((await update(id, { account_funding: true }, operator)).body['account_funding']).toBe(true);
 });
 
-test('a merchant activates a project that it suspended itself, not one that an operator suspended', async () => {
+type Step = ['merchant' | 'operator', 'suspended' | 'active', number];
+test.each<[string, Step[], object]>([
+  [
+    'a merchant activates what it has suspended',
+    [
+      ['merchant', 'suspended', 200],
+      ['merchant', 'suspended', 200],
+      ['merchant', 'active', 200],
+    ],
+    { status: 'active', entries: 2 },
+  ],
+  [
+    'an operator activates what the merchant has suspended',
+    [
+      ['merchant', 'suspended', 200],
+      ['operator', 'active', 200],
+    ],
+    { status: 'active', entries: 2 },
+  ],
+  [
+    'what both have suspended only an operator activates, the merchant first',
+    [
+      ['merchant', 'suspended', 200],
+      ['operator', 'suspended', 200],
+      ['operator', 'suspended', 200],
+      ['merchant', 'active', 403],
+    ],
+    { status: 'suspended', suspended_by: 'operator', entries: 2 },
+  ],
+  [
+    'what both have suspended only an operator activates, the operator first',
+    [
+      ['operator', 'suspended', 200],
+      ['merchant', 'suspended', 200],
+      ['merchant', 'active', 403],
+    ],
+    { status: 'suspended', suspended_by: 'operator', entries: 1 },
+  ],
+  [
+    'after an operator has activated it the merchant is free again',
+    [
+      ['merchant', 'suspended', 200],
+      ['operator', 'suspended', 200],
+      ['operator', 'active', 200],
+      ['merchant', 'suspended', 200],
+      ['merchant', 'active', 200],
+    ],
+    { status: 'active', entries: 5 },
+  ],
+])('rules 21.20: %s', async (_title, steps, end) => {
   const id = await aProject();
-  expect((await update(id, { status: 'suspended' })).body['status']).toBe('suspended');
-  expect((await update(id, { status: 'active' })).body['status']).toBe('active');
-  expect((await update(id, { status: 'suspended' }, operator)).status).toBe(200);
-  expect((await update(id, { status: 'active' })).status).toBe(403);
-  expect((await update(id, { status: 'active' }, operator)).body['status']).toBe('active');
+  for (const [who, status, expected] of steps) {
+    const answer = await update(id, { status }, who === 'operator' ? operator : merchant);
+    expect([who, status, answer.status]).toEqual([who, status, expected]);
+  }
+  expect(await stateOf(id)).toEqual(end);
 });
+
+test('rules 21.20: a project that a merchant activates while an operator suspends it is suspended by the operator', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const id = await aProject();
+    await update(id, { status: 'suspended' });
+    await Promise.all([update(id, { status: 'active' }), update(id, { status: 'suspended' }, operator)]);
+    expect(await stateOf(id)).toMatchObject({ status: 'suspended', suspended_by: 'operator' });
+  }
+});
+
+test('rules 21.20: the entry of an operator’s suspension says who had suspended the project, and who has now', async () => {
+  const id = await aProject();
+  await update(id, { status: 'suspended' });
+  await update(id, { status: 'suspended' }, operator);
+  const [entry] = (await changes(id)).items;
+  expect(entry).toMatchObject({ before: { suspended_by: 'merchant' }, after: { suspended_by: 'operator' } });
+});
+
+const changes = async (id: string) =>
+  (await host.send<{ items: object[] }>('GET', `/v1/audit-trail/?object=${id}`, { token: operator })).body;
+
+/** Status, who has suspended it, and how many changes are recorded. */
+async function stateOf(id: string): Promise<object> {
+  const { body } = await host.send('GET', `/v1/projects/${id}/`, { token: merchant });
+  const { status, suspended_by } = body;
+  const created = 1;
+  return {
+    status,
+    ...(suspended_by !== undefined && { suspended_by }),
+    entries: (await changes(id)).items.length - created,
+  };
+}
 
 test('with an Idempotency-Key a project is made once, and the repeat gets the same answer', async () => {
   const headers = { 'idempotency-key': 'one-project' };
