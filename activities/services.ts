@@ -2,6 +2,7 @@ import type { Database } from '../src/db/connection';
 import type { Logger } from '../src/log';
 import type { Processor } from '../src/processor/client';
 import type { SearchWriter } from '../src/search/writer';
+import type { SecretKeys } from '../src/secrets';
 import type { Deliveries } from '../src/temporal/deliveries';
 import type { FollowUps } from '../src/temporal/follow-ups';
 import type { Orders } from '../src/temporal/orders';
@@ -19,6 +20,8 @@ export interface AtTime {
 /** External services that activities use; made once when the worker starts. */
 export interface Services {
   db: Database;
+  /** Of the webhook secrets in the database. */
+  secrets: SecretKeys;
   processor: Processor;
   /** The workflows that activities start and signal. */
   workflows: {

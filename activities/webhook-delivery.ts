@@ -1,5 +1,6 @@
 import { findDelivery, recordAttempt, type Delivery } from '../src/db/deliveries';
 import { RecordMissing } from '../src/db/record-missing';
+import { signingSecrets } from '../src/db/webhook-secrets';
 import {
   afterAttempt,
   isAttemptDue,
@@ -21,9 +22,10 @@ export interface AttemptInput extends DeliveryId, AtTime {}
 export function webhookDeliveryActivities({
   db,
   workflows,
+  secrets,
   postWebhook,
   webhook_private_addresses,
-}: Pick<Services, 'db' | 'workflows' | 'postWebhook' | 'webhook_private_addresses'>) {
+}: Pick<Services, 'db' | 'workflows' | 'secrets' | 'postWebhook' | 'webhook_private_addresses'>) {
   const local = new LocalAttempts();
 
   /** Sends the webhook once and records how it went. Throws only when it could not be recorded. */
@@ -37,7 +39,8 @@ export function webhookDeliveryActivities({
         // The same event keeps its id.
         webhook_id: deliveryWorkflowId({ ...delivery, n: delivery.redelivery_of ?? delivery.n }),
         body: { event: 'status_changed', order_id: delivery.order_id, project_id: delivery.project_id },
-        secrets: secretsOf(delivery, Date.now()),
+        // At an instant of the receiver's clock, which no workflow moves (rules 13.11).
+        secrets: signingSecrets(secrets, delivery.project_id, delivery, Date.now()),
         time_limit_ms,
         private_addresses: delivery.is_test && webhook_private_addresses,
       }),
@@ -97,17 +100,6 @@ export function webhookDeliveryActivities({
       }
     },
   });
-}
-
-/**
- * The secrets that sign it at an instant of the receiver's clock, which no workflow moves: the current one first
- * (rules 13.11).
- */
-function secretsOf(delivery: Delivery, at: number): string[] {
-  const { webhook_secret, previous_webhook_secret: previous, previous_webhook_secret_expires: expires } = delivery;
-  return previous !== null && expires !== null && Date.parse(expires) > at
-    ? [webhook_secret, previous]
-    : [webhook_secret];
 }
 
 /** The progress of a delivery for its workflow, without address and secret. */

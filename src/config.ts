@@ -170,6 +170,10 @@ export const configSchema = z.object({
     .describe('Secret that signs the notifications of the processor, Standard Webhooks: whsec_ and base64.'),
 
   POSTGRES_URL: z.string().optional().describe('PostgreSQL 16 or newer; default: the embedded one.'),
+  POSTGRES_OWNER_URL: z
+    .string()
+    .optional()
+    .describe('Only for the migration: the role that owns the schema, in the same database; default: POSTGRES_URL.'),
   POSTGRES_CONNECTIONS_MAX: z.coerce
     .number()
     .int()

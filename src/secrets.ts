@@ -63,20 +63,22 @@ export class SecretKeys {
     return key !== undefined && timingSafeEqual(secret_hash, hmac(key.hashing, secret));
   }
 
-  /** AES-256-GCM. */
-  encrypt(text: string): EncryptedText {
+  /** AES-256-GCM. `owner`: the id of the row that holds it; in another row it cannot be decrypted. */
+  encrypt(text: string, owner: string): EncryptedText {
     const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', this.keys.get(this.first)!.encrypting, iv);
+    const cipher = createCipheriv('aes-256-gcm', this.keys.get(this.first)!.encrypting, iv).setAAD(Buffer.from(owner));
     const data = Buffer.concat([iv, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
     return { data, secret_key_id: this.first };
   }
 
-  /** Throws an Error when it was changed, or when the key that it was encrypted with is gone. */
-  decrypt({ data, secret_key_id }: EncryptedText): string {
+  /**
+   * Throws an Error when it was changed, is another owner's, or when the key that it was encrypted with is gone.
+   */
+  decrypt({ data, secret_key_id }: EncryptedText, owner: string): string {
     const key = this.keys.get(secret_key_id);
     if (key === undefined) throw new Error(`a secret was encrypted with key ${secret_key_id}, which SECRET_KEYS lacks`);
     const decipher = createDecipheriv('aes-256-gcm', key.encrypting, data.subarray(0, IV_BYTES));
-    decipher.setAuthTag(data.subarray(-TAG_BYTES));
+    decipher.setAAD(Buffer.from(owner)).setAuthTag(data.subarray(-TAG_BYTES));
     return decipher.update(data.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
   }
 }

@@ -7,7 +7,8 @@ import type { ApiKey } from '../../src/db/api-keys';
 import type { AuditRow } from '../../src/db/audit-trail';
 import type { Merchant } from '../../src/db/merchants';
 import type { OAuthClient } from '../../src/db/oauth-clients';
-import type { ProjectRecord, WebhookSecrets } from '../../src/db/projects';
+import type { ProjectRecord } from '../../src/db/projects';
+import type { ProjectWebhookSecret } from '../../src/db/webhook-secrets';
 import { timestamp } from '../present';
 
 /**
@@ -41,7 +42,7 @@ export const presentProject = (project: ProjectRecord): ManagedProject => ({
 
 export const presentWebhookSecret = (
   project_id: string,
-  { secret, previous_expires }: WebhookSecrets,
+  { secret, previous_expires }: ProjectWebhookSecret,
 ): WebhookSecret => ({
   project_id,
   secret,

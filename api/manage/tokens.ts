@@ -48,7 +48,7 @@ export class Tokens {
       .setIssuedAt(issued)
       .setExpirationTime(issued + TOKEN_SECONDS)
       .setJti(randomUUID())
-      .sign(createPrivateKey(secrets.decrypt(private_key)));
+      .sign(createPrivateKey(secrets.decrypt(private_key, kid)));
   }
 
   /** The id of the client that a token was given to. Rejects with Unauthorized for any other text. */
@@ -108,7 +108,7 @@ export class Tokens {
     const key = {
       kid,
       public_key: publicKey.export({ format: 'jwk' }) as Record<string, unknown>,
-      private_key: secrets.encrypt(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()),
+      private_key: secrets.encrypt(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), kid),
     };
     const forget = new Date(now - CHECKS_FOR_MS);
     const isReplaced = await db.transaction(async (trx) => {

@@ -2,12 +2,14 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { connectDatabase, type Database } from '../db/connection';
+import { connectDatabase } from '../db/connection';
 import { recordAttempt } from '../db/deliveries';
 import { insertOrder } from '../db/insert-order';
 import { moveOrder } from '../db/move-order';
 import { insertMerchant } from '../db/merchants';
 import { upsertProject } from '../db/projects';
+import type { Vault } from '../db/webhook-secrets';
+import { SecretKeys } from '../secrets';
 import type { NewOrder } from '../domain/new-order';
 import { Deliveries } from '../temporal/deliveries';
 import { quantile } from './figures';
@@ -38,7 +40,7 @@ const PAUSE_MS = 250;
  */
 export async function measureBesideSilentReceivers(
   row: Row,
-  { facts }: BenchStack,
+  { facts, variables }: BenchStack,
   client: Client,
   deliveries: number,
 ): Promise<SilentReceivers> {
@@ -47,7 +49,11 @@ export async function measureBesideSilentReceivers(
   const silent = await startSilentServer();
   const db = connectDatabase(facts.postgres_url);
   try {
-    const waiting = await insertDeliveries(db, deliveries, silent.url);
+    const waiting = await insertDeliveries(
+      { db, secrets: new SecretKeys(variables['SECRET_KEYS'] ?? '') },
+      deliveries,
+      silent.url,
+    );
     const [beside] = await Promise.all([
       latencyOf(row, duration_ms),
       startAll(new Deliveries({ client, db }), waiting, duration_ms),
@@ -98,11 +104,11 @@ async function startAll(workflows: Deliveries, deliveries: readonly NewDelivery[
 }
 
 /** Webhooks of a project of their own, written but not sent: each of a cancelled order. */
-async function insertDeliveries(db: Database, count: number, webhook_url: string): Promise<NewDelivery[]> {
+async function insertDeliveries({ db, secrets }: Vault, count: number, webhook_url: string): Promise<NewDelivery[]> {
   const [merchant_id, project_id, now] = [uuidv7(), uuidv7(), Date.now()];
   const project = { id: project_id, name: 'Silent', is_test: true, payment_methods: [], currencies: ['EUR'] };
   await insertMerchant(db, { id: merchant_id, name: 'Silent', country: 'NL', default_currency: 'EUR' }, new Date(now));
-  await upsertProject(db, merchant_id, project, new Date(now));
+  await upsertProject({ db, secrets }, merchant_id, project, new Date(now));
   const deliveries: NewDelivery[] = [];
   for (let i = 0; i < count; i += 1) {
     const order: NewOrder = { ...ORDER, id: uuidv7(), project_id, webhook_url };

@@ -100,13 +100,20 @@ export async function listChanges(db: Database, filter: AuditFilter, page: PageR
   );
 }
 
-/** Whether the database refuses to change and delete entries: the trigger is there and not disabled. */
-export async function isAuditTrailGuarded(db: Database): Promise<boolean> {
-  const found = await queryRows(
+/**
+ * Why entries of the audit trail can be changed, in words; `undefined` when they cannot: the trigger is there and not
+ * disabled, and the role of this connection may neither change entries nor lift the trigger (rules 21.23).
+ */
+export async function auditTrailWeakness(db: Database): Promise<string | undefined> {
+  const [found] = await queryRows<{ has_trigger: boolean; may_change: boolean; role: string }>(
     db,
-    `select 1 from pg_trigger
-     where tgname = 'audit_trail_keep' and tgrelid = cast('audit_trail' as regclass) and tgenabled <> 'D'`,
+    `select current_user as role,
+       has_table_privilege('audit_trail', 'update, delete, truncate, trigger') as may_change,
+       exists (select from pg_trigger where tgname = 'audit_trail_keep'
+         and tgrelid = cast('audit_trail' as regclass) and tgenabled <> 'D') as has_trigger`,
     {},
   );
-  return found.length === 1;
+  const { has_trigger, may_change, role } = found!;
+  if (!has_trigger) return 'Its entries can be changed: the trigger audit_trail_keep is missing or switched off.';
+  return may_change ? `Role ${role} of the processes owns it, or may change it.` : undefined;
 }

@@ -2,18 +2,15 @@ import { isSlowAttempt, type DeliveryId, type DeliveryProgress } from '../domain
 import { DELIVERY_MOVES, DELIVERY_STATUSES, isFinal, statusesBefore } from '../domain/transitions';
 import { queryPrepared, queryRows, toIsoTime, type Database, type SqlTransaction } from './connection';
 import { CLOCK_OFFSET } from './sandbox-clocks';
+import { WEBHOOK_SECRETS, type StoredWebhookSecrets } from './webhook-secrets';
 
 /** A webhook, whom it goes to and how far it has come; its body is made when it is sent. */
-export interface Delivery extends DeliveryId, DeliveryProgress {
+export interface Delivery extends DeliveryId, DeliveryProgress, StoredWebhookSecrets {
   url: string;
   /** The first delivery of the same event; null on that one. */
   redelivery_of: number | null;
   project_id: string;
   is_test: boolean;
-  webhook_secret: string;
-  /** The secret before it, and until when it signs too; null without one. */
-  previous_webhook_secret: string | null;
-  previous_webhook_secret_expires: string | null;
 }
 
 /**
@@ -44,8 +41,7 @@ export async function findDelivery(db: Database, { order_id, n }: DeliveryId): P
   const [row] = await queryPrepared<DeliveryRow>(
     db,
     'find delivery',
-    `select d.order_id, d.n, d.url, d.redelivery_of, d.status, d.next_attempt_at, o.project_id, p.is_test, p.webhook_secret,
-       p.previous_webhook_secret, p.previous_webhook_secret_expires,
+    `select d.order_id, d.n, d.url, d.redelivery_of, d.status, d.next_attempt_at, o.project_id, p.is_test, ${WEBHOOK_SECRETS},
        ${CLOCK_OFFSET} as clock_offset_ms,
        coalesce(a.attempt, 0) as attempts, a.failure, a.duration_ms
      from webhook_deliveries d join orders o on o.id = d.order_id join projects p on p.id = o.project_id

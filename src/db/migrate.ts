@@ -2,6 +2,7 @@ import knex from 'knex';
 import type { Knex } from 'knex';
 import { connectDatabase, queryRows, type Database } from './connection';
 import * as initial from './migrations/001-initial';
+import { credentialsIn, grantToService } from './service-role';
 import { NO_TIME_LIMITS, storeSession } from './session';
 
 /** Oldest first. After a release a migration never changes: what is new is a further one. */
@@ -20,11 +21,14 @@ const migrationSource: Knex.MigrationSource<string> = {
 
 /**
  * Creates the database if it is missing, brings its schema up to date and stores the settings of its sessions with the
- * role. Repeat-safe; two at once wait for each other.
+ * role. `owner_url`: the role that owns the schema, where it is another one than that of the processes, which
+ * `postgres_url` names and which then gets its rights. Repeat-safe; two at once wait for each other.
  */
-export async function migrate(postgres_url: string): Promise<void> {
-  await createDatabase(postgres_url);
-  const db = connectDatabase(postgres_url, { pool_max: 2, session_sql: NO_TIME_LIMITS });
+export async function migrate(postgres_url: string, owner_url = postgres_url): Promise<void> {
+  await createDatabase(owner_url);
+  const service = credentialsIn(postgres_url);
+  const hasOwner = service.role !== credentialsIn(owner_url).role;
+  const db = connectDatabase(owner_url, { pool_max: 2, session_sql: NO_TIME_LIMITS });
   try {
     await db.transaction(async (waiting) => {
       await waiting.raw('select pg_advisory_xact_lock(?)', [LOCK]);
@@ -32,7 +36,19 @@ export async function migrate(postgres_url: string): Promise<void> {
       await db.migrate.forceFreeMigrationsLock({ migrationSource });
       await db.migrate.latest({ migrationSource });
       await storeSession(waiting);
+      if (hasOwner) await grantToService(waiting, service);
     });
+    if (hasOwner) await storeSessionOf(postgres_url);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** As the role itself: another one could do it only as a superuser or with CREATEROLE. */
+async function storeSessionOf(postgres_url: string): Promise<void> {
+  const db = connectDatabase(postgres_url, { pool_max: 1 });
+  try {
+    await storeSession(db);
   } finally {
     await db.destroy();
   }

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { ProjectStatus } from '../domain/transitions';
 import { queryRows, type Database } from './connection';
 import { pageOf, type Page, type PageRequest } from './pages';
+import { newWebhookSecret, type Vault } from './webhook-secrets';
 
 /** A merchant's project, with the defaults of its orders. */
 export interface Project {
@@ -86,46 +86,14 @@ export async function listProjects(db: Database, merchant_id: string, page: Page
   );
 }
 
-export async function insertProject(db: Database, merchant_id: string, project: NewProject, now: Date): Promise<void> {
-  await db('projects').insert(newRow(merchant_id, project, now));
+export async function insertProject(
+  { db, secrets }: Vault,
+  merchant_id: string,
+  project: NewProject,
+  now: Date,
+): Promise<void> {
+  await db('projects').insert(newRow(secrets, merchant_id, project, now));
 }
-
-/** The secrets that sign the webhooks of a project. */
-export interface WebhookSecrets {
-  secret: string;
-  /** When the secret before stops signing too, ISO 8601; null without one. */
-  previous_expires: string | null;
-}
-
-/** The secrets that sign the project's webhooks at an instant. Throws when there is no such project. */
-export async function webhookSecretsOf(db: Database, project_id: string, now: Date): Promise<WebhookSecrets> {
-  const [row] = await queryRows<WebhookSecrets>(
-    db,
-    `select webhook_secret as secret,
-       case when previous_webhook_secret_expires > :now then previous_webhook_secret_expires end as previous_expires
-     from projects where id = :project_id`,
-    { project_id, now },
-  );
-  if (row === undefined) throw new Error(`project ${project_id} does not exist`);
-  return row;
-}
-
-/**
- * Replaces the secret; the one before signs too until `expires`, and one that still did from an earlier roll stops at
- * once.
- */
-export async function rollWebhookSecret(db: Database, project_id: string, expires: Date): Promise<void> {
-  await queryRows(
-    db,
-    `update projects set webhook_secret = :secret, previous_webhook_secret = webhook_secret,
-       previous_webhook_secret_expires = :expires
-     where id = :project_id`,
-    { project_id, secret: newWebhookSecret(), expires },
-  );
-}
-
-/** Standard Webhooks: whsec_ and the base64 of 24 to 64 random bytes. */
-const newWebhookSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 
 /** The fields of a project that can change. */
 export type ProjectChange = Partial<
@@ -139,29 +107,27 @@ export async function updateProject(db: Database, id: string, change: ProjectCha
 }
 
 /**
- * Returns the secret that signs the project's webhooks. Repeat-safe: an existing project only takes over the webhook
- * address, the payment methods and account funding.
+ * Inserts a project. Repeat-safe: an existing one only takes over the webhook address, the payment methods and account
+ * funding.
  */
 export async function upsertProject(
-  db: Database,
+  { db, secrets }: Vault,
   merchant_id: string,
   project: NewProject,
   now: Date,
-): Promise<{ webhook_secret: string }> {
-  const [stored] = await db('projects')
-    .insert(newRow(merchant_id, project, now))
+): Promise<void> {
+  await db('projects')
+    .insert(newRow(secrets, merchant_id, project, now))
     .onConflict('id')
-    .merge(['webhook_url', 'payment_methods', 'account_funding'])
-    .returning<{ webhook_secret: string }[]>('webhook_secret');
-  return stored!;
+    .merge(['webhook_url', 'payment_methods', 'account_funding']);
 }
 
-function newRow(merchant_id: string, project: NewProject, now: Date) {
+function newRow(secrets: Vault['secrets'], merchant_id: string, project: NewProject, now: Date) {
   const given = Object.fromEntries(Object.entries(project).filter(([, value]) => value !== undefined));
   return {
     ...given,
     merchant_id,
-    webhook_secret: newWebhookSecret(),
+    ...newWebhookSecret(secrets, project.id),
     created: now,
     modified: now,
   };

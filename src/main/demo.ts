@@ -6,6 +6,7 @@ import { connectDatabase } from '../db/connection';
 import { insertMerchant } from '../db/merchants';
 import { insertOAuthClient } from '../db/oauth-clients';
 import { upsertProject, type NewProject } from '../db/projects';
+import { webhookSecretOf } from '../db/webhook-secrets';
 import { SecretKeys } from '../secrets';
 
 const MERCHANT = {
@@ -56,14 +57,14 @@ export async function createDemo(options: {
     const operator = { client_id: OPERATOR, name: 'Demo operator', role: 'operator', merchant_id: null } as const;
     await insertOAuthClient(db, operator, secrets.hash(keys.operator_client_secret), now);
     const make = async (project: Pick<NewProject, 'id' | 'name' | 'is_test' | 'account_funding'>, api_key: string) => {
-      const { webhook_secret } = await upsertProject(
-        db,
+      await upsertProject(
+        { db, secrets },
         MERCHANT.id,
         { ...project, payment_methods: PAYMENT_METHODS, currencies: CURRENCIES, webhook_url: options.demo_webhook_url },
         now,
       );
       await insertApiKey({ db, secrets }, project.id, api_key, now);
-      return webhook_secret;
+      return (await webhookSecretOf({ db, secrets }, project.id, now)).secret;
     };
     const test = { id: TEST_PROJECT, name: `${MERCHANT.name} (test)`, is_test: true, account_funding: true };
     const live = { id: LIVE_PROJECT, name: MERCHANT.name, is_test: false, account_funding: false };

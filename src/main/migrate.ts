@@ -1,9 +1,13 @@
 import { parseConfig, requireSetting } from '../config';
 import { migrate } from '../db/migrate';
 
-/** Brings the schema of POSTGRES_URL up to date, then ends: the deployment's first step. */
+/**
+ * Brings the schema up to date, then ends: the deployment's first step. POSTGRES_OWNER_URL owns the schema, and the role
+ * of POSTGRES_URL gets its rights.
+ */
 async function main(): Promise<void> {
-  await migrate(requireSetting(parseConfig(process.env), 'POSTGRES_URL'));
+  const config = parseConfig(process.env);
+  await migrate(requireSetting(config, 'POSTGRES_URL'), config.POSTGRES_OWNER_URL);
 }
 
 main().catch((error: unknown) => {

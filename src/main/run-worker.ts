@@ -14,6 +14,7 @@ import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import { requireSetting, type Config } from '../config';
 import { ping } from '../db/connection';
 import type { Logger } from '../log';
+import { SecretKeys } from '../secrets';
 import { dataConverter, pingTemporal } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 import { makeSchedules } from '../temporal/schedules';
@@ -47,6 +48,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     dataConverter: dataConverter(config.PAYLOAD_KEYS),
     activities: createActivities({
       db,
+      secrets: new SecretKeys(requireSetting(config, 'SECRET_KEYS')),
       processor,
       workflows,
       index,

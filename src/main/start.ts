@@ -126,7 +126,7 @@ class Stack {
       temporal_address: stack.TEMPORAL_ADDRESS,
       temporal_namespace: stack.TEMPORAL_NAMESPACE,
       temporal_ui_url: stack.TEMPORAL_UI_URL ?? null,
-      postgres_url: stack.POSTGRES_URL,
+      postgres_url: stack.POSTGRES_OWNER_URL,
       meilisearch_url: stack.MEILISEARCH_URL,
       simulator_url: stack.PROCESSOR_URL,
       simulator_control_key: stack.SIMULATOR_CONTROL_KEY,
@@ -161,7 +161,7 @@ class Stack {
       await reach('POSTGRES_URL', new URL(postgres_url), 5432);
     }
     const demo = await progress.step('PostgreSQL', 'migrating and making the demo merchant', async () => {
-      await migrate(postgres_url);
+      await migrate(postgres_url, stack.POSTGRES_OWNER_URL);
       return createDemo({
         postgres_url,
         data_dir,
@@ -187,7 +187,7 @@ class Stack {
       namespace: stack.TEMPORAL_NAMESPACE,
     };
     const marker = path.join(stack.DATA_DIR, 'temporal.first-start');
-    await guardFirstStart(marker, temporalData(stack.DATA_DIR), () =>
+    await guardFirstStart(marker, [temporalData(stack.DATA_DIR)], () =>
       this.supervisor.keep(temporalProgram(server), 'Temporal'),
     );
     await setUpNamespace(server);

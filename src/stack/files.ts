@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
@@ -26,6 +26,13 @@ export function writeWhole(file: string, text: string): void {
     rmSync(draft, { force: true });
     throw error;
   }
+}
+
+/** Makes a folder that only its owner may open, also where it is there with other rights (rules 24.13). Returns it. */
+export function privateFolder(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chmodSync(folder, 0o700);
+  return folder;
 }
 
 /** The file's text, `undefined` when there is no such file. Throws when it cannot be read. */

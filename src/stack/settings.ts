@@ -7,6 +7,7 @@ import { choosePorts, type WantedPort } from './ports';
 /** The configuration of a whole stack: where everything is, and every secret that its processes share. */
 export type StackConfig = Config & {
   POSTGRES_URL: string;
+  POSTGRES_OWNER_URL: string;
   SIMULATOR_POSTGRES_URL: string;
   TEMPORAL_ADDRESS: string;
   MEILISEARCH_URL: string;
@@ -53,16 +54,19 @@ export async function withPorts(config: Config): Promise<Config> {
 
 /** Fills in the addresses and secrets that the environment leaves to the stack. */
 export function resolveStack(config: Config, secrets: Secrets, env: NodeJS.ProcessEnv): StackConfig {
-  const POSTGRES_URL =
-    config.POSTGRES_URL ??
-    `postgres://postgres:${secrets.postgres_password}@${LOOPBACK}:${config.POSTGRES_PORT}/payments`;
+  const embeddedPostgres = (role: string, password: string) =>
+    `postgres://${role}:${password}@${LOOPBACK}:${config.POSTGRES_PORT}/payments`;
+  const POSTGRES_URL = config.POSTGRES_URL ?? embeddedPostgres('payments', secrets.postgres_service_password);
+  const POSTGRES_OWNER_URL =
+    config.POSTGRES_OWNER_URL ?? config.POSTGRES_URL ?? embeddedPostgres('postgres', secrets.postgres_password);
   const embeddedUi =
     config.TEMPORAL_ADDRESS === undefined ? `http://${LOOPBACK}:${config.TEMPORAL_UI_PORT}` : undefined;
   const embeddedKey = config.MEILISEARCH_URL === undefined ? secrets.meilisearch_key : undefined;
   return {
     ...config,
     POSTGRES_URL,
-    SIMULATOR_POSTGRES_URL: config.SIMULATOR_POSTGRES_URL ?? simulatorDatabase(POSTGRES_URL),
+    POSTGRES_OWNER_URL,
+    SIMULATOR_POSTGRES_URL: config.SIMULATOR_POSTGRES_URL ?? simulatorDatabase(POSTGRES_OWNER_URL),
     TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS ?? `${LOOPBACK}:${config.TEMPORAL_PORT}`,
     TEMPORAL_UI_URL: config.TEMPORAL_UI_URL ?? embeddedUi,
     MEILISEARCH_URL: config.MEILISEARCH_URL ?? `http://${LOOPBACK}:${config.MEILISEARCH_PORT}`,
@@ -120,16 +124,21 @@ export function baseEnvironment(): Record<string, string> {
   );
 }
 
-/** The configuration as variables of the environment, every default resolved. */
+/** The configuration of the processes as variables of the environment, every default resolved. */
 export function configVariables(config: Config): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(config).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+    Object.entries({ ...config, POSTGRES_OWNER_URL: undefined }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)]],
+    ),
   );
 }
 
 /** What the embedded stack needs to keep to itself: made at random at its first start, the same at every later one. */
 export interface Secrets {
+  /** Of the superuser, who owns the schema. */
   postgres_password: string;
+  /** Of the role of the processes. */
+  postgres_service_password: string;
   meilisearch_key: string;
   page_secret: string;
   payload_keys: string;
@@ -143,6 +152,7 @@ export function keepSecrets(data_dir: string): Secrets {
   const kept = JSON.parse(readFileIfExists(file) ?? '{}') as Partial<Secrets>;
   const secrets: Secrets = {
     postgres_password: kept.postgres_password ?? randomBytes(24).toString('hex'),
+    postgres_service_password: kept.postgres_service_password ?? randomBytes(24).toString('hex'),
     meilisearch_key: kept.meilisearch_key ?? randomBytes(24).toString('hex'),
     page_secret: kept.page_secret ?? randomBytes(32).toString('hex'),
     payload_keys: kept.payload_keys ?? `1:${randomBytes(32).toString('base64')}`,

@@ -7,6 +7,7 @@ import { postWebhook, type WebhookRequest } from '../../src/webhook/post';
 import { NOW, aStoredOrder } from '../support/builders';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
 import { startReceiver, type Receiver } from '../support/receiver';
+import { secrets } from '../support/secrets';
 import { errorsOnly } from '../support/temporal';
 import { until } from '../support/until';
 
@@ -33,6 +34,7 @@ const activities = (over: Partial<Parameters<typeof webhookDeliveryActivities>[0
     workflows: {
       deliveries: { start: async (id: DeliveryId) => void started.push(id) },
     } as unknown as Services['workflows'],
+    secrets,
     postWebhook,
     webhook_private_addresses: true,
     ...over,

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createConcurrencyLimit } from '../../api/concurrency-limit';
 
 const limitOf = (running: number, per_caller = { running: 1, waiting: 1 }) =>

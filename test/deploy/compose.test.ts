@@ -40,6 +40,7 @@ const isOurs = ([name]: [string, Service]) => ours.some(([own]) => own === name)
 const GIVEN: Record<string, string> = {
   POSTGRES_SUPERUSER_PASSWORD: 'zero',
   POSTGRES_PASSWORD: 'one',
+  POSTGRES_OWNER_PASSWORD: 'four',
   SIMULATOR_POSTGRES_PASSWORD: 'three',
   TEMPORAL_POSTGRES_PASSWORD: 'two',
   MEILISEARCH_KEY: 'a master key of 16 bytes',

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { Client } from 'pg';
 import { parse } from 'yaml';
 import { parseConfig } from '../../src/config';
+import { auditTrailWeakness } from '../../src/db/audit-trail';
 import { migrate } from '../../src/db/migrate';
 import { openDatabase } from '../../src/main/connections';
 import { prepareDatabase } from '../../src/simulator/schema';
@@ -17,7 +18,10 @@ import { text } from '../guards/repository';
 const { services } = parse(text('docker-compose.yml'), { merge: true }) as {
   services: { 'postgres-roles': { command: [string] } };
 };
-const sql = /<<'SQL'\n([\s\S]*?)\nSQL$/m.exec(services['postgres-roles'].command[0])![1]!;
+const script = services['postgres-roles'].command[0];
+const [roleSql, databaseSql] = [...script.matchAll(/<<'SQL'\n([\s\S]*?)\nSQL$/gm)].map(([, sql]) => sql!);
+/** `role payments "$$PAYMENTS_PASSWORD"`, `database payments payments_owner` */
+const calls = [...script.matchAll(/^(role|database) (\w+) (\S+)$/gm)];
 
 const folder = mkdtempSync(path.join(tmpdir(), 'roles-'));
 chmodSync(folder, 0o711);
@@ -46,11 +50,12 @@ async function withClient<T>(address: string, work: (client: Client) => Promise<
 }
 
 /** What psql does with the script: variables, and \\gexec, which runs what a query answers. */
-async function runScript(name: string): Promise<void> {
+async function run(sql: string, name: string, owner: string): Promise<void> {
   await withClient(url('postgres', 'postgres'), async (client) => {
     const filled = sql
       .replaceAll(":'name'", client.escapeLiteral(name))
       .replaceAll(':"name"', client.escapeIdentifier(name))
+      .replaceAll(":'owner'", client.escapeLiteral(owner))
       .replaceAll(":'password'", client.escapeLiteral(`pw-${name}`));
     for (const line of filled.split('\n')) {
       const [statement = '', gexec] = line.split(/ (?=\\gexec$)/);
@@ -62,19 +67,22 @@ async function runScript(name: string): Promise<void> {
 
 test('the service and the simulator work with a role and a database of their own, as no superusers', async () => {
   for (const _ of ['the first start', 'each further start']) {
-    for (const name of ['payments', 'simulator']) await runScript(name);
+    for (const [, kind, name = '', rest = ''] of calls)
+      await run(kind === 'role' ? roleSql! : databaseSql!, name, rest);
   }
   const mayDo = await withClient(url('postgres', 'postgres'), async (client) => {
     const sqlOfRoles = `select rolname, rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as more
-      from pg_roles where rolname in ('payments', 'simulator') order by rolname`;
+      from pg_roles where rolname in ('payments', 'payments_owner', 'simulator') order by rolname`;
     return (await client.query(sqlOfRoles)).rows as unknown[];
   });
   expect(mayDo).toEqual([
     { rolname: 'payments', more: false },
+    { rolname: 'payments_owner', more: false },
     { rolname: 'simulator', more: false },
   ]);
-  for (const _ of [1, 2]) await migrate(url('payments', 'payments'));
+  for (const _ of [1, 2]) await migrate(url('payments', 'payments'), url('payments_owner', 'payments'));
   const db = await openDatabase(parseConfig({ POSTGRES_URL: url('payments', 'payments') }));
+  expect(await auditTrailWeakness(db)).toBeUndefined();
   await db.destroy();
   for (const _ of [1, 2]) await prepareDatabase(url('simulator', 'simulator'));
 });

@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { Webhook } from 'standardwebhooks';
 import * as manage from '../../src/client/manage';
+import { connectDatabase, queryRows } from '../../src/db/connection';
 import { text } from '../guards/repository';
 import type { Merchant } from '../support/client';
 import { Operator } from '../support/manager';
 import { startReceiver, type Received, type Receiver } from '../support/receiver';
+import { stack } from '../support/stack';
 
 /** A webhook secret is rolled while deliveries fly (rules 13.11, 21.16). */
 
@@ -91,9 +93,43 @@ test('without an overlap the old secret signs nothing any more', async () => {
   expect(accepted(sent, next)).toEqual(all(sent, true));
 });
 
-test('the secret is not in the audit trail, which says who rolled it', async () => {
+test('rules 21.22: the audit trail says who read and who rolled the secret, without it', async () => {
   const { secret } = await secretOf();
   const { items } = await manage.ok(manage.listAuditTrail({ $object: project.id }, operator.options));
-  expect(items[0]).toMatchObject({ action: 'webhook_secret.roll', object: { kind: 'project', id: project.id } });
+  const object = { kind: 'project', id: project.id };
+  expect(items[0]).toMatchObject({ action: 'webhook_secret.read', object });
+  expect(items).toContainEqual(expect.objectContaining({ action: 'webhook_secret.roll', object }));
   expect(JSON.stringify(items)).not.toContain(secret);
+});
+
+test('rules 21.22: who may not read the secret makes no entry', async () => {
+  const entries = async () =>
+    (await manage.ok(manage.listAuditTrail({ $object: project.id }, operator.options))).items.length;
+  const before = await entries();
+  const { merchant_id } = await operator.aProject();
+  const clientRequest = { name: 'Another shop', role: 'merchant' as const, merchant_id };
+  const { client_id, client_secret } = await manage.ok(manage.createClient({ clientRequest }, operator.options));
+  const other = await manage.manager({ url: stack().manage_url, client_id, client_secret });
+  expect((await manage.getWebhookSecret({ projectId: project.id }, other)).status).toBe(404);
+  const { Authorization: _token, ...headers } = other.headers as Record<string, string>;
+  expect((await manage.getWebhookSecret({ projectId: project.id }, { ...other, headers })).status).toBe(401);
+  expect(await entries()).toBe(before);
+});
+
+test('rules 21.22: the database has the secrets encrypted', async () => {
+  await roll('PT1H');
+  const { secret } = await secretOf();
+  const db = connectDatabase(stack().postgres_url, { pool_max: 1 });
+  try {
+    const [row] = await queryRows<Record<string, unknown>>(db, 'select * from projects where id = :id', {
+      id: project.id,
+    });
+    expect(row!['previous_webhook_secret']).toBeInstanceOf(Buffer);
+    const stored = Object.values(row!).map((value) =>
+      Buffer.isBuffer(value) ? value.toString('latin1') : String(value),
+    );
+    expect(stored.filter((text) => text.includes('whsec_') || text.includes(secret.slice(6)))).toEqual([]);
+  } finally {
+    await db.destroy();
+  }
 });

@@ -20,19 +20,21 @@ test('the hash needs the key: two keys hash a secret differently', () => {
 });
 
 test('the first key protects what is new, all are read, and what a removed one protected is lost', () => {
-  const [hash, encrypted] = [OLD.hash('secret'), OLD.encrypt('text')];
-  expect([BOTH.matches('secret', hash), BOTH.decrypt(encrypted)]).toEqual([true, 'text']);
-  expect([BOTH.hash('secret').secret_key_id, BOTH.encrypt('text').secret_key_id]).toEqual(['k2', 'k2']);
+  const [hash, encrypted] = [OLD.hash('secret'), OLD.encrypt('text', 'row')];
+  expect([BOTH.matches('secret', hash), BOTH.decrypt(encrypted, 'row')]).toEqual([true, 'text']);
+  expect([BOTH.hash('secret').secret_key_id, BOTH.encrypt('text', 'row').secret_key_id]).toEqual(['k2', 'k2']);
   expect(NEW.matches('secret', hash)).toBe(false);
-  expect(() => NEW.decrypt(encrypted)).toThrow('encrypted with key k1, which SECRET_KEYS lacks');
+  expect(() => NEW.decrypt(encrypted, 'row')).toThrow('encrypted with key k1, which SECRET_KEYS lacks');
 });
 
-test('a text is encrypted differently each time, and refused when it was changed', () => {
-  const [one, other] = [OLD.encrypt('text'), OLD.encrypt('text')];
+test('rules 21.22: a text is encrypted differently each time, and refused when it was changed or is in another row', () => {
+  const [one, other] = [OLD.encrypt('text', 'row'), OLD.encrypt('text', 'row')];
   expect(one.data).not.toEqual(other.data);
+  expect(OLD.decrypt(one, 'row')).toBe('text');
+  expect(() => OLD.decrypt(one, 'another row')).toThrow();
   const changed = Buffer.from(one.data);
   changed[14]! ^= 1;
-  expect(() => OLD.decrypt({ ...one, data: changed })).toThrow();
+  expect(() => OLD.decrypt({ ...one, data: changed }, 'row')).toThrow();
 });
 
 test.each(['', 'k1', 'k1:c2hvcnQ=', `:${Buffer.alloc(32).toString('base64')}`])('%j is refused', (text) => {

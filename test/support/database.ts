@@ -4,6 +4,7 @@ import { migrate } from '../../src/db/migrate';
 import { insertMerchant } from '../../src/db/merchants';
 import { upsertProject } from '../../src/db/projects';
 import { storeSession } from '../../src/db/session';
+import { secrets } from './secrets';
 import { stack } from './stack';
 
 export const PROJECT = {
@@ -69,7 +70,7 @@ export async function createTestDatabase(
   const merchant = { id: PROJECT.merchant_id, name: 'Test Books', country: 'NL', default_currency: 'EUR' };
   await insertMerchant(db, merchant, new Date(0));
   await upsertProject(
-    db,
+    { db, secrets },
     PROJECT.merchant_id,
     {
       id: PROJECT.id,

@@ -27,6 +27,7 @@ import { postWebhook } from '../../src/webhook/post';
 import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import * as searchAttributes from '../../workflows/search-attributes';
 import { createTestDatabase, type TestDatabase } from './database';
+import { secrets } from './secrets';
 import { stack } from './stack';
 
 /**
@@ -139,6 +140,7 @@ export async function createWorkflowEnvironment(
     dataConverter: dataConverter(undefined),
     activities: createActivities({
       db: database.db,
+      secrets,
       processor,
       workflows: createWorkflows({ client: env.client, db: database.db }),
       index: EMPTY_INDEX,

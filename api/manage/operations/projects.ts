@@ -8,14 +8,14 @@ import {
   findProjectRecord,
   insertProject,
   listProjects,
-  rollWebhookSecret,
   updateProject,
-  webhookSecretsOf,
   type ProjectChange,
   type ProjectRecord,
 } from '../../../src/db/projects';
+import { rollWebhookSecret, webhookSecretOf } from '../../../src/db/webhook-secrets';
 import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError } from '../../../src/errors';
+import { carryOut } from '../../operation';
 import { requireProjectAccepts } from '../../project-rules';
 import {
   audited,
@@ -32,7 +32,7 @@ type Update = Input<ManageRoutes['updateProject']>['body'];
 
 /** The accounts of a merchant (rules 21.9, 21.10, 21.20). */
 export function projectOperations(services: ManageServices) {
-  const { db } = services;
+  const { db, secrets } = services;
   const changeOf = (action: string, after: ProjectRecord, before?: ProjectRecord) => ({
     action,
     object: { kind: 'project', id: after.id },
@@ -62,7 +62,7 @@ export function projectOperations(services: ManageServices) {
         const { payment_methods = ['credit-card'], currencies = [default_currency], ...fields } = body;
         const project = { ...fields, id: uuidv7(), payment_methods, currencies };
         requireProjectAccepts(services, project, { webhook_url: body.webhook_url });
-        await insertProject(trx, merchant_id, project, now);
+        await insertProject({ db: trx, secrets }, merchant_id, project, now);
         const after = await stored(trx, project.id);
         return { answer: presentProject(after), change: changeOf('project.create', after) };
       }),
@@ -81,16 +81,22 @@ export function projectOperations(services: ManageServices) {
         return { answer: presentProject(after), change: changeOf('project.update', after, before) };
       }),
 
-    async getWebhookSecret({ caller }, { params: { project_id } }) {
-      ownProject(caller, await findProjectRecord(db, project_id));
-      return presentWebhookSecret(project_id, await webhookSecretsOf(db, project_id, new Date()));
-    },
+    // Reading it is an entry, too (rules 21.22).
+    getWebhookSecret: async (context, { params: { project_id } }) =>
+      carryOut(
+        audited(services, context, async (trx, now) => {
+          const { merchant_id } = ownProject(context.caller, await findProjectRecord(trx, project_id));
+          const answer = presentWebhookSecret(project_id, await webhookSecretOf({ db: trx, secrets }, project_id, now));
+          const object = { kind: 'project', id: project_id };
+          return { answer, change: { action: 'webhook_secret.read', object, merchant_id } };
+        }),
+      ),
 
     rollWebhookSecret: async (context, { params: { project_id }, body: { overlap = 'PT24H' } }) =>
       audited(services, context, async (trx, now) => {
         const { merchant_id } = ownProject(context.caller, await findProjectRecord(trx, project_id, 'lock'));
-        await rollWebhookSecret(trx, project_id, overlapEnd(overlap, now));
-        const answer = presentWebhookSecret(project_id, await webhookSecretsOf(trx, project_id, now));
+        await rollWebhookSecret({ db: trx, secrets }, project_id, overlapEnd(overlap, now));
+        const answer = presentWebhookSecret(project_id, await webhookSecretOf({ db: trx, secrets }, project_id, now));
         const { secret: _secret, ...after } = answer;
         const object = { kind: 'project', id: project_id };
         return { answer, change: { action: 'webhook_secret.roll', object, merchant_id, after } };

@@ -36,9 +36,12 @@ export async function up(knex: Knex): Promise<void> {
       transaction_expiration_period text not null default 'PT30M',
       capture_expiration_period text not null default 'P5D',
       webhook_url text,
-      webhook_secret text not null,
+      -- Encrypted with a key of SECRET_KEYS.
+      webhook_secret bytea not null,
+      webhook_secret_key_id text not null,
       -- After a roll webhooks carry a signature of the secret before, too, until it expires.
-      previous_webhook_secret text,
+      previous_webhook_secret bytea,
+      previous_webhook_secret_key_id text,
       previous_webhook_secret_expires timestamptz,
       -- Ids of objects that are created with an Idempotency-Key derive from the key and this namespace. It is secret:
       -- whoever knows an order's id can open its hosted page, and keys are often as easy to guess as order numbers.
@@ -47,6 +50,7 @@ export async function up(knex: Knex): Promise<void> {
       modified timestamptz not null,
       check ((status = 'suspended') = (suspended_by is not null)),
       check ((previous_webhook_secret is null) = (previous_webhook_secret_expires is null)),
+      check ((previous_webhook_secret is null) = (previous_webhook_secret_key_id is null)),
       -- For the foreign key of sandbox_clocks.
       unique (id, is_test)
     );

@@ -1,5 +1,5 @@
 import { requireSetting, type Config } from '../../config';
-import { isAuditTrailGuarded } from '../../db/audit-trail';
+import { auditTrailWeakness } from '../../db/audit-trail';
 import { connectDatabase, ping, type Database } from '../../db/connection';
 import { schemaDifference } from '../../db/migrate';
 import { hasOperator } from '../../db/oauth-clients';
@@ -105,8 +105,10 @@ function recordChecks(config: Config, db: () => Database): Check[] {
     {
       name: 'audit trail',
       needs: 'schema',
-      remedy: 'Find out who switched it off, then: alter table audit_trail enable trigger audit_trail_keep;',
-      run: async () => refuse((await isAuditTrailGuarded(db())) ? undefined : 'Its entries can be changed.'),
+      remedy:
+        'Where the trigger is off, find out who switched it off, then: alter table audit_trail enable trigger audit_trail_keep; ' +
+        'where the role is wrong, migrate with POSTGRES_OWNER_URL (docs/operations.md, Roles in Postgres).',
+      run: async () => refuse(await auditTrailWeakness(db())),
     },
     {
       name: 'operator',
@@ -125,7 +127,7 @@ function keyChecks(config: Config, db: () => Database): Check[] {
       remedy: 'Put the missing keys back into SECRET_KEYS, or roll what was made with them.',
       async run() {
         const keys = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
-        const lost = (await secretKeysInUse(db())).filter(({ secret_key_id }) => !keys.has(secret_key_id));
+        const lost = (await secretKeysInUse(db(), new Date())).filter(({ secret_key_id }) => !keys.has(secret_key_id));
         const missing = lost.map(({ secret_key_id, what, count }) => `${what} (${count}) need key ${secret_key_id}`);
         refuse(missing.length === 0 ? undefined : `SECRET_KEYS lacks keys: ${missing.join(', ')}.`);
       },

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { existsSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { privateFolder } from '../files';
 import type { Progress } from '../progress';
 import { keepRunning, type Kept, type Program } from './program';
 import { RunningProcesses } from './running-processes';
@@ -34,8 +35,7 @@ export class Supervisor {
 
   /** The file for a program's output; a long one of earlier runs is put aside. */
   logFile(name: string): string {
-    const folder = path.join(this.data_dir, 'logs');
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const folder = privateFolder(path.join(this.data_dir, 'logs'));
     const file = path.join(folder, `${name}.log`);
     if (existsSync(file) && statSync(file).size > LOG_BYTES) renameSync(file, `${file}.1`);
     return file;

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, createReadStream, mkdirSync } from 'node:fs';
+import { chmodSync, copyFileSync, createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { gte } from 'semver';
+import { privateFolder } from '../files';
 import type { Program } from '../programs/program';
 import { baseEnvironment } from '../settings';
 import { runCommand } from '../tools/command';
@@ -73,8 +74,7 @@ export function meilisearchData(data_dir: string): string {
 /** The server with limits that fit beside everything else on one machine. Makes its folder. */
 export function meilisearchProgram(server: MeilisearchServer): Program {
   const database = meilisearchData(server.data_dir);
-  const folder = path.dirname(database);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const folder = privateFolder(path.dirname(database));
   return {
     name: 'meilisearch',
     command: server.program,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { coerce, gte, lt } from 'semver';
-import { repositoryRoot } from '../files';
+import { privateFolder, repositoryRoot } from '../files';
 import type { Program } from '../programs/program';
 import { baseEnvironment } from '../settings';
 import { isExecutable, onPath, runCommand } from '../tools/command';
@@ -66,14 +66,14 @@ export interface TemporalServer {
   namespace: string;
 }
 
-/** The file of the server and the two that SQLite keeps beside it. */
-export function temporalData(data_dir: string): [string, string, string] {
-  const file = path.join(data_dir, 'temporal.db');
-  return [file, `${file}-wal`, `${file}-shm`];
+/** The folder of its database. SQLite makes files that every user of the machine may read. */
+export function temporalData(data_dir: string): string {
+  return path.join(data_dir, 'temporal');
 }
 
-/** The dev server with its Web UI and a file that survives kill -9. */
+/** The dev server with its Web UI and a file that survives kill -9. Makes its folder. */
 export function temporalProgram(server: TemporalServer): Program {
+  const folder = privateFolder(temporalData(server.data_dir));
   const dynamic = Object.entries(DYNAMIC).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${value}`]);
   const pragmas = PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]);
   const attributes = SEARCH_ATTRIBUTES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]);
@@ -93,7 +93,7 @@ export function temporalProgram(server: TemporalServer): Program {
       ],
       ...[
         '--db-filename',
-        temporalData(server.data_dir)[0],
+        path.join(folder, 'temporal.db'),
         '--namespace',
         server.namespace,
         '--ui-disable-news-fetch',

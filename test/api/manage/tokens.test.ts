@@ -30,7 +30,7 @@ async function aToken(
   const claims = { iss: ISSUER, aud: 'payments', sub: client_id, iat: now, exp: now + 600, role: 'operator' };
   const key = change.foreign
     ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
-    : createPrivateKey(secrets.decrypt(private_key));
+    : createPrivateKey(secrets.decrypt(private_key, kid));
   return await new SignJWT({ ...claims, ...change.claims })
     .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid, ...change.header })
     .sign(key);

@@ -6,6 +6,7 @@ import { queryRows } from '../../../src/db/connection';
 import { upsertProject } from '../../../src/db/projects';
 import { PROJECT } from '../../support/database';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
+import { secrets } from '../../support/secrets';
 import { someOrders, writeOrders } from '../../support/search-orders';
 import { plainOrders, plainSearch, type PlainOrder } from '../../support/plain-search';
 
@@ -207,7 +208,7 @@ describe('nothing of a query leaves its project or reaches the index as anything
   beforeAll(async () => {
     const { merchant_id } = PROJECT;
     const project = { id: OTHER, name: 'Other', is_test: true, currencies: ['EUR'], payment_methods: ['credit-card'] };
-    await upsertProject(world.db, merchant_id, project, new Date(0));
+    await upsertProject({ db: world.db, secrets }, merchant_id, project, new Date(0));
     await writeOrders(world.db, [{ project_id: OTHER, merchant_order_id: 'secret', description: 'secret' }]);
     await world.indexed();
   });

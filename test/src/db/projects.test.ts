@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { getProject, upsertProject } from '../../../src/db/projects';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
+import { secrets } from '../../support/secrets';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -17,10 +18,10 @@ test('a project that is there keeps its name and secret; its webhook address, me
     payment_methods: ['credit-card'],
     currencies: ['EUR'],
   };
-  await upsertProject(database.db, PROJECT.merchant_id, project, NOW);
+  await upsertProject({ db: database.db, secrets }, PROJECT.merchant_id, project, NOW);
   const secret = await database.db('projects').where({ id: project.id }).first('webhook_secret');
   await upsertProject(
-    database.db,
+    { db: database.db, secrets },
     PROJECT.merchant_id,
     {
       ...project,

@@ -4,6 +4,7 @@ import { beginMove, finishMove, setClock, unfinishedMoves } from '../../../src/d
 import { findOrder } from '../../../src/db/order-record';
 import { NOW, aStoredOrder } from '../../support/builders';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
+import { secrets } from '../../support/secrets';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -19,7 +20,7 @@ const begin = (clock_id: string, advance_ms: number, request_id: string = uuidv7
 test('rules 23.4: the clock of a live project cannot be moved, whatever the code does', async () => {
   const live_id = uuidv7();
   const live = { id: live_id, name: 'Live', is_test: false, payment_methods: [], currencies: ['EUR'] };
-  await upsertProject(database.db, PROJECT.merchant_id, live, new Date(NOW));
+  await upsertProject({ db: database.db, secrets }, PROJECT.merchant_id, live, new Date(NOW));
   const move = { request_id: 'r', move: { advance_ms: DAY }, now: NOW };
   await expect(beginMove(database.db, clock(uuidv7(), live_id), move)).rejects.toThrow(/foreign key/);
   const by_hand = (is_test: boolean) =>

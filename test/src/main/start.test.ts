@@ -150,10 +150,11 @@ describe('npm start', () => {
     expect(existsSync(factsFile)).toBe(false);
   });
 
-  test('no secret is readable by others, and none is in a log', () => {
-    for (const name of ['secrets.json', 'demo-keys.json']) {
-      expect(statSync(path.join(data_dir, name)).mode & 0o077).toBe(0);
+  test('rules 24.13: no secret and no database is readable by others, and no secret is in a log', () => {
+    for (const name of ['secrets.json', 'demo-keys.json', 'logs', 'temporal', 'meilisearch']) {
+      expect([name, statSync(path.join(data_dir, name)).mode & 0o077]).toEqual([name, 0]);
     }
+    expect(existsSync(path.join(data_dir, 'temporal', 'temporal.db'))).toBe(true);
     const secrets = Object.values(
       JSON.parse(readFileSync(path.join(data_dir, 'secrets.json'), 'utf8')) as Record<string, string>,
     );
