@@ -31,6 +31,8 @@ export class Waits {
     while (!isMet()) {
       const left = at - this.clock.now();
       if (left <= 0) return false;
+      // Without an instant to wait for, this loop would not end, and Node ends a process whose workflow does not.
+      if (!Number.isFinite(left)) throw new RangeError('a wait has to end at an instant');
       const timer = this.keepOrStart({ at, summary }, left);
       await condition(() => isMet() || timer.has_fired || this.clock.offset_ms !== timer.offset_ms);
       if (timer.has_fired && timer.offset_ms === this.clock.offset_ms) return isMet();

@@ -1,7 +1,8 @@
 import { ObjectClock } from '../../workflows/clock';
 
 test('the clock of an object is ahead of real time as far as it was moved, and never goes back', () => {
-  const clock = new ObjectClock(1_000);
+  const clock = new ObjectClock();
+  clock.moveTo(1_000);
   const ahead = () => Math.round((clock.now() - Date.now()) / 100) * 100;
   expect([clock.offset_ms, ahead()]).toEqual([1_000, 1_000]);
   clock.moveTo(5_000);
