@@ -68,11 +68,7 @@ export function webhookDeliveryActivities({
      * Starts one workflow per webhook, which outlives the order's and uses its clock. Repeat-safe: a delivery goes
      * on from its record.
      */
-    async startDeliveries(order: {
-      order_id: string;
-      project_id: string;
-      deliveries: number[];
-    }): Promise<void> {
+    async startDeliveries(order: { order_id: string; project_id: string; deliveries: number[] }): Promise<void> {
       const { deliveries, ...of } = order;
       await Promise.all(deliveries.map((n) => workflows.deliveries.start({ ...of, n })));
     },

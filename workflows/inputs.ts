@@ -20,7 +20,6 @@ import {
 } from '../src/domain/shape';
 import { REASON_LENGTH_MAX, SETTLED_OUTCOMES } from '../src/domain/transaction';
 import { validationError } from '../src/errors';
-import type * as workflows from '.';
 import {
   deliveryWorkflowId,
   orderWorkflowId,
@@ -31,6 +30,7 @@ import {
   type FollowUpInput,
   type OrderInput,
   type PayThroughLinkInput,
+  type StartInputs,
   type SubmitPaymentInput,
   type TransactionInput,
 } from './messages';
@@ -43,19 +43,11 @@ import { refusal } from './refusal';
  * input fails at once.
  */
 
-type WithInput<Functions> = {
-  [Name in keyof Functions as Functions[Name] extends () => unknown ? never : Name]: Functions[Name] extends (
-    input: infer Input,
-  ) => unknown
-    ? Input
-    : never;
-};
-type StartInputs = WithInput<typeof workflows>;
 type Messages = typeof import('./messages');
 type UpdateInputs = {
-  [Name in keyof Messages as Messages[Name] extends UpdateDefinition<infer _Result, [infer _Input]>
-    ? Name
-    : never]: Messages[Name] extends UpdateDefinition<infer _Result, [infer Input]> ? Input : never;
+  [
+    Name in keyof Messages as Messages[Name] extends UpdateDefinition<infer _Result, [infer _Input]> ? Name : never
+  ]: Messages[Name] extends UpdateDefinition<infer _Result, [infer Input]> ? Input : never;
 };
 
 const DAY_MS = 24 * 3_600_000;
@@ -156,7 +148,7 @@ const clockMove: Check<ClockMove> = (value) =>
 
 /** What starts a workflow: its input, and the id that a workflow with this input has. */
 type Start<Input> = { input: Check<Input>; workflowId: (input: Input) => string };
-const STARTS: { [Name in keyof StartInputs]: Start<StartInputs[Name]> } = {
+export const STARTS: { [Name in keyof StartInputs]: Start<StartInputs[Name]> } = {
   order: {
     input: object<OrderInput>({
       order_id: uuid,
@@ -226,8 +218,13 @@ export const UPDATES: { [Name in keyof UpdateInputs]: Check<UpdateInputs[Name]> 
  * Throws ValidationError when a workflow is started with a wrong input, or under the id of another object: two
  * workflows must never write one order.
  */
-export function requireStart({ workflowType, workflowId }: { workflowType: string; workflowId: string }, input: unknown) {
-  const start = (STARTS as Record<string, { input: Check<unknown>; workflowId: (input: never) => string } | undefined>)[workflowType];
+export function requireStart(
+  { workflowType, workflowId }: { workflowType: string; workflowId: string },
+  input: unknown,
+) {
+  const start = (STARTS as Record<string, { input: Check<unknown>; workflowId: (input: never) => string } | undefined>)[
+    workflowType
+  ];
   if (start === undefined) return;
   requireInput(start.input, input);
   requireSame('workflow id', workflowId, start.workflowId(input as never));

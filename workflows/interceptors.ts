@@ -29,7 +29,9 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
     inbound: [
       {
         async execute(input, next) {
-          requireStart(workflowInfo(), input.args[0]);
+          const info = workflowInfo();
+          // What runs was started before this check was as it is.
+          if (!info.unsafe.isReplaying) requireStart(info, input.args[0]);
           return await CancellationScope.nonCancellable(() => record.runWorkflow(() => next(input)));
         },
         async handleUpdate(input, next) {
@@ -40,15 +42,15 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
     outbound: [
       {
         async startTimer(input, next) {
-          commands.count();
+          commands.count(workflowInfo().historyLength);
           return await next(input);
         },
         async scheduleActivity(input, next) {
-          commands.count();
+          commands.count(workflowInfo().historyLength);
           return await record.runActivity(() => next(input));
         },
         async scheduleLocalActivity(input, next) {
-          commands.count();
+          commands.count(workflowInfo().historyLength);
           const now = temporalClock.now();
           const first = scheduled.get(input.args);
           if (first === undefined) {
@@ -71,15 +73,15 @@ const COMMANDS_MAX = 1_000;
  * less and less often. Unlimited, the loop would fill the memory of the worker, or run until the SDK's time limit
  * interrupts it, at which Node ends the process.
  */
-class CommandLimit {
+export class CommandLimit {
   private task = 0;
   private counted = 0;
 
-  count(): void {
-    const { historyLength } = workflowInfo();
-    this.counted = historyLength === this.task ? this.counted + 1 : 1;
-    this.task = historyLength;
-    if (this.counted > COMMANDS_MAX) throw new Error(`a workflow task with more than ${COMMANDS_MAX} commands is a loop`);
+  /** `history_length` is another one in each workflow task. */
+  count(history_length: number): void {
+    this.counted = history_length === this.task ? this.counted + 1 : 1;
+    this.task = history_length;
+    if (this.counted > COMMANDS_MAX) throw new Error(`a workflow task starts more than ${COMMANDS_MAX} things`);
   }
 }
 

@@ -45,6 +45,15 @@ export type SandboxClockWorkflow = (input: SandboxClockInput) => Promise<void>;
 export const SEARCH_INDEX_CHECK_WORKFLOW = 'searchIndexCheck';
 export const SETTLEMENTS_WORKFLOW = 'settlements';
 
+/** The inputs of the workflows that have one; each has its check in inputs.ts. */
+export interface StartInputs {
+  [ORDER_WORKFLOW]: OrderInput;
+  [FOLLOW_UP_WORKFLOW]: FollowUpInput;
+  [PAYMENT_LINK_WORKFLOW]: PaymentLinkInput;
+  [DELIVERY_WORKFLOW]: DeliveryInput;
+  [SANDBOX_CLOCK_WORKFLOW]: SandboxClockInput;
+}
+
 /** Input of a webhook's workflow. */
 export type DeliveryInput = DeliveryId;
 

@@ -1,4 +1,10 @@
-import { continueAsNew, setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import {
+  continueAsNew,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { WEBHOOK_ATTEMPTS_MAX, type DeliveryProgress } from '../src/domain/delivery';
 import { DELIVERY_MOVES, isFinal, type DeliveryStatus } from '../src/domain/transitions';
 import { deliveryWait, pausedDelivery } from '../src/domain/waits';
@@ -18,7 +24,8 @@ export async function webhookDelivery(id: DeliveryInput): Promise<DeliveryStatus
   const clock = new ObjectClock();
   const waits = new Waits(clock);
   let recordIsStale = false;
-  const isStale = () => recordIsStale;
+  // Signals may make the history long.
+  const isStale = () => recordIsStale || workflowInfo().continueAsNewSuggested;
   const readAgain = () => {
     recordIsStale = true;
   };
@@ -31,7 +38,6 @@ export async function webhookDelivery(id: DeliveryInput): Promise<DeliveryStatus
   let delivery = await attemptIfDue();
   while (!isFinal(DELIVERY_MOVES, delivery.status)) {
     setCurrentDetails(describeDelivery(delivery));
-    // Signals may have made the history long.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof webhookDelivery>(id);
     if (delivery.status === 'paused') await waits.untilMet(isStale);
     else {

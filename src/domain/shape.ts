@@ -33,7 +33,10 @@ export const uuid = expect<string>(
 
 /** A whole number; both ends are included. */
 export const integer = (min: number, max = Number.MAX_SAFE_INTEGER) =>
-  expect<number>(`a whole number from ${min} to ${max}`, (value) => Number.isSafeInteger(value) && isWithin(value, min, max));
+  expect<number>(
+    `a whole number from ${min} to ${max}`,
+    (value) => Number.isSafeInteger(value) && isWithin(value, min, max),
+  );
 
 /** A number, for instants and durations of the record, which may have fractions; both ends are included. */
 export const number = (min: number, max: number) =>
@@ -42,7 +45,8 @@ export const number = (min: number, max: number) =>
 // NaN is within nothing.
 const isWithin = (value: unknown, min: number, max: number) => (value as number) >= min && (value as number) <= max;
 
-export const oneOf = <const T>(values: readonly T[]) => expect<T>(values.join(' or '), (value) => values.includes(value as T));
+export const oneOf = <const T>(values: readonly T[]) =>
+  expect<T>(values.join(' or '), (value) => values.includes(value as T));
 
 export const optional =
   <T>(check: Check<T>): Check<T | undefined> =>
