@@ -71,7 +71,7 @@ const COMMANDS_MAX = 1_000;
 /**
  * Fails a workflow task that starts timers or activities without an end. Temporal shows the error and tries again later,
  * less and less often. Unlimited, the loop would fill the memory of the worker, or run until the SDK's time limit
- * interrupts it, at which Node ends the process.
+ * interrupts it, at which Node ends the whole worker.
  */
 export class CommandLimit {
   private task = 0;

@@ -33,7 +33,7 @@ export class Waits {
     while (!isMet()) {
       const left = at - this.clock.now();
       if (left <= 0) return false;
-      // Without an instant to wait for, this loop would not end, and Node ends a process whose workflow does not.
+      // Without an instant to wait for, this loop would not end, and Node ends a worker whose workflow is interrupted.
       if (!Number.isFinite(left)) throw new RangeError('a wait has to end at an instant');
       const timer = this.keepOrStart({ at, summary }, left);
       await condition(

@@ -209,7 +209,7 @@ test('an update of another order is refused', async () => {
   });
 });
 
-test('rule 23.11: no message moves the clock of a live order, or starts what comes from it in another time', async () => {
+test('rules 23.11: no message moves the clock of a live order, or starts what comes from it in another time', async () => {
   const live = new Merchant(stack, stack.live_api_key);
   const order = await live.createOrder();
   const { id: live_project_id } = await live.getProject();

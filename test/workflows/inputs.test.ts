@@ -120,7 +120,7 @@ test.each<[keyof typeof UPDATES, object, [object, string][]]>([
   ],
   ['payThroughLink', { ...CREATE, transaction: CHARGE, deadline_at: 1 }, [[{ deadline_at: null }, 'deadline_at']]],
   ['endPaymentLink', {}, [[{ versions: 1 }, 'versions']]],
-])('rule 24.10: the input of %s', (name, right, wrong) => {
+])('rules 24.10: the input of %s', (name, right, wrong) => {
   expect(UPDATES[name](right)).toBeUndefined();
   for (const [fields, path] of wrong) expect(UPDATES[name]({ ...right, ...fields })).toMatchObject({ path });
   for (const value of [undefined, null, 'x', 1, []]) expect(UPDATES[name](value)).toMatchObject({ path: '' });
@@ -150,7 +150,7 @@ test.each<[keyof typeof workflows, object, object[]]>([
     ],
   ],
   ['sandboxClock', { clock_id: ID, project_id: OTHER }, [{ clock_id: ID }, { clock_id: OTHER, project_id: OTHER }]],
-])('rule 24.10: a start of %s', (workflowType, right, wrong) => {
+])('rules 24.10: a start of %s', (workflowType, right, wrong) => {
   const { orderWorkflowId, paymentLinkWorkflowId, deliveryWorkflowId, sandboxClockWorkflowId } = messages;
   const workflowId = {
     order: orderWorkflowId(ID),

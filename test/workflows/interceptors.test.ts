@@ -22,7 +22,7 @@ test('a result is returned as it is', async () => {
   await expect(orRefused(() => Promise.resolve(7))).resolves.toBe(7);
 });
 
-test('rule 24.11: a workflow task whose commands have no end fails, before it takes the memory of the worker', () => {
+test('rules 24.11: a workflow task whose commands have no end fails, before it takes the memory of the worker', () => {
   const limit = new CommandLimit();
   const counts = (times: number, history_length: number) => {
     for (let n = 0; n < times; n += 1) limit.count(history_length);
