@@ -25,11 +25,11 @@ export async function findWaits(
   };
   if (payment_link !== undefined) {
     const link = { id: clock_id, project_id };
-    add(clock_id, linkWait(payment_link), (to) => workflows.payment_links.moveClock(link, to));
+    add(clock_id, linkWait(payment_link), () => workflows.payment_links.moveClock(link));
   }
   for (const order of orders) {
     const { id: order_id } = order;
-    const moveClock = (to: number) => workflows.orders.moveClock({ order_id, project_id }, to);
+    const moveClock = () => workflows.orders.moveClock({ order_id, project_id });
     const poll = () => workflows.orders.requestPoll(order_id);
     for (const wait of waitsOf(order, minorUnitsInWords)) add(order_id, wait, moveClock, poll);
   }
@@ -40,7 +40,7 @@ export async function findWaits(
   }
   for (const delivery of deliveries) {
     const key = `${delivery.order_id}:${delivery.n}`;
-    add(key, deliveryWait(delivery), (to) => workflows.deliveries.moveClock(delivery, to));
+    add(key, deliveryWait(delivery), () => workflows.deliveries.moveClock(delivery));
   }
   for (const watch of watches) {
     const moveClock = (to: number) => workflows.follow_ups.moveReversalClock(watch, { offset_ms: to, now: now + to });

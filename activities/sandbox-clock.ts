@@ -27,7 +27,10 @@ const LOOK_AGAIN_MS = { first: 10, longest: 200 };
 export function sandboxClockActivities(services: Pick<Services, 'db' | 'workflows'>) {
   const { db } = services;
   return withFailures({
-    /** Writes the beginning of a move. Throws ValidationError when it does not go ahead, or too far. */
+    /**
+     * Writes the beginning of a move. Throws ValidationError when it does not go ahead, or too far; Forbidden for an
+     * object without a clock of its own.
+     */
     async beginClockMove(input: StartedClock & { request_id: string; move: ClockMove } & AtTime): Promise<BegunMove> {
       const begun = await beginMove(db, input, input);
       if (begun !== undefined) return begun;

@@ -15,7 +15,7 @@ import { deliveryWorkflowId } from '../workflows/messages';
 import { withFailures } from './failure';
 import type { AtTime, Services } from './services';
 
-/** Names the attempt that the record says is due. */
+/** Names the attempt that the record says is due. Its `now` is real time: the record has the clock of the order. */
 export interface AttemptInput extends DeliveryId, AtTime {}
 
 /** The activities of a webhook's delivery. */
@@ -28,8 +28,11 @@ export function webhookDeliveryActivities({
 }: Pick<Services, 'db' | 'workflows' | 'secrets' | 'postWebhook' | 'webhook_private_addresses'>) {
   const local = new LocalAttempts();
 
-  /** Sends the webhook once and records how it went. Throws only when it could not be recorded. */
-  async function send(delivery: Delivery, { now }: AttemptInput) {
+  /**
+   * Sends the webhook once and records how it went. `now` by the clock of its order. Throws only when it could not be
+   * recorded.
+   */
+  async function send(delivery: Delivery, now: number) {
     const attempt = delivery.attempts + 1;
     const time_limit_ms = webhookTimeLimit(attempt);
     const answer = await withinLimit(
@@ -68,12 +71,7 @@ export function webhookDeliveryActivities({
      * Starts one workflow per webhook, which outlives the order's and uses its clock. Repeat-safe: a delivery goes
      * on from its record.
      */
-    async startDeliveries(order: {
-      order_id: string;
-      project_id: string;
-      clock_offset_ms?: number;
-      deliveries: number[];
-    }): Promise<void> {
+    async startDeliveries(order: { order_id: string; project_id: string; deliveries: number[] }): Promise<void> {
       const { deliveries, ...of } = order;
       await Promise.all(deliveries.map((n) => workflows.deliveries.start({ ...of, n })));
     },
@@ -81,7 +79,8 @@ export function webhookDeliveryActivities({
     /** Makes an attempt if one is due, and returns how the delivery stands. Repeat-safe. */
     async attemptDelivery(input: AttemptInput): Promise<DeliveryProgress> {
       const delivery = await load(input);
-      return isAttemptDue(delivery, input.now) ? await send(delivery, input) : progressOf(delivery);
+      const now = input.now + delivery.clock_offset_ms;
+      return isAttemptDue(delivery, now) ? await send(delivery, now) : progressOf(delivery);
     },
 
     /**
@@ -90,11 +89,12 @@ export function webhookDeliveryActivities({
      */
     async attemptDeliveryLocally(input: AttemptInput): Promise<DeliveryProgress | null> {
       const delivery = await load(input);
-      if (!isAttemptDue(delivery, input.now)) return progressOf(delivery);
+      const now = input.now + delivery.clock_offset_ms;
+      if (!isAttemptDue(delivery, now)) return progressOf(delivery);
       const end = delivery.is_slow ? undefined : local.begin(delivery);
       if (end === undefined) return null;
       try {
-        return await send(delivery, input);
+        return await send(delivery, now);
       } finally {
         end();
       }

@@ -13,7 +13,8 @@ import { lastTransaction, type OrderRecord } from '../src/domain/order-record';
 import { POLL_LATE_CHALLENGE_MS, pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { local, polling } from './activities';
-import { ObjectClock } from './clock';
+import { ObjectClock, temporalClock } from './clock';
+import { setUpdateHandler } from './inputs';
 import {
   clockMoved,
   firstAnswer,
@@ -24,7 +25,7 @@ import {
   type SettleByHandInput,
 } from './messages';
 import { SETTLE_BY_HAND, describeFollowUp, inWords, show, showAttention } from './operator-view';
-import { notAwaited, requireSettlement } from './refusal';
+import { notAwaited } from './refusal';
 import { Waits } from './wait';
 
 /**
@@ -35,6 +36,7 @@ import { Waits } from './wait';
 export async function followUp(input: FollowUpInput): Promise<string> {
   const state = new FollowUpState(input);
   setFollowUpHandlers(state);
+  if ((input.clock_offset_ms ?? 0) > 0) await state.readClock();
   if (input.poll_after_ms !== undefined) await state.untilLastPoll();
   await executeOrRefuse(state);
   while (state.record !== undefined) {
@@ -53,8 +55,8 @@ export async function followUp(input: FollowUpInput): Promise<string> {
  * The state of a follow-up order's workflow: the order as recorded, and the little that the record does not say.
  */
 class FollowUpState {
-  readonly clock: ObjectClock;
-  readonly waits: Waits;
+  readonly clock = new ObjectClock();
+  readonly waits = new Waits(this.clock);
   /** Polls and settlements run in here, one at a time. */
   readonly inTurn = oneAtATime();
   /** The order as last recorded; undefined until it exists. */
@@ -76,11 +78,9 @@ class FollowUpState {
   readonly last_poll_at: number;
 
   constructor(readonly input: FollowUpInput) {
-    this.clock = new ObjectClock(input.clock_offset_ms);
-    this.waits = new Waits(this.clock);
     this.polls = input.polls ?? 0;
     this.pollRequested = input.poll_requested ?? false;
-    this.last_poll_at = this.clock.now() + (input.poll_after_ms ?? 0);
+    this.last_poll_at = temporalClock.now() + (input.clock_offset_ms ?? 0) + (input.poll_after_ms ?? 0);
   }
 
   /** Every change goes through here, so that the operator sees the order as recorded. */
@@ -99,9 +99,10 @@ class FollowUpState {
     this.applyRecord(await polling.pollFollowUp({ ...this.input, order, now, poll_at: now + pollAfter(this.polls) }));
   }
 
-  /** The merchant has moved the clock. */
-  moveClock(offset_ms: number): void {
-    this.clock.moveTo(offset_ms);
+  /** The merchant has moved the clock of the payment order. */
+  async readClock(): Promise<void> {
+    const { original_order_id: order_id } = this.input;
+    await this.clock.refresh(async () => (await local.findOrder({ order_id }))?.clock_offset_ms);
     if (this.record !== undefined) this.applyRecord(this.record);
   }
 
@@ -148,8 +149,7 @@ function setFollowUpHandlers(state: FollowUpState): void {
   setHandler(pollNow, () => state.inTurn(() => poll(state)), {
     description: 'Asks the processor for the outcome now. Answers what the order waits for then. Always safe.',
   });
-  setHandler(settleByHand, (settlement) => state.inTurn(() => settle(state, settlement)), {
-    validator: requireSettlement,
+  setUpdateHandler(settleByHand, (settlement) => state.inTurn(() => settle(state, settlement)), {
     description: SETTLE_BY_HAND,
   });
   setHandler(
@@ -159,7 +159,7 @@ function setFollowUpHandlers(state: FollowUpState): void {
     },
     { description: 'The processor may have an outcome: ask it now.' },
   );
-  setHandler(clockMoved, (offset_ms) => state.moveClock(offset_ms), {
+  setHandler(clockMoved, () => state.readClock(), {
     description: 'The sandbox clock of the payment order was moved.',
   });
 }
@@ -226,8 +226,8 @@ async function execute(state: FollowUpState): Promise<void> {
 
 async function startDeliveries(state: FollowUpState): Promise<void> {
   const record = state.record!;
-  const { id: order_id, project_id, clock_offset_ms, deliveries } = record;
-  await local.startDeliveries({ order_id, project_id, clock_offset_ms, deliveries });
+  const { id: order_id, project_id, deliveries } = record;
+  await local.startDeliveries({ order_id, project_id, deliveries });
   state.record = { ...record, deliveries: [] };
 }
 

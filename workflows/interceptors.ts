@@ -2,9 +2,11 @@ import {
   ApplicationFailure,
   CancellationScope,
   TemporalFailure,
+  workflowInfo,
   type WorkflowInterceptorsFactory,
 } from '@temporalio/workflow';
 import { temporalClock } from './clock';
+import { requireStart } from './inputs';
 import type { LocalRetry } from './messages';
 import { RecordWatch } from './record-missing';
 
@@ -15,15 +17,21 @@ import { RecordWatch } from './record-missing';
  *
  * A long pause of a local activity is a timer, after which the SDK schedules it anew, with the same input: the activity
  * is told how long ago that was first (rules 4.15). A workflow whose record is lost ends (rules 10.19).
+ *
+ * A workflow that is started with a wrong input fails at once (rules 24.10).
  */
 export const interceptors: WorkflowInterceptorsFactory = () => {
   /** When each local activity was first scheduled, by its arguments. */
   const scheduled = new WeakMap<unknown[], number>();
   const record = new RecordWatch();
+  const commands = new CommandLimit();
   return {
     inbound: [
       {
         async execute(input, next) {
+          const info = workflowInfo();
+          // What runs was started before this check was as it is.
+          if (!info.unsafe.isReplaying) requireStart(info, input.args[0]);
           return await CancellationScope.nonCancellable(() => record.runWorkflow(() => next(input)));
         },
         async handleUpdate(input, next) {
@@ -33,10 +41,16 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
     ],
     outbound: [
       {
+        async startTimer(input, next) {
+          commands.count(workflowInfo().historyLength);
+          return await next(input);
+        },
         async scheduleActivity(input, next) {
+          commands.count(workflowInfo().historyLength);
           return await record.runActivity(() => next(input));
         },
         async scheduleLocalActivity(input, next) {
+          commands.count(workflowInfo().historyLength);
           const now = temporalClock.now();
           const first = scheduled.get(input.args);
           if (first === undefined) {
@@ -50,6 +64,26 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
     ],
   };
 };
+
+/** Far more than a task of these workflows ever needs. */
+const COMMANDS_MAX = 1_000;
+
+/**
+ * Fails a workflow task that starts timers or activities without an end. Temporal shows the error and tries again later,
+ * less and less often. Unlimited, the loop would fill the memory of the worker, or run until the SDK's time limit
+ * interrupts it, at which Node ends the whole worker.
+ */
+export class CommandLimit {
+  private task = 0;
+  private counted = 0;
+
+  /** `history_length` is another one in each workflow task. */
+  count(history_length: number): void {
+    this.counted = history_length === this.task ? this.counted + 1 : 1;
+    this.task = history_length;
+    if (this.counted > COMMANDS_MAX) throw new Error(`a workflow task starts more than ${COMMANDS_MAX} things`);
+  }
+}
 
 /** Runs an update; an undeclared Error refuses it with ServerError. */
 export async function orRefused<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -45,11 +45,17 @@ export type SandboxClockWorkflow = (input: SandboxClockInput) => Promise<void>;
 export const SEARCH_INDEX_CHECK_WORKFLOW = 'searchIndexCheck';
 export const SETTLEMENTS_WORKFLOW = 'settlements';
 
-/** Input of a webhook's workflow. */
-export interface DeliveryInput extends DeliveryId {
-  /** How far the clock of its order is ahead of real time; absent: not at all. Milliseconds. */
-  clock_offset_ms?: number | undefined;
+/** The inputs of the workflows that have one; each has its check in inputs.ts. */
+export interface StartInputs {
+  [ORDER_WORKFLOW]: OrderInput;
+  [FOLLOW_UP_WORKFLOW]: FollowUpInput;
+  [PAYMENT_LINK_WORKFLOW]: PaymentLinkInput;
+  [DELIVERY_WORKFLOW]: DeliveryInput;
+  [SANDBOX_CLOCK_WORKFLOW]: SandboxClockInput;
 }
+
+/** Input of a webhook's workflow. */
+export type DeliveryInput = DeliveryId;
 
 /** Input of a sandbox clock's workflow. */
 export type SandboxClockInput = StartedClock;
@@ -70,7 +76,10 @@ export interface FollowUpInput extends Omit<NewFollowUp, 'transaction_id' | 'now
    * Only for a possible late approval: how long to wait before asking the processor, unless signalled. Milliseconds.
    */
   poll_after_ms?: number | undefined;
-  /** How far the clock of its payment order is ahead of real time; absent: not at all. Milliseconds. */
+  /**
+   * How far the clock of its payment order is ahead of real time, in milliseconds; absent: not at all. Otherwise the
+   * workflow reads it from the record (rules 23.11).
+   */
   clock_offset_ms?: number | undefined;
   /** Only when continued as a new run: how often the processor was asked by schedule. */
   polls?: number | undefined;
@@ -169,6 +178,8 @@ export type PayThroughLinkInput = Omit<CreateOrderInput, 'transaction' | 'paymen
   deadline_at: number;
 };
 
+/** Every update with an input has its check in inputs.ts. Signals carry no input: they are only reasons to look. */
+
 /** Completes once the order is written and, with a card token, the charge has its first answer. */
 export const createOrder = defineUpdate<void, [CreateOrderInput]>('createOrder');
 /** Charges one attempt. A second submission of it joins the first. */
@@ -191,8 +202,8 @@ export const settleByHand = defineUpdate<string, [SettleByHandInput]>('settleByH
  * sent at once, or a server lost an update.
  */
 export const recordChanged = defineSignal<[]>('recordChanged');
-/** The object's clock is ahead of real time by so many milliseconds now (rules 23.4). */
-export const clockMoved = defineSignal<[number]>('clockMoved');
+/** The object's clock was moved (rules 23.4): the record says how far. */
+export const clockMoved = defineSignal<[]>('clockMoved');
 /**
  * Moves a sandbox clock, and completes when everything that fell due has happened, or after ten seconds, while the rest
  * goes on. Moves are carried out one after the other. Refused with ValidationError.

@@ -27,35 +27,39 @@ import {
   type SettleByHandInput,
   type SubmitPaymentInput,
 } from './messages';
+import { requireSame, setUpdateHandler } from './inputs';
 import { SETTLE_BY_HAND, inWords } from './operator-view';
 import type { OrderState } from './order-state';
-import { notAwaited, refusal, requireSettlement } from './refusal';
+import { notAwaited, refusal } from './refusal';
 
 /** Sets what an order does with its updates and signals. Updates change the order one at a time. */
 export function setOrderHandlers(state: OrderState): void {
   const { inTurn } = state;
-  setHandler(
+  setUpdateHandler(
     createOrder,
     async (input) => {
       state.creationRequested = true;
       await inTurn(() => create(state, input));
     },
-    { description: 'Writes the order and, with a card token, charges it.' },
+    {
+      refuse: ({ order }) => requireSame('order.id', order.id, state.order_id),
+      description: 'Writes the order and, with a card token, charges it.',
+    },
   );
-  setHandler(submitPayment, (input) => inTurn(() => pay(state, input)), {
+  setUpdateHandler(submitPayment, (input) => inTurn(() => pay(state, input)), {
     description: 'Charges one payment attempt of the hosted page.',
   });
-  setHandler(cancelOrder, (input) => inTurn(() => cancel(state, input)), {
+  setUpdateHandler(cancelOrder, (input) => inTurn(() => cancel(state, input)), {
     description: 'Cancels an unpaid order, unless the processor says that it was paid.',
   });
-  setHandler(captureOrVoid, (input) => inTurn(() => captureOrVoidReserved(state, input)), {
+  setUpdateHandler(captureOrVoid, (input) => inTurn(() => captureOrVoidReserved(state, input)), {
+    refuse: ({ original_order_id }) => requireSame('original_order_id', original_order_id, state.order_id),
     description: 'Sets the amount of a capture or void aside and starts its workflow.',
   });
   setHandler(pollNow, () => inTurn(() => poll(state)), {
     description: 'Asks the processor for the outcome now. Answers what the order waits for then. Always safe.',
   });
-  setHandler(settleByHand, (settlement) => inTurn(() => settle(state, settlement)), {
-    validator: requireSettlement,
+  setUpdateHandler(settleByHand, (settlement) => inTurn(() => settle(state, settlement)), {
     description: SETTLE_BY_HAND,
   });
   setHandler(
@@ -65,7 +69,7 @@ export function setOrderHandlers(state: OrderState): void {
     },
     { description: 'The processor may have an outcome: ask it now.' },
   );
-  setHandler(clockMoved, (offset_ms) => state.moveClock(offset_ms), {
+  setHandler(clockMoved, () => state.readClock(), {
     description: 'The sandbox clock of the order was moved.',
   });
   setHandler(
@@ -80,7 +84,10 @@ export function setOrderHandlers(state: OrderState): void {
 async function create(state: OrderState, input: CreateOrderInput): Promise<void> {
   if (state.record !== undefined) return;
   if (state.refused) throw refusal(tooLate());
-  state.moveClock(input.payment_link?.clock_offset_ms ?? 0);
+  if (input.payment_link !== undefined && input.payment_link.clock_offset_ms > 0) {
+    const { id: payment_link_id } = input.payment_link;
+    await state.clock.refresh(async () => (await local.findPaymentLink({ payment_link_id }))?.clock_offset_ms);
+  }
   const request = { ...input, now: state.clock.now() };
   try {
     state.applyRecord(

@@ -129,9 +129,14 @@ export class OrderState {
   }
 
   /** The merchant has moved the clock. */
-  moveClock(offset_ms: number): void {
-    this.clock.moveTo(offset_ms);
-    if (this.record !== undefined) this.applyRecord(this.record);
+  async readClock(): Promise<void> {
+    if (this.record === undefined) {
+      this.recordIsStale = true;
+      return;
+    }
+    const { order_id } = this;
+    await this.clock.refresh(async () => (await local.findOrder({ order_id }))?.clock_offset_ms);
+    this.applyRecord(this.record);
   }
 
   /**

@@ -50,8 +50,7 @@ const STEPS: Record<Exclude<Step, 'finish'>, (state: OrderState) => Promise<void
 async function waitForCreation(state: OrderState): Promise<void> {
   const isDecided = () => state.record !== undefined || state.refused;
   if (state.creationRequested) return await condition(isDecided);
-  // Its clock is moved only when it exists.
-  const isRecorded = () => state.recordIsStale || state.pollRequested || state.clock.offset_ms > 0;
+  const isRecorded = () => state.recordIsStale || state.pollRequested;
   await state.waits.pause(UNTIL_CREATION_IS_LOST, () => isDecided() || isRecorded());
   if (!isDecided()) await state.inTurn(() => state.findRecord());
 }
@@ -63,8 +62,8 @@ async function continueInNewRun(state: OrderState): Promise<void> {
 }
 
 async function startDeliveries(state: OrderState): Promise<void> {
-  const { project_id, clock_offset_ms, deliveries } = state.requireRecord();
-  await local.startDeliveries({ order_id: state.order_id, project_id, clock_offset_ms, deliveries });
+  const { project_id, deliveries } = state.requireRecord();
+  await local.startDeliveries({ order_id: state.order_id, project_id, deliveries });
   // Another change may have added a delivery meanwhile.
   const record = state.requireRecord();
   state.record = { ...record, deliveries: record.deliveries.filter((n) => !deliveries.includes(n)) };

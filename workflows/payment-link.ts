@@ -13,6 +13,7 @@ import {
   type PaymentLinkInput,
   type PayThroughLinkInput,
 } from './messages';
+import { requireSame, setUpdateHandler } from './inputs';
 import { PaymentLinkState } from './payment-link-state';
 import { refusal } from './refusal';
 import { UNTIL_CREATION_IS_LOST } from './wait';
@@ -44,19 +45,22 @@ export async function paymentLink({ payment_link_id, continued }: PaymentLinkInp
 }
 
 function setHandlers(state: PaymentLinkState): void {
-  setHandler(createPaymentLink, (input) => create(state, input));
-  setHandler(payThroughLink, (input) => pay(state, input), {
-    validator: ({ order }: PayThroughLinkInput) => state.refuseWhileBusy(order.id),
+  setUpdateHandler(createPaymentLink, (input) => create(state, input), {
+    refuse: ({ payment_link }) => requireSame('payment_link.id', payment_link.id, state.payment_link_id),
   });
-  setHandler(endPaymentLink, async ({ versions }) => {
+  setUpdateHandler(payThroughLink, (input) => pay(state, input), {
+    refuse: ({ order }) => state.refuseWhileBusy(order.id),
+  });
+  setUpdateHandler(endPaymentLink, async ({ versions }) => {
     await state.readRecord();
     const { payment_link_id, clock } = state;
     await state.apply(() => local.endPaymentLink({ payment_link_id, versions, now: clock.now() }));
   });
-  setHandler(recordChanged, () => {
+  const readAgain = () => {
     state.recordIsStale = true;
-  });
-  setHandler(clockMoved, (offset_ms) => state.clock.moveTo(offset_ms));
+  };
+  setHandler(recordChanged, readAgain);
+  setHandler(clockMoved, readAgain);
 }
 
 async function create(state: PaymentLinkState, input: CreatePaymentLinkInput): Promise<void> {
@@ -105,8 +109,7 @@ async function waitForCreation(state: PaymentLinkState): Promise<void> {
   const isDecided = () => state.record !== undefined || state.refused;
   if (state.creationRequested) return await condition(isDecided);
   if (!state.continued) {
-    // Its clock is moved only when it exists.
-    const isRecorded = () => state.recordIsStale || state.clock.offset_ms > 0;
+    const isRecorded = () => state.recordIsStale;
     await state.waits.pause(UNTIL_CREATION_IS_LOST, () => isDecided() || isRecorded() || state.creationRequested);
   }
   if (state.creationRequested) await condition(isDecided);

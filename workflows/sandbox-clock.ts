@@ -1,8 +1,9 @@
-import { allHandlersFinished, condition, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { allHandlersFinished, condition, setCurrentDetails } from '@temporalio/workflow';
 import { oneAtATime } from '../src/domain/one-at-a-time';
 import type { BegunMove, ClockProgress } from '../src/domain/sandbox-clock';
 import { local, movingClock } from './activities';
 import { ObjectClock, temporalClock } from './clock';
+import { setUpdateHandler } from './inputs';
 import { moveClock, type MoveClockInput, type SandboxClockInput } from './messages';
 import { Waits } from './wait';
 
@@ -24,7 +25,7 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
     return await inTurn(what).finally(() => (open -= 1));
   };
 
-  setHandler(
+  setUpdateHandler(
     moveClock,
     async ({ request_id, move }: MoveClockInput) => {
       let has_ended = false;

@@ -1,4 +1,4 @@
-import { CancellationScope, condition, sleep } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 import type { ObjectClock } from './clock';
 
 /** The summary of a wait, which the Web UI shows with its timer. */
@@ -13,6 +13,8 @@ interface Timer extends Awaited {
   at: number;
   offset_ms: number;
   has_fired: boolean;
+  /** Why it could not be started. */
+  failure?: Error;
   scope: CancellationScope;
 }
 
@@ -31,8 +33,13 @@ export class Waits {
     while (!isMet()) {
       const left = at - this.clock.now();
       if (left <= 0) return false;
+      // Without an instant to wait for, this loop would not end, and Node ends a worker whose workflow is interrupted.
+      if (!Number.isFinite(left)) throw new RangeError('a wait has to end at an instant');
       const timer = this.keepOrStart({ at, summary }, left);
-      await condition(() => isMet() || timer.has_fired || this.clock.offset_ms !== timer.offset_ms);
+      await condition(
+        () => isMet() || timer.has_fired || timer.failure !== undefined || this.clock.offset_ms !== timer.offset_ms,
+      );
+      if (timer.failure !== undefined) throw timer.failure;
       if (timer.has_fired && timer.offset_ms === this.clock.offset_ms) return isMet();
     }
     return true;
@@ -62,8 +69,11 @@ export class Waits {
     const fired = () => {
       timer.has_fired = true;
     };
-    // Cancelled by `stop`.
-    void timer.scope.run(() => sleep(left, { summary })).then(fired, () => undefined);
+    const failed = (failure: Error) => {
+      // Cancelled by `stop`.
+      if (!isCancellation(failure)) timer.failure = failure;
+    };
+    void timer.scope.run(() => sleep(left, { summary })).then(fired, failed);
     this.timer = timer;
     return timer;
   }

@@ -1,9 +1,15 @@
-import { setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import {
+  continueAsNew,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { WEBHOOK_ATTEMPTS_MAX, type DeliveryProgress } from '../src/domain/delivery';
 import { DELIVERY_MOVES, isFinal, type DeliveryStatus } from '../src/domain/transitions';
 import { deliveryWait, pausedDelivery } from '../src/domain/waits';
 import { delivering, deliveringLocally } from './activities';
-import { ObjectClock } from './clock';
+import { ObjectClock, temporalClock } from './clock';
 import { clockMoved, recordChanged, type DeliveryInput } from './messages';
 import { waitInWords } from './operator-view';
 import { ATTENTION } from './search-attributes';
@@ -14,32 +20,25 @@ import { Waits } from './wait';
  * (rules 13.6). The record says when the next attempt is due and whether the delivery is paused (rules 13.10): the
  * workflow continues from it, however an earlier run ended. Returns the delivery's final status.
  */
-export async function webhookDelivery({ clock_offset_ms, ...id }: DeliveryInput): Promise<DeliveryStatus> {
-  const clock = new ObjectClock(clock_offset_ms);
+export async function webhookDelivery(id: DeliveryInput): Promise<DeliveryStatus> {
+  const clock = new ObjectClock();
   const waits = new Waits(clock);
   let recordIsStale = false;
-  const isStale = () => recordIsStale;
+  // Signals may make the history long.
+  const isStale = () => recordIsStale || workflowInfo().continueAsNewSuggested;
+  const readAgain = () => {
+    recordIsStale = true;
+  };
 
-  setHandler(
-    clockMoved,
-    (offset_ms) => {
-      clock.moveTo(offset_ms);
-      // Recovery of a moved clock sends this signal, also for a delivery that was resumed.
-      recordIsStale = true;
-    },
-    { description: 'The sandbox clock of the order was moved.' },
-  );
-  setHandler(
-    recordChanged,
-    () => {
-      recordIsStale = true;
-    },
-    { description: 'The delivery was paused or resumed, or is to be sent at once.' },
-  );
+  setHandler(clockMoved, readAgain, { description: 'The sandbox clock of the order was moved.' });
+  setHandler(recordChanged, readAgain, {
+    description: 'The delivery was paused or resumed, or is to be sent at once.',
+  });
 
   let delivery = await attemptIfDue();
   while (!isFinal(DELIVERY_MOVES, delivery.status)) {
     setCurrentDetails(describeDelivery(delivery));
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof webhookDelivery>(id);
     if (delivery.status === 'paused') await waits.untilMet(isStale);
     else {
       const summary = `until attempt ${delivery.attempts + 1} of ${WEBHOOK_ATTEMPTS_MAX}`;
@@ -59,7 +58,7 @@ export async function webhookDelivery({ clock_offset_ms, ...id }: DeliveryInput)
    */
   async function attemptIfDue(last?: DeliveryProgress): Promise<DeliveryProgress> {
     recordIsStale = false;
-    const input = { ...id, now: clock.now() };
+    const input = { ...id, now: temporalClock.now() };
     const made = last?.is_slow === true ? null : await deliveringLocally.attemptDeliveryLocally(input);
     const progress = made ?? (await delivering.attemptDelivery(input));
     clock.moveTo(progress.clock_offset_ms);

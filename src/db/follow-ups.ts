@@ -207,7 +207,7 @@ export interface RecordedFollowUp extends FollowUp {
 /** The columns of RecordedFollowUp and the tables they are from; queries add their `where`. */
 export const RECORDED_FOLLOW_UP = {
   columns: `f.id, f.project_id, f.kind, f.requested_by, f.amount, f.related_order_id as original_order_id,
-    t.original_transaction_id, ${clockOffset('f.clock_id')} as clock_offset_ms`,
+    t.original_transaction_id, ${clockOffset('f')} as clock_offset_ms`,
   from: 'orders f join transactions t on t.order_id = f.id',
 };
 const SELECT_FOLLOW_UP = `select ${RECORDED_FOLLOW_UP.columns} from ${RECORDED_FOLLOW_UP.from}`;

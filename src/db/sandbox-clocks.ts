@@ -1,13 +1,18 @@
 import { LONGEST, parseDuration } from '../domain/duration';
 import type { BegunMove, ClockMove, StartedClock } from '../domain/sandbox-clock';
 import type { TimelineClockMove } from '../domain/timeline';
+import { ServiceError } from '../errors';
 import { toIsoTime, queryRows, type Database } from './connection';
 
-/** How far a clock is ahead of real time, in milliseconds, as a column; `id` names it in SQL. */
-export const clockOffset = (id: string) => `coalesce((select c.offset_ms from sandbox_clocks c where c.id = ${id}), 0)`;
+/**
+ * How far the clock of an object is ahead of real time, in milliseconds, as a column. `object` and `id` name both in SQL.
+ * Only a clock of the object's own project counts, which is a test project.
+ */
+export const clockOffset = (object: string, id = 'clock_id') => `coalesce((
+  select c.offset_ms from sandbox_clocks c where c.id = ${object}.${id} and c.project_id = ${object}.project_id), 0)`;
 /** The clock of an order `o`, and of a payment link `l`. */
-export const CLOCK_OFFSET = clockOffset('o.clock_id');
-export const LINK_CLOCK_OFFSET = clockOffset('l.id');
+export const CLOCK_OFFSET = clockOffset('o');
+export const LINK_CLOCK_OFFSET = clockOffset('l', 'id');
 
 /** A query for the ids of the orders that use a clock; `id` names the clock in SQL. */
 export const ordersOfClock = (id: string) => `(
@@ -22,7 +27,8 @@ const LONGEST_MS = parseDuration(LONGEST.sandbox_clock);
 
 /**
  * Writes the beginning of a move; `now` is real time. Repeat-safe: the move of a request is begun once. Returns
- * undefined when it would not move the clock ahead, or more than LONGEST_MS in all.
+ * undefined when it would not move the clock ahead, or more than LONGEST_MS in all. Throws Forbidden where the project is
+ * live, or has no order or payment link with a clock of its own by this id.
  */
 export async function beginMove(
   db: Database,
@@ -32,14 +38,20 @@ export async function beginMove(
   return await db.transaction(async (trx) => {
     await queryRows(
       trx,
-      `insert into sandbox_clocks (id, project_id, moved) values (:clock_id, :project_id, :now) on conflict do nothing`,
+      `insert into sandbox_clocks (id, project_id, moved)
+       select :clock_id::uuid, p.id, :now::timestamptz from projects p
+       where p.id = :project_id and p.is_test and (
+         exists (select 1 from orders o where o.id = :clock_id and o.clock_id = o.id and o.project_id = p.id)
+         or exists (select 1 from payment_links l where l.id = :clock_id and l.project_id = p.id))
+       on conflict do nothing`,
       { clock_id, project_id, now: toIsoTime(now) },
     );
     const [clock] = await queryRows<{ offset_ms: number }>(
       trx,
-      'select offset_ms from sandbox_clocks where id = :clock_id for update',
-      { clock_id },
+      'select offset_ms from sandbox_clocks where id = :clock_id and project_id = :project_id for update',
+      { clock_id, project_id },
     );
+    if (clock === undefined) throw new ServiceError('Forbidden', 'Only the clocks of test projects can be moved.');
     const moves = await queryRows<BegunMove & { request_id: string }>(
       trx,
       'select n, request_id, to_offset_ms from sandbox_clock_moves where clock_id = :clock_id order by n',
@@ -47,7 +59,7 @@ export async function beginMove(
     );
     const begun = moves.find((one) => one.request_id === request_id);
     if (begun !== undefined) return { n: begun.n, to_offset_ms: begun.to_offset_ms };
-    const from_offset_ms = clock!.offset_ms;
+    const from_offset_ms = clock.offset_ms;
     const to_offset_ms = move.to === undefined ? from_offset_ms + move.advance_ms : move.to - now;
     if (to_offset_ms <= from_offset_ms || to_offset_ms > LONGEST_MS) return undefined;
     const n = moves.length + 1;

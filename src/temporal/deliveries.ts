@@ -46,10 +46,10 @@ export class Deliveries {
   }
 
   /** The clock of its order was moved. A workflow that is closed or lost starts again from the record. */
-  async moveClock(delivery: StartedDelivery, offset_ms: number): Promise<void> {
-    await this.temporal.client.workflow.signalWithStart<DeliveryWorkflow, [number]>(
+  async moveClock(delivery: StartedDelivery): Promise<void> {
+    await this.temporal.client.workflow.signalWithStart<DeliveryWorkflow>(
       DELIVERY_WORKFLOW,
-      signalOrStart(deliveryStart({ ...delivery, clock_offset_ms: offset_ms }), clockMoved, offset_ms),
+      signalOrStart(deliveryStart(delivery), clockMoved),
     );
   }
 
@@ -60,17 +60,14 @@ export class Deliveries {
   }
 }
 
-/**
- * A delivery whose workflow is started; how far the clock of its order is ahead of real time, in milliseconds; absent:
- * not at all.
- */
-type StartedDelivery = DeliveryId & { project_id: string; clock_offset_ms?: number };
+/** A delivery whose workflow is started. */
+type StartedDelivery = DeliveryId & { project_id: string };
 
-function deliveryStart({ order_id, n, project_id, clock_offset_ms = 0 }: StartedDelivery) {
+function deliveryStart({ order_id, n, project_id }: StartedDelivery) {
   return {
     workflowId: deliveryWorkflowId({ order_id, n }),
     taskQueue: WEBHOOK_TASK_QUEUE,
-    args: [{ order_id, n, ...(clock_offset_ms > 0 && { clock_offset_ms }) }] as [DeliveryInput],
+    args: [{ order_id, n }] as [DeliveryInput],
     priority: { fairnessKey: project_id },
     typedSearchAttributes: [
       { key: PROJECT_ID, value: project_id },

@@ -213,9 +213,9 @@ export class FollowUps {
 
   /** The clock of its payment was moved. A workflow that is closed or lost starts again from the record. */
   async moveClock(input: FollowUpInput, offset_ms: number): Promise<void> {
-    await this.temporal.client.workflow.signalWithStart<FollowUpWorkflow, [number]>(
+    await this.temporal.client.workflow.signalWithStart<FollowUpWorkflow>(
       FOLLOW_UP_WORKFLOW,
-      signalOrStart(followUpStart({ ...input, clock_offset_ms: offset_ms }), clockMoved, offset_ms),
+      signalOrStart(followUpStart({ ...input, clock_offset_ms: offset_ms }), clockMoved),
     );
   }
 

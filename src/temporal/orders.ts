@@ -197,10 +197,10 @@ export class Orders {
   }
 
   /** The order's clock was moved. A workflow that is closed or lost starts again from the record. */
-  async moveClock(order: StartedOrder, offset_ms: number): Promise<void> {
-    await this.temporal.client.workflow.signalWithStart<OrderWorkflow, [number]>(
+  async moveClock(order: StartedOrder): Promise<void> {
+    await this.temporal.client.workflow.signalWithStart<OrderWorkflow>(
       ORDER_WORKFLOW,
-      signalOrStart(orderStart(order), clockMoved, offset_ms),
+      signalOrStart(orderStart(order), clockMoved),
     );
   }
 

@@ -145,10 +145,10 @@ export class PaymentLinks {
   }
 
   /** The link's clock was moved. A workflow that is closed or lost starts again from the record. */
-  async moveClock(link: StartedLink, offset_ms: number): Promise<void> {
-    await this.temporal.client.workflow.signalWithStart<PaymentLinkWorkflow, [number]>(
+  async moveClock(link: StartedLink): Promise<void> {
+    await this.temporal.client.workflow.signalWithStart<PaymentLinkWorkflow>(
       PAYMENT_LINK_WORKFLOW,
-      signalOrStart(linkStart(link), clockMoved, offset_ms),
+      signalOrStart(linkStart(link), clockMoved),
     );
   }
 

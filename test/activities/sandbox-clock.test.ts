@@ -23,9 +23,9 @@ const called: string[] = [];
 type Orders = Services['workflows']['orders'];
 function activities(does: { moveClock?: Orders['moveClock']; requestPoll?: Orders['requestPoll'] } = {}) {
   const orders = {
-    moveClock: async (...[order, offset_ms]: Parameters<Orders['moveClock']>) => {
-      called.push(`moved ${offset_ms}`);
-      await does.moveClock?.(order, offset_ms);
+    moveClock: async (...[order]: Parameters<Orders['moveClock']>) => {
+      called.push(`moved ${await offsetOf(order.order_id)}`);
+      await does.moveClock?.(order);
     },
     requestPoll: async (order_id: string) => {
       called.push('polled');
@@ -36,9 +36,9 @@ function activities(does: { moveClock?: Orders['moveClock']; requestPoll?: Order
 }
 
 /** The order's workflow: it expires once its clock says so, a moment after it was told. */
-const expires: Orders['moveClock'] = async ({ order_id }, offset_ms) => {
+const expires: Orders['moveClock'] = async ({ order_id }) => {
   const order = await loadOrder(database.db, order_id);
-  if (NOW + SECOND + offset_ms < order.expires_at) return;
+  if (NOW + SECOND + order.clock_offset_ms < order.expires_at) return;
   await moveOrder(database.db, order, { ended: 'expired' }, { source: 'service', now: order.expires_at });
 };
 

@@ -156,7 +156,7 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
       const input = { ...followUpOf(id, kind, { amount, ...over }), kind } satisfies CaptureOrVoidInput;
       const startWorkflowOperation = new WithStartWorkflowOperation(
         ORDER_WORKFLOW,
-        orderRestart({ order_id: id, project_id: PROJECT.id }),
+        orderRestart({ order_id: input.original_order_id, project_id: PROJECT.id }),
       );
       await client.workflow.executeUpdateWithStart(captureOrVoid, { startWorkflowOperation, args: [input] });
       await awaitFirstAnswer(world, input.id);

@@ -1,4 +1,6 @@
+import { ObjectClock } from '../../workflows/clock';
 import { processorAnswered } from '../../workflows/messages';
+import { Waits } from '../../workflows/wait';
 import { CARDS } from '../support/cards';
 import {
   answerAtIssuer,
@@ -128,3 +130,11 @@ test('a wait that is interrupted keeps its timer: captures do not start the one 
   expect(events!.filter(({ timerCanceledEventAttributes }) => timerCanceledEventAttributes)).toHaveLength(0);
   expect(await moneySummaryOf(order)).toContain('500 captured');
 });
+
+test.each([Number.NaN, Infinity, 'x', undefined])(
+  'rules 24.11: a wait until %p fails instead of looping',
+  async (at) => {
+    const waits = new Waits(new ObjectClock());
+    await expect(waits.until({ at: at as number, summary: 'until then' }, () => false)).rejects.toThrow(RangeError);
+  },
+);

@@ -22,11 +22,29 @@ test('rules 23.4: the clock of a live project cannot be moved, whatever the code
   const live = { id: live_id, name: 'Live', is_test: false, payment_methods: [], currencies: ['EUR'] };
   await upsertProject({ db: database.db, secrets }, PROJECT.merchant_id, live, new Date(NOW));
   const move = { request_id: 'r', move: { advance_ms: DAY }, now: NOW };
-  await expect(beginMove(database.db, clock(uuidv7(), live_id), move)).rejects.toThrow(/foreign key/);
+  const forbidden = { error: 'Forbidden' };
+  await expect(beginMove(database.db, clock(uuidv7(), live_id), move)).rejects.toMatchObject(forbidden);
   const by_hand = (is_test: boolean) =>
     database.db('sandbox_clocks').insert({ id: uuidv7(), project_id: live_id, is_test, moved: new Date(NOW) });
   await expect(by_hand(false)).rejects.toThrow(/check/);
   await expect(by_hand(true)).rejects.toThrow(/foreign key/);
+});
+
+test('rules 23.11: a clock of another project counts nowhere, and none is made for what has no clock of its own', async () => {
+  const { id } = await aStoredOrder(database.db);
+  const other = { id: uuidv7(), name: 'Other', is_test: true, payment_methods: [], currencies: ['EUR'] };
+  await upsertProject({ db: database.db, secrets }, PROJECT.merchant_id, other, new Date(NOW));
+  const move = { request_id: 'r', move: { advance_ms: DAY }, now: NOW };
+  for (const [clock_id, project_id] of [
+    [id, other.id],
+    [uuidv7(), PROJECT.id],
+  ] as const) {
+    await expect(beginMove(database.db, clock(clock_id, project_id), move)).rejects.toMatchObject({
+      error: 'Forbidden',
+    });
+  }
+  await database.db('sandbox_clocks').insert({ id, project_id: other.id, offset_ms: DAY, moved: new Date(NOW) });
+  expect((await findOrder(database.db, id))?.clock_offset_ms).toBe(0);
 });
 
 test('moves add up, each is begun once, and none goes back or beyond 400 days', async () => {

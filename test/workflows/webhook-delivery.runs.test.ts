@@ -1,0 +1,43 @@
+import { deliveryWorkflowId, recordChanged } from '../../workflows/messages';
+import { CARDS } from '../support/cards';
+import { createAnOrder } from '../support/orders';
+import { startReceiver, type Receiver } from '../support/receiver';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+import { until } from '../support/until';
+
+/** A delivery whose history is long, and which goes on in a new run. */
+const EVENTS_MAX = 40;
+
+let world: WorkflowEnvironment;
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  world = await createWorkflowEnvironment({ webhook_url: receiver.url, events_max: EVENTS_MAX });
+});
+afterAll(async () => {
+  await world?.close();
+  await receiver?.close();
+});
+
+test.each(['recordChanged', 'noSuchSignal'])(
+  'rules 24.11: signals %s make no history without an end, and no attempt comes before its time',
+  async (signal) => {
+    receiver.answer((response) => response.writeHead(500).end());
+    const { id: order_id } = await createAnOrder(world, { card_number: CARDS.approved.number });
+    const attempts = async () => (await world.database.db('webhook_attempts').where({ order_id })).length;
+    await until('the first attempt failed', async () => (await attempts()) === 1);
+    const handle = world.env.client.workflow.getHandle(deliveryWorkflowId({ order_id, n: 1 }));
+    const { runId } = await handle.describe();
+    for (let n = 0; n < EVENTS_MAX; n += 1) await handle.signal(signal);
+    await until('there is a new run', async () => (await handle.describe()).runId !== runId);
+    expect(await attempts()).toBe(1);
+    // It is the record that the new run goes on from.
+    receiver.answer((response) => response.writeHead(200).end());
+    await world.database
+      .db('webhook_deliveries')
+      .where({ order_id })
+      .update({ next_attempt_at: new Date(0) });
+    await handle.signal(recordChanged);
+    expect(await handle.result()).toBe('delivered');
+  },
+);

@@ -1,0 +1,260 @@
+import type { UpdateDefinition } from '@temporalio/common';
+import { setHandler } from '@temporalio/workflow';
+import { CAPTURE_MODES } from '../src/domain/amounts';
+import { FOLLOW_UP_KINDS, type RequestedBy } from '../src/domain/follow-up';
+import type { NewOrder, PaymentMethodDetails } from '../src/domain/new-order';
+import type { NewPaymentLink } from '../src/domain/payment-link';
+import type { ClockMove } from '../src/domain/sandbox-clock';
+import {
+  anything,
+  flag,
+  integer,
+  listOf,
+  number,
+  object,
+  oneOf,
+  optional,
+  text,
+  uuid,
+  type Check,
+} from '../src/domain/shape';
+import { REASON_LENGTH_MAX, SETTLED_OUTCOMES } from '../src/domain/transaction';
+import { validationError } from '../src/errors';
+import {
+  deliveryWorkflowId,
+  orderWorkflowId,
+  paymentLinkWorkflowId,
+  sandboxClockWorkflowId,
+  type CreateOrderInput,
+  type CreatePaymentLinkInput,
+  type FollowUpInput,
+  type OrderInput,
+  type PayThroughLinkInput,
+  type StartInputs,
+  type SubmitPaymentInput,
+  type TransactionInput,
+} from './messages';
+import { refusal } from './refusal';
+
+/**
+ * Shape and range of whatever a workflow takes from outside (rules 24.10): API, operators and other workflows send it,
+ * and some of them run older code. A start or update without a row here does not compile. Signals and queries carry no
+ * input. A wrong update is refused before it is accepted, which leaves no event; a workflow that is started with a wrong
+ * input fails at once.
+ */
+
+type Messages = typeof import('./messages');
+type UpdateInputs = {
+  [
+    Name in keyof Messages as Messages[Name] extends UpdateDefinition<infer _Result, [infer _Input]> ? Name : never
+  ]: Messages[Name] extends UpdateDefinition<infer _Result, [infer Input]> ? Input : never;
+};
+
+const DAY_MS = 24 * 3_600_000;
+/** The longest periods of a request, in milliseconds: those of LONGEST, whose texts cost too much to be parsed here. */
+export const LONGEST_MS = { link: 365 * DAY_MS, sandbox_clock: 400 * DAY_MS } as const;
+/** More than any If-Match holds. */
+const VERSIONS_MAX = 10_000;
+const ATTEMPTS_MAX = 25;
+
+/** Lengths of the API's texts. */
+const reference = text(255);
+const longText = text(4_096);
+const amount = integer(0);
+/** Epoch milliseconds. */
+const instant = number(0, Date.UTC(9999, 0));
+const period = number(0, LONGEST_MS.link);
+const count = integer(0);
+const clockOffset = integer(0, LONGEST_MS.sandbox_clock);
+const versions = optional(listOf(count, VERSIONS_MAX));
+const awaited = { request_id: optional(reference), not_after: optional(instant) };
+
+const newOrder = object<NewOrder>({
+  id: uuid,
+  project_id: uuid,
+  merchant_order_id: optional(reference),
+  description: optional(longText),
+  currency: text(3, 3),
+  amount,
+  attempts_max: integer(1, ATTEMPTS_MAX),
+  charged_by: oneOf(['token', 'customer']),
+  expiration_period: reference,
+  payment_methods: anything,
+  return_url: optional(longText),
+  failure_url: optional(longText),
+  webhook_url: optional(longText),
+  locale: optional(reference),
+  customer: anything,
+  client: anything,
+  extra: anything,
+  order_lines: anything,
+});
+
+const transactionFields = {
+  id: uuid,
+  attempt: integer(1, ATTEMPTS_MAX),
+  payment_method: reference,
+  payment_method_brand: optional(reference),
+  expiration_period: reference,
+  transaction_type: optional(oneOf(['authorization', 'aft'])),
+  capture_mode: optional(oneOf(CAPTURE_MODES)),
+  capture_period: optional(reference),
+  receiver_account_token: optional(reference),
+  period,
+} as const;
+const details = object<Pick<PaymentMethodDetails, 'vault_token'>>({
+  vault_token: optional(reference),
+}) as Check<PaymentMethodDetails>;
+const transaction = object<TransactionInput>({ ...transactionFields, payment_method_details: optional(details) });
+const charge = object<SubmitPaymentInput['transaction']>({ ...transactionFields, payment_method_details: details });
+
+const newPaymentLink = object<NewPaymentLink>({
+  id: uuid,
+  project_id: uuid,
+  merchant_order_id: reference,
+  amount,
+  currency: text(3, 3),
+  description: optional(longText),
+  payment_methods: optional(listOf(reference, 50)),
+  expiration_period: reference,
+  return_url: optional(longText),
+  webhook_url: optional(longText),
+});
+
+const followUpFields = {
+  ...awaited,
+  id: uuid,
+  project_id: uuid,
+  requested_by: oneOf<RequestedBy>(['merchant', 'service', 'processor']),
+  amount: optional(amount),
+  original_order_id: uuid,
+  original_transaction_id: uuid,
+  merchant_order_id: optional(reference),
+  description: optional(longText),
+  extra: anything,
+  versions,
+  processor_key: optional(longText),
+  poll_after_ms: optional(number(0, 2 * LONGEST_MS.sandbox_clock)),
+  clock_offset_ms: optional(clockOffset),
+  polls: optional(count),
+  poll_requested: optional(flag),
+} as const;
+
+const advance = object<{ advance_ms: number }>({ advance_ms: integer(1, LONGEST_MS.sandbox_clock) });
+const moveTo = object<{ to: number }>({ to: instant });
+/** By a period, or to an instant. */
+const clockMove: Check<ClockMove> = (value) =>
+  (value as Partial<ClockMove> | null | undefined)?.to === undefined ? advance(value) : moveTo(value);
+
+/** What starts a workflow: its input, and the id that a workflow with this input has. */
+type Start<Input> = { input: Check<Input>; workflowId: (input: Input) => string };
+export const STARTS: { [Name in keyof StartInputs]: Start<StartInputs[Name]> } = {
+  order: {
+    input: object<OrderInput>({
+      order_id: uuid,
+      resumed: optional(
+        object<NonNullable<OrderInput['resumed']>>({
+          polls: count,
+          poll_requested: flag,
+          unconfirmed_transaction_id: optional(uuid),
+          may_have_charged: flag,
+        }),
+      ),
+    }),
+    workflowId: ({ order_id }) => orderWorkflowId(order_id),
+  },
+  followUp: {
+    input: object<FollowUpInput>({ ...followUpFields, kind: oneOf(FOLLOW_UP_KINDS) }),
+    workflowId: ({ id }) => orderWorkflowId(id),
+  },
+  paymentLink: {
+    input: object({ payment_link_id: uuid, continued: optional(oneOf([true])) }),
+    workflowId: ({ payment_link_id }) => paymentLinkWorkflowId(payment_link_id),
+  },
+  webhookDelivery: {
+    input: object({ order_id: uuid, n: integer(1) }),
+    workflowId: deliveryWorkflowId,
+  },
+  sandboxClock: {
+    input: object({ clock_id: uuid, project_id: uuid }),
+    workflowId: ({ clock_id }) => sandboxClockWorkflowId(clock_id),
+  },
+};
+
+/** The input of each update that has one. */
+export const UPDATES: { [Name in keyof UpdateInputs]: Check<UpdateInputs[Name]> } = {
+  createOrder: object<CreateOrderInput>({
+    ...awaited,
+    order: newOrder,
+    period,
+    is_test: flag,
+    transaction: optional(transaction),
+    payment_link: optional(object({ id: uuid, expires_at: instant, clock_offset_ms: clockOffset })),
+  }),
+  submitPayment: object({ ...awaited, project_id: uuid, is_test: flag, transaction: charge }),
+  cancelOrder: object({ source: oneOf(['customer', 'merchant']), versions }),
+  captureOrVoid: object({ ...followUpFields, kind: oneOf(['capture', 'void']) }),
+  settleByHand: object({
+    outcome: oneOf(SETTLED_OUTCOMES),
+    reason: text(REASON_LENGTH_MAX, 1),
+    operator: text(255, 1),
+    transaction_id: optional(uuid),
+    command_line: optional(object({ request_id: reference })),
+  }),
+  moveClock: object({ request_id: text(255, 1), move: clockMove }),
+  createPaymentLink: object<CreatePaymentLinkInput>({ ...awaited, payment_link: newPaymentLink, period }),
+  payThroughLink: object<PayThroughLinkInput>({
+    ...awaited,
+    order: newOrder,
+    period,
+    is_test: flag,
+    transaction: charge,
+    deadline_at: instant,
+  }),
+  endPaymentLink: object({ versions }),
+};
+
+/**
+ * Throws ValidationError when a workflow is started with a wrong input, or under the id of another object: two
+ * workflows must never write one order.
+ */
+export function requireStart(
+  { workflowType, workflowId }: { workflowType: string; workflowId: string },
+  input: unknown,
+) {
+  const start = (STARTS as Record<string, { input: Check<unknown>; workflowId: (input: never) => string } | undefined>)[
+    workflowType
+  ];
+  if (start === undefined) return;
+  requireInput(start.input, input);
+  requireSame('workflow id', workflowId, start.workflowId(input as never));
+}
+
+function requireInput(check: Check<unknown>, input: unknown): void {
+  const wrong = check(input);
+  if (wrong !== undefined) throw refusal(validationError(wrong.path || 'input', wrong.text));
+}
+
+/** Throws ValidationError when a message names another object than the one of its workflow. */
+export function requireSame(path: string, id: string, expected: string): void {
+  if (id !== expected) throw refusal(validationError(path, 'Belongs to another workflow.'));
+}
+
+/**
+ * Sets the handler of an update that has an input. `refuse`: throws why a well-formed input is refused now; like every
+ * refusal here, before the update is accepted.
+ */
+export function setUpdateHandler<Result, Input>(
+  definition: UpdateDefinition<Result, [Input]>,
+  handler: (input: Input) => Promise<Result>,
+  { refuse, description }: { refuse?: (input: Input) => void; description?: string } = {},
+): void {
+  const check = UPDATES[definition.name as keyof typeof UPDATES];
+  setHandler(definition, handler, {
+    validator: (input: Input) => {
+      requireInput(check, input);
+      refuse?.(input);
+    },
+    ...(description !== undefined && { description }),
+  });
+}
