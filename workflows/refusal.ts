@@ -8,9 +8,13 @@ export function refusal({ error, value }: ServiceError): ApplicationFailure {
   return ApplicationFailure.create({ type: error, message: value, nonRetryable: true });
 }
 
-const LENGTH_MAX = { reason: REASON_LENGTH_MAX, operator: 255 } as const;
+const LENGTH_MAX = { transaction_id: 36, reason: REASON_LENGTH_MAX, operator: 255 } as const;
 
-const EXPECTED = { reason: 'a reason', operator: "the operator's name" } as const;
+const EXPECTED = {
+  transaction_id: 'the id of the transaction',
+  reason: 'a reason',
+  operator: "the operator's name",
+} as const;
 
 /** Refuses an operator's input that is no settlement: it was typed by hand. */
 export function requireSettlement(input: SettleByHandInput): void {
@@ -18,7 +22,7 @@ export function requireSettlement(input: SettleByHandInput): void {
   if (!SETTLED_OUTCOMES.some((one) => one === outcome)) {
     throw refusal(validationError('outcome', 'Expected approved or declined.'));
   }
-  for (const field of ['reason', 'operator'] as const) {
+  for (const field of ['transaction_id', 'reason', 'operator'] as const) {
     const text = texts[field];
     const length_max = LENGTH_MAX[field];
     if (typeof text !== 'string' || text.trim() === '' || text.length > length_max) {
