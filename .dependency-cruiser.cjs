@@ -16,8 +16,8 @@ const ADAPTERS = ['src/db', 'src/search', 'src/processor', 'src/temporal', 'src/
 /** What an adapter may use besides what every adapter may. */
 const ALSO = {
   // It answers a call with the record, and starts workflows by their ids and inputs; the bundle is made of the entry,
-  // interceptors and failure converter.
-  'src/temporal': [folders('src/db'), '^workflows/(messages|index|interceptors|failure-converter)\\.ts$'],
+  // interceptors and converters.
+  'src/temporal': [folders('src/db'), '^workflows/(messages|index|interceptors|failure-converter|payload-converter)\\.ts$'],
 };
 /** What everybody may use. */
 const BASE = ['src/domain', 'src/errors'];

@@ -246,7 +246,7 @@ export const configSchema = z.object({
     .string()
     .optional()
     .describe(
-      'Keys that encrypt Temporal payloads: id:base64 of 32 bytes, with commas; the first encrypts, all decrypt.',
+      'Keys that encrypt Temporal payloads: id:base64 of 32 bytes, with commas; the first encrypts, all decrypt. npm start makes one; the same on every process.',
     ),
   CODEC_HOST: z
     .string()

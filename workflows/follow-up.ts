@@ -174,6 +174,7 @@ async function poll(state: FollowUpState): Promise<string> {
 async function settle(state: FollowUpState, settlement: SettleByHandInput): Promise<string> {
   const before = await poll(state);
   if (state.record === undefined || isFinal(ORDER_MOVES, state.record.status)) throw notAwaited(before);
+  if (settlement.transaction_id !== lastTransaction(state.record)?.id) throw notAwaited(before);
   state.settlementVerified = true;
   state.applyRecord(await local.settleFollowUp({ ...state.input, settlement, now: state.clock.now() }));
   const words = inWords(state.record);

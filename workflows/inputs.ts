@@ -198,7 +198,7 @@ export const UPDATES: { [Name in keyof UpdateInputs]: Check<UpdateInputs[Name]> 
     outcome: oneOf(SETTLED_OUTCOMES),
     reason: text(REASON_LENGTH_MAX, 1),
     operator: text(255, 1),
-    transaction_id: optional(uuid),
+    transaction_id: uuid,
     command_line: optional(object({ request_id: reference })),
   }),
   moveClock: object({ request_id: text(255, 1), move: clockMove }),

@@ -2,12 +2,14 @@ import {
   ApplicationFailure,
   CancellationScope,
   TemporalFailure,
+  log,
   workflowInfo,
   type WorkflowInterceptorsFactory,
 } from '@temporalio/workflow';
 import { temporalClock } from './clock';
 import { requireStart } from './inputs';
 import type { LocalRetry } from './messages';
+import { trustedArguments } from './payload-converter';
 import { RecordWatch } from './record-missing';
 
 /**
@@ -18,7 +20,9 @@ import { RecordWatch } from './record-missing';
  * A long pause of a local activity is a timer, after which the SDK schedules it anew, with the same input: the activity
  * is told how long ago that was first (rules 4.15). A workflow whose record is lost ends (rules 10.19).
  *
- * A workflow that is started with a wrong input fails at once (rules 24.10).
+ * What was not encrypted for the workflow is not obeyed (rules 24.8): an update is refused, a signal ignored, a
+ * workflow that was started so fails. A workflow that is started with a wrong input fails at once
+ * (rules 24.10).
  */
 export const interceptors: WorkflowInterceptorsFactory = () => {
   /** When each local activity was first scheduled, by its arguments. */
@@ -29,13 +33,27 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
     inbound: [
       {
         async execute(input, next) {
+          const args = trustedArguments(input.args);
           const info = workflowInfo();
           // What runs was started before this check was as it is.
-          if (!info.unsafe.isReplaying) requireStart(info, input.args[0]);
-          return await CancellationScope.nonCancellable(() => record.runWorkflow(() => next(input)));
+          if (!info.unsafe.isReplaying) requireStart(info, args[0]);
+          return await CancellationScope.nonCancellable(() => record.runWorkflow(() => next({ ...input, args })));
+        },
+        validateUpdate(input, next) {
+          next({ ...input, args: trustedArguments(input.args, input.name) });
         },
         async handleUpdate(input, next) {
-          return await CancellationScope.nonCancellable(() => orRefused(() => next(input)));
+          const args = trustedArguments(input.args, input.name);
+          return await CancellationScope.nonCancellable(() => orRefused(() => next({ ...input, args })));
+        },
+        async handleSignal(input, next) {
+          let args: unknown[];
+          try {
+            args = trustedArguments(input.args);
+          } catch (error) {
+            return log.warn('a signal is ignored', { signal: input.signalName, reason: (error as Error).message });
+          }
+          await next({ ...input, args });
         },
       },
     ],

@@ -30,6 +30,12 @@ export const sandboxClockWorkflowId = (clock_id: string) => `clock:${clock_id}`;
 /** Workflow id of an order's n-th webhook delivery, redeliveries included. */
 export const deliveryWorkflowId = ({ order_id, n }: DeliveryId) => `webhook:${order_id}:${n}`;
 
+/** The encodings with which the codec marks a payload that it refuses, and one that an operator has sent. */
+export const REFUSED_PAYLOAD = 'payments/refused';
+export const OPERATOR_PAYLOAD = 'payments/operator';
+/** The type of the failure with which a worker refuses such a payload: nothing was carried out. */
+export const PAYLOAD_REFUSED = 'PayloadRefused';
+
 /** Names under which the worker registers the workflows, and their signatures. */
 export const ORDER_WORKFLOW = 'order';
 export type OrderWorkflow = (input: OrderInput) => Promise<string>;
@@ -149,11 +155,11 @@ export interface CancelOrderInput {
 
 /** Input of settleByHand. */
 export interface SettleByHandInput extends ManualOutcome {
-  /** The operator's name, for the audit trail. */
+  /** The operator's name, for the audit trail: never as the operator writes it (rules 24.9). */
   operator: string;
-  /** The transaction that is meant; absent: the order's last one. */
-  transaction_id?: string | undefined;
-  /** Only from the command line. */
+  /** The transaction that is meant: what was sent about one settles no other. */
+  transaction_id: string;
+  /** Only from the command line, whose client has the keys. */
   command_line?: { request_id: string } | undefined;
 }
 

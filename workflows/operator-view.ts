@@ -9,7 +9,7 @@ import { ATTENTION, ORDER_STATUS, orderWorkflowId, type FollowUpInput } from './
 /** The description of the update settleByHand in the Web UI. */
 export const SETTLE_BY_HAND =
   'Settles an outcome that the processor will never give: ' +
-  '{"outcome": "approved" or "declined", "reason": "…", "operator": "your name"}. ' +
+  '{"transaction_id": "…", "outcome": "approved" or "declined", "reason": "…"}. ' +
   'The processor is asked first. If it contradicts the settlement later, an approval is given back, and anything else needs attention.';
 
 /** Shows what an operator has to look at where there is no order to show; `undefined`: nothing. */

@@ -159,7 +159,7 @@ async function settle(state: OrderState, settlement: SettleByHandInput): Promise
   const transaction_id = lastTransaction(order)?.id;
   if (transaction_id === undefined || !awaitsOutcome(order)) throw notAwaited(before);
   // The operator may mean an earlier attempt, whose outcome is known.
-  if ((settlement.transaction_id ?? transaction_id) !== transaction_id) throw notAwaited(before);
+  if (settlement.transaction_id !== transaction_id) throw notAwaited(before);
   const { order_id, clock } = state;
   const after = await local.settleCharge({ order_id, transaction_id, settlement, now: clock.now() });
   state.applyRecord(after);

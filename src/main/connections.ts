@@ -30,7 +30,7 @@ export function openTemporal(config: Config, log: Logger): TemporalClient {
   return connectTemporal({
     address: requireSetting(config, 'TEMPORAL_ADDRESS'),
     namespace: config.TEMPORAL_NAMESPACE,
-    payload_keys: config.PAYLOAD_KEYS,
+    payload_keys: requireSetting(config, 'PAYLOAD_KEYS'),
     credentials: credentialsOf(config),
     log,
   });

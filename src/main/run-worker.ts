@@ -45,7 +45,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     connection,
     namespace: config.TEMPORAL_NAMESPACE,
     workflowBundle: { codePath: bundle_path },
-    dataConverter: dataConverter(config.PAYLOAD_KEYS),
+    dataConverter: dataConverter(requireSetting(config, 'PAYLOAD_KEYS')),
     activities: createActivities({
       db,
       secrets: new SecretKeys(requireSetting(config, 'SECRET_KEYS')),

@@ -19,7 +19,7 @@ import { findOrderView, type OrderView } from '../db/order-view';
 import { withdrawRequest } from '../db/request-claims';
 import type { AwaitedRequest } from '../domain/awaited-request';
 import { OutcomeUnknown, ServiceError, isErrorName, type WrongField } from '../errors';
-import { CREATE_UPDATE_ID, RECORD_MISSING } from '../../workflows/messages';
+import { CREATE_UPDATE_ID, PAYLOAD_REFUSED, RECORD_MISSING } from '../../workflows/messages';
 import { REFUSED, grpcStatusOf, type GrpcStatus } from './grpc-status';
 import { currentCall } from './outages';
 
@@ -251,12 +251,16 @@ export function isWorkflowClosed(error: unknown): boolean {
   return error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError;
 }
 
-/** Failures with which Temporal itself ends an update: no worker processed it, or its workflow was closed meanwhile. */
-const DROPPED = ['UnprocessedUpdate', 'AcceptedUpdateCompletedWorkflow'];
+/**
+ * Failures of an update that no worker has carried out, or whose workflow was closed meanwhile. A worker refuses the
+ * payload when it lacks the key, until an operator gives it the same PAYLOAD_KEYS.
+ */
+const DROPPED = ['UnprocessedUpdate', 'AcceptedUpdateCompletedWorkflow', PAYLOAD_REFUSED];
 
 /**
  * Whether a call may or may not have been carried out: there is no worker, Temporal is slow or unreachable, or it
- * dropped the update, for instance because a workflow task failed or the history has too many updates.
+ * dropped the update, for instance because a workflow task failed or the history has too many updates; or the worker
+ * could not read it.
  */
 function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;

@@ -4,7 +4,7 @@ import type { Payload } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import type { Logger } from '../log';
 import { SignInUnavailable, type SignIn } from './operator-sign-in';
-import { EncryptingCodec } from './payload-codec';
+import { PayloadCipher, isEncrypted } from './payload-codec';
 
 /** The largest page of a history that the Web UI sends at once. */
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
@@ -18,6 +18,9 @@ export interface CodecServer {
  * Lets an operator's browser read payloads in the Temporal Web UI, and write the arguments of updates there: `POST
  * /decode` and `/encode` with payloads as Temporal's JSON, answered alike, for operators who are signed in and pages of
  * `ui_origin` only (rules 24.5). Cookies are accepted from these pages, for a proxy that signs operators in by them.
+ *
+ * The Web UI does not say which workflow a payload is for. What is encrypted here carries the operator's name instead,
+ * and workers obey it in an operator's updates only (rules 24.9).
  */
 export async function startCodecServer(options: {
   host: string;
@@ -28,17 +31,17 @@ export async function startCodecServer(options: {
   log: Logger;
 }): Promise<CodecServer> {
   const { ui_origin, signIn, log } = options;
-  const codec = new EncryptingCodec(options.payload_keys);
-  const work: Record<string, (payloads: Payload[]) => Promise<Payload[]>> = {
-    '/decode': (payloads) => codec.decode(payloads),
-    '/encode': (payloads) => codec.encode(payloads),
+  const cipher = new PayloadCipher(options.payload_keys);
+  const work: Record<string, (payload: Payload, operator: string) => Payload> = {
+    '/decode': (payload) => (isEncrypted(payload) ? cipher.decrypt(payload).payload : payload),
+    '/encode': (payload, operator) => cipher.encryptForOperator(payload, operator),
   };
   /** Answers a POST. An answer gives no reason: it may contain the payload. */
   const handle = async (request: http.IncomingMessage, response: http.ServerResponse, path: string) => {
     if (request.headers.origin !== ui_origin) return void response.writeHead(403).end();
     const operator = await signIn(request);
     if (operator === undefined) return void response.writeHead(401, { 'WWW-Authenticate': 'Bearer' }).end();
-    const { text, payloads } = await answer(request, work[path]!);
+    const { text, payloads } = await answer(request, (payload) => work[path]!(payload, operator));
     log.info({ operator, path, payloads }, 'payloads were read or written');
     response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(text);
   };
@@ -75,7 +78,7 @@ const { Payloads } = temporal.api.common.v1;
 
 async function answer(
   request: http.IncomingMessage,
-  handle: (payloads: Payload[]) => Promise<Payload[]>,
+  handle: (payload: Payload) => Payload,
 ): Promise<{ text: string; payloads: number }> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -85,6 +88,6 @@ async function answer(
     chunks.push(chunk);
   }
   const { payloads } = Payloads.fromObject(JSON.parse(Buffer.concat(chunks).toString()) as object);
-  const handled = Payloads.create({ payloads: await handle(payloads ?? []) });
+  const handled = Payloads.create({ payloads: (payloads ?? []).map((payload) => handle(payload)) });
   return { text: JSON.stringify(Payloads.toObject(handled, { bytes: String })), payloads: handled.payloads.length };
 }

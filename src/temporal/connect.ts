@@ -8,7 +8,10 @@ import { EncryptingCodec } from './payload-codec';
 /** Writes failures; workers load it, and workflows have it in their bundle. */
 export const FAILURE_CONVERTER = require.resolve('../../workflows/failure-converter');
 
-/** How payloads and failures are written: encrypted where keys are configured. The same for clients and workers. */
+/**
+ * How payloads and failures are written and read. The same for clients and workers. `undefined` keys: nothing is
+ * encrypted, and everything obeyed; for tests on a Temporal of their own, and calls without payloads.
+ */
 export function dataConverter(payload_keys: string | undefined): DataConverter {
   return {
     failureConverterPath: FAILURE_CONVERTER,
@@ -41,7 +44,12 @@ export function connectTemporal(options: {
   const connection = Connection.lazy({
     address: options.address,
     ...options.credentials,
-    interceptors: [observedRetries(options.log)],
+    interceptors: [observedRetries(options.log, () => pingTemporal(client))],
   });
-  return new Client({ connection, namespace: options.namespace, dataConverter: dataConverter(options.payload_keys) });
+  const client = new Client({
+    connection,
+    namespace: options.namespace,
+    dataConverter: dataConverter(options.payload_keys),
+  });
+  return client;
 }

@@ -60,11 +60,27 @@ export class OutageLog {
   }
 }
 
-/** The SDK's retries of gRPC calls, observed: each attempt tells whether Temporal and the workers answer. */
-export function observedRetries(log: Logger): Interceptor {
+/**
+ * The SDK's retries of gRPC calls, observed: each attempt tells whether Temporal and the workers answer. An update
+ * without an answer may be the fault of either: `ask` resolves when Temporal itself answers (rules 10.16).
+ */
+export function observedRetries(log: Logger, ask: () => Promise<void>): Interceptor {
   const temporal = new OutageLog(log, { down: 'Temporal is unavailable', up: 'Temporal is available again' });
   const workers = new OutageLog(log, { down: 'no worker answers in time', up: 'workers answer again' });
   const standard = defaultGrpcRetryOptions();
+  let asking: Promise<boolean> | undefined;
+  /** Whether Temporal answers; where it does not, the call that asks is observed as any other. */
+  const temporalAnswers = () =>
+    (asking ??= currentCall
+      .run({ may_be_carried_out: false }, ask)
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => (asking = undefined)));
+  const updateFailed = async (cause: string, began_at: number) => {
+    if (await temporalAnswers()) workers.failed(cause, began_at);
+  };
   return (options, nextCall) => {
     const is_update = UPDATES.test(options.method_definition.path);
     const call = currentCall.getStore();
@@ -72,8 +88,10 @@ export function observedRetries(log: Logger): Interceptor {
     const retryableDecider = (attempt: number, status: Status) => {
       const cause = `${statusOf(status.code)}: ${status.details}`;
       if (isRefused(status) || OUTAGE.includes(status.code)) temporal.failed(cause, began_at);
-      else if (statusOf(status.code) === 'deadline_exceeded') (is_update ? workers : temporal).failed(cause, began_at);
-      else if (status.code !== CANCELLED) temporal.answered();
+      else if (statusOf(status.code) === 'deadline_exceeded') {
+        if (is_update) void updateFailed(cause, began_at);
+        else temporal.failed(cause, began_at);
+      } else if (status.code !== CANCELLED) temporal.answered();
       if (is_update && status.code === OK) workers.answered();
       const is_retried = standard.retryableDecider(attempt, status);
       if (is_retried && call !== undefined) call.may_be_carried_out = true;

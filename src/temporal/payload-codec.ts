@@ -2,11 +2,14 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import { LRUCache } from 'lru-cache';
+import { OPERATOR_PAYLOAD, REFUSED_PAYLOAD } from '../../workflows/messages';
 import { parseKeys } from '../secrets';
 
 const ENCODING = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 const WORKFLOW_ID = 'encryption-workflow-id';
+/** Within the encrypted payload. */
+const OPERATOR = 'operator';
 const SALT_BYTES = 16;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -14,10 +17,13 @@ const TAG_BYTES = 16;
 const PAYLOADS_PER_KEY = 2 ** 31;
 /** Each process that wrote a payload has used at least one. */
 const DERIVED_KEYS_CACHED = 1_000;
-/** The suffix that a schedule appends to the workflow id of its action. */
-const SCHEDULED_AT = /-\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
+/**
+ * The id that a schedule gives the workflow of its action. The ids of all other workflows have a colon, so that nobody
+ * can start one under such an id with the payloads of another.
+ */
+const SCHEDULED = /^([^:]+)-\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
-type Context = Pick<SerializationContext, 'workflowId'>;
+type Context = Pick<SerializationContext, 'workflowId'> & Partial<Pick<SerializationContext, 'type'>>;
 
 /** A key that encrypts, derived from a configured one. */
 interface DerivedKey {
@@ -27,16 +33,24 @@ interface DerivedKey {
   payloads: number;
 }
 
+/** A payload that is decrypted, and what was authenticated with it. */
+interface Decrypted {
+  payload: Payload;
+  /** The workflow that it was encrypted for. */
+  workflow_id: string | undefined;
+  /** The operator whom the codec server encrypted it for, who may send it to any workflow. */
+  operator: string | undefined;
+}
+
 /**
- * Encrypts everything Temporal keeps (AES-256-GCM): a second safeguard behind the rule that no card number gets there.
- * `keys` is `id:base64 of 32 bytes`, with commas; the first encrypts, each decrypts what carries its id. Throws on a
- * bad key.
+ * Encrypts and decrypts payloads (AES-256-GCM). `keys` is `id:base64 of 32 bytes`, with commas; the first encrypts, each
+ * decrypts what carries its id. Throws on a bad key.
  *
  * A payload is encrypted with a key derived from the configured one and a random salt, which is part of the payload.
- * Each codec takes a new salt after `payloads_per_key` payloads, so that no key encrypts 2^32. The workflow id is
- * authenticated with the payload: one that was copied into another workflow is refused there (rules 24.4).
+ * Each cipher takes a new salt after `payloads_per_key` payloads, so that no key encrypts 2^32. The workflow id is
+ * authenticated with the payload (rules 24.4).
  */
-export class EncryptingCodec implements PayloadCodec {
+export class PayloadCipher {
   private readonly keys: Map<string, Buffer>;
   private readonly first: string;
   private readonly derived_keys = new LRUCache<string, Buffer>({ max: DERIVED_KEYS_CACHED });
@@ -50,24 +64,7 @@ export class EncryptingCodec implements PayloadCodec {
     this.first = [...this.keys.keys()][0]!;
   }
 
-  /** `context`: as the SDK tells it; the Web UI's requests have none. */
-  encode(payloads: Payload[], context?: Context): Promise<Payload[]> {
-    const workflow_id = context?.workflowId;
-    return Promise.resolve(payloads.map((payload) => this.encrypt(payload, workflow_id)));
-  }
-
-  /**
-   * Rejects what was changed, is encrypted with an unknown key, or belongs to another workflow than that of `context`.
-   */
-  decode(payloads: Payload[], context?: Context): Promise<Payload[]> {
-    return Promise.resolve(
-      payloads.map((payload) =>
-        text(payload.metadata?.['encoding']) === ENCODING ? this.decrypt(payload, context?.workflowId) : payload,
-      ),
-    );
-  }
-
-  private encrypt(payload: Payload, workflow_id: string | undefined): Payload {
+  encrypt(payload: Payload, workflow_id: string | undefined): Payload {
     const { key, salt } = this.encryptingKey();
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(authenticatedData(this.first, workflow_id));
@@ -82,19 +79,30 @@ export class EncryptingCodec implements PayloadCodec {
     };
   }
 
-  private decrypt({ metadata, data }: Payload, expected_workflow_id: string | undefined): Payload {
+  /** Encrypts a value in JSON for an operator, whose name is encrypted with it. Throws when it is no JSON. */
+  encryptForOperator(payload: Payload, operator: string): Payload {
+    if (text(payload.metadata?.['encoding']) !== 'json/plain') throw new Error('the payload is not JSON');
+    JSON.parse(text(payload.data));
+    const metadata = { ...payload.metadata, [OPERATOR]: Buffer.from(operator) };
+    return this.encrypt({ ...payload, metadata }, undefined);
+  }
+
+  /** Throws when it is not encrypted, was changed, or is encrypted with an unknown key. */
+  decrypt(encrypted: Payload): Decrypted {
+    if (!isEncrypted(encrypted)) throw new Error('the payload is not encrypted');
+    const { metadata, data } = encrypted;
     const id = text(metadata?.[KEY_ID]);
     const workflow_id = metadata?.[WORKFLOW_ID] && text(metadata[WORKFLOW_ID]);
-    if (workflow_id && expected_workflow_id !== undefined && !isSame(workflow_id, expected_workflow_id)) {
-      throw new Error('the payload belongs to another workflow');
-    }
     const bytes = Buffer.from(data ?? []);
     const salt = bytes.subarray(0, SALT_BYTES);
     const iv = bytes.subarray(SALT_BYTES, SALT_BYTES + IV_BYTES);
     const decipher = createDecipheriv('aes-256-gcm', this.derive(id, salt), iv);
     decipher.setAAD(authenticatedData(id, workflow_id)).setAuthTag(bytes.subarray(-TAG_BYTES));
-    const encrypted = bytes.subarray(SALT_BYTES + IV_BYTES, -TAG_BYTES);
-    return temporal.api.common.v1.Payload.decode(Buffer.concat([decipher.update(encrypted), decipher.final()]));
+    const content = bytes.subarray(SALT_BYTES + IV_BYTES, -TAG_BYTES);
+    const plain = Buffer.concat([decipher.update(content), decipher.final()]);
+    const payload = temporal.api.common.v1.Payload.decode(plain);
+    const operator = payload.metadata?.[OPERATOR];
+    return { payload, workflow_id, operator: operator && text(operator) };
   }
 
   /** The key for the next payload, which is counted. */
@@ -119,6 +127,50 @@ export class EncryptingCodec implements PayloadCodec {
   }
 }
 
+/**
+ * Encrypts everything Temporal keeps, for the workflow that it belongs to, and gives workers nothing else to read
+ * (rules 24.8).
+ *
+ * What is refused becomes a payload of the encoding REFUSED_PAYLOAD: a workflow refuses or ignores the message that it
+ * belongs to, and goes on. An error here would fail the workflow task, which Temporal repeats for ever. Everything else
+ * that meets such a payload throws, as it does not know the encoding.
+ */
+export class EncryptingCodec extends PayloadCipher implements PayloadCodec {
+  encode(payloads: Payload[], context?: Context): Promise<Payload[]> {
+    return Promise.resolve(payloads.map((payload) => this.encrypt(payload, context?.workflowId)));
+  }
+
+  /** Without a context, as for an operator who looks at any workflow, the workflow is not compared. */
+  decode(payloads: Payload[], context?: Context): Promise<Payload[]> {
+    return Promise.resolve(payloads.map((payload) => this.decodeOne(payload, context)));
+  }
+
+  private decodeOne(encrypted: Payload, context: Context | undefined): Payload {
+    // Arguments and results of activities: only workers write them, and a worker that lacks a key must not go on.
+    const is_message = context?.type !== 'activity';
+    try {
+      const { payload, workflow_id, operator } = this.decrypt(encrypted);
+      if (operator !== undefined && is_message) {
+        return marked(OPERATOR_PAYLOAD, { operator, value: JSON.parse(text(payload.data)) as unknown });
+      }
+      const expected = context?.workflowId;
+      if (expected === undefined || (workflow_id !== undefined && isSame(workflow_id, expected))) return payload;
+      throw new Error('the payload belongs to another workflow');
+    } catch (error) {
+      if (!is_message) throw error;
+      return marked(REFUSED_PAYLOAD, { reason: (error as Error).message });
+    }
+  }
+}
+
+const marked = (encoding: string, value: object): Payload => ({
+  metadata: { encoding: Buffer.from(encoding) },
+  data: Buffer.from(JSON.stringify(value)),
+});
+
+/** Whether a payload is, as it says, encrypted. */
+export const isEncrypted = ({ metadata }: Payload) => text(metadata?.['encoding']) === ENCODING;
+
 const authenticatedData = (key_id: string, workflow_id: string | undefined) =>
   Buffer.from(JSON.stringify([ENCODING, key_id, workflow_id ?? null]));
 
@@ -127,6 +179,6 @@ const authenticatedData = (key_id: string, workflow_id: string | undefined) =>
  * before there is a time in the id, and each run is given the result of the run before.
  */
 const isSame = (workflow_id: string, expected: string) =>
-  workflow_id.replace(SCHEDULED_AT, '') === expected.replace(SCHEDULED_AT, '');
+  workflow_id.replace(SCHEDULED, '$1') === expected.replace(SCHEDULED, '$1');
 
 const text = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString();

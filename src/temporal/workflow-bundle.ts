@@ -12,6 +12,7 @@ export async function buildWorkflowBundle(
   return await bundleWorkflowCode({
     workflowsPath,
     failureConverterPath: FAILURE_CONVERTER,
+    payloadConverterPath: require.resolve('../../workflows/payload-converter'),
     workflowInterceptorModules: [require.resolve('../../workflows/interceptors')],
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} },
     webpackConfigHook: (config) => ({ ...config, mode: 'production', devtool: 'inline-nosources-source-map' }),

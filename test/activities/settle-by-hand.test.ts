@@ -11,6 +11,7 @@ import type { OperationOutcome } from '../../src/processor/client';
 import { NOW, aStoredOrder } from '../support/builders';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
 import { aFollowUp, anAcceptedPayment, answerFollowUp } from '../support/payments';
+import { NOBODY } from '../support/shapes';
 import { insertFollowUp } from '../../src/db/follow-ups';
 
 /** Each activity may have been killed anywhere and is run again. */
@@ -28,7 +29,7 @@ const activities = (outcome: OperationOutcome | 'not_found' = 'unknown') =>
   });
 const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
 const { outcome, reason } = { outcome: 'approved', reason: 'Bank statement' } as const;
-const settlement = { outcome, reason, operator: 'Ada' };
+const settlement = { transaction_id: NOBODY, outcome, reason, operator: 'Ada' };
 
 async function awaited(): Promise<{ order: OrderRecord; input: { order_id: string; transaction_id: string } }> {
   const order = await aStoredOrder(database.db);

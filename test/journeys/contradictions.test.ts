@@ -3,6 +3,7 @@ import type { Order } from '../../src/contract/order';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { followUpIdempotencyKey } from '../../src/domain/follow-up';
 import { reversalOrderId } from '../../src/ids';
+import { transactionId } from '../../src/ids';
 import { ATTENTION, orderWorkflowId, settleByHand } from '../../workflows/messages';
 import { Merchant, statusesOf } from '../support/client';
 import { temporalOf } from '../support/temporal-client';
@@ -40,9 +41,9 @@ const untilAttention = (order_id: string, words: RegExp) =>
 /** The processor tells again how an operation stands. */
 const notify = (idempotency_key: string) => controlSimulator(merchant, 'notifications', { idempotency_key });
 const settle = (order_id: string, outcome: 'approved' | 'declined') =>
-  temporal.workflow
-    .getHandle(orderWorkflowId(order_id))
-    .executeUpdate(settleByHand, { args: [{ outcome, reason: 'Bank statement', operator: 'Ada' }] });
+  temporal.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(settleByHand, {
+    args: [{ transaction_id: transactionId(order_id, 1), outcome, reason: 'Bank statement', operator: 'Ada' }],
+  });
 const attentionInRecord = (order_id: string, words: RegExp) =>
   until('it is in the record', async () => {
     const [row] = await withDatabase((db) => db('orders').where({ id: order_id }).select('attention'));

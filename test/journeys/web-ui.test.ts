@@ -1,11 +1,12 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { createOrder } from '../../src/client';
 import { readVariables } from '../../src/stack/launch';
 import { orderWorkflowId } from '../../workflows/messages';
 import { launchBrowser } from '../support/browser';
-import { Merchant, answerOf } from '../support/client';
+import { Merchant, answerOf, statusesOf } from '../support/client';
 import { stack } from '../support/stack';
 import { until } from '../support/until';
+import { payingTransactionId, withDatabase } from './requests';
 
 /**
  * An operator's browser on the Temporal Web UI of `npm start`: nothing has to be set up to read and to write payloads.
@@ -48,6 +49,47 @@ async function isListed(workflow_id: string): Promise<boolean> {
   const { executions = [] } = (await answer.json()) as { executions?: unknown[] };
   return executions.length > 0;
 }
+
+/** Sends an update with the dialog of the Web UI. Returns what Temporal is sent. */
+async function sendUpdate(page: Page, name: string, input?: object): Promise<string> {
+  await page.getByRole('button', { name: 'More Actions' }).first().click();
+  await page.getByRole('menuitem', { name: 'Send an Update' }).first().click();
+  const dialog = page.locator('dialog[open]');
+  await dialog.locator('#update-select').locator('xpath=..').click({ force: true });
+  await dialog.getByRole('option', { name }).click();
+  if (input !== undefined) {
+    await dialog.locator('.cm-content').click();
+    await page.keyboard.insertText(JSON.stringify(input));
+    // The editor formats what was typed when it is left, which moves the button.
+    await page.keyboard.press('Tab');
+    await dialog.locator('.cm-line', { hasText: '"outcome": ' }).waitFor();
+  }
+  const sent = page.waitForRequest((request) => request.url().includes(`/update/${name}`));
+  await dialog.getByRole('button', { name: 'Submit' }).click();
+  return (await sent).postData() ?? '';
+}
+
+test('rules 24.9: an operator has the processor asked, and settles an outcome, with the dialog of the Web UI', async () => {
+  const merchant = new Merchant();
+  const order = await merchant.paidOrder('processing_approved');
+  await merchant.addFault({ kind: 'outage', operation: 'ask', order_id: order.id });
+  const workflow_id = orderWorkflowId(order.id);
+  await until('the workflow is listed', () => isListed(workflow_id));
+  const page = await browser.newPage();
+  await page.goto(`${stack().temporal_ui_url}/namespaces/payments/workflows/${encodeURIComponent(workflow_id)}`);
+  await sendUpdate(page, 'pollNow');
+  const transaction_id = payingTransactionId(order);
+  await until('the processor was asked', async () => {
+    const [row] = await withDatabase((db) => db('transactions').where({ id: transaction_id }).select('polled_at'));
+    return (row as { polled_at: Date | null }).polled_at !== null;
+  });
+  await page.reload();
+  const reason = 'Back office, ticket 42';
+  const sent = await sendUpdate(page, 'settleByHand', { transaction_id, outcome: 'approved', reason });
+  expect(sent).not.toContain(btoa('json/plain'));
+  expect(statusesOf(await merchant.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
+  await merchant.removeFaults();
+});
 
 test('rules 24.5: the Web UI decrypts what it shows, and its pages may encrypt arguments; other pages may not', async () => {
   const { body } = await answerOf<{ id: string }>(

@@ -388,9 +388,9 @@ async function movedOrder({ env, database }: WorkflowEnvironment, { id }: TestOr
 }
 
 const settle = (world: WorkflowEnvironment, order_id: string, outcome: 'approved' | 'declined') =>
-  world.env.client.workflow
-    .getHandle(orderWorkflowId(order_id))
-    .executeUpdate(settleByHand, { args: [{ outcome, reason: 'Bank statement', operator: 'Ada' }] });
+  world.env.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(settleByHand, {
+    args: [{ transaction_id: transactionIdOf(order_id, 1), outcome, reason: 'Bank statement', operator: 'Ada' }],
+  });
 
 async function startAlone({ env }: WorkflowEnvironment, order_id: string): Promise<void> {
   await env.client.workflow.start(ORDER_WORKFLOW, {

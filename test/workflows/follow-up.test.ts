@@ -496,7 +496,8 @@ describe('a payment that was approved after its end', () => {
     await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key });
     await handleOf(order_id).terminate('lost');
     await ask();
-    const settlement = { outcome: 'approved', reason: 'Bank statement', operator: 'ops@example.com' } as const;
+    const transaction_id = transactionIdOf(order_id, 1);
+    const settlement = { transaction_id, outcome: 'approved', reason: 'Bank statement', operator: 'Ada' } as const;
     await handleOf(order_id).executeUpdate(settleByHand, { args: [settlement] });
     expect(await statusesOf(world, order_id)).toBe('completed: accepted');
   });

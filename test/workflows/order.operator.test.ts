@@ -34,8 +34,16 @@ afterEach(() => merchant.removeFaults());
 
 const REASON = 'Bank statement of 15 January, ticket 42';
 const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
+const settlementOf = (order_id: string, outcome: ManualOutcome['outcome']) => ({
+  transaction_id: transactionIdOf(order_id, 1),
+  outcome,
+  reason: REASON,
+  operator: 'Ada',
+});
 const settle = (order_id: string, outcome: ManualOutcome['outcome'], reason = REASON) =>
-  handleOf(order_id).executeUpdate(settleByHand, { args: [{ outcome, reason, operator: 'Ada' }] });
+  handleOf(order_id).executeUpdate(settleByHand, {
+    args: [{ ...settlementOf(order_id, outcome), reason }],
+  });
 const refusalOf = (error: unknown) =>
   error instanceof WorkflowUpdateFailedError ? (error.cause as { type?: string }).type : String(error);
 const attentionOf = async (order_id: string) =>
@@ -148,24 +156,26 @@ describe('settleByHand of a payment', () => {
     await order.cancel();
   });
 
-  test('refused for an earlier transaction than the one whose outcome is awaited', async () => {
+  test('refused for another transaction than the one whose outcome is awaited', async () => {
     const order = await awaited('processing_approved');
-    const input = { outcome: 'declined', reason: REASON, operator: 'Ada', transaction_id: NOBODY } as const;
+    const input = { ...settlementOf(order.id, 'declined'), transaction_id: NOBODY };
     const update = handleOf(order.id).executeUpdate(settleByHand, { args: [input] });
     await expect(update.catch(refusalOf)).resolves.toBe('Conflict');
     expect(await statusesOfOrder(order)).toBe('processing: processing');
     await settle(order.id, 'declined');
   });
 
-  test.each<[string, unknown]>([
-    ['no reason', { outcome: 'approved', operator: 'Ada' }],
-    ['an empty reason', { outcome: 'approved', reason: ' ', operator: 'Ada' }],
-    ['no name', { outcome: 'approved', reason: REASON }],
-    ['another outcome', { outcome: 'cancelled', reason: REASON, operator: 'Ada' }],
-    ['a card number', { outcome: 'approved', reason: CARDS.approved.number, operator: 'Ada' }],
+  test.each<[string, object | undefined]>([
+    ['no reason', { reason: undefined }],
+    ['an empty reason', { reason: ' ' }],
+    ['no name', { operator: undefined }],
+    ['no transaction', { transaction_id: undefined }],
+    ['another outcome', { outcome: 'cancelled' }],
+    ['a card number', { reason: CARDS.approved.number }],
     ['nothing', undefined],
-  ])('refused with %s', async (_title, input) => {
+  ])('refused with %s', async (_title, over) => {
     const order = await awaited('processing_approved');
+    const input = over && { ...settlementOf(order.id, 'approved'), ...over };
     const update = handleOf(order.id).executeUpdate(settleByHand, { args: [input as SettleByHandInput] });
     await expect(update.catch(refusalOf)).resolves.toBe('ValidationError');
     expect(await statusesOfOrder(order)).toBe('processing: processing');
@@ -174,6 +184,15 @@ describe('settleByHand of a payment', () => {
 });
 
 describe('settleByHand of a follow-up order', () => {
+  test('refused for another transaction than its own', async () => {
+    const { order, refund_id } = await awaitedRefund();
+    const input = settlementOf(order.id, 'approved');
+    const update = handleOf(refund_id).executeUpdate(settleByHand, { args: [input] });
+    await expect(update.catch(refusalOf)).resolves.toBe('Conflict');
+    expect(await moneySummaryOf(order)).toBe('500 captured, 300 refund_pending: refund processing');
+    await settle(refund_id, 'declined');
+  });
+
   test('approved: the amount that was set aside is refunded', async () => {
     const { order, refund_id } = await awaitedRefund();
     await settle(refund_id, 'approved');

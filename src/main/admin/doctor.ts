@@ -9,8 +9,9 @@ import type { Logger } from '../../log';
 import { SearchWriter } from '../../search/writer';
 import { SecretKeys } from '../../secrets';
 import { missingSearchAttributes } from '../../temporal/search-attributes';
-import { dataConverter, pingTemporal, type TemporalClient } from '../../temporal/connect';
-import { openTemporal, searchServer } from '../connections';
+import { connectTemporal, dataConverter, pingTemporal, type TemporalClient } from '../../temporal/connect';
+import { credentialsOf } from '../../temporal/credentials';
+import { searchServer } from '../connections';
 
 /** The result of one check. */
 export interface Finding {
@@ -39,7 +40,14 @@ export async function diagnose(config: Config, log: Logger): Promise<Finding[]> 
   const open: { db?: Database; temporal?: TemporalClient } = {};
   const db = () => (open.db ??= connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max: 2, quiet: true }));
   // Nothing that is asked here has a payload; the keys have a check of their own.
-  const temporal = () => (open.temporal ??= openTemporal({ ...config, PAYLOAD_KEYS: undefined }, log));
+  const temporal = () =>
+    (open.temporal ??= connectTemporal({
+      address: requireSetting(config, 'TEMPORAL_ADDRESS'),
+      namespace: config.TEMPORAL_NAMESPACE,
+      payload_keys: undefined,
+      credentials: credentialsOf(config),
+      log,
+    }));
   const found: Finding[] = [];
   try {
     for (const check of [...recordChecks(config, db), ...keyChecks(config, db), ...otherChecks(config, temporal)]) {

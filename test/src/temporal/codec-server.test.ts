@@ -57,14 +57,17 @@ test('reads what an earlier key encrypted, for pages of the Web UI alone', async
   expect(Buffer.from(payloads[0]!.metadata.encoding, 'base64').toString()).toBe('json/plain');
 });
 
-test('writes the arguments of an update as a worker reads them', async () => {
+test('rules 24.9: the arguments of an update carry the name of the operator to the worker', async () => {
   const { payloads } = (await (await post('/encode', wire([payload]))).json()) as ReturnType<typeof wire>;
   const [encrypted] = payloads.map(({ metadata, data }) => ({
     metadata: Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, Buffer.from(value, 'base64')])),
     data: Buffer.from(data, 'base64'),
   }));
   const [read] = await new EncryptingCodec(second).decode([encrypted!], { workflowId: 'webhook:o:1' });
-  expect(Buffer.from(read!.data!).toString()).toBe('{"order_id":"o","amount":500}');
+  expect(JSON.parse(Buffer.from(read!.data!).toString())).toEqual({
+    operator: 'ada',
+    value: { order_id: 'o', amount: 500 },
+  });
 });
 
 test.each(['/decode', '/encode'])('rules 24.5: %s asks for an operator who is signed in', async (path) => {

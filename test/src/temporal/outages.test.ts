@@ -1,8 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { connectTemporal, pingTemporal } from '../../../src/temporal/connect';
 import { OutageLog } from '../../../src/temporal/outages';
+import { ORDER_WORKFLOW, pollNow } from '../../../workflows/messages';
 import { aRefusingServer } from '../../support/refusing-server';
+import { aSilentServer } from '../../support/silent-server';
 import { stack } from '../../support/stack';
+import { temporalOf } from '../../support/temporal-client';
+import { until } from '../../support/until';
 
 interface Line {
   level: number;
@@ -93,5 +98,36 @@ describe('the calls of a client', () => {
     } finally {
       await client.connection.close();
     }
+  });
+
+  /** Sends an update and waits a second for its answer, then until the log says whose fault that is. */
+  async function outageOfUpdate(address: string, workflow_id: string): Promise<string> {
+    const { lines, log } = aLog();
+    const client = connectTemporal({ address, namespace: stack().temporal_namespace, payload_keys: undefined, log });
+    try {
+      const update = client.withDeadline(Date.now() + 1_000, () =>
+        client.workflow.getHandle(workflow_id).executeUpdate(pollNow),
+      );
+      await expect(update).rejects.toThrow();
+      await until('the outage is logged', () => Promise.resolve(lines.length > 0));
+      return lines.map(({ msg }) => msg).join();
+    } finally {
+      await client.connection.close();
+    }
+  }
+
+  test('rules 10.16: an update without an answer, while Temporal is silent: Temporal is unavailable', async () => {
+    const server = await aSilentServer();
+    expect(await outageOfUpdate(server.address, 'order:1')).toBe('Temporal is unavailable');
+    await server.close();
+  });
+
+  test('rules 10.16: an update without an answer, while Temporal answers: no worker does', async () => {
+    const client = temporalOf();
+    const workflowId = `nobody:${randomUUID()}`;
+    const handle = await client.workflow.start(ORDER_WORKFLOW, { workflowId, taskQueue: 'nobody' });
+    expect(await outageOfUpdate(stack().temporal_address, workflowId)).toBe('no worker answers in time');
+    await handle.terminate();
+    await client.connection.close();
   });
 });

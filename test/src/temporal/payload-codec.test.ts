@@ -1,8 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { EncryptingCodec } from '../../../src/temporal/payload-codec';
+import { OPERATOR_PAYLOAD, REFUSED_PAYLOAD } from '../../../workflows/messages';
 
 const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
 const PAYLOAD = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{"vault_token":"vt_1"}') };
+/** Why a payload was refused, as a workflow reads it; `undefined` when it was not. */
+const refusalOf = ([payload]: Payload[]) =>
+  text(payload!.metadata!['encoding']) === REFUSED_PAYLOAD
+    ? (JSON.parse(text(payload!.data)) as { reason: string }).reason
+    : undefined;
 const text = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString();
 
 test('what is written is read again, and cannot be read in between', async () => {
@@ -30,7 +37,7 @@ test('a new key encrypts, the old one still decrypts', async () => {
   expect(text((await both.decode([kept!]))[0]!.data)).toBe(text(PAYLOAD.data));
   const [later] = await both.encode([PAYLOAD]);
   expect(text(later!.metadata!['encryption-key-id'])).toBe('fresh');
-  expect(() => new EncryptingCodec(old).decode([later!])).toThrow('a key that is not in PAYLOAD_KEYS');
+  expect(refusalOf(await new EncryptingCodec(old).decode([later!]))).toContain('a key that is not in PAYLOAD_KEYS');
 });
 
 test('one changed bit is noticed', async () => {
@@ -39,7 +46,7 @@ test('one changed bit is noticed', async () => {
   for (const at of [0, 20, kept!.data!.length - 1]) {
     const data = Buffer.from(kept!.data!);
     data[at]! ^= 1;
-    expect(() => codec.decode([{ ...kept!, data }])).toThrow();
+    expect(refusalOf(await codec.decode([{ ...kept!, data }]))).toBeDefined();
   }
 });
 
@@ -57,10 +64,10 @@ describe('the workflow id is authenticated with the payload', () => {
   test('copied into another workflow it is refused, also when its workflow id is written anew or taken away', async () => {
     const [kept] = await codec.encode([PAYLOAD], ofOrder);
     const another = { workflowId: 'order:2' };
-    expect(() => codec.decode([kept!], another)).toThrow('the payload belongs to another workflow');
+    expect(refusalOf(await codec.decode([kept!], another))).toBe('the payload belongs to another workflow');
     const { 'encryption-workflow-id': _, ...rest } = kept!.metadata!;
     for (const metadata of [rest, { ...rest, 'encryption-workflow-id': Buffer.from('order:2') }]) {
-      expect(() => codec.decode([{ ...kept!, metadata }], another)).toThrow('unable to authenticate data');
+      expect(refusalOf(await codec.decode([{ ...kept!, metadata }], another))).toContain('unable to authenticate data');
     }
   });
 
@@ -69,7 +76,7 @@ describe('the workflow id is authenticated with the payload', () => {
     const both = new EncryptingCodec(`a:${secret},b:${secret}`);
     const [kept] = await both.encode([PAYLOAD]);
     const metadata = { ...kept!.metadata!, 'encryption-key-id': Buffer.from('b') };
-    expect(() => both.decode([{ ...kept!, metadata }])).toThrow('unable to authenticate data');
+    expect(refusalOf(await both.decode([{ ...kept!, metadata }]))).toContain('unable to authenticate data');
   });
 
   test.each([
@@ -77,22 +84,26 @@ describe('the workflow id is authenticated with the payload', () => {
     ['2', false],
   ])('of a schedule’s action, in the workflow search-index-check-%s: %s', async (suffix, is_read) => {
     const [kept] = await codec.encode([PAYLOAD], { workflowId: 'search-index-check' });
-    const decode = async () => (await codec.decode([kept!], { workflowId: `search-index-check-${suffix}` })).length;
-    expect(await decode().catch(() => 0)).toBe(is_read ? 1 : 0);
+    const read = await codec.decode([kept!], { workflowId: `search-index-check-${suffix}` });
+    expect(refusalOf(read) === undefined).toBe(is_read);
   });
 
   test('the result of a run of a schedule, in its next run, and in no other schedule’s', async () => {
     const at = (schedule: string, day: string) => ({ workflowId: `${schedule}-2026-11-${day}T03:00:00Z` });
     const kept = await codec.encode([PAYLOAD], at('settlements', '22'));
-    expect(await codec.decode(kept, at('settlements', '23'))).toHaveLength(1);
-    await expect(async () => await codec.decode(kept, at('search-index-check', '23'))).rejects.toThrow(
-      'another workflow',
-    );
+    expect(refusalOf(await codec.decode(kept, at('settlements', '23')))).toBeUndefined();
+    expect(refusalOf(await codec.decode(kept, at('search-index-check', '23')))).toContain('another workflow');
   });
 
-  test('what the Web UI encrypted, which names no workflow, is read in each', async () => {
-    const [kept] = await codec.encode([PAYLOAD]);
-    expect(text((await codec.decode([kept!], ofOrder))[0]!.data)).toBe(text(PAYLOAD.data));
+  test('of an order, in a workflow with the id that a schedule would give it: refused', async () => {
+    const kept = await codec.encode([PAYLOAD], ofOrder);
+    const read = await codec.decode(kept, { workflowId: `${ofOrder.workflowId}-2026-11-22T03:00:00Z` });
+    expect(refusalOf(read)).toContain('another workflow');
+  });
+
+  test('what names no workflow is refused in each', async () => {
+    const kept = await codec.encode([PAYLOAD]);
+    expect(refusalOf(await codec.decode(kept, ofOrder))).toContain('another workflow');
   });
 });
 
@@ -113,8 +124,44 @@ test('two processes never use the same key', async () => {
   expect(Buffer.compare(first!.data!.subarray(0, 16), second!.data!.subarray(0, 16))).not.toBe(0);
 });
 
-test('what was kept before there were keys is read as it is', async () => {
-  expect(await new EncryptingCodec(key('a')).decode([PAYLOAD])).toEqual([PAYLOAD]);
+describe('rules 24.8', () => {
+  const codec = new EncryptingCodec(key('a'));
+  const message = { type: 'workflow', workflowId: 'order:1' } as const;
+  const activity = { ...message, type: 'activity' } as const;
+
+  test.each([{ workflowId: 'order:1' }, undefined])('what is not encrypted is refused: %j', async (context) => {
+    expect(refusalOf(await codec.decode([PAYLOAD], context))).toBe('the payload is not encrypted');
+  });
+
+  test('nothing that knows only the encodings of the SDK reads what was refused', async () => {
+    const [refused] = await codec.decode([PAYLOAD], message);
+    expect(() => defaultPayloadConverter.fromPayload(refused!)).toThrow('Unknown encoding');
+  });
+
+  test('an argument or result of an activity that is refused fails the task: a worker may lack a key', async () => {
+    const foreign = await new EncryptingCodec(key('b')).encode([PAYLOAD], message);
+    const operators = codec.encryptForOperator(PAYLOAD, 'ada');
+    for (const payload of [PAYLOAD, operators, ...foreign]) expect(() => codec.decode([payload], activity)).toThrow();
+  });
+
+  test('what an operator sends is marked, with the name that the codec server has written', async () => {
+    const forged = { ...PAYLOAD, metadata: { ...PAYLOAD.metadata, operator: Buffer.from('eve') } };
+    const sent = codec.encryptForOperator(forged, 'ada');
+    expect(Object.keys(sent.metadata!)).toEqual(['encoding', 'encryption-key-id']);
+    const [read] = await codec.decode([sent], message);
+    expect([text(read!.metadata!['encoding']), JSON.parse(text(read!.data))]).toEqual([
+      OPERATOR_PAYLOAD,
+      { operator: 'ada', value: { vault_token: 'vt_1' } },
+    ]);
+  });
+
+  test.each([
+    ['binary/plain', '{}'],
+    ['json/plain', 'no JSON'],
+  ])('nothing but JSON is encrypted for an operator: %s, %s', (encoding, data) => {
+    const payload = { metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from(data) };
+    expect(() => codec.encryptForOperator(payload, 'ada')).toThrow(/JSON/);
+  });
 });
 
 test.each(['', 'a', 'a:', 'a:c2hvcnQ=', ':c2hvcnQ='])('%j is no list of keys', (keys) => {
