@@ -68,3 +68,13 @@ function withoutFormula(text: string, is_split: boolean): string {
   const inside = is_split ? text.replace(BEFORE_FORMULA, "$&'") : text;
   return FORMULA.test(inside) && !NUMBER.test(inside) ? `'${inside}` : inside;
 }
+
+/** Characters of the project's name in the name of the file: with four bytes each no file system finds it too long. */
+const NAME_LENGTH_MAX = 50;
+
+/** The project and the day of the report, in letters, digits and a few marks that are safe in every file system. */
+export function reportFileName(project: string, now: number): string {
+  const name = project.replace(/[^\p{L}\p{M}\p{N} ,.()_+-]/gu, '-').replace(/^[ .-]+/, '');
+  const shortened = Array.from(name).slice(0, NAME_LENGTH_MAX).join('').trimEnd();
+  return `${shortened || 'report'} ${new Date(now).toISOString().slice(0, 10)}.csv`;
+}

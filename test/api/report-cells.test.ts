@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { csvOf } from '../../api/report-cells';
+import { csvOf, reportFileName } from '../../api/report-cells';
 import { FIELDS, FIELD_NAMES } from '../../src/domain/query/fields';
 
 const TEXTS = FIELD_NAMES.filter((field) => FIELDS[field].type === 'text');
@@ -105,4 +105,20 @@ test('rules 20.26: without the marks, RFC 4180 gives back every text; normal one
 test('rules 20.26: every text is in quotation marks, nothing else is', async () => {
   const cells = (await rowWith(TEXTS.map(() => 'text'))).trimEnd().split(',');
   expect(FIELD_NAMES.filter((_field, n) => cells[n]!.startsWith('"'))).toEqual(TEXTS);
+});
+
+test.each([
+  ['Demo Books, test', 'Demo Books, test'],
+  ['Bücher (NL) 书店', 'Bücher (NL) 书店'],
+  ['../../etc/passwd', 'etc-passwd'],
+  ['a\\b:c*d?e"f<g>h|i', 'a-b-c-d-e-f-g-h-i'],
+  ["x'; filename=evil.exe;%2e%00", 'x-- filename-evil.exe--2e-00'],
+  ['exe.\u202egpj\u001b[31m\r\nX: y', 'exe.-gpj--31m--X- y'],
+  ['~$(id)`id`&', '(id)-id--'],
+  ['-rf', 'rf'],
+  ['...', 'report'],
+  ['😀'.repeat(255), 'report'],
+  ['書'.repeat(255), '書'.repeat(50)],
+])('rules 20.15: the file of a project %j is %j and the day', (project, name) => {
+  expect(reportFileName(project, Date.UTC(2026, 0, 15))).toBe(`${name} 2026-01-15.csv`);
 });
