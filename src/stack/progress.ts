@@ -1,5 +1,3 @@
-import { inLines } from '../domain/shown-text';
-
 /** How the stack tells a person what it does; `name` is who works, for example `PostgreSQL`. */
 export interface Progress {
   say(name: string, text: string): void;
@@ -13,7 +11,7 @@ const STILL_AT_IT_MS = 15_000;
 
 /** Prints one line per step to `write`, standard output by default. */
 export function createProgress(write: (text: string) => void = (text) => void process.stdout.write(text)): Progress {
-  const say = (name: string, text: string) => write(inLines(`${name.padEnd(12)} ${text}\n`));
+  const say = (name: string, text: string) => write(`${name.padEnd(12)} ${text}\n`);
   return {
     say,
     async step(name, text, work) {
