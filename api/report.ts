@@ -1,14 +1,11 @@
-import { once } from 'node:events';
-import { format } from 'fast-csv';
 import { orderIdsByCreation, recordCondition, reportTexts, rowReader, type ReportTexts } from '../src/db/report-rows';
-import { decimalAmount } from '../src/domain/currency';
 import { oneAtATime, type OneAtATime } from '../src/domain/one-at-a-time';
-import { FIELDS, FIELD_NAMES, type Field, type FieldName } from '../src/domain/query/fields';
+import { FIELD_NAMES } from '../src/domain/query/fields';
 import { conditionsOf, matches } from '../src/domain/query/query';
 import { SUBJECTS, rowOf } from '../src/domain/query/report';
 import type { Wanted } from '../src/search/reader';
 import type { Services } from './merchant';
-import { timestamp } from './present';
+import { csvOf } from './report-cells';
 
 /** Rows that are read and written at a time: few, as other requests wait meanwhile. */
 const PAGE = 1_000;
@@ -117,40 +114,4 @@ async function* nextAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T, undefi
   } finally {
     await items.return(undefined);
   }
-}
-
-/** RFC 4180, in UTF-8. */
-async function csvOf(rows: readonly ReportTexts[]): Promise<Buffer> {
-  if (rows.length === 0) return Buffer.alloc(0);
-  const csv = format({ headers: false, rowDelimiter: '\r\n', includeEndRowDelimiter: true });
-  const pieces: Buffer[] = [];
-  csv.on('data', (piece: Buffer) => pieces.push(piece));
-  for (const { texts } of rows) csv.write(WRITERS.map((write, at) => write(texts[at] ?? '', texts)));
-  csv.end();
-  await once(csv, 'end');
-  return Buffer.concat(pieces);
-}
-
-/** The cell of each column for a text that the record has; nothing of an absent one. */
-const WRITERS = FIELD_NAMES.map(writerOf);
-
-function writerOf(field: FieldName): (text: string, texts: ReportTexts['texts']) => string {
-  const { type, currency }: Field = FIELDS[field];
-  switch (type) {
-    case 'instant':
-      return (text) => (text === '' ? '' : timestamp(text));
-    case 'decimal': {
-      const at = FIELD_NAMES.indexOf(currency as FieldName);
-      return (text, texts) => (text === '' ? '' : decimalAmount(Number(text), texts[at]!));
-    }
-    case 'text':
-      return withoutFormula;
-    default:
-      return (text) => text;
-  }
-}
-
-/** A spreadsheet would run a text that begins so; a number it only shows. */
-function withoutFormula(cell: string): string {
-  return /^[=+\-@\t\r]/.test(cell) && !/^[+-]?\d+(?:\.\d+)?$/.test(cell) ? `'${cell}` : cell;
 }

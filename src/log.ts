@@ -1,5 +1,6 @@
 import pino, { type Logger } from 'pino';
 import { replaceCardNumbers } from './domain/card';
+import { inLines } from './domain/shown-text';
 
 export type { Logger };
 
@@ -27,9 +28,12 @@ const tellError = (error: unknown) => (error instanceof Error ? pino.stdSerializ
 /** Errors of ours are under `err`; those that Temporal's SDK logs come under `error`. */
 export const SERIALIZERS = { err: tellError, error: tellError };
 
-/** One JSON line per entry on standard output; card numbers and keys are dropped from every line. */
+/**
+ * One JSON line per entry on standard output; card numbers and keys are dropped from every line, and control and format
+ * characters escaped.
+ */
 export function createLogger(options: { process: string; level: string }): Logger {
-  const line = { write: (text: string) => void process.stdout.write(withoutSecrets(text)) };
+  const line = { write: (text: string) => void process.stdout.write(inLines(withoutSecrets(text))) };
   return pino(
     {
       level: options.level,

@@ -1,6 +1,7 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { openAuthorization } from '../src/domain/authorization';
 import { isOutcomeOpen, lastTransaction, type OrderRecord } from '../src/domain/order-record';
+import { asMarkdown } from '../src/domain/shown-text';
 import { POLLS_BEFORE_ATTENTION } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { minorUnitsInWords, mismatchInWords, waitsOf, type Wait } from '../src/domain/waits';
@@ -16,8 +17,11 @@ export const SETTLE_BY_HAND =
 export function showAttention(attention: string | undefined): void {
   if (workflowInfo().typedSearchAttributes.get(ATTENTION) === attention) return;
   upsertSearchAttributes([{ key: ATTENTION, value: attention ?? null }]);
-  setCurrentDetails(attention === undefined ? '' : `**Attention: ${attention}.**`);
+  setCurrentDetails(attention === undefined ? '' : attentionLine(attention));
 }
+
+/** `Attention` as Markdown: it may quote what the processor sent. */
+const attentionLine = (attention: string) => `**Attention: ${asMarkdown(attention)}.**`;
 
 /** The text of `Attention` when an outcome has been missing for a day. */
 const OUTCOME_OVERDUE = 'the processor has given no outcome for about a day';
@@ -31,7 +35,7 @@ export function show(order: OrderRecord, details: string): void {
     upsertSearchAttributes([{ key: ORDER_STATUS, value: order.status }]);
   }
   if (shown.get(ATTENTION) !== attention) upsertSearchAttributes([{ key: ATTENTION, value: attention ?? null }]);
-  setCurrentDetails(attention === undefined ? details : `**Attention: ${attention}.**\n\n${details}`);
+  setCurrentDetails(attention === undefined ? details : `${attentionLine(attention)}\n\n${details}`);
 }
 
 /** The text of `Attention`; undefined when there is nothing to look at, or not any more. */

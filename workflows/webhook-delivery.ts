@@ -6,6 +6,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { WEBHOOK_ATTEMPTS_MAX, type DeliveryProgress } from '../src/domain/delivery';
+import { asMarkdown } from '../src/domain/shown-text';
 import { DELIVERY_MOVES, isFinal, type DeliveryStatus } from '../src/domain/transitions';
 import { deliveryWait, pausedDelivery } from '../src/domain/waits';
 import { delivering, deliveringLocally } from './activities';
@@ -71,7 +72,7 @@ function describeDelivery(delivery: DeliveryProgress): string {
   const { status, attempts, failure } = delivery;
   if (status === 'delivered') return `Delivered at attempt ${attempts} of ${WEBHOOK_ATTEMPTS_MAX}.`;
   const failed = `${attempts} of ${WEBHOOK_ATTEMPTS_MAX} attempts failed`;
-  const why = failure === undefined ? '' : ` (the last one: ${failure})`;
+  const why = failure === undefined ? '' : ` (the last one: ${asMarkdown(failure)})`;
   const wait = deliveryWait(delivery);
   const paused = pausedDelivery(delivery);
   const next = wait === undefined ? paused && `**${paused.text}.**` : waitInWords(wait);

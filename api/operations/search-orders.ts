@@ -13,6 +13,7 @@ import type { MerchantOperation, Services } from '../merchant';
 import { Stream } from '../operation';
 import { presentOrder } from '../present';
 import { reportsInTurn } from '../report';
+import { reportFileName } from '../report-cells';
 
 /** The `search_after` of a first request. */
 const FIRST = '-1';
@@ -32,7 +33,7 @@ export const searchOrders = ({
     const wanted = wantedBy(project.id, body);
     if (format === 'csv') {
       refusePaging(body);
-      return new Stream('text/csv; charset=utf-8', report(wanted), fileName(project.name, clock.now()));
+      return new Stream('text/csv; charset=utf-8', report(wanted), reportFileName(project.name, clock.now()));
     }
     const { size = SEARCH_SIZE.default } = body;
     const { field, direction } = wanted.sort;
@@ -55,11 +56,6 @@ export const searchOrders = ({
 function refusePaging(body: SearchRequest): void {
   const sent = (['size', 'start', 'search_after'] as const).find((name) => body[name] !== undefined);
   if (sent !== undefined) throw validationError(sent, 'The report has every row: it is not sent with format=csv.');
-}
-
-/** The project and the day of the report, without what a file system does not take. */
-function fileName(project: string, now: number): string {
-  return `${project.replace(/[\\/:*?"<>|\p{Cc}]/gu, '-')} ${new Date(now).toISOString().slice(0, 10)}.csv`;
 }
 
 /** The search of a request. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { holdsCardNumber } from '../domain/card';
+import { holdsCardNumber, isCardNumberInGroups } from '../domain/card';
 import { ServiceError, validationError, refuseFields, type WrongField } from '../errors';
 import { issueText, wrongFieldsOf } from './error';
 import { InexactNumber } from './json';
@@ -133,6 +133,7 @@ function checkValues(value: unknown, place: Place, found: WrongFields): void {
     if (depth >= DEPTH_MAX) {
       throw validationError(path.slice(0, PATH_LENGTH_MAX), `Nested deeper than ${DEPTH_MAX} levels.`);
     }
+    if (Array.isArray(value) && isCardNumberInGroups(value, place)) found.add({ path, text: CARD_NUMBER });
     for (const [key, inner] of Object.entries(value)) {
       const text = textProblem(key, place);
       // The name itself must not show up in the path.

@@ -20,7 +20,7 @@ export const EXPECTED_DURATION = 'Expected an ISO 8601 duration, for example PT3
 /**
  * Milliseconds of an ISO 8601 duration such as PT30M, P7D or P1W. A day is 24 hours. Throws a RangeError, whose message
  * names no value, for anything else: years and months have no fixed length, less than PT1S would end before it began,
- * and the format `duration` of the API's document has no fractions (rules 1.9).
+ * the format `duration` of the API's document has no fractions, and weeks stand alone (rules 1.9).
  */
 export function parseDuration(text: string): number {
   // Temporal.Duration also accepts signs and lower-case letters.
@@ -30,6 +30,8 @@ export function parseDuration(text: string): number {
   }
   if (/[.,]/.test(text)) throw new RangeError('Fractions are not accepted: use a smaller unit.');
   const ms = millisecondsOf(text);
+  // Temporal.Duration accepts what the standard does not.
+  if (/W./.test(text)) throw new RangeError('Weeks stand alone: use days in place of weeks.');
   if (ms < SHORTEST_MS) throw new RangeError('Expected PT1S at least.');
   return ms;
 }

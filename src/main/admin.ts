@@ -1,3 +1,4 @@
+import { inLines } from '../domain/shown-text';
 import { commandConfig } from './admin/config';
 import { createProgram } from './admin/program';
 
@@ -10,6 +11,6 @@ const program = createProgram({
 });
 
 program.parseAsync().catch((error: unknown) => {
-  process.stderr.write(`admin: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(inLines(`admin: ${error instanceof Error ? error.message : String(error)}\n`));
   process.exitCode = 1;
 });

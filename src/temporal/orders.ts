@@ -3,6 +3,7 @@ import type { UpdateDefinition } from '@temporalio/common';
 import { findOrderView, type OrderView } from '../db/order-view';
 import { formatAmount } from '../domain/currency';
 import { isEnding } from '../domain/order';
+import { asMarkdown } from '../domain/shown-text';
 import { ORDER_MOVES, isFinal } from '../domain/transitions';
 import { ServiceError } from '../errors';
 import {
@@ -218,7 +219,7 @@ export class Orders {
       ...orderStart({ order_id: order.id, project_id: order.project_id }),
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy,
-      staticSummary: `${formatAmount(order.amount, order.currency, 'en')}, ${order.merchant_order_id ?? order.id}`,
+      staticSummary: `${formatAmount(order.amount, order.currency, 'en')}, ${asMarkdown(order.merchant_order_id ?? order.id)}`,
     });
     await this.temporal.client.workflow.executeUpdateWithStart(createOrder, {
       startWorkflowOperation,

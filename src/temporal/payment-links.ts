@@ -2,6 +2,7 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { UpdateDefinition } from '@temporalio/common';
 import { findPaymentLinkView, type PaymentLinkView } from '../db/payment-links';
 import { formatAmount } from '../domain/currency';
+import { asMarkdown } from '../domain/shown-text';
 import { PAYMENT_LINK_MOVES, isFinal } from '../domain/transitions';
 import { ServiceError } from '../errors';
 import {
@@ -73,7 +74,7 @@ export class PaymentLinks {
         ...linkStart(link),
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        staticSummary: `Payment link, ${amount}, ${link.merchant_order_id}`,
+        staticSummary: `Payment link, ${amount}, ${asMarkdown(link.merchant_order_id)}`,
       });
     const request = { ...this.request(link.id, deadline_at), may_run_late, request_id, is_recorded: false };
     const create = (updateId: string) =>

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
-import { createOrder } from '../../src/client';
+import { createOrder, createPaymentLink } from '../../src/client';
 import { readVariables } from '../../src/stack/launch';
-import { orderWorkflowId } from '../../workflows/messages';
+import { orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
 import { launchBrowser } from '../support/browser';
 import { Merchant, answerOf, statusesOf } from '../support/client';
 import { stack } from '../support/stack';
@@ -107,4 +107,27 @@ test('rules 24.5: the Web UI decrypts what it shows, and its pages may encrypt a
   const another = await browser.newPage();
   await another.goto(`${stack().simulator_url}/`);
   expect(await another.evaluate(ENCODE_AND_DECODE, sent)).toBe('TypeError: Failed to fetch');
+});
+
+const MARKUP =
+  '[x](https://evil.example) ![y](https://evil.example/y.png) <img src=x onerror=alert(1)> <script>1</script> **b** https://evil.example\n# h\n\u202ertl';
+const SHOWN = MARKUP.replaceAll('\n', '\\u000a').replace('\u202e', '\\u202e');
+
+test('rules 24.12: the Web UI shows the Markdown and HTML of a reference as text', async () => {
+  const { project } = new Merchant();
+  const amounts = { currency: 'EUR', amount: 1_250, merchant_order_id: MARKUP };
+  const order = await answerOf<{ id: string }>(createOrder({ orderRequest: amounts }, project));
+  const link = await answerOf<{ id: string }>(createPaymentLink({ paymentLinkRequest: amounts }, project));
+  for (const workflow_id of [orderWorkflowId(order.body.id), paymentLinkWorkflowId(link.body.id)]) {
+    await until('the workflow is listed', () => isListed(workflow_id));
+    const page = await browser.newPage();
+    await page.goto(`${stack().temporal_ui_url}/namespaces/payments/workflows/${encodeURIComponent(workflow_id)}`);
+    await page.getByText('User Metadata', { exact: true }).click();
+    // It renders Markdown in a frame.
+    const summary = page.frameLocator('#user-metadata-summary').locator('main');
+    await summary.waitFor();
+    expect(await summary.innerText()).toContain(SHOWN);
+    expect(await summary.locator('a, img, script, strong, em, h1').count()).toBe(0);
+    await page.close();
+  }
 });

@@ -52,3 +52,16 @@ test('every line is one JSON value with its process, whatever field held the sec
     msg: 'card [card number]\nsecond line',
   });
 });
+
+test('rules 24.12: control and format characters are escaped, and the line is the same JSON', () => {
+  const lines: string[] = [];
+  const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
+  const name = 'Shop \u001b[31m\u009b2J\u202egpj\u2028\u200b\ud800';
+  try {
+    createLogger({ process: 'api', level: 'info' }).info({ name }, 'created %s', name);
+  } finally {
+    write.mockRestore();
+  }
+  expect(lines).toEqual([expect.stringMatching(/^[ -~]+\n$/)]);
+  expect(JSON.parse(lines[0]!)).toMatchObject({ name, msg: `created ${name}` });
+});

@@ -1,14 +1,19 @@
 import { z } from 'zod';
+import { hasUnseen } from '../../domain/shown-text';
 import type { Route } from '../routes';
 import { country, currency, idParam, timestamp, uuid } from '../scalars';
 import { pageQuery, pageSchema } from './lists';
 
-/** Names of merchants, projects and clients. */
+/** Names of merchants, projects and clients (rules 21.21). */
 export const nameText = () =>
   z
     .string()
     .max(255)
     .regex(/\S/, 'Expected text that is not empty.')
+    .refine(
+      (name) => !hasUnseen(name),
+      'Expected text without line breaks, control, format and private-use characters.',
+    )
     .meta({ examples: ['Demo Books'] });
 
 export const merchantSchema = z.strictObject({

@@ -13,6 +13,7 @@ import { readsOnly } from '../../contract/routes';
 import { requireSetting, type Config } from '../../config';
 import { recordChange } from '../../db/audit-trail';
 import { connectDatabase } from '../../db/connection';
+import { inLines } from '../../domain/shown-text';
 import { ServiceError } from '../../errors';
 import { SecretKeys } from '../../secrets';
 import { openTemporal } from '../connections';
@@ -37,7 +38,9 @@ export interface ProgramEnvironment {
  * `npm run admin -- <noun> <verb>`: what the bearer-token host does, by the same code, for whoever can read the
  * installation's secrets. Its changes are in the audit trail under the name of the user (rules 22.1).
  */
-export function createProgram(environment: ProgramEnvironment): Command {
+export function createProgram(given: ProgramEnvironment): Command {
+  // What others wrote must not act on the terminal; JSON stays the same JSON.
+  const environment = { ...given, print: (text: string) => given.print(inLines(text)) };
   const program = new Command('admin')
     .description('Manages an installation of the payment service.')
     .showHelpAfterError()

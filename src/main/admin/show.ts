@@ -1,3 +1,4 @@
+import { inOneLine } from '../../domain/shown-text';
 import type { Finding } from './doctor';
 
 /** An answer for people: a line for each field, and an empty line between the objects of a list. */
@@ -17,7 +18,7 @@ function fieldsOf(object: object): string {
 
 function shownValue(value: unknown): string {
   if (Array.isArray(value)) return value.map(shownValue).join(', ');
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return inOneLine(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 /** The results of `doctor`, a line for each check. */

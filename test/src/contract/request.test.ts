@@ -192,6 +192,10 @@ describe('create an order', () => {
     ['card number as text', { ...ORDER, description: CARD }, 'description'],
     ['card number with spaces', { ...ORDER, merchant_order_id: '4111 1111 1111 1111' }, 'merchant_order_id'],
     ['card number with hyphens', { ...ORDER, extra: { a: [{ b: '5544-3300-0000-0037' }] } }, 'extra.a.0.b'],
+    ['array of groups', { ...ORDER, extra: { pan: ['4111', '1111', '1111', '1111'] } }, 'extra.pan'],
+    ['array of groups as numbers', { ...ORDER, order_lines: [{ n: [4111, 1111, 1111, 1111] }] }, 'order_lines.0.n'],
+    ['array of digits', { ...ORDER, extra: { pan: CARD.split('') } }, 'extra.pan'],
+    ['card number by &nbsp;', { ...ORDER, description: CARD.replace(/.{4}\B/g, '$&&nbsp;') }, 'description'],
     ['card number as number', { ...ORDER, extra: { pan: 4111111111111111 } }, 'extra.pan'],
     ['card number as amount', { ...ORDER, amount: 4111111111111111 }, 'amount'],
     ['card number in a field that is ignored', { ...ORDER, card_number: CARD }, 'card_number'],
@@ -515,4 +519,20 @@ test('numbers of free-form data are values: how they were written is not kept', 
   expect(JSON.stringify(parse({ ...ORDER, extra: JSON.parse('{"a":1.0,"b":1e2}') as object }).extra)).toBe(
     '{"a":1,"b":100}',
   );
+});
+
+test('rules 15.7: arrays of prices, sizes, quantities and article numbers are accepted', () => {
+  // Each passes the check digit of a card.
+  const arrays = [
+    [4999, 1250, 2595, 1500],
+    [4826, 6373, 6895, 6655],
+    ['6867', '4710', '5823', '4008'],
+    CARD.split('').map(Number),
+    [41, 42, 43, 44, 45, 46, 47, 48],
+    ['41', '42', '43', '44', '45', '46', '47', '48'],
+    [41111111, 11111111],
+    ['41111111', '11111111'],
+  ];
+  const extra = Object.fromEntries(arrays.map((array, n) => [`array_${n}`, array]));
+  expect(parse({ ...ORDER, extra }).extra).toEqual(extra);
 });

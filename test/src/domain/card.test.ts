@@ -27,6 +27,7 @@ const zeroOf = (zero: number) => (digits: string) =>
 const groupsOf = (digits: string) =>
   digits.length < 16 ? [digits.slice(0, 4), digits.slice(4, 10), digits.slice(10)] : (digits.match(/\d{1,4}/g) ?? []);
 const joinedBy = (separator: string) => (digits: string) => groupsOf(digits).join(separator);
+const inPairs = (separator: string) => (digits: string) => (digits.match(/\d{1,2}/g) ?? []).join(separator);
 const each = (between: string) => (digits: string) => digits.split('').join(between);
 
 const DISGUISES: Record<string, (digits: string) => string> = {
@@ -74,6 +75,36 @@ const DISGUISES: Record<string, (digits: string) => string> = {
   'by ideographic spaces': joinedBy('\u3000'),
   'by zero-width spaces': joinedBy('\u200b'),
   'by soft hyphens': joinedBy('\u00ad'),
+  'by commas': joinedBy(','),
+  'by commas and spaces': joinedBy(', '),
+  'by semicolons': joinedBy(';'),
+  'by colons': joinedBy(':'),
+  'by colons, after a word': (digits) => `card:${groupsOf(digits).join(':')}`,
+  'as an array of texts': (digits) => `{"pan":${JSON.stringify(groupsOf(digits))}}`,
+  'in pairs': inPairs(' '),
+  'in pairs by hyphens, with the expiry': (digits) => `${inPairs('-')(digits)} 12/30`,
+  'in pairs by spaces, with the expiry and code': (digits) => `pan ${inPairs(' ')(digits)} 12/30 123`,
+  'in single digits': each(' '),
+  'in single digits by hyphens, in words': (digits) => `pay with ${each('-')(digits)} thanks`,
+  'in single digits by commas': each(','),
+  'in single digits by dots and spaces': each('. '),
+  'by &nbsp;': joinedBy('&nbsp;'),
+  'by &nbsp; that is escaped twice': joinedBy('&amp;nbsp;'),
+  'by &#160;': joinedBy('&#160;'),
+  'by &#xA0; and a space': joinedBy('&#xA0; '),
+  'by &ensp;': joinedBy('&ensp;'),
+  'by <br>': joinedBy('<br>'),
+  'by <br/> and line breaks': joinedBy('<br/>\n'),
+  'in cells of a table': (digits) => `<tr><td>${groupsOf(digits).join('</td>\n  <td class="n">')}</td></tr>`,
+  'in numeric entities': (digits) => digits.replace(/\d/g, (digit) => `&#${48 + Number(digit)};`),
+  'in hexadecimal entities': (digits) => digits.replace(/\d/g, (digit) => `&#x3${digit};`),
+  'with the expiry directly after it': (digits) => (digits.length > 16 ? digits : `${digits}12/30`),
+  'with the expiry as digits': (digits) => (digits.length > 16 ? digits : `${digits}1230`),
+  'with expiry and code as digits': (digits) => (digits.length > 16 ? digits : `${digits}122030123`),
+  'with the code directly after it': (digits) =>
+    digits.length === 16 ? `${digits}123` : digits.startsWith('37') ? `${digits}1234` : digits,
+  'in groups, with the expiry directly after it': (digits) =>
+    digits.length > 16 ? digits : `${joinedBy(' ')(digits)}12/30 123`,
   'by percent-encoded spaces': joinedBy('%20'),
   'by spaces that are encoded twice': joinedBy('%2520'),
   'by percent-encoded no-break spaces': joinedBy('%C2%A0'),
@@ -106,9 +137,21 @@ const DISGUISES: Record<string, (digits: string) => string> = {
   'circled digits': (digits) => digits.replaceAll('1', '①').replaceAll('6', '⑥'),
 };
 
-const table = Object.entries(DISGUISES).flatMap(([disguise, write]) =>
-  Object.entries(CARDS).map(([brand, digits]) => [brand, disguise, write(digits)] as const),
+/** Forms of one length of number. */
+const HALVES = [8, 6, 4].flatMap((first) =>
+  [' ', '-', '\u00a0', '&nbsp;', ' – '].map((separator) => {
+    const { visa, mastercard } = CARDS;
+    const halves = [visa, mastercard].map((digits) => digits.slice(0, first) + separator + digits.slice(first));
+    return [`${first}-${16 - first}`, `by ${JSON.stringify(separator)}`, `pan ${halves.join(' or ')}`] as const;
+  }),
 );
+
+const table = [
+  ...Object.entries(DISGUISES).flatMap(([disguise, write]) =>
+    Object.entries(CARDS).map(([brand, digits]) => [brand, disguise, write(digits)] as const),
+  ),
+  ...HALVES,
+];
 
 test('the table has 200 disguises and more', () => {
   expect(table.length).toBeGreaterThan(200);
@@ -173,9 +216,10 @@ test('prefix, length and check digit are those of the card-validator package', (
     fc.property(prefix, anyDigits, (start, rest) => {
       const body = `${start}${rest}`.slice(0, 18);
       const numbers = Array.from({ length: 10 }, (_, last) => `${body}${last}`);
-      expect(numbers.filter((digits) => holdsCardNumber(digits, { in_card_details: true }))).toEqual(
-        numbers.filter((digits) => cardNumber(digits, { luhnValidateUnionPay: true }).isValid),
-      );
+      const valid = numbers.filter((digits) => cardNumber(digits, { luhnValidateUnionPay: true }).isValid);
+      const found = numbers.filter((digits) => holdsCardNumber(digits, { in_card_details: true }));
+      // 18 and 19 digits may also be a shorter number with an expiry or a code (rules 15.6).
+      expect(body.length < 17 ? found : found.filter((digits) => valid.includes(digits))).toEqual(valid);
     }),
     { seed: 1_989, numRuns: 2_000 },
   );

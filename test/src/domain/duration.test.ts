@@ -11,7 +11,7 @@ test.each([
   ['P7D', 7 * DAY],
   ['P20D', 20 * DAY],
   ['P1W', 7 * DAY],
-  ['P1W1DT1H', 8 * DAY + 60 * MINUTE],
+  ['P2W', 14 * DAY],
   ['PT90M', 90 * MINUTE],
   ['PT86400S', DAY],
 ])('%s is %i ms', (text, ms) => {
@@ -51,6 +51,10 @@ test.each(['P1Y', 'P1M', 'P1Y2M3D', 'P0Y1D', 'P2MT1H'])(
 
 test.each(['PT1.5S', 'PT1,5S', 'PT0.5H', 'PT0.999S', 'PT1.0S', 'P1DT0.5M'])('%s is refused: a fraction', (text) => {
   expect(() => parseDuration(text)).toThrow('Fractions are not accepted');
+});
+
+test.each(['P1W1D', 'P1WT1H', 'P1W1DT1H', 'P0W1D', 'P1WT0S'])('%s is refused: weeks stand alone', (text) => {
+  expect(() => parseDuration(text)).toThrow('Weeks stand alone');
 });
 
 test.each(['PT0S', 'P0D', 'PT0H0M0S'])('%s is refused: PT1S at least', (text) => {

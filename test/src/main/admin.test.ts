@@ -76,6 +76,36 @@ test('a refusal says why and fails', async () => {
   ]);
 });
 
+test('rules 24.12: what others wrote is printed with its control and format characters escaped', async () => {
+  const { id } = await (
+    await Operator.signIn()
+  ).aProject({
+    webhook_url: 'https://shop.example/\u001b[31m\u009b2J\u202egpj\u200b',
+  });
+  const { text } = await run(['project', 'show', id]);
+  expect(text).toContain('  https://shop.example/\\u001b[31m\\u009b2J\\u202egpj\\u200b\n');
+  const printed = await run(['--json', 'project', 'show', id]);
+  expect(printed.text).toMatch(/^[\n -~]+$/);
+  expect(JSON.parse(printed.text)).toMatchObject({
+    webhook_url: 'https://shop.example/\u001b[31m\u009b2J\u202egpj\u200b',
+  });
+});
+
+test('rules 21.21: a name with an escape sequence is refused', async () => {
+  const args = [
+    'merchant',
+    'create',
+    '--name',
+    'Shop\u001b[31m\n\u202e',
+    '--country',
+    'NL',
+    '--default-currency',
+    'EUR',
+  ];
+  const { text, failed } = await run(args);
+  expect([text, failed]).toEqual([expect.stringMatching(/^name: [ -~]+\n$/), true]);
+});
+
 test('without --json a list has a line for each field, and says how to go on', async () => {
   const { text } = await run(['merchant', 'list', '--limit', '1']);
   expect(text).toMatch(/^id +[0-9a-f-]{36}\nname +/);

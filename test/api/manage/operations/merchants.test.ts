@@ -49,3 +49,32 @@ test('a change without a difference changes nothing and is not in the audit trai
   const entries = await host.send<{ items: { action: string }[] }>('GET', `/v1/audit-trail/?object=${id}`, { token });
   expect(entries.body.items.map(({ action }) => action)).toEqual(['merchant.create']);
 });
+
+test.each([
+  ['an escape sequence', 'Shop\u001b[31m'],
+  ['an escape sequence of one byte', 'Shop\u009b2J'],
+  ['a line break', 'Shop\nAll is well'],
+  ['a separator of lines', 'Shop\u2028x'],
+  ['a mark of direction', 'Shop \u202egpj.exe'],
+  ['a zero-width space', 'Sh\u200bop'],
+  ['a character of private use', 'Shop\ue000'],
+])('rules 21.21: a name with %s is refused, of merchant, project and client, new or changed', async (_title, name) => {
+  const { id: merchant_id } = (await create('Müller & Söhne ❤️ 书店 متجر')).body;
+  const projects = `/v1/merchants/${merchant_id}/projects/`;
+  const project = await host.send<{ id: string }>('POST', projects, { token, body: { name: 'Test', is_test: true } });
+  const requests: [string, string, object][] = [
+    ['POST', '/v1/merchants/', { name, country: 'NL', default_currency: 'EUR' }],
+    ['PUT', `/v1/merchants/${merchant_id}/`, { name }],
+    ['POST', projects, { name, is_test: true }],
+    ['PUT', `/v1/projects/${project.body.id}/`, { name }],
+    ['POST', '/v1/clients/', { name, role: 'operator' }],
+  ];
+  for (const [method, path, body] of requests) {
+    const answer = await host.send(method, path, { token, body });
+    expect([path, answer.status, answer.body]).toMatchObject([
+      path,
+      400,
+      { error: { type: 'ValidationError', property_path: 'name' } },
+    ]);
+  }
+});
