@@ -1,6 +1,5 @@
 import { LONGEST, parseDuration } from '../domain/duration';
 import type { BegunMove, ClockMove, StartedClock } from '../domain/sandbox-clock';
-import type { TimelineClockMove } from '../domain/timeline';
 import { toIsoTime, queryRows, type Database } from './connection';
 
 /** How far a clock is ahead of real time, in milliseconds, as a column; `id` names it in SQL. */
@@ -95,14 +94,5 @@ export async function finishMove(db: Database, { clock_id, n }: { clock_id: stri
      )
      update orders set version = version + 1 where id = :clock_id and exists (select 1 from m)`,
     { clock_id, n },
-  );
-}
-
-/** The moves of a clock, in their order. */
-export async function clockMoves(db: Database, clock_id: string): Promise<TimelineClockMove[]> {
-  return await queryRows<TimelineClockMove>(
-    db,
-    'select from_offset_ms, to_offset_ms, started from sandbox_clock_moves where clock_id = :clock_id order by n',
-    { clock_id },
   );
 }
