@@ -89,7 +89,7 @@ export const ERRORS = {
   },
   TooManyRequests: {
     status: 429,
-    meaning: 'More requests than the rate limit of the API key allows.',
+    meaning: 'More requests than the rate limit of the project allows, or too much work at a time.',
     remedy:
       'Send the request again after the seconds in Retry-After; the headers RateLimit and RateLimit-Policy say what is left.',
   },

@@ -16,10 +16,12 @@ export * from './search-attributes';
 /** All of them. */
 export * as SEARCH_ATTRIBUTES from './search-attributes';
 
-/** Where all workflows run but webhook deliveries. */
+/** Where all workflows run but webhook deliveries and sandbox clocks. */
 export const TASK_QUEUE = 'payments';
 /** Where webhooks run, apart from payments: a receiver that does not answer holds a slot for seconds. */
 export const WEBHOOK_TASK_QUEUE = 'webhooks';
+/** Where sandbox clocks run, apart from payments: a move looks for what falls due until it has happened. */
+export const SANDBOX_CLOCK_TASK_QUEUE = 'sandbox-clocks';
 
 /** Workflow id of an order, whatever its kind. */
 export const orderWorkflowId = (order_id: string) => `order:${order_id}`;

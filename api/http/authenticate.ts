@@ -27,7 +27,7 @@ export function authenticateByApiKey(
     const api_key = apiKeyOf(header);
     const digest = createHash('sha256').update(api_key).digest('base64');
     const known = remembered.get(digest);
-    if (known && known.until > Date.now()) return callerOf(known.owner, digest);
+    if (known && known.until > Date.now()) return callerOf(known.owner);
     remembered.delete(digest);
 
     // From before the look-up: what it found may have changed since.
@@ -35,12 +35,13 @@ export function authenticateByApiKey(
     const owner = await findOwner(api_key);
     if (!owner) throw new ServiceError('Unauthorized', 'The API key is wrong.');
     remembered.set(digest, { owner, until: Math.min(until, owner.expires_at ?? until) });
-    return callerOf(owner, digest);
+    return callerOf(owner);
   };
 }
 
-function callerOf({ project, api_key_id }: KeyOwner, digest: string): ProjectCaller {
-  return { project, api_key_id, id: digest, log: { project_id: project.id, api_key_id } };
+/** Limits count by project: a merchant makes as many keys as it is allowed to (rules 18.1). */
+function callerOf({ project, api_key_id }: KeyOwner): ProjectCaller {
+  return { project, api_key_id, id: project.id, log: { project_id: project.id, api_key_id } };
 }
 
 function apiKeyOf(header: string | undefined): string {

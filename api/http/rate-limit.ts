@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Response } from 'express';
 import { ServiceError } from '../../src/errors';
 
-/** Size of an API key's bucket, in seconds of its rate (rules 18.1). */
+/** Size of a caller's bucket, in seconds of its rate (rules 18.1). */
 const BURST_SECONDS = 2;
 /** Buckets kept at once. The least recently used goes first, and its caller begins with a full one again. */
 const BUCKETS_MAX = 10_000;
@@ -53,7 +53,7 @@ export interface RateLimit {
 }
 
 /**
- * The limit of an API key. The headers are those of the IETF draft (draft-ietf-httpapi-ratelimit-headers): the quota,
+ * The limit of a project, or of a client of the bearer-token host. The headers are those of the IETF draft (draft-ietf-httpapi-ratelimit-headers): the quota,
  * its window, what is left, and the seconds until the bucket is full. 0: no limit and no headers.
  */
 export function createRateLimit(per_second: number): RateLimit {
@@ -66,7 +66,7 @@ export function createRateLimit(per_second: number): RateLimit {
       response.setHeader('RateLimit-Policy', `"default";q=${quota};w=${BURST_SECONDS}`);
       response.setHeader('RateLimit', `"default";r=${Math.floor(left)};t=${Math.ceil((quota - left) / per_second)}`);
       if (!allowed) {
-        throw new ServiceError('TooManyRequests', `More than ${per_second} requests a second with this API key.`);
+        throw new ServiceError('TooManyRequests', `More than ${per_second} requests a second.`);
       }
     },
     spend: (caller, tokens) => buckets.spend(caller, tokens),

@@ -1,34 +1,47 @@
 import { findTimeline } from '../../src/db/timeline';
 import { decimalAmount } from '../../src/domain/currency';
-import { timelineEntries } from '../../src/domain/timeline';
+import { TIMELINE_START, pageOfTimeline, timelineEntries, type TimelinePlace } from '../../src/domain/timeline';
 import { byInstant, deliveryWait, pausedDelivery, waitsOf, watchWait } from '../../src/domain/waits';
+import { validationError } from '../../src/errors';
 import { clockOf } from '../clock';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
 import { instant } from '../present';
 
-/** The timeline of an order and what it waits for, computed from the record (rules 23.1). */
+/** Most follow-up orders, and most webhooks, of which `next` tells. */
+const WAITS_MAX = 100;
+
+/** A page of the timeline of an order and what it waits for, computed from the record (rules 23.1, 23.10). */
 export const getTimeline =
   (services: Services): MerchantOperation<'getTimeline'> =>
-  async (context, { params }) => {
+  async (context, { params, query: { limit, cursor } }) => {
+    const from = cursor === undefined ? TIMELINE_START : placeOf(cursor);
     const order = await orderOfPath(services, context, params.order_id);
-    const { follow_ups, attempts, clock_moves, orders, deliveries, watches } = await findTimeline(services.db, order);
+    const record = await findTimeline(services.db, order, { limit, from, waits_max: WAITS_MAX });
+    const page = pageOfTimeline(timelineEntries({ order, ...record }, amountInWords), { limit, from });
     const now = clockOf(order).now();
     const waits = [
-      ...orders.flatMap((one) => waitsOf(one, amountInWords)),
-      ...deliveries.flatMap((delivery) => deliveryWait(delivery) ?? []),
-      ...watches.map(watchWait),
+      ...record.orders.flatMap((one) => waitsOf(one, amountInWords)),
+      ...record.deliveries.flatMap((delivery) => deliveryWait(delivery) ?? []),
+      ...record.watches.map(watchWait),
     ];
     return {
-      entries: timelineEntries({ order, follow_ups, attempts, clock_moves }, amountInWords).map((entry) => ({
-        ...entry,
-        at: instant(entry.at),
-      })),
+      entries: page.entries.map((entry) => ({ ...entry, at: instant(entry.at) })),
       next: [
         // An action that is due is being done now.
         ...waits.toSorted(byInstant).map(({ at, event, text }) => ({ at: instant(Math.max(at, now)), event, text })),
-        ...deliveries.flatMap((delivery) => pausedDelivery(delivery) ?? []),
+        ...record.deliveries.flatMap((delivery) => pausedDelivery(delivery) ?? []),
       ],
+      ...(page.next && { cursor: cursorOf(page.next) }),
     };
   };
 
 const amountInWords = (amount: number, currency: string) => `${decimalAmount(amount, currency)} ${currency}`;
+
+const cursorOf = ({ at, skip }: TimelinePlace) => `${at}-${skip}`;
+
+/** The place that a cursor names. Throws a ValidationError for a text that is no cursor. */
+function placeOf(cursor: string): TimelinePlace {
+  const [, at, skip] = /^(\d{1,13})-(\d{1,6})$/.exec(cursor) ?? [];
+  if (at === undefined) throw validationError('cursor', 'Expected the cursor of the page before.');
+  return { at: Number(at), skip: Number(skip) };
+}

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../src/errors';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
-import { clockMoveOf } from '../move-clock';
+import { clockMoveOf, moveInTurn } from '../move-clock';
 import { presentVersion } from '../present';
 
 /**
@@ -17,7 +17,9 @@ export const moveOrderClock =
       throw new ServiceError('Conflict', `The order uses the clock of the ${owner} ${order.clock_id}: move that one.`);
     }
     return async () => {
-      const moved = await services.sandbox_clocks.moveOrder(order, move, context.deadline_at);
+      const moved = await moveInTurn(context, () =>
+        services.sandbox_clocks.moveOrder(order, move, context.deadline_at),
+      );
       return presentVersion(moved, services.public_url);
     };
   };

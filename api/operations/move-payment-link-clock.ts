@@ -1,5 +1,5 @@
 import { paymentLinkOfPath, type MerchantOperation, type Services } from '../merchant';
-import { clockMoveOf } from '../move-clock';
+import { clockMoveOf, moveInTurn } from '../move-clock';
 import { presentLinkVersion } from '../present-payment-link';
 
 /**
@@ -12,7 +12,9 @@ export const movePaymentLinkClock =
     const link = await paymentLinkOfPath(services, context, params.payment_link_id);
     const move = clockMoveOf(context, body);
     return async () => {
-      const moved = await services.sandbox_clocks.movePaymentLink(link, move, context.deadline_at);
+      const moved = await moveInTurn(context, () =>
+        services.sandbox_clocks.movePaymentLink(link, move, context.deadline_at),
+      );
       return presentLinkVersion(moved, services.public_url);
     };
   };

@@ -5,10 +5,11 @@ import { SORT_FIELDS, parseSort } from '../../src/domain/query/fields';
 import { parseQuery } from '../../src/domain/query/parse';
 import { conditionsOf, matches } from '../../src/domain/query/query';
 import { rowOf } from '../../src/domain/query/report';
-import { validationError } from '../../src/errors';
+import { validationError, type ServiceError } from '../../src/errors';
 import { cursorOf, placeOf, type Place } from '../../src/search/cursor';
-import type { Wanted } from '../../src/search/reader';
+import { SEARCH_MS, searchUnavailable, type Wanted } from '../../src/search/reader';
 import { clock } from '../clock';
+import { createConcurrencyLimit, type ConcurrencyLimit } from '../concurrency-limit';
 import type { MerchantOperation, Services } from '../merchant';
 import { Stream } from '../operation';
 import { presentOrder } from '../present';
@@ -17,6 +18,8 @@ import { reportFileName } from '../report-cells';
 
 /** The `search_after` of a first request. */
 const FIRST = '-1';
+/** Searches at a time: a project's next one waits until the index has ended with the one before (rules 20.25). */
+const SEARCHES = { what: 'searches', per_caller: { running: 1, waiting: 30 }, running: 50 };
 
 /**
  * A page of the orders that meet a query, or the report of all of them. The index finds them and the record says what
@@ -29,6 +32,7 @@ export const searchOrders = ({
   public_url,
 }: Pick<Services, 'db' | 'search' | 'public_url'>): MerchantOperation<'searchOrders'> => {
   const report = reportsInTurn({ db, search });
+  const searches = createConcurrencyLimit(SEARCHES);
   return async ({ caller: { project } }, { query: { format }, body }) => {
     const wanted = wantedBy(project.id, body);
     if (format === 'csv') {
@@ -38,10 +42,8 @@ export const searchOrders = ({
     const { size = SEARCH_SIZE.default } = body;
     const { field, direction } = wanted.sort;
     const sequence = { project_id: project.id, query: body.query, sort: `${field} ${direction}`, size };
-    const found = await search.orders(
-      wanted,
-      pageOf(body, size, (cursor) => placeOf(cursor, sequence)),
-    );
+    const page = pageOf(body, size, (cursor) => placeOf(cursor, sequence));
+    const found = await inTurn(searches, project.id, () => search.orders(wanted, page));
     const orders = await ordersOf(db, wanted, found.order_ids);
     return {
       hits: Math.max(found.hits - (found.order_ids.length - orders.length), 0),
@@ -51,6 +53,20 @@ export const searchOrders = ({
     };
   };
 };
+
+/**
+ * Runs a search when it is the project's turn. After SEARCH_MS nobody waits for it any longer: one that has not begun
+ * never does, and one that has begun keeps its place until the index has ended with it. Throws ServiceUnavailable.
+ */
+async function inTurn<T>(searches: ConcurrencyLimit, project_id: string, search: () => Promise<T>): Promise<T> {
+  const wait = new AbortController();
+  const timer = setTimeout(() => wait.abort(searchUnavailable()), SEARCH_MS);
+  const found = searches.acquire(project_id, wait.signal).then((release) => search().finally(release));
+  const waited = new Promise<never>((_, reject) => {
+    wait.signal.addEventListener('abort', () => reject(wait.signal.reason as ServiceError), { once: true });
+  });
+  return await Promise.race([found, waited]).finally(() => clearTimeout(timer));
+}
 
 /** A report has all rows. */
 function refusePaging(body: SearchRequest): void {

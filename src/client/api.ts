@@ -307,6 +307,8 @@ export type Timeline = {
         event: string;
         text: string;
     }[];
+    /** The `cursor` of the next page; absent on the last one. */
+    cursor?: string;
 };
 export type TestClockRequest = {
     /** By how much: PT1S to P400D; moves add up to P400D at most. */
@@ -678,8 +680,10 @@ export function cancelOrder({ orderId, idempotencyKey, ifMatch }: {
 /**
  * Get the timeline of an order
  */
-export function getTimeline({ orderId }: {
+export function getTimeline({ orderId, limit, cursor }: {
     orderId: string;
+    limit?: number;
+    cursor?: string;
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.fetchJson<{
         status: 200;
@@ -702,7 +706,10 @@ export function getTimeline({ orderId }: {
     } | {
         status: 503;
         data: Error;
-    }>(`/v1/orders/${encodeURIComponent(orderId)}/timeline/`, {
+    }>(`/v1/orders/${encodeURIComponent(orderId)}/timeline/${QS.query(QS.explode({
+        limit,
+        cursor
+    }))}`, {
         ...opts
     });
 }
@@ -1062,8 +1069,10 @@ export function voidTransactionAmount({ orderId, transactionId, idempotencyKey, 
 /**
  * List the webhooks of an order
  */
-export function listOrderWebhooks({ orderId }: {
+export function listOrderWebhooks({ orderId, limit, before }: {
     orderId: string;
+    limit?: number;
+    before?: number;
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.fetchJson<{
         status: 200;
@@ -1086,7 +1095,10 @@ export function listOrderWebhooks({ orderId }: {
     } | {
         status: 503;
         data: Error;
-    }>(`/v1/orders/${encodeURIComponent(orderId)}/webhooks/`, {
+    }>(`/v1/orders/${encodeURIComponent(orderId)}/webhooks/${QS.query(QS.explode({
+        limit,
+        before
+    }))}`, {
         ...opts
     });
 }
@@ -1109,6 +1121,9 @@ export function redeliverOrderWebhook({ orderId, n, idempotencyKey }: {
         data: Error;
     } | {
         status: 404;
+        data: Error;
+    } | {
+        status: 409;
         data: Error;
     } | {
         status: 422;

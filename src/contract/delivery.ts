@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../domain/transitions';
 import type { Route } from './routes';
-import { idParam, timestamp, uri, uuid } from './scalars';
+import { idParam, limitParam, timestamp, uri, uuid } from './scalars';
 
 /** A delivery of a webhook, with every attempt (rules 13.12). */
 export const deliverySchema = z.strictObject({
@@ -30,9 +30,12 @@ export type DeliveryAnswer = z.infer<typeof deliverySchema>;
 export const deliveryListSchema = z.array(deliverySchema);
 
 export const REDELIVER_DESCRIPTION =
-  'Sends the same event to the same address once more, as a delivery of its own with ten attempts. The header `webhook-id` is that of the first delivery, as it is the same event.';
+  'Sends the same event to the same address once more, as a delivery of its own with ten attempts. The header `webhook-id` is that of the first delivery, as it is the same event. While a redelivery of the same event is new or paused, it is a Conflict.';
 
-/** The number of a delivery in a path. */
+/** Deliveries of an order in one answer. */
+const DELIVERIES_LIMIT = { default: 100, most: 100 };
+
+/** The number of a delivery in a path or query. */
 const deliveryNumber = () => z.string().regex(/^[1-9]\d{0,8}$/, 'Expected the number of a delivery.');
 
 /** The webhooks of an order, for the merchant. */
@@ -41,8 +44,17 @@ export const ORDER_WEBHOOK_ROUTES = {
     method: 'get',
     path: '/v1/orders/{order_id}/webhooks/',
     summary: 'List the webhooks of an order',
-    description: 'Every delivery of a webhook about the order, newest first, with its attempts.',
+    description:
+      'The deliveries of webhooks about the order, newest first, with their attempts. Of an order with more than `limit` ask again with `before` set to the number of the last one.',
     params: z.object({ order_id: idParam() }),
+    query: z.strictObject({
+      limit: limitParam(DELIVERIES_LIMIT).describe('Deliveries in the answer.'),
+      before: deliveryNumber()
+        .transform(Number)
+        .optional()
+        .meta({ type: 'integer' })
+        .describe('Number of a delivery: the answer has older ones.'),
+    }),
     output: deliveryListSchema,
     success: 200,
     errors: ['NotFound'],
@@ -56,7 +68,7 @@ export const ORDER_WEBHOOK_ROUTES = {
     output: deliverySchema,
     versioned: false,
     success: 201,
-    errors: ['NotFound'],
+    errors: ['NotFound', 'Conflict'],
   },
 } as const satisfies Record<string, Route>;
 

@@ -11,7 +11,7 @@ import {
 } from './order';
 import type { Route } from './routes';
 import { testClockRequestSchema } from './test-clock';
-import { timelineSchema } from './timeline';
+import { timelineQuery, timelineSchema } from './timeline';
 import { createdPeriod, idParam, listParam } from './scalars';
 
 const orderParams = z.object({ order_id: idParam() });
@@ -70,8 +70,9 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/{order_id}/timeline/',
     summary: 'Get the timeline of an order',
     description:
-      'Everything that happened to the order, its transactions, follow-up orders and webhooks, in words and oldest first: when, and who caused it. `next` says what is awaited, and until when.',
+      'Everything that happened to the order, its transactions, follow-up orders and webhooks, in words and oldest first: when, and who caused it. `next` says what is awaited, and until when. `cursor` is there when there are more entries.',
     params: orderParams,
+    query: timelineQuery,
     output: timelineSchema,
     success: 200,
     errors: ['NotFound'],

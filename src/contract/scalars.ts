@@ -81,6 +81,15 @@ export const listParam = <const T extends string>(known: readonly T[]) =>
     .optional()
     .meta({ type: 'array', items: { type: 'string', enum: known } });
 
+/** How many objects an answer has, as a query parameter. */
+export const limitParam = ({ default: usual, most }: { default: number; most: number }) =>
+  z
+    .custom<string>((text) => typeof text === 'string' && /^\d{1,4}$/.test(text), `Expected 1 to ${most}.`)
+    .transform(Number)
+    .refine((value) => value >= 1 && value <= most, `Expected 1 to ${most}.`)
+    .default(usual)
+    .meta({ type: 'integer', minimum: 1, maximum: most, default: usual });
+
 /** ISO 8601, kept as it was sent; PT1S at least, no years or months, at most `longest`. */
 export const duration = (longest: string) =>
   formatted(EXPECTED_DURATION)

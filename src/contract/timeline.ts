@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_SOURCES } from '../domain/transaction';
-import { timestamp, uuid } from './scalars';
+import { limitParam, timestamp, uuid } from './scalars';
 
 /** What happened to an order, and what it waits for (rules 23.1). */
 export const timelineSchema = z.strictObject({
@@ -29,4 +29,14 @@ export const timelineSchema = z.strictObject({
       }),
     )
     .describe('Awaited events and their times, the next first; empty when nothing is awaited.'),
+  cursor: z.string().optional().describe('The `cursor` of the next page; absent on the last one.'),
+});
+
+/** Entries of a timeline in one answer; few orders have more. */
+const ENTRIES_LIMIT = { default: 1_000, most: 1_000 };
+
+/** The query of a timeline. */
+export const timelineQuery = z.strictObject({
+  limit: limitParam(ENTRIES_LIMIT).describe('Entries in the answer.'),
+  cursor: z.string().max(32).optional().describe('`cursor` of the page before; absent: the first page.'),
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { SecretKeys } from '../secrets';
-import { queryRows, type Database } from './connection';
+import { queryRows, type Database, type SqlTransaction } from './connection';
 import { pageOf, type Page, type PageRequest } from './pages';
 import { PROJECT, type Project } from './projects';
 
@@ -124,6 +124,21 @@ export async function listApiKeys(
     },
     page,
   );
+}
+
+/**
+ * How many keys of a project work. Until the end of the SQL transaction no other one counts them, so that each sees what
+ * the one before has made.
+ */
+export async function countApiKeys(trx: SqlTransaction, project_id: string, now: Date): Promise<number> {
+  // Not "for update", which orders of the project would wait for.
+  await queryRows(trx, 'select 1 from projects where id = :project_id for no key update', { project_id });
+  const [found] = await queryRows<{ count: number }>(
+    trx,
+    `select count(*)::int as count from api_keys k where k.project_id = :project_id and ${WORKS}`,
+    { project_id, now },
+  );
+  return found!.count;
 }
 
 /** The key works until `expires` and no longer. */

@@ -34,7 +34,8 @@ interface DeliveryRow extends Omit<Delivery, 'next_attempt_at' | 'failure' | 'is
   duration_ms: number | null;
 }
 
-const OPEN_STATUSES = DELIVERY_STATUSES.filter((status) => !isFinal(DELIVERY_MOVES, status));
+/** Of a delivery that is neither delivered nor failed. */
+export const OPEN_DELIVERY_STATUSES = DELIVERY_STATUSES.filter((status) => !isFinal(DELIVERY_MOVES, status));
 
 /** The webhook; `undefined` when there is none. */
 export async function findDelivery(db: Database, { order_id, n }: DeliveryId): Promise<Delivery | undefined> {
@@ -68,15 +69,20 @@ export interface OpenDelivery extends DeliveryId, Pick<DeliveryProgress, 'status
   next_attempt_at: number;
 }
 
-/** The open webhooks of these orders, the next attempt first. */
-export async function openDeliveriesOf(db: Database, order_ids: readonly string[]): Promise<OpenDelivery[]> {
+/** The open webhooks of these orders, the next attempt first; with `limit` no more than that. */
+export async function openDeliveriesOf(
+  db: Database,
+  order_ids: readonly string[],
+  limit: number | null = null,
+): Promise<OpenDelivery[]> {
   const found = await queryRows<Omit<OpenDelivery, 'next_attempt_at'> & { next_attempt_at: string }>(
     db,
     `select d.order_id, d.n, d.status, d.next_attempt_at, o.project_id,
        (select count(*)::int from webhook_attempts a where a.order_id = d.order_id and a.n = d.n) as attempts
      from webhook_deliveries d join orders o on o.id = d.order_id
-     where d.order_id = any(:order_ids::uuid[]) and d.status = any(:open::text[]) order by d.next_attempt_at`,
-    { order_ids, open: OPEN_STATUSES },
+     where d.order_id = any(:order_ids::uuid[]) and d.status = any(:open::text[]) order by d.next_attempt_at
+     limit :limit`,
+    { order_ids, limit, open: OPEN_DELIVERY_STATUSES },
   );
   return found.map((row) => ({ ...row, next_attempt_at: Date.parse(row.next_attempt_at) }));
 }
@@ -114,7 +120,7 @@ export async function recordAttempt(
       // An attempt that decides nothing leaves the delivery in its status: it may have been paused meanwhile.
       to: is_final ? after.status : null,
       next_attempt_at: after.next_attempt_at === undefined ? null : toIsoTime(after.next_attempt_at),
-      sources: is_final ? statusesBefore(DELIVERY_MOVES, after.status) : OPEN_STATUSES,
+      sources: is_final ? statusesBefore(DELIVERY_MOVES, after.status) : OPEN_DELIVERY_STATUSES,
     },
   );
   return updated.length === 1;

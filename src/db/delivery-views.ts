@@ -1,6 +1,8 @@
 import type { DeliveryId } from '../domain/delivery';
 import type { DeliveryStatus } from '../domain/transitions';
+import { ServiceError } from '../errors';
 import { queryRows, type Database, type SqlTransaction } from './connection';
+import { OPEN_DELIVERY_STATUSES } from './deliveries';
 import { pageOf, type Page, type PageRequest } from './pages';
 import { CLOCK_OFFSET } from './sandbox-clocks';
 
@@ -42,9 +44,17 @@ export async function findDeliveryView(db: Database, { order_id, n }: DeliveryId
   return view;
 }
 
-/** The deliveries of an order, newest first. */
-export async function deliveryViewsOf(db: Database, order_id: string): Promise<DeliveryView[]> {
-  return await queryRows<DeliveryView>(db, `${VIEW} where d.order_id = :order_id order by d.n desc`, { order_id });
+/** The deliveries of an order, newest first: the first `limit`, or those with a number below `before`. */
+export async function deliveryViewsOf(
+  db: Database,
+  order_id: string,
+  { limit, before }: { limit: number; before?: number | undefined },
+): Promise<DeliveryView[]> {
+  return await queryRows<DeliveryView>(
+    db,
+    `${VIEW} where d.order_id = :order_id ${before === undefined ? '' : 'and d.n < :before'} order by d.n desc limit :limit`,
+    { order_id, limit, ...(before !== undefined && { before }) },
+  );
 }
 
 interface DeliveryFilter {
@@ -84,8 +94,8 @@ export async function listDeliveryViews(
 }
 
 /**
- * A further delivery of the same event, due at once. The lock on the order keeps its deliveries numbered without a gap.
- * Throws when there is no such delivery.
+ * A further delivery of the same event, due at once. The lock on the order keeps its deliveries numbered without a gap,
+ * and the event at one redelivery at a time. Throws Conflict while another one is open (rules 13.14).
  */
 export async function insertRedelivery(
   trx: SqlTransaction,
@@ -93,6 +103,17 @@ export async function insertRedelivery(
   now: Date,
 ): Promise<DeliveryId> {
   await queryRows(trx, 'select 1 from orders where id = :order_id for update', { order_id });
+  const [open] = await queryRows<{ n: number; status: DeliveryStatus }>(
+    trx,
+    `select r.n, r.status from webhook_deliveries d
+     join webhook_deliveries r on r.order_id = d.order_id and r.redelivery_of = coalesce(d.redelivery_of, d.n)
+     where d.order_id = :order_id and d.n = :n and r.status = any(:open::text[])`,
+    { order_id, n, open: OPEN_DELIVERY_STATUSES },
+  );
+  if (open !== undefined) {
+    const state = open.status === 'paused' ? 'is paused' : 'has not ended';
+    throw new ServiceError('Conflict', `The redelivery ${order_id}-${open.n} of the same event ${state}.`);
+  }
   const [made] = await queryRows<{ n: number }>(
     trx,
     `insert into webhook_deliveries (order_id, n, url, next_attempt_at, created, redelivery_of)

@@ -1,6 +1,5 @@
 import { LONGEST, parseDuration } from '../domain/duration';
 import type { BegunMove, ClockMove, StartedClock } from '../domain/sandbox-clock';
-import type { TimelineClockMove } from '../domain/timeline';
 import { ServiceError } from '../errors';
 import { toIsoTime, queryRows, type Database } from './connection';
 
@@ -54,15 +53,18 @@ export async function beginMove(
     if (clock === undefined) throw new ServiceError('Forbidden', 'Only the clocks of test projects can be moved.');
     const moves = await queryRows<BegunMove & { request_id: string }>(
       trx,
-      'select n, request_id, to_offset_ms from sandbox_clock_moves where clock_id = :clock_id order by n',
-      { clock_id },
+      `select n, request_id, to_offset_ms from sandbox_clock_moves
+       where clock_id = :clock_id and (request_id = :request_id
+         or n = (select max(n) from sandbox_clock_moves where clock_id = :clock_id))
+       order by n`,
+      { clock_id, request_id },
     );
     const begun = moves.find((one) => one.request_id === request_id);
     if (begun !== undefined) return { n: begun.n, to_offset_ms: begun.to_offset_ms };
     const from_offset_ms = clock.offset_ms;
     const to_offset_ms = move.to === undefined ? from_offset_ms + move.advance_ms : move.to - now;
     if (to_offset_ms <= from_offset_ms || to_offset_ms > LONGEST_MS) return undefined;
-    const n = moves.length + 1;
+    const n = (moves.at(-1)?.n ?? 0) + 1;
     await queryRows(
       trx,
       `insert into sandbox_clock_moves (clock_id, n, request_id, from_offset_ms, to_offset_ms, started)
@@ -107,14 +109,5 @@ export async function finishMove(db: Database, { clock_id, n }: { clock_id: stri
      )
      update orders set version = version + 1 where id = :clock_id and exists (select 1 from m)`,
     { clock_id, n },
-  );
-}
-
-/** The moves of a clock, in their order. */
-export async function clockMoves(db: Database, clock_id: string): Promise<TimelineClockMove[]> {
-  return await queryRows<TimelineClockMove>(
-    db,
-    'select from_offset_ms, to_offset_ms, started from sandbox_clock_moves where clock_id = :clock_id order by n',
-    { clock_id },
   );
 }

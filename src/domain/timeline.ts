@@ -77,6 +77,28 @@ export interface TimelineClockMove {
   to_offset_ms: number;
 }
 
+/** Where a page of a timeline begins: at an instant, epoch milliseconds, after so many entries of that instant. */
+export interface TimelinePlace {
+  at: number;
+  skip: number;
+}
+
+/** The place of the first page. */
+export const TIMELINE_START: TimelinePlace = { at: 0, skip: 0 };
+
+/** A page of entries that are in order, and where the next one begins; absent on the last page. */
+export function pageOfTimeline(
+  entries: readonly TimelineEntry[],
+  { limit, from }: { limit: number; from: TimelinePlace },
+): { entries: TimelineEntry[]; next?: TimelinePlace } {
+  const later = entries.filter(({ at }) => at >= from.at).slice(from.skip);
+  const page = later.slice(0, limit);
+  const last = page.at(-1);
+  if (last === undefined || later.length === page.length) return { entries: page };
+  const of_instant = page.filter(({ at }) => at === last.at).length;
+  return { entries: page, next: { at: last.at, skip: of_instant + (last.at === from.at ? from.skip : 0) } };
+}
+
 /** All that happened to an order, its follow-up orders and their webhooks, oldest first. */
 export function timelineEntries(
   { order, follow_ups, attempts, clock_moves }: Timeline,

@@ -121,7 +121,7 @@ export class Indexer {
     const { db, index, log } = this.services;
     await index.makeKeys();
     const state = await index.state();
-    if (state === 'current') return;
+    if (state === 'current') return await index.setCutoff();
     log.info({ state }, 'the search index is built anew');
     await requestSearchRebuild(db, Date.now());
   }

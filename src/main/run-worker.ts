@@ -10,7 +10,7 @@ import {
 import { createActivities } from '../../activities';
 import { serveHealth, type HealthServer } from '../../api/http/health-server';
 import type { Probe } from '../../api/http/health';
-import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
+import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import { requireSetting, type Config } from '../config';
 import { ping } from '../db/connection';
 import type { Logger } from '../log';
@@ -79,6 +79,15 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       maxConcurrentActivityTaskExecutions: 500,
       maxCachedWorkflows: 200,
     }),
+    // Moves of sandbox clocks read much of the record: a few at a time leave connections and processor to payments.
+    Worker.create({
+      ...shared,
+      taskQueue: SANDBOX_CLOCK_TASK_QUEUE,
+      maxConcurrentWorkflowTaskExecutions: 4,
+      maxConcurrentActivityTaskExecutions: 4,
+      maxConcurrentLocalActivityExecutions: 4,
+      maxCachedWorkflows: 100,
+    }),
   ]);
   const running = Promise.all(workers.map((worker) => worker.run()));
   const recovery = new Recovery({ db, client, workflows, log });
@@ -101,7 +110,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     { name: 'postgres', required: true, check: () => ping(db) },
     { name: 'temporal', required: true, check: () => pingTemporal(client) },
   ]);
-  log.info({ task_queues: [TASK_QUEUE, WEBHOOK_TASK_QUEUE] }, 'worker runs');
+  log.info({ task_queues: [TASK_QUEUE, WEBHOOK_TASK_QUEUE, SANDBOX_CLOCK_TASK_QUEUE] }, 'worker runs');
   return {
     async close() {
       closing = true;

@@ -5,6 +5,12 @@ import { FIELDS, FIELD_NAMES, SORT_FIELDS, type Field } from '../domain/query/fi
 export const INDEX = 'orders';
 export const REBUILT_INDEX = 'orders_rebuilt';
 
+/**
+ * How long the index sorts for one search, milliseconds; longer than anybody waits for an answer. It takes as long as it
+ * needs to find the rows.
+ */
+export const CUTOFF_MS = 3_000;
+
 const isCompared = ({ type }: Field) => type === 'integer' || type === 'decimal' || type === 'instant';
 const COMPARED = FIELD_NAMES.filter((name) => isCompared(FIELDS[name]));
 
@@ -25,8 +31,8 @@ export const SETTINGS = {
   prefixSearch: 'disabled',
   typoTolerance: { enabled: false },
   proximityPrecision: 'byAttribute',
-  // An answer that is cut off is unsorted without saying so, and a cursor would skip rows.
-  searchCutoffMs: 60_000,
+  // An answer that is cut off is unsorted without saying so, and a cursor would skip rows: the reader refuses it.
+  searchCutoffMs: CUTOFF_MS,
   // It limits the total that is reported; how far a merchant may page is decided elsewhere.
   pagination: { maxTotalHits: 100_000_000 },
   filterableAttributes: [

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EnqueuedTask, Meilisearch, Settings } from 'meilisearch';
 import { KEYS, connectSearch, isBroken, isNotThere, isRefusal, reasonOf, type SearchServer } from './connection';
 import { primaryKeys, type Document } from './documents';
-import { INDEX, REBUILT_INDEX, SETTINGS } from './settings';
+import { CUTOFF_MS, INDEX, REBUILT_INDEX, SETTINGS } from './settings';
 
 export type IndexName = typeof INDEX | typeof REBUILT_INDEX;
 
@@ -60,6 +60,13 @@ export class SearchWriter {
       if (isNotThere(error)) return 'missing';
       throw error;
     }
+  }
+
+  /** Gives an index of an earlier version the limit on the time of a search, which needs no rebuild. */
+  async setCutoff(): Promise<void> {
+    const index = this.setUp.index(INDEX);
+    if ((await index.getSearchCutoffMs()) === CUTOFF_MS) return;
+    await ended(this.setUp, await index.updateSearchCutoffMs(CUTOFF_MS));
   }
 
   /** Makes the index for a rebuild anew, empty. */

@@ -4,8 +4,8 @@ import { findPaymentLinkView, type PaymentLinkView } from '../db/payment-links';
 import type { StartedClock } from '../domain/sandbox-clock';
 import {
   PROJECT_ID,
+  SANDBOX_CLOCK_TASK_QUEUE,
   SANDBOX_CLOCK_WORKFLOW,
-  TASK_QUEUE,
   moveClock,
   sandboxClockWorkflowId,
   type MoveClockInput,
@@ -17,8 +17,9 @@ import { callThenRead, callThenReadOrder, unlessClosed, type TemporalAccess } fr
 function clockStart(clock: StartedClock) {
   return {
     workflowId: sandboxClockWorkflowId(clock.clock_id),
-    taskQueue: TASK_QUEUE,
+    taskQueue: SANDBOX_CLOCK_TASK_QUEUE,
     args: [clock] as [StartedClock],
+    priority: { fairnessKey: clock.project_id },
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
     typedSearchAttributes: [{ key: PROJECT_ID, value: clock.project_id }],
     staticSummary: `Sandbox clock of ${clock.clock_id}`,

@@ -24,7 +24,7 @@ import { findTool } from '../../src/stack/tools/find-tool';
 import { workflowBundlePath } from '../../src/temporal/workflow-bundle';
 import { createWorkflows } from '../../src/temporal/workflows';
 import { postWebhook } from '../../src/webhook/post';
-import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
+import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import * as searchAttributes from '../../workflows/search-attributes';
 import { createTestDatabase, type TestDatabase } from './database';
 import { secrets } from './secrets';
@@ -168,7 +168,9 @@ export async function createWorkflowEnvironment(
     ...options.worker,
   };
   const workers = await Promise.all(
-    [TASK_QUEUE, WEBHOOK_TASK_QUEUE].map((taskQueue) => Worker.create({ ...shared, taskQueue })),
+    [TASK_QUEUE, WEBHOOK_TASK_QUEUE, SANDBOX_CLOCK_TASK_QUEUE].map((taskQueue) =>
+      Worker.create({ ...shared, taskQueue }),
+    ),
   );
   const running = Promise.all(workers.map((worker) => worker.run()));
   return {

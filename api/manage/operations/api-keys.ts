@@ -1,6 +1,7 @@
 import type { ApiKeyAnswer } from '../../../src/contract/manage/api-key';
 import {
   apiKeyId,
+  countApiKeys,
   expireApiKey,
   findApiKey,
   insertApiKey,
@@ -17,12 +18,21 @@ import { audited, requireOwn, type ManageOperation, type ManageServices, type Ma
 import { presentApiKey, presentPage } from '../present';
 import { ownProject } from './projects';
 
-/** Operations on API keys (rules 21.11, 21.12). */
+/** Keys of a project that work at the same time, those in their overlap included (rules 21.17). */
+const KEYS_MAX = 20;
+
+/** Operations on API keys (rules 21.11, 21.12, 21.17). */
 export function apiKeyOperations(services: ManageServices) {
   const { db, secrets } = services;
 
-  /** Makes a key. The answer shows it this once; the audit trail never does. */
+  /** Makes a key. The answer shows it this once; the audit trail never does. Throws Conflict beyond KEYS_MAX. */
   async function makeKey(trx: SqlTransaction, project: { id: string; is_test: boolean }, now: Date) {
+    if ((await countApiKeys(trx, project.id, now)) >= KEYS_MAX) {
+      throw new ServiceError(
+        'Conflict',
+        `The project has ${KEYS_MAX} API keys that work. Revoke one first, or roll one with the overlap PT0S.`,
+      );
+    }
     const key = newApiKey(project);
     await insertApiKey({ db: trx, secrets }, project.id, key, now);
     const made = presentApiKey((await findApiKey(trx, apiKeyId(key), now))!);
@@ -52,9 +62,9 @@ export function apiKeyOperations(services: ManageServices) {
         const key = ownKey(context.caller, await findApiKey(trx, id, now, 'lock'));
         if (key.expires !== null) throw new ServiceError('Conflict', 'The API key was rolled before.');
         const before = presentApiKey(key);
-        const { made, answer } = await makeKey(trx, { id: key.project_id, is_test: key.is_test }, now);
         const expires = overlapEnd(overlap, now);
         await expireApiKey(trx, id, expires);
+        const { made, answer } = await makeKey(trx, { id: key.project_id, is_test: key.is_test }, now);
         const after = { ...presentApiKey({ ...key, expires: expires.toISOString() }), replaced_by: made };
         return { answer, change: changeOf('api_key.roll', key, { id, before, after }) };
       }),

@@ -1111,6 +1111,9 @@ export function redeliver({ id, idempotencyKey }: {
         status: 404;
         data: Error;
     } | {
+        status: 409;
+        data: Error;
+    } | {
         status: 422;
         data: Error;
     } | {

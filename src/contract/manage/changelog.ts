@@ -18,11 +18,12 @@ export const CHANGELOG: readonly ChangelogEntry[] = [
   {
     version: '1.2.0',
     date: '2026-11-23',
-    text: 'A project says who has suspended it (suspended_by), and an operator who suspends what the merchant has suspended takes the suspension over. A merchant reads operator as the id of operators in the audit trail. The right secret of a client always gets a token, also while wrong ones are refused with 429.',
+    text: 'A project says who has suspended it (suspended_by), and an operator who suspends what the merchant has suspended takes the suspension over. A merchant reads operator as the id of operators in the audit trail. The right secret of a client always gets a token, also while wrong ones are refused with 429. At most 20 API keys of a project work at the same time. An event has one redelivery that has not ended.',
     operations: {
       createProject: '4038def87ef7',
       getManagedProject: 'b26346a84379',
       listProjects: '6eca9b61c46e',
+      redeliver: 'd14218848742',
       updateProject: '42858eee6d1b',
     },
   },

@@ -44,7 +44,7 @@ export const DELIVERY_ROUTES = {
     output: deliverySchema,
     versioned: false,
     success: 201,
-    errors: ['NotFound'],
+    errors: ['NotFound', 'Conflict'],
   },
   deliverNow: {
     method: 'post',

@@ -1,23 +1,15 @@
 import { z } from 'zod';
-import { overlap } from '../scalars';
+import { limitParam, overlap } from '../scalars';
 
 /** Objects in a page, unless the request says otherwise (rules 21.8). */
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 100;
 
-const limit = () =>
-  z
-    .custom<string>((text) => typeof text === 'string' && /^\d{1,3}$/.test(text), `Expected 1 to ${LIMIT_MAX}.`)
-    .transform(Number)
-    .refine((value) => value >= 1 && value <= LIMIT_MAX, `Expected 1 to ${LIMIT_MAX}.`)
-    .default(LIMIT_DEFAULT)
-    .meta({ type: 'integer', minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT });
-
 /** The query of a list. Strict: a misspelt filter must not answer everything. */
 export const pageQuery = <Shape extends z.ZodRawShape>(filters: Shape) =>
   z.strictObject({
     ...filters,
-    limit: limit().describe('Objects in the answer.'),
+    limit: limitParam({ default: LIMIT_DEFAULT, most: LIMIT_MAX }).describe('Objects in the answer.'),
     cursor: z.string().max(1024).optional().describe('`next` of the page before; absent: the first page.'),
   });
 

@@ -4,7 +4,10 @@ import { API_KEY, AUTHORIZATION, OWNER, serveTestApi, type TestApi } from '../..
 
 const OTHER_KEY = API_KEY.replace('0123', '3210');
 const basic = (api_key: string) => `Basic ${Buffer.from(`${api_key}:`).toString('base64')}`;
-const findOwner = async (api_key: string) => ([API_KEY, OTHER_KEY].includes(api_key) ? OWNER : undefined);
+const OTHER_PROJECT_KEY = API_KEY.replace('0123', '2310');
+const OTHER_OWNER = { ...OWNER, project: { ...OWNER.project, id: '0190c000-0000-7000-8000-00000000dddd' } };
+const findOwner = async (api_key: string) =>
+  [API_KEY, OTHER_KEY].includes(api_key) ? OWNER : api_key === OTHER_PROJECT_KEY ? OTHER_OWNER : undefined;
 const PATH = '/v1/merchants/self/projects/self/';
 
 let api: TestApi;
@@ -58,7 +61,7 @@ test('every answer to a known key has the rate limit headers, refusals included'
   expect(refused.headers.get('retry-after')).toBe('1');
   expect([refused.headers.get('content-type'), await refused.json()]).toEqual([
     'application/json',
-    { error: { status: 429, type: 'TooManyRequests', value: 'More than 5 requests a second with this API key.' } },
+    { error: { status: 429, type: 'TooManyRequests', value: 'More than 5 requests a second.' } },
   ]);
 });
 
@@ -86,13 +89,14 @@ test('a refused request reaches no operation', async () => {
   expect(api.calls).toHaveLength(10);
 });
 
-test('each key has its own bucket, however it is written in the header', async () => {
+test('each project has its own bucket, with whichever of its keys a request comes', async () => {
   expect(await statuses(10)).toEqual(TEN);
   expect(await statuses(1, { authorization: AUTHORIZATION.replace('Basic ', 'basic   ') })).toEqual([429]);
-  expect(await statuses(1, { authorization: basic(OTHER_KEY) })).toEqual([200]);
+  expect(await statuses(1, { authorization: basic(OTHER_KEY) })).toEqual([429]);
+  expect(await statuses(1, { authorization: basic(OTHER_PROJECT_KEY) })).toEqual([200]);
 });
 
-test('a key that is busy keeps its bucket however many others come', () => {
+test('a project that is busy keeps its bucket however many others come', () => {
   const rateLimit = createRateLimit(5);
   const ask = (caller: string) => rateLimit.admit(caller, { setHeader: () => {} } as unknown as express.Response);
   for (let n = 0; n < 10; n += 1) ask('busy');

@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import { connectDatabase, queryRows } from '../../../src/db/connection';
 import type { Timeline } from '../../../src/client';
 import { Merchant, type Refusal } from '../../support/client';
 import { startReceiver } from '../../support/receiver';
@@ -82,4 +83,68 @@ test('nothing of the customer; 401 for another project, 404 for an unknown id', 
     [401, 'Unauthorized'],
     [404, 'NotFound'],
   ]);
+});
+
+describe('rules 23.10: a long timeline is paged', () => {
+  let id: string;
+  const page = async (query: string) => {
+    const path = `/v1/orders/${id}/timeline/${query}`;
+    return (await merchant.send<Timeline & { error: Refusal }>('GET', path)).body;
+  };
+  /** All pages of so many entries. */
+  async function pagesOf(limit: number): Promise<Timeline['entries'][]> {
+    const pages = [];
+    let cursor: string | undefined;
+    do {
+      const { entries, cursor: next }: Timeline = await page(`?limit=${limit}${cursor ? `&cursor=${cursor}` : ''}`);
+      pages.push(entries);
+      cursor = next;
+    } while (cursor !== undefined);
+    return pages;
+  }
+  beforeAll(async () => {
+    const order = await merchant.paidOrder('approved');
+    ({ id } = order);
+    for (const amount of [1, 2, 3]) await merchant.send('POST', `/v1/orders/${id}/refunds/`, { body: { amount } });
+    const db = connectDatabase(stack().postgres_url);
+    // 110 webhooks with ten attempts each; ten of the attempts begin in the same millisecond.
+    await queryRows(
+      db,
+      `with d as (
+         insert into webhook_deliveries (order_id, n, url, status, created)
+         select :id, n, 'https://shop.example/', 'failed', now() from generate_series(101, 210) n returning n
+       )
+       insert into webhook_attempts (order_id, n, attempt, time_limit_ms, started, duration_ms, failure)
+       select :id, n, a, 4000, date_trunc('second', now()) + make_interval(secs => n / 10 * 10 + a), 1, 'no answer'
+       from d, generate_series(1, 10) a`,
+      { id },
+    );
+    await db.destroy();
+  });
+
+  it('the pages of any size are the whole, in its order', async () => {
+    const whole = await pagesOf(1_000);
+    expect(whole.map(({ length }) => length)).toEqual([1_000, expect.any(Number)]);
+    const all = whole.flat();
+    expect(all.filter(({ event }) => event === 'webhook.attempt').length).toBeGreaterThanOrEqual(1_100);
+    expect(new Set(all.map(({ order_id }) => order_id)).size).toBe(4);
+    expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).toSorted());
+    for (const limit of [7, 250]) {
+      const pages = await pagesOf(limit);
+      expect(pages.slice(0, -1).every(({ length }) => length === limit)).toBe(true);
+      expect(pages.flat()).toEqual(all);
+    }
+    expect(await page('')).toMatchObject({ entries: whole[0], cursor: expect.any(String) as unknown });
+  });
+
+  it.each(['?limit=0', '?limit=1001', '?cursor=x', '?cursor=1-', '?page=2'])(
+    '%s is a ValidationError',
+    async (query) => {
+      expect((await page(query)).error.type).toBe('ValidationError');
+    },
+  );
+
+  it.each(['?cursor=9999999999999-0', '?cursor=0-999999'])('%s is a place without entries', async (query) => {
+    expect((await page(query)).entries).toEqual([]);
+  });
 });

@@ -1,6 +1,8 @@
 import type { DeliveryAnswer } from '../../../src/contract/delivery';
 import { Merchant } from '../../support/client';
+import { connectDatabase, queryRows } from '../../../src/db/connection';
 import { startReceiver } from '../../support/receiver';
+import { stack } from '../../support/stack';
 import { until } from '../../support/until';
 
 const merchant = new Merchant();
@@ -24,4 +26,37 @@ test('rules 13.12: an order that has sent none has an empty list; then each with
   });
   expect(delivered).not.toHaveProperty('next_attempt_at');
   await receiver.close();
+});
+
+describe('rules 13.15: many are paged, newest first', () => {
+  let id: string;
+  const numbers = async (query = '') => {
+    const { body } = await merchant.send<DeliveryAnswer[]>('GET', `/v1/orders/${id}/webhooks/${query}`);
+    return body.map((one) => Number(one.id.slice(id.length + 1)));
+  };
+  beforeAll(async () => {
+    ({ id } = await merchant.createOrder());
+    const db = connectDatabase(stack().postgres_url);
+    await queryRows(
+      db,
+      `insert into webhook_deliveries (order_id, n, url, status, created)
+       select :id, n, 'https://shop.example/', 'delivered', now() from generate_series(1, 230) n`,
+      { id },
+    );
+    await db.destroy();
+  });
+
+  it('100 at most at a time, all of them by `before`', async () => {
+    const pages = [await numbers(), await numbers('?before=131'), await numbers('?before=31')];
+    expect(pages.map(({ length }) => length)).toEqual([100, 100, 30]);
+    expect(pages.flat()).toEqual(Array.from({ length: 230 }, (_, index) => 230 - index));
+    expect(await numbers('?limit=2&before=10')).toEqual([9, 8]);
+  });
+
+  it.each(['?limit=0', '?limit=101', '?limit=x', '?before=0', '?before=-1', '?after=1'])(
+    '%s is a ValidationError',
+    async (query) => {
+      expect((await merchant.send('GET', `/v1/orders/${id}/webhooks/${query}`)).status).toBe(400);
+    },
+  );
 });

@@ -1,4 +1,11 @@
-import { timelineEntries, type TimelineOrder, type TimelineTransaction } from '../../../src/domain/timeline';
+import {
+  TIMELINE_START,
+  pageOfTimeline,
+  timelineEntries,
+  type TimelineOrder,
+  type TimelinePlace,
+  type TimelineTransaction,
+} from '../../../src/domain/timeline';
 import { ORDER_STATUSES, type TransactionStatus } from '../../../src/domain/transitions';
 
 type Event = TimelineTransaction['events'][number];
@@ -264,4 +271,23 @@ test('moves of its clock, not those before a payment link made it', () => {
       by: 'merchant',
     },
   ]);
+});
+
+test('pages of entries: each begins where the one before ended, also within an instant', () => {
+  const entries = [1, 2, 2, 2, 2, 3].map((at, n) => ({ at, event: String(n), text: '', by: 'service' as const }));
+  const texts = (limit: number) => {
+    const pages = [];
+    for (let from: TimelinePlace | undefined = TIMELINE_START; from !== undefined;) {
+      const page: ReturnType<typeof pageOfTimeline> = pageOfTimeline(entries, { limit, from });
+      pages.push(page.entries.map(({ event }) => event).join(''));
+      from = page.next;
+    }
+    return pages;
+  };
+  expect(texts(1)).toEqual(['0', '1', '2', '3', '4', '5']);
+  expect(texts(2)).toEqual(['01', '23', '45']);
+  expect(texts(3)).toEqual(['012', '345']);
+  expect(texts(4)).toEqual(['0123', '45']);
+  expect(texts(6)).toEqual(['012345']);
+  expect(pageOfTimeline([], { limit: 1, from: TIMELINE_START })).toEqual({ entries: [] });
 });

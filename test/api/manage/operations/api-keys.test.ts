@@ -115,3 +115,38 @@ test('the day of the last use is written once a day', async () => {
   await works(key, day + 24 * HOUR_MS);
   expect(writes()).toBe(2);
 });
+
+describe('rules 21.17: at most 20 keys of a project work', () => {
+  const LIMIT = 20;
+  let path: string;
+  beforeEach(async () => {
+    const { merchant_id } = PROJECT;
+    const body = { name: 'Many keys', is_test: true };
+    const project = await host.send<{ id: string }>('POST', `/v1/merchants/${merchant_id}/projects/`, { token, body });
+    path = `/v1/projects/${project.body.id}/api-keys/`;
+  });
+  const make = () => host.send<Key & { error: { type: string; value: string } }>('POST', path, { token });
+  const working = async () => (await host.send<{ items: Key[] }>('GET', `${path}?limit=100`, { token })).body.items;
+
+  it('however many are made at once; one more when one is revoked', async () => {
+    const statuses = (await Promise.all(Array.from({ length: LIMIT + 5 }, make))).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(5);
+    const [key, ...others] = await working();
+    expect(others).toHaveLength(LIMIT - 1);
+    const refused = await make();
+    expect([refused.status, refused.body.error.type]).toEqual([409, 'Conflict']);
+    await host.send('DELETE', `/v1/api-keys/${key!.id}/`, { token });
+    expect((await make()).status).toBe(201);
+  });
+
+  it('a key that was rolled counts until its overlap ends, so with 20 a roll has none', async () => {
+    type Answer = Awaited<ReturnType<typeof make>>;
+    let key: Key = (await make()).body;
+    for (let n = 1; n < LIMIT; n += 1) key = (await roll(key.id, { overlap: 'P30D' })).body;
+    const refused = (await roll(key.id)) as Answer;
+    expect([refused.status, refused.body.error.type]).toEqual([409, 'Conflict']);
+    expect(await works(key.key)).toBe(true);
+    expect((await roll(key.id, { overlap: 'PT0S' })).status).toBe(201);
+    expect(await working()).toHaveLength(LIMIT);
+  });
+});

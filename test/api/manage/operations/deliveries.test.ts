@@ -84,6 +84,7 @@ test('a redelivery is a delivery of its own about the same event, and names the 
       attempts: [],
     },
   ]);
+  await setStatus(delivery, 2, 'delivered');
   expect((await redeliver(body.id)).body).toMatchObject({
     id: `${delivery.order_id}-3`,
     redelivery_of: `${delivery.order_id}-1`,
@@ -95,14 +96,33 @@ test('a redelivery is a delivery of its own about the same event, and names the 
   expect((await auditOf(body.id)).map(({ action }) => action)).toEqual(['webhook.redeliver']);
 });
 
-test('several at once get numbers of their own; with an Idempotency-Key one is made', async () => {
+const setStatus = (delivery: { order_id: string }, n: number, status: string) =>
+  host.database
+    .db('webhook_deliveries')
+    .where({ order_id: delivery.order_id, n })
+    .update({ status, ...(status === 'paused' ? {} : { next_attempt_at: null }) });
+
+test('rules 13.14: of several at once one is made, others are a Conflict that names it; a repeat is answered', async () => {
   const delivery = await aDelivery(host.database.db);
-  const answers = await Promise.all(Array.from({ length: 4 }, () => redeliver(idOf(delivery))));
-  expect(answers.map(({ body }) => body.id).toSorted()).toEqual([2, 3, 4, 5].map((n) => `${delivery.order_id}-${n}`));
-  const headers = { 'idempotency-key': 'once' };
-  const [first, again] = [await redeliver(idOf(delivery), headers), await redeliver(idOf(delivery), headers)];
-  expect([again.status, again.body]).toEqual([first.status, first.body]);
-  expect((await list(`order_id=${delivery.order_id}`)).items).toHaveLength(6);
+  const headers = (n: number) => ({ 'idempotency-key': `redelivery-${n}` });
+  const answers = await Promise.all([0, 1, 2, 3].map((n) => redeliver(idOf(delivery), headers(n))));
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409, 409]);
+  const made = answers.findIndex(({ status }) => status === 201);
+  expect((await redeliver(idOf(delivery), headers(made))).body).toEqual(answers[made]!.body);
+  expect((await list(`order_id=${delivery.order_id}`)).items).toHaveLength(2);
+
+  // A redelivery is of the same event as the first delivery.
+  await setStatus(delivery, 2, 'paused');
+  for (const id of [idOf(delivery), `${delivery.order_id}-2`]) {
+    expect((await redeliver(id)).body).toMatchObject({
+      error: {
+        type: 'Conflict',
+        value: `The redelivery ${delivery.order_id}-2 of the same event is paused.`,
+      },
+    });
+  }
+  await setStatus(delivery, 2, 'failed');
+  expect((await redeliver(idOf(delivery))).body.id).toBe(`${delivery.order_id}-3`);
 });
 
 describe('rules 13.10: deliver now, pause, resume', () => {

@@ -86,9 +86,9 @@ describe('NOT binds closest, then AND, then OR; keywords are capitals', () => {
     ['a OR b c', 'or(words=a, and(words=b, words=c))'],
     ['(a OR b) c', 'and(or(words=a, words=b), words=c)'],
     ['NOT a b', 'and(not(words=a), words=b)'],
-    ['NOT NOT a', 'not(not(words=a))'],
+    ['NOT NOT a', 'words=a'],
     ['-status:new', 'not(status=new)'],
-    ['-(a OR b)', 'not(or(words=a, words=b))'],
+    ['-(a OR b)', 'and(not(words=a), not(words=b))'],
     ['a NOT b OR -c', 'or(and(words=a, not(words=b)), not(words=c))'],
     ['* AND status:', 'and(all, absent(status))'],
     ['(merchant_order_id:)', 'absent(merchant_order_id)'],
@@ -130,11 +130,27 @@ describe('a query that cannot be read says what is wrong, and where', () => {
 
   it('beyond the limits on length, terms and depth', () => {
     expect(read('a'.repeat(QUERY_LIMITS.characters + 1))).toBe('The query is longer than 8192 characters.');
-    expect(read('a '.repeat(QUERY_LIMITS.terms))).toMatch(/^and/);
+    expect(read('a '.repeat(QUERY_LIMITS.terms))).toBe('words=a');
     expect(read('a '.repeat(QUERY_LIMITS.terms + 1))).toBe('more than 500 terms at 1001');
     expect(read(`${'('.repeat(50)}a${')'.repeat(50)}`)).toBe('words=a');
     expect(read(`${'('.repeat(51)}a${')'.repeat(51)}`)).toBe('nested deeper than 50 levels at 52');
     expect(read('-'.repeat(51) + 'a')).toBe('nested deeper than 50 levels at 52');
+  });
+
+  it('beyond 10 prefix terms, equal ones of one group counted once', () => {
+    const prefixes = (count: number) => Array.from({ length: count }, (_, n) => `id:0${n % 10}*`).join(' OR ');
+    expect(read(prefixes(10))).toMatch(/^or/);
+    expect(read(prefixes(500))).toBe(read(prefixes(10)));
+    expect(read(`${prefixes(10)} OR -b*`)).toBe('more than 10 terms that end with * at 102');
+    // The index would compare each of them.
+    expect(read('(b* c) OR (b* d) OR '.repeat(3) + prefixes(9))).toBe('more than 10 terms that end with * at 141');
+  });
+
+  it('beyond 48 times OR within AND', () => {
+    const nested = (times: number) => 'a (b OR '.repeat(times) + 'c' + ')'.repeat(times);
+    expect(read(nested(48))).toMatch(/^and/);
+    expect(read(nested(49))).toBe('OR within AND deeper than 48 times at 388');
+    expect(read(`NOT (${nested(48)})`)).toMatch(/^or/);
   });
 });
 

@@ -1,0 +1,23 @@
+import type { Query } from './query';
+
+/**
+ * The same query in fewer levels: NOT stands before a condition only, no AND stands in an AND and no OR in an OR, and a
+ * part that is repeated in one of them stands there once. Conditions stay the same objects.
+ */
+export function simplify(query: Query, is_negated = false): Query {
+  switch (query.op) {
+    case 'not':
+      return simplify(query.of, !is_negated);
+    case 'and':
+    case 'or': {
+      // De Morgan: NOT (a AND b) is NOT a OR NOT b.
+      const op = (query.op === 'and') === is_negated ? 'or' : 'and';
+      const parts = query.of.map((one) => simplify(one, is_negated)).flatMap((one) => (one.op === op ? one.of : [one]));
+      const seen = new Set<string>();
+      const of = parts.filter((one) => seen.size < seen.add(JSON.stringify(one)).size);
+      return of.length === 1 ? of[0]! : { op, of };
+    }
+    default:
+      return is_negated ? { op: 'not', of: query } : query;
+  }
+}
