@@ -1,23 +1,16 @@
-import type { Project } from '../src/db/projects';
-import { oneAtATime } from '../src/domain/one-at-a-time';
-import { listPeriod, type Period } from '../src/domain/period';
+import type { Database } from '../src/db/connection';
+import type { ListPart, Part, PartLimits } from '../src/db/part';
+import { listPeriod } from '../src/domain/period';
 import { validationError } from '../src/errors';
+import { PART, sizeAfter } from './bulk-reads';
 import { clock } from './clock';
-import type { MerchantContext } from './merchant';
+import type { MerchantContext, Services } from './merchant';
 import { jsonArray, type Stream } from './operation';
 
 /** Most objects in one list (rules 5.8). */
 export const LIST_MAX = 10_000;
 /** Objects that use up as much of the rate limit as one request (rules 18.1). */
 const OBJECTS_PER_TOKEN = 100;
-/** Objects that are read at a time: so few that the process does nothing else for some milliseconds only. */
-const PAGE = { first: 50, most: 200, bytes: 512 * 1024 };
-
-/** A page of a list, newest first: the first `limit`, or those that follow `after`, the last one of the page before. */
-interface Page<View> extends Period {
-  after: View | undefined;
-  limit: number;
-}
 
 type List = (
   context: MerchantContext,
@@ -25,46 +18,42 @@ type List = (
 ) => Promise<Stream>;
 
 /**
- * Lists what a project created in a period, newest first, read in pages while it is sent (rules 5.8). `present` makes
- * what is sent of each. Throws a ValidationError that names the parameter.
+ * Lists what a project created in a period, newest first, read in parts while it is sent (rules 5.8, 5.11). `present`
+ * makes what is sent of each. Throws a ValidationError that names the parameter.
  */
 export function listOf<View>(
-  read: (project_id: Project['id'], page: Page<View>) => Promise<View[]>,
+  { bulk }: Pick<Services, 'bulk'>,
+  readPart: (db: Database, project_id: string, part: ListPart<View>) => Promise<Part<View>>,
   present: (view: View) => unknown,
 ): List {
-  // Pages of all lists are read one after another: together they hold one connection, and the process in between is
-  // free for others.
-  const inTurn = oneAtATime();
   return (context, { query }) => {
     const period = listPeriod({ ...query, now: clock.now() });
     if ('problem' in period) throw validationError(period.parameter, period.problem);
     const { id } = context.caller.project;
-    const readPage = (after: View | undefined, limit: number) => inTurn(() => read(id, { ...period, after, limit }));
-    return Promise.resolve(jsonArray(pagesOf(readPage, present, context)));
+    const read = (after: View | undefined, limits: PartLimits) =>
+      bulk.read(id, (db) => readPart(db, id, { ...period, after, limits }));
+    return Promise.resolve(jsonArray(partsOf(read, present, context), bulk.stream(id)));
   };
 }
 
-/** The objects as JSON, a page at a time. */
-async function* pagesOf<View>(
-  read: (after: View | undefined, limit: number) => Promise<View[]>,
+/** The objects as JSON, a part at a time. */
+async function* partsOf<View>(
+  read: (after: View | undefined, limits: PartLimits) => Promise<Part<View>>,
   present: (view: View) => unknown,
   { spend }: Pick<MerchantContext, 'spend'>,
 ): AsyncGenerator<string[]> {
   let listed = 0;
-  let size = PAGE.first;
+  let size: number = PART.first;
   let after: View | undefined;
   while (listed < LIST_MAX) {
-    const limit = Math.min(size, LIST_MAX - listed);
-    const views = await read(after, limit);
-    const tokens = tokensOf(listed + views.length) - tokensOf(listed);
+    const { rows, is_last } = await read(after, { rows: Math.min(size, LIST_MAX - listed), bytes: PART.bytes });
+    const tokens = tokensOf(listed + rows.length) - tokensOf(listed);
     if (tokens > 0) await spend(tokens);
-    const page = views.map((view) => JSON.stringify(present(view)));
-    yield page;
-    if (views.length < limit) return;
-    listed += views.length;
-    after = views.at(-1);
-    const bytes = page.reduce((sum, { length }) => sum + length, 0) / page.length;
-    size = Math.max(1, Math.min(PAGE.most, Math.floor(PAGE.bytes / bytes)));
+    yield rows.map((view) => JSON.stringify(present(view)));
+    if (is_last) return;
+    listed += rows.length;
+    after = rows.at(-1);
+    size = sizeAfter(rows.length);
   }
 }
 

@@ -11,6 +11,7 @@ import type { FollowUps } from '../src/temporal/follow-ups';
 import type { Orders } from '../src/temporal/orders';
 import type { PaymentLinks } from '../src/temporal/payment-links';
 import type { SandboxClocks } from '../src/temporal/sandbox-clocks';
+import type { BulkReads } from './bulk-reads';
 import type { Caller, Context, Operation, Operations } from './operation';
 
 /** Services of the operations of the merchants' API. */
@@ -28,6 +29,8 @@ export type MerchantOperations = Operations<MerchantRoutes, ProjectCaller>;
 /** External services that operations use; made once when the API starts. */
 export interface Services {
   db: Database;
+  /** For what reads many rows. */
+  bulk: BulkReads;
   orders: Orders;
   follow_ups: FollowUps;
   payment_links: PaymentLinks;

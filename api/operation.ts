@@ -2,6 +2,7 @@ import type { Input, Output, Route } from '../src/contract/routes';
 import type { Database, SqlTransaction } from '../src/db/connection';
 import type { AwaitedRequest } from '../src/domain/awaited-request';
 import type { Logger } from '../src/log';
+import type { TakePlace } from './bulk-reads';
 
 /** The sender of a request; each API has its own kind. */
 export interface Caller {
@@ -52,14 +53,17 @@ export interface Versioned<T> {
 export class Stream {
   constructor(
     readonly content_type: string,
+    /** Nothing is read before the first one is asked for. */
     readonly chunks: AsyncIterable<string | Buffer>,
+    /** Taken before the first chunk is read, and held until the answer has been sent or its connection is closed. */
+    readonly takePlace: TakePlace,
     /** The name under which a browser saves it; such a file is compressed for a reader who accepts that. */
     readonly file_name?: string,
   ) {}
 }
 
 /** A JSON array as a stream. Each piece is a list of values that are JSON already. */
-export function jsonArray(pieces: AsyncIterable<readonly string[]>): Stream {
+export function jsonArray(pieces: AsyncIterable<readonly string[]>, takePlace: TakePlace): Stream {
   async function* chunks() {
     let open = '[';
     for await (const values of pieces) {
@@ -69,7 +73,7 @@ export function jsonArray(pieces: AsyncIterable<readonly string[]>): Stream {
     }
     yield open === '[' ? '[]' : ']';
   }
-  return new Stream('application/json', chunks());
+  return new Stream('application/json', chunks(), takePlace);
 }
 
 /** The answer to a request: a stream, or JSON with the version where the route promises an ETag. */

@@ -177,7 +177,7 @@ export const configSchema = z.object({
   POSTGRES_CONNECTIONS_MAX: z.coerce
     .number()
     .int()
-    .min(2)
+    .min(3)
     .max(1_000)
     .default(10)
     .describe('Connections to Postgres that one process opens at most.'),

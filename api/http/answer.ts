@@ -1,11 +1,15 @@
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Request, Response } from 'express';
+import { ServiceError } from '../../src/errors';
 import type { Stream } from '../operation';
 
-/** How long a reader of a stream may take nothing before the connection is closed, in milliseconds. */
-const READER_TIMEOUT_MS = 30_000;
+/** The least that a client takes of a stream which waits for it (rules 18.9). */
+const LEAST_SPEED = { bytes: 256 * 1_024, per_ms: 60_000 };
+/** What is handed to the connection at a time, so that it can be seen what the client took of it. Bytes. */
+const PIECE = 64 * 1_024;
 
 /**
  * Answers with JSON. Not with res.json, which appends a charset to the type: clients compare it exactly (rules 1.2). No
@@ -21,13 +25,60 @@ export function answer(response: Response, status: number, body: unknown): void 
 }
 
 /**
- * Answers with a stream, as fast as the reader takes it. Rejects with what fails before the first chunk; after it the
- * connection is closed, as a part must not look like the whole. A reader who goes away ends the stream.
+ * Answers with a stream, as fast as the reader takes it, once there is a place for it; throws TooManyRequests when there
+ * is none at `deadline_at` (epoch milliseconds). Rejects with what fails before the first chunk; after it the connection
+ * is closed, as a part must not look like the whole. A reader who goes away, or is too slow, ends the stream.
  */
 export async function answerStream(
   request: Request,
   response: Response,
-  status: number,
+  { status, deadline_at, least_speed = LEAST_SPEED }: StreamOptions,
+  stream: Stream,
+): Promise<void> {
+  const { socket } = request;
+  const left = new AbortController();
+  const leave = () => left.abort(new ServiceError('TooManyRequests', NO_PLACE));
+  // A response gets to know of it once the connection is its own, which it is when its request is handled (inOrder).
+  response.once('close', leave);
+  const timer = setTimeout(leave, deadline_at - Date.now());
+  try {
+    const release = await stream.takePlace(left.signal).finally(() => clearTimeout(timer));
+    const stopWatching = requireSpeed(socket, response, least_speed);
+    try {
+      await sendStream(request, response, { status, signal: left.signal }, stream);
+    } finally {
+      stopWatching();
+      release();
+    }
+  } finally {
+    response.off('close', leave);
+  }
+}
+
+interface StreamOptions {
+  status: number;
+  deadline_at: number;
+  least_speed?: typeof LEAST_SPEED;
+}
+
+const NO_PLACE = 'Other lists, reports and large searches of the project are still being sent.';
+
+/** Closes the connection when its client takes less than the least speed while the answer waits for it. */
+function requireSpeed(socket: Socket, response: Response, { bytes, per_ms }: typeof LEAST_SPEED): () => void {
+  const takenSoFar = () => socket.bytesWritten - socket.writableLength;
+  let before = takenSoFar();
+  const timer = setInterval(() => {
+    const taken = takenSoFar() - before;
+    before += taken;
+    if (response.writableNeedDrain && taken < bytes) socket.destroy();
+  }, per_ms);
+  return () => clearInterval(timer);
+}
+
+async function sendStream(
+  request: Request,
+  response: Response,
+  { status, signal }: { status: number; signal: AbortSignal },
   { content_type, chunks, file_name }: Stream,
 ): Promise<void> {
   const iterator = chunks[Symbol.asyncIterator]();
@@ -43,18 +94,23 @@ export async function answerStream(
     response.end();
     return;
   }
-  response.setTimeout(READER_TIMEOUT_MS, () => response.destroy());
-  async function* all() {
-    if (first.done === true) return;
-    yield first.value;
-    yield* { [Symbol.asyncIterator]: () => iterator };
+  async function* pieces() {
+    if (first.done !== true) yield* piecesOf(first.value);
+    for await (const chunk of { [Symbol.asyncIterator]: () => iterator }) yield* piecesOf(chunk);
   }
   try {
-    const source = Readable.from(all(), { highWaterMark: 1 });
-    await (isCompressed ? pipeline(source, createGzip({ level: 1 }), response) : pipeline(source, response));
+    const source = Readable.from(pieces(), { highWaterMark: 1 });
+    await (isCompressed
+      ? pipeline(source, createGzip({ level: 1 }), response, { signal })
+      : pipeline(source, response, { signal }));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+    if (!signal.aborted && (error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   }
+}
+
+function* piecesOf(chunk: string | Buffer): Generator<Buffer> {
+  const bytes = Buffer.from(chunk as Buffer);
+  for (let begin = 0; begin < bytes.length; begin += PIECE) yield bytes.subarray(begin, begin + PIECE);
 }
 
 /** Answers 304: the client already has the current version. */

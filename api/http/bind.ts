@@ -73,7 +73,9 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
       operation({ ...context, is_repeat: claimed_at !== undefined, claimed_at }, input as never);
     if (readsOnly(route)) {
       const result = await run(undefined);
-      if (result instanceof Stream) await answerStream(request, response, route.success, result);
+      const { deadline_at } = context;
+      const options = { status: route.success, deadline_at };
+      if (result instanceof Stream) await answerStream(request, response, options, result);
       else send(request, response, route, replyOf(route, result));
     } else {
       const prepare = async (claimed_at: number | undefined) =>

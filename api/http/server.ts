@@ -7,6 +7,7 @@ import type { Express } from 'express';
 import { STOP_LIMITS_MS, type Config } from '../../src/config';
 import { answerToRefused } from './errors';
 import { isLoopback } from './require-tls';
+import { boundUnread, inOrder } from './unread-answers';
 
 /**
  * How long a client may take to send a request, headers and body together, and how often Node looks for one that took
@@ -15,6 +16,9 @@ import { isLoopback } from './require-tls';
 const REQUEST_LIMITS = { request_ms: 30_000, check_ms: 1_000 };
 /** Above the idle limit of common load balancers: the server must not hang up first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+
+/** How long a client may take nothing of an answer that waits for it (rules 18.9). Milliseconds. */
+const ANSWER_MS = 60_000;
 
 /** A server that listens. */
 export interface Listening {
@@ -28,6 +32,7 @@ export interface Listening {
 interface ListenOptions {
   request_ms: number;
   check_ms: number;
+  answer_ms: number;
   /** How the variables of the host and its port begin, for messages. */
   variables: 'API' | 'MANAGE';
 }
@@ -43,7 +48,12 @@ export async function listen(
   config: ListenConfig,
   options: Partial<ListenOptions> = {},
 ): Promise<Listening> {
-  const { request_ms, check_ms, variables }: ListenOptions = { ...REQUEST_LIMITS, variables: 'API', ...options };
+  const { request_ms, check_ms, answer_ms, variables }: ListenOptions = {
+    ...REQUEST_LIMITS,
+    answer_ms: ANSWER_MS,
+    variables: 'API',
+    ...options,
+  };
   const tls = readCertificate(config);
   if (!tls && !isLoopback(config.API_HOST) && config.TRUSTED_PROXY === '') {
     throw new Error(
@@ -60,10 +70,14 @@ export async function listen(
     connectionsCheckingInterval: check_ms,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
   };
+  const handle = inOrder(app);
   const server = tls
-    ? https.createServer({ ...server_options, ...tls, minVersion: 'TLSv1.2' }, app)
-    : http.createServer(server_options, app);
-  server.on('checkExpectation', app);
+    ? https.createServer({ ...server_options, ...tls, minVersion: 'TLSv1.2' }, handle)
+    : http.createServer(server_options, handle);
+  // Ends a connection on which nothing has moved for so long, and is longer than what a request may take.
+  server.setTimeout(answer_ms);
+  boundUnread(server, check_ms);
+  server.on('checkExpectation', handle);
   answerRefused(server);
   await start(server, config, variables);
   const { port } = server.address() as AddressInfo;

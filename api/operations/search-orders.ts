@@ -1,19 +1,15 @@
 import { SEARCH_REACH, SEARCH_SIZE, type SearchRequest } from '../../src/contract/search';
-import { findOrderViews } from '../../src/db/order-view';
-import { reportRows } from '../../src/db/report-rows';
 import { SORT_FIELDS, parseSort } from '../../src/domain/query/fields';
 import { parseQuery } from '../../src/domain/query/parse';
-import { conditionsOf, matches } from '../../src/domain/query/query';
-import { rowOf } from '../../src/domain/query/report';
 import { validationError, type ServiceError } from '../../src/errors';
 import { cursorOf, placeOf, type Place } from '../../src/search/cursor';
 import { SEARCH_MS, searchUnavailable, type Wanted } from '../../src/search/reader';
 import { clock } from '../clock';
 import { createConcurrencyLimit, type ConcurrencyLimit } from '../concurrency-limit';
+import { foundOrders, searchAnswer } from '../found-orders';
 import type { MerchantOperation, Services } from '../merchant';
 import { Stream } from '../operation';
-import { presentOrder } from '../present';
-import { reportsInTurn } from '../report';
+import { report } from '../report';
 import { reportFileName } from '../report-cells';
 
 /** The `search_after` of a first request. */
@@ -26,31 +22,38 @@ const SEARCHES = { what: 'searches', per_caller: { running: 1, waiting: 30 }, ru
  * they are, so an order that has changed and no longer meets the query is left out. Throws a ValidationError that names
  * the field, and ServiceUnavailable without the index.
  */
-export const searchOrders = ({
-  db,
-  search,
-  public_url,
-}: Pick<Services, 'db' | 'search' | 'public_url'>): MerchantOperation<'searchOrders'> => {
-  const report = reportsInTurn({ db, search });
+export const searchOrders = (
+  services: Pick<Services, 'bulk' | 'search' | 'public_url'>,
+): MerchantOperation<'searchOrders'> => {
+  const { bulk, search } = services;
   const searches = createConcurrencyLimit(SEARCHES);
   return async ({ caller: { project } }, { query: { format }, body }) => {
     const wanted = wantedBy(project.id, body);
     if (format === 'csv') {
       refusePaging(body);
-      return new Stream('text/csv; charset=utf-8', report(wanted), reportFileName(project.name, clock.now()));
+      const name = reportFileName(project.name, clock.now());
+      return new Stream('text/csv; charset=utf-8', report(services, wanted), bulk.report(project.id), name);
     }
     const { size = SEARCH_SIZE.default } = body;
     const { field, direction } = wanted.sort;
     const sequence = { project_id: project.id, query: body.query, sort: `${field} ${direction}`, size };
     const page = pageOf(body, size, (cursor) => placeOf(cursor, sequence));
     const found = await inTurn(searches, project.id, () => search.orders(wanted, page));
-    const orders = await ordersOf(db, wanted, found.order_ids);
-    return {
-      hits: Math.max(found.hits - (found.order_ids.length - orders.length), 0),
-      ...(found.is_estimate && { hits_is_estimate: true as const }),
-      orders: orders.map((order) => presentOrder(order, public_url)),
-      ...(found.next && { sort: cursorOf(sequence, found.next) }),
+    const parts = foundOrders(services, wanted, found.order_ids);
+    const { value: first } = await parts.next();
+    const restOf = (left_out: number, cut_after?: number) => {
+      const next = cut_after === undefined ? found.next : found.places[cut_after];
+      return {
+        hits: Math.max(found.hits - left_out, 0),
+        ...(found.is_estimate && { hits_is_estimate: true as const }),
+        ...(cut_after !== undefined && { is_truncated: true as const }),
+        ...(next && { sort: cursorOf(sequence, next) }),
+      };
     };
+    if (first === undefined || first.is_last) {
+      return { ...restOf(first?.left_out ?? 0), orders: first?.orders.map(({ order }) => order) ?? [] };
+    }
+    return new Stream('application/json', searchAnswer(first, parts, restOf), bulk.stream(project.id));
   };
 };
 
@@ -107,19 +110,4 @@ function pageOf(
     );
   }
   return { size, after };
-}
-
-/** The orders as the record has them now, in the order of the ids; only those of the project that meet the query. */
-async function ordersOf(db: Services['db'], { project_id, query }: Wanted, order_ids: readonly string[]) {
-  const fields = conditionsOf(query).map(({ field }) => field);
-  const [views, rows] = await Promise.all([
-    findOrderViews(db, project_id, order_ids),
-    fields.length === 0 ? [] : reportRows(db, order_ids, fields),
-  ]);
-  const meeting = new Set(rows.flatMap((row) => (matches(query, rowOf(row)) ? [row.order_id] : [])));
-  const found = new Map(views.map((view) => [view.id, view]));
-  return order_ids.flatMap((id) => {
-    const view = found.get(id);
-    return view !== undefined && (fields.length === 0 || meeting.has(id)) ? [view] : [];
-  });
 }

@@ -415,6 +415,8 @@ export type SearchResult = {
     hits_is_estimate?: true;
     /** The orders of this page, as they are now. */
     orders: Order[];
+    /** There are fewer orders than `size` because more would have been over 16 MiB of JSON: `sort` leads to the rest. */
+    is_truncated?: true;
     /** The `search_after` of the next page; absent on the last one. */
     sort?: string;
 };

@@ -7,6 +7,8 @@ import { reference } from './scalars';
 
 /** Orders on one page of search results: when the request names no size, and at most. */
 export const SEARCH_SIZE = { default: 20, max: 1_000 } as const;
+/** Bytes of the orders in one answer, about: an order of the largest kind has 200 KiB. */
+export const SEARCH_BYTES_MAX = 16 * 1_024 * 1_024;
 /** How far `start` and `size` reach. */
 export const SEARCH_REACH = 10_000;
 
@@ -51,8 +53,15 @@ export const searchResultSchema = z.strictObject({
     .optional()
     .describe('`hits` is more than 10,000 and counts transactions: there are at most so many orders.'),
   orders: z.array(orderSchema).describe('The orders of this page, as they are now.'),
+  is_truncated: z
+    .literal(true)
+    .optional()
+    .describe(
+      'There are fewer orders than `size` because more would have been over 16 MiB of JSON: `sort` leads to the rest.',
+    ),
   sort: z.string().optional().describe('The `search_after` of the next page; absent on the last one.'),
 });
+export type SearchResult = z.infer<typeof searchResultSchema>;
 
 /** Finding orders. */
 export const SEARCH_ROUTES = {

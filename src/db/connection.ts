@@ -109,6 +109,24 @@ export async function ping(db: Database): Promise<void> {
   await db.raw('select 1');
 }
 
+/**
+ * Reads with a time limit for each statement, in milliseconds, in place of the role's. For one SQL transaction only: a
+ * setting of the session would reach other processes through a connection pooler.
+ */
+export async function readWithin<T>(
+  db: Database,
+  statement_ms: number,
+  work: (trx: SqlTransaction) => Promise<T>,
+): Promise<T> {
+  return await db.transaction(
+    async (trx) => {
+      await trx.raw(`set local statement_timeout = ${statement_ms}`);
+      return await work(trx);
+    },
+    { readOnly: true },
+  );
+}
+
 /** The rows of one statement written in SQL. */
 export async function queryRows<Row>(db: Database, sql: string, bindings: Record<string, unknown>): Promise<Row[]> {
   const result = (await db.raw(sql, bindings as never)) as { rows: Row[] };

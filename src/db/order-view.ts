@@ -4,7 +4,8 @@ import type { OrderStatus, ProjectStatus, TransactionStatus } from '../domain/tr
 import type { FollowUpKind, OrderKind, RequestedBy } from '../domain/follow-up';
 import type { PaymentMethodDetails } from '../domain/new-order';
 import type { EventResult, EventSource } from '../domain/transaction';
-import { queryPrepared, queryRows, toIsoTime, type Database } from './connection';
+import { queryPrepared, queryRows, type Database } from './connection';
+import { listed, queryPart, type ListPart, type Part, type PartLimits } from './part';
 import { CLOCK_OFFSET } from './sandbox-clocks';
 
 /**
@@ -173,27 +174,29 @@ export async function findOrderViews(
   );
 }
 
+/** Those of the orders that belong to the project, in the order of the ids: as many from the first on as the limits allow. */
+export async function firstOrderViews(
+  db: Database,
+  project_id: string,
+  order_ids: readonly string[],
+  limits: PartLimits,
+): Promise<Part<OrderView>> {
+  const select = `${ORDER_VIEW} where o.id = any(:order_ids::uuid[]) and o.project_id = :project_id`;
+  const order = (table: string) => `array_position(:order_ids::uuid[], ${table}.id)`;
+  return await queryPart(db, { select, of: 'o', order, bindings: { project_id, order_ids } }, limits);
+}
+
 /**
- * A page of the project's orders that were created in a period, both ends included (epoch milliseconds), newest first:
- * the first `limit`, or those that follow `after`, the last order of the page before.
+ * The project's orders that were created in a period, both ends included (epoch milliseconds), newest first: those that
+ * follow `after`, the last order that was read before, as many as the limits allow.
  */
 export async function listOrderViews(
   db: Database,
   project_id: string,
-  { since, until, after, limit }: { since: number; until: number; after: OrderView | undefined; limit: number },
-): Promise<OrderView[]> {
-  return await queryRows<OrderView>(
-    db,
-    `${ORDER_VIEW}
+  { since, until, after, limits }: ListPart<OrderView>,
+): Promise<Part<OrderView>> {
+  const select = `${ORDER_VIEW}
      where o.project_id = :project_id and o.created between :since and :until
-       ${after === undefined ? '' : 'and (o.created, o.id) < (:until, :id)'}
-     order by o.created desc, o.id desc limit :limit`,
-    {
-      project_id,
-      since: toIsoTime(since),
-      until: after?.created ?? toIsoTime(until),
-      limit,
-      ...(after && { id: after.id }),
-    },
-  );
+       ${after === undefined ? '' : 'and (o.created, o.id) < (:until, :id)'}`;
+  return await queryPart(db, { select, of: 'o', ...listed(project_id, { since, until, after }) }, limits);
 }

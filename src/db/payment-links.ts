@@ -10,6 +10,7 @@ import {
 import { tooLate } from '../errors';
 import { toIsoTime, queryRows, type Database } from './connection';
 import { claimBindings, claimRequest } from './request-claims';
+import { listed, queryPart, type ListPart, type Part } from './part';
 import { RecordMissing } from './record-missing';
 import { LINK_CLOCK_OFFSET } from './sandbox-clocks';
 
@@ -66,29 +67,16 @@ export async function findPaymentLinkView(db: Database, id: string): Promise<Pay
   return link;
 }
 
-/**
- * A page of the project's links that were created in a period, both ends included (epoch milliseconds), newest first:
- * the first `limit`, or those that follow `after`, the last link of the page before.
- */
+/** The project's links that were created in a period, newest first, as listOrderViews has its orders. */
 export async function listPaymentLinkViews(
   db: Database,
   project_id: string,
-  { since, until, after, limit }: { since: number; until: number; after: PaymentLinkView | undefined; limit: number },
-): Promise<PaymentLinkView[]> {
-  return await queryRows<PaymentLinkView>(
-    db,
-    `${PAYMENT_LINK_VIEW}
+  { since, until, after, limits }: ListPart<PaymentLinkView>,
+): Promise<Part<PaymentLinkView>> {
+  const select = `${PAYMENT_LINK_VIEW}
      where l.project_id = :project_id and l.created between :since and :until
-       ${after === undefined ? '' : 'and (l.created, l.id) < (:until, :id)'}
-     order by l.created desc, l.id desc limit :limit`,
-    {
-      project_id,
-      since: toIsoTime(since),
-      until: after?.created ?? toIsoTime(until),
-      limit,
-      ...(after && { id: after.id }),
-    },
-  );
+       ${after === undefined ? '' : 'and (l.created, l.id) < (:until, :id)'}`;
+  return await queryPart(db, { select, of: 'l', ...listed(project_id, { since, until, after }) }, limits);
 }
 
 /** The link as decisions need it; `undefined` when there is none. */

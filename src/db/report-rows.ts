@@ -88,9 +88,16 @@ export async function reportTexts(
   const ofCustomer = keysIn(CUSTOMER, fields);
   const ofDetails = keysIn(DETAILS, fields);
   const rows = await queryTexts(db, PREPARED.get(sql), sql, { order_ids });
+  const words_at = fields.indexOf('words');
+  let customerTexts: Record<string, string | null> = {};
+  let words: string | null = null;
   return rows.map((texts) => {
     const [customer, details, order_id, order_sequence, attempt] = texts.splice(fields.length);
-    const [customerTexts, detailTexts] = [objectOf(customer), objectOf(details)];
+    const detailTexts = objectOf(details);
+    if (Number(attempt) === 1) {
+      customerTexts = objectOf(customer);
+      words = texts[words_at] ?? null;
+    } else if (words_at > -1) texts[words_at] = words;
     for (const { at, key } of ofCustomer) texts[at] = customerTexts[key] ?? null;
     for (const { at, key } of ofDetails) texts[at] = detailTexts[key] ?? null;
     return { order_id: order_id!, order_sequence: Number(order_sequence), attempt: Number(attempt), texts };
@@ -141,8 +148,13 @@ function neededFor(fields: readonly Subject[]): Subject[] {
 }
 
 function statementFor(fields: readonly Subject[]): string {
-  const columns = fields.map((field) => (isInJson(field) ? 'null' : COLUMNS[field]));
-  return `select ${columns.join(', ')}, ${CUSTOMER}, ${DETAILS}, o.id, o.sequence, coalesce(t.attempt, 1)
+  // Large texts of the order come with its first row alone: 25 attempts would repeat them 25 times.
+  const ofFirst = (column: string) => `case when coalesce(t.attempt, 1) = 1 then ${column} end`;
+  const columns = fields.map((field) => {
+    if (isInJson(field)) return 'null';
+    return field === 'words' ? ofFirst(COLUMNS.words) : COLUMNS[field];
+  });
+  return `select ${columns.join(', ')}, ${ofFirst(CUSTOMER)}, ${DETAILS}, o.id, o.sequence, coalesce(t.attempt, 1)
    from (select * from orders where id = any(:order_ids::uuid[])) o join projects p on p.id = o.project_id
      -- With offset each order's are looked up; a hash join would read the transactions of all orders.
      left join lateral (select * from transactions where order_id = o.id offset 0) t on true
@@ -160,9 +172,16 @@ function currencyOf(field: FieldName): FieldName[] {
   return currency === undefined ? [] : [currency as FieldName];
 }
 
-/** A condition in SQL on orders `o`, with its bindings. */
+/**
+ * The end that an open order has, once for each order: as a part of the condition Postgres would look the order's
+ * transactions up for each bound in it. With offset the planner keeps it so.
+ */
+const EXPIRY = `cross join lateral (select ${COLUMNS.expires_at} as expires_at offset 0) expiry`;
+
+/** A condition in SQL on orders `o`, what it joins to them, and its bindings. */
 export interface RecordCondition {
   sql: string;
+  join: string;
   bindings: Record<string, number>;
 }
 
@@ -173,6 +192,7 @@ export interface RecordCondition {
 export function recordCondition(query: Query): RecordCondition | undefined {
   if (conditionsOf(query).some(({ field }) => field === 'words' || FIELDS[field].type !== 'instant')) return undefined;
   const bindings: RecordCondition['bindings'] = {};
+  const columnOf = (field: FieldName) => (field === 'expires_at' ? 'expiry.expires_at' : COLUMNS[field]);
   /** Instants are compared to the millisecond: what ends with one includes all of it. */
   const instant = (epoch_ms: number) => {
     const name = `instant_${Object.keys(bindings).length}`;
@@ -189,10 +209,10 @@ export function recordCondition(query: Query): RecordCondition | undefined {
       case 'not':
         return `not (${sqlOf(one.of)})`;
       case 'absent':
-        return `(${COLUMNS[one.field]}) is null`;
+        return `${columnOf(one.field)} is null`;
       case 'range': {
         const { from, to } = one;
-        const column = COLUMNS[one.field];
+        const column = columnOf(one.field);
         const ends = [
           ...(from === undefined ? [] : [`${column} >= ${instant(from.value + (from.inclusive ? 0 : 1))}`]),
           ...(to === undefined ? [] : [`${column} < ${instant(to.value + (to.inclusive ? 1 : 0))}`]),
@@ -203,31 +223,28 @@ export function recordCondition(query: Query): RecordCondition | undefined {
         return 'false';
     }
   };
-  return { sql: sqlOf(query), bindings };
+  const join = conditionsOf(query).some(({ field }) => field === 'expires_at') ? EXPIRY : '';
+  return { sql: sqlOf(query), join, bindings };
 }
 
-/** The ids of a project's orders that meet a condition, by creation, `size` at a time. */
-export async function* orderIdsByCreation(
+/** Where a part of a project's orders by creation ended. */
+export interface CreationPlace {
+  created: string;
+  sequence: number;
+}
+
+/** The ids of a project's orders that meet a condition, by creation: the first ones after a place. */
+export async function orderIdsByCreation(
   db: Database,
   { project_id, condition, direction }: { project_id: string; condition: RecordCondition; direction: 'asc' | 'desc' },
-  size: number,
-): AsyncGenerator<{ order_id: string }[]> {
-  const statement = (after: string) =>
-    `select o.id as order_id, o.created, o.sequence from orders o
-     where o.project_id = :project_id and ${condition.sql} ${after}
-     order by o.created ${direction}, o.sequence ${direction} limit :size`;
-  const after = `and (o.created, o.sequence) ${direction === 'asc' ? '>' : '<'} (:created::timestamptz, :sequence)`;
-  let last: { created: string; sequence: number } | undefined;
-  for (;;) {
-    const bindings = { ...condition.bindings, project_id, size, ...last };
-    const found = await queryRows<{ order_id: string; created: string; sequence: number }>(
-      db,
-      statement(last ? after : ''),
-      bindings,
-    );
-    if (found.length > 0) yield found.map(({ order_id }) => ({ order_id }));
-    if (found.length < size) return;
-    const { created, sequence } = found.at(-1)!;
-    last = { created, sequence };
-  }
+  { size, after }: { size: number; after: CreationPlace | undefined },
+): Promise<(CreationPlace & { order_id: string })[]> {
+  const later = `and (o.created, o.sequence) ${direction === 'asc' ? '>' : '<'} (:created::timestamptz, :sequence)`;
+  return await queryRows(
+    db,
+    `select o.id as order_id, o.created, o.sequence from orders o ${condition.join}
+     where o.project_id = :project_id and ${condition.sql} ${after === undefined ? '' : later}
+     order by o.created ${direction}, o.sequence ${direction} limit :size`,
+    { ...condition.bindings, project_id, size, ...after },
+  );
 }

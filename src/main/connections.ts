@@ -7,22 +7,40 @@ import type { SearchServer } from '../search/connection';
 import { connectTemporal, type TemporalClient } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 
+/** One of so many connections of an api reads searches, lists and reports. */
+const BULK_SHARE = 5;
+
 /** Connections of a process, by its configuration. Each throws an Error that names the variable when one is not set. */
 
 /**
  * The pool of one process, with its share of the connections. Throws when Postgres is unavailable, or not set up as it
  * has to be (rules 24.1, 24.2).
  */
-export async function openDatabase(config: Config): Promise<Database> {
-  const pool_max = config.POSTGRES_CONNECTIONS_MAX;
+export async function openDatabase(config: Config, pool_max = config.POSTGRES_CONNECTIONS_MAX): Promise<Database> {
   const db = connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max, limits: LIMITS });
   try {
-    await checkSession(db, pool_max);
+    await checkSession(db, config.POSTGRES_CONNECTIONS_MAX);
   } catch (error) {
     await db.destroy();
     throw error;
   }
   return db;
+}
+
+/** The two pools of an api. */
+interface ApiDatabases {
+  db: Database;
+  /** For searches, lists and reports, which payments do not wait for (rules 20.22). */
+  bulk: { db: Database; connections: number };
+}
+
+/** As openDatabase; both pools together have the share of one process. */
+export async function openApiDatabases(config: Config): Promise<ApiDatabases> {
+  const connections = Math.floor(config.POSTGRES_CONNECTIONS_MAX / BULK_SHARE) || 1;
+  const pool_max = config.POSTGRES_CONNECTIONS_MAX - connections;
+  const db = await openDatabase(config, pool_max);
+  const bulk = connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max: connections, limits: LIMITS });
+  return { db, bulk: { db: bulk, connections } };
 }
 
 /** The process's client of Temporal, which connects with its first call; outages are logged. */

@@ -1,3 +1,4 @@
+import { createBulkReads } from '../../api/bulk-reads';
 import { createApp } from '../../api/http/app';
 import { authenticateByApiKey } from '../../api/http/authenticate';
 import { keyStore } from '../../api/http/idempotency';
@@ -16,7 +17,7 @@ import { pingTemporal, type TemporalClient } from '../temporal/connect';
 import { createWorkflows } from '../temporal/workflows';
 import { SearchReader } from '../search/reader';
 import { SecretKeys } from '../secrets';
-import { openDatabase, openProcessor, openTemporal, searchServer } from './connections';
+import { openApiDatabases, openProcessor, openTemporal, searchServer } from './connections';
 import type { Started } from './process';
 import { publicUrl } from './public-url';
 
@@ -31,7 +32,7 @@ export async function serveApi(
 ): Promise<Started> {
   const page_secret = requireSetting(config, 'PAGE_SECRET');
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
-  const db = await openDatabase(config);
+  const { db, bulk } = await openApiDatabases(config);
   const processor = openProcessor(config, log);
   const client = openTemporal(config, log);
   const public_url = publicUrl(config);
@@ -59,6 +60,7 @@ export async function serveApi(
       routes: MERCHANT_API,
       operations: createOperations({
         db,
+        bulk: createBulkReads(bulk.db, bulk.connections),
         orders,
         follow_ups,
         payment_links,
@@ -97,7 +99,7 @@ export async function serveApi(
       await server.close();
       await client.connection.close();
       await processor.close();
-      await db.destroy();
+      await Promise.all([db.destroy(), bulk.db.destroy()]);
     },
   };
 }

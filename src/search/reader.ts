@@ -20,6 +20,8 @@ export interface Wanted {
 /** Orders as the index has them: the caller reads them from the record and compares them with the query again. */
 export interface FoundOrders {
   order_ids: string[];
+  /** Where a page begins that follows the order of the same position. */
+  places: Place[];
   /** Orders that meet the query, on all pages. */
   hits: number;
   /** Whether `hits` counts transactions: the orders are so many at most. */
@@ -99,11 +101,14 @@ export class SearchReader {
         ? countOrders(search, filterOf(project_id, query, ...lead), byTransaction)
         : undefined,
     ]);
-    const last = rows.length > page.size ? rows[page.size - 1] : undefined;
+    const of_page = rows.slice(0, page.size);
+    const places = of_page.map((row) => ({ value: numberOf(row[sort.field]), order_sequence: row.order_sequence }));
+    const next = rows.length > page.size ? places.at(-1) : undefined;
     return {
-      order_ids: rows.slice(0, page.size).map(orderIdOf),
+      order_ids: of_page.map(orderIdOf),
+      places,
       ...(total ?? { hits: estimatedTotalHits ?? 0, is_estimate: false }),
-      ...(last && { next: { value: numberOf(last[sort.field]), order_sequence: last.order_sequence } }),
+      ...(next && { next }),
     };
   }
 

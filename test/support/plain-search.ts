@@ -12,11 +12,11 @@ export interface PlainOrder {
 
 /** All orders of the test project, as GET shows them. */
 export async function plainOrders(db: Database): Promise<PlainOrder[]> {
-  const views = await listOrderViews(db, PROJECT.id, {
+  const { rows: views } = await listOrderViews(db, PROJECT.id, {
     since: 0,
     until: Date.UTC(2100, 0),
     after: undefined,
-    limit: 1_000_000,
+    limits: { rows: 1_000_000, bytes: 1e9 },
   });
   return views.map((view) => ({ id: view.id, rows: rowsOf(view) }));
 }

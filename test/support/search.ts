@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import pino from 'pino';
+import { createBulkReads } from '../../api/bulk-reads';
 import { searchOrders } from '../../api/operations/search-orders';
 import { parseConfig } from '../../src/config';
 import { isIndexBehind } from '../../src/bench/search-orders';
@@ -97,7 +98,13 @@ export async function aSearchWorld(options: { postgres_url?: string } = {}): Pro
   const [reader, writer] = [new SearchReader(server, () => noteSearch(db), log), new SearchWriter(server)];
   const api = await serveTestApi({
     findOwner: async () => ({ project, api_key_id: '0123456789ab' }),
-    operations: { searchOrders: searchOrders({ db, search: reader, public_url: 'https://pay.example' }) },
+    operations: {
+      searchOrders: searchOrders({
+        bulk: createBulkReads(db, 2),
+        search: reader,
+        public_url: 'https://pay.example',
+      }),
+    },
   });
   const indexers: Indexer[] = [];
   const anIndexer = () => {

@@ -1,7 +1,10 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
 import pino from 'pino';
+import type { TakePlace } from '../../../api/bulk-reads';
+import { createConcurrencyLimit } from '../../../api/concurrency-limit';
 import { answerStream } from '../../../api/http/answer';
 import { onError } from '../../../api/http/errors';
 import { Stream, jsonArray } from '../../../api/operation';
@@ -10,11 +13,15 @@ import { until } from '../../support/until';
 
 let server: http.Server;
 let url: string;
-/** What the server answers with. */
+/** What the server answers with, and how. */
 let stream: Stream;
+let options: Partial<Parameters<typeof answerStream>[2]> = {};
+const takePlace: TakePlace = () => Promise.resolve(() => {});
 beforeAll(async () => {
   const app = express();
-  app.get('/', (request, response) => answerStream(request, response, 200, stream));
+  app.get('/', (request, response) =>
+    answerStream(request, response, { status: 200, deadline_at: Date.now() + 5_000, ...options }, stream),
+  );
   app.use(onError(pino({ level: 'silent' }), 'Basic'));
   server = app.listen(0, '127.0.0.1');
   await new Promise((listening) => server.once('listening', listening));
@@ -22,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise((closed) => server.close(closed)));
 
-const streamOf = (chunks: () => AsyncGenerator<string>) => new Stream('text/plain', chunks());
+const streamOf = (chunks: () => AsyncGenerator<string>) => new Stream('text/plain', chunks(), takePlace);
 
 test('pieces of a JSON array, empty ones too, are one array', async () => {
   async function* pieces() {
@@ -31,7 +38,7 @@ test('pieces of a JSON array, empty ones too, are one array', async () => {
     yield [];
     yield ['3'];
   }
-  stream = jsonArray(pieces());
+  stream = jsonArray(pieces(), takePlace);
   const response = await fetch(url);
   expect([response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual([
     'application/json',
@@ -41,7 +48,7 @@ test('pieces of a JSON array, empty ones too, are one array', async () => {
 });
 
 test('nothing is an empty array', async () => {
-  stream = jsonArray((async function* () {})());
+  stream = jsonArray((async function* () {})(), takePlace);
   expect(await (await fetch(url)).text()).toBe('[]');
 });
 
@@ -101,4 +108,92 @@ test('a reader that takes nothing more holds the stream back; one that leaves en
   expect(ended).toBe(false);
   response.destroy();
   expect(await until('the stream has ended', () => ended)).toBe(true);
+});
+
+describe('rules 18.8: a stream is sent from a place of its own', () => {
+  /** Places of which so many are free; the rest waits. */
+  function places(free: number) {
+    const limit = createConcurrencyLimit({ what: 'streams', per_caller: { running: free, waiting: 9 }, running: free });
+    let taken = 0;
+    const takePlace: TakePlace = async (signal) => {
+      const release = await limit.acquire('project', signal);
+      taken += 1;
+      return () => {
+        taken -= 1;
+        release();
+      };
+    };
+    return { takePlace, taken: () => taken };
+  }
+  async function* endless() {
+    for (;;) yield 'x'.repeat(100_000);
+  }
+  afterEach(() => (options = {}));
+
+  test('no place until the deadline: 429 with Retry-After, and nothing is read', async () => {
+    const { takePlace } = places(0);
+    let read = 0;
+    stream = new Stream(
+      'text/plain',
+      (async function* () {
+        yield String((read += 1));
+      })(),
+      takePlace,
+    );
+    options = { deadline_at: Date.now() + 50 };
+    const response = await fetch(url);
+    expect([response.status, response.headers.get('retry-after'), read]).toEqual([429, '1', 0]);
+  });
+
+  test('the place is free again once the answer was sent, or failed', async () => {
+    const { takePlace, taken } = places(1);
+    async function* failing() {
+      yield 'first';
+      throw new Error('the database is gone');
+    }
+    for (const chunks of [jsonArray((async function* () {})(), takePlace).chunks, failing()]) {
+      stream = new Stream('text/plain', chunks, takePlace);
+      await (await fetch(url)).text().catch(() => undefined);
+      expect(await until('the place is free', () => taken() === 0)).toBe(true);
+    }
+  });
+
+  test('a client that leaves makes its place free, also while it waits for it', async () => {
+    const { takePlace, taken } = places(1);
+    stream = new Stream('text/plain', endless(), takePlace);
+    const response = await new Promise<http.IncomingMessage>((resolve) => http.get(url, resolve));
+    const waiting = http.get(url).on('error', () => undefined);
+    await new Promise((sent) => waiting.once('finish', sent));
+    waiting.destroy();
+    response.destroy();
+    expect(await until('the place is free', () => taken() === 0)).toBe(true);
+    stream = new Stream('text/plain', (async function* () {})(), takePlace);
+    expect((await fetch(url)).status).toBe(200);
+  });
+
+  test('a client that takes less than the least speed is disconnected (rules 18.9)', async () => {
+    const { takePlace, taken } = places(1);
+    stream = new Stream('text/plain', endless(), takePlace);
+    options = { least_speed: { bytes: 100_000_000, per_ms: 100 } };
+    const response = await new Promise<http.IncomingMessage>((resolve) => http.get(url, resolve));
+    response.on('error', () => undefined);
+    // It takes a little again and again: never nothing.
+    const reader = setInterval(() => response.read(10), 10);
+    expect(await until('the place is free', () => taken() === 0)).toBe(true);
+    clearInterval(reader);
+    response.destroy();
+  });
+
+  test('a stream that is made slowly is sent to its end', async () => {
+    const { takePlace } = places(1);
+    options = { least_speed: { bytes: 100_000_000, per_ms: 20 } };
+    async function* slow() {
+      for (let n = 0; n < 10; n += 1) {
+        await sleep(20);
+        yield 'x';
+      }
+    }
+    stream = new Stream('text/plain', slow(), takePlace);
+    expect(await (await fetch(url)).text()).toBe('x'.repeat(10));
+  });
 });

@@ -6,6 +6,7 @@ import path from 'node:path';
 import tls from 'node:tls';
 import express from 'express';
 import { listen, type Listening } from '../../../api/http/server';
+import { until } from '../../support/until';
 import { API_KEY, AUTHORIZATION, OWNER, serveTestApi } from '../../support/test-api';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'tls-'));
@@ -209,6 +210,24 @@ describe('a request that Node refuses is answered in the documented shape', () =
     const answer = Buffer.concat(chunks).toString();
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK[^]*\r\nfirst\r\n$/);
   });
+});
+
+test('rules 18.9: a client that takes nothing of its answer is disconnected, one that takes it gets all of it', async () => {
+  const app = express();
+  const size = 32 * 1_024 * 1_024;
+  let closed = 0;
+  app.get('/', (request, response) => {
+    request.socket.once('close', () => (closed += 1));
+    response.end(Buffer.alloc(size));
+  });
+  const server = await listen(app, PLAIN, { answer_ms: 300 });
+  const client = net.connect(server.port, '127.0.0.1');
+  client.on('error', () => undefined);
+  client.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  expect(await until('the connection is closed', () => closed === 1)).toBe(true);
+  client.destroy();
+  expect((await (await fetch(server.url)).arrayBuffer()).byteLength).toBe(size);
+  await server.close();
 });
 
 test('close finishes the request that is open', async () => {

@@ -1,0 +1,56 @@
+import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** Bounds what a process holds for clients that do not read their answers (rules 18.9). */
+
+/** Bytes of all answers that wait for their clients. */
+const UNREAD_MAX = 64 * 1_024 * 1_024;
+
+/**
+ * Handles the requests of a connection one after another, each when the answer before was taken: a client that sends
+ * many at once and reads nothing would have all their answers held. What has not begun when it leaves is dropped.
+ */
+export function inOrder(handle: RequestListener): RequestListener {
+  const last = new WeakMap<Duplex, ServerResponse>();
+  return (request, response) => {
+    const before = last.get(request.socket);
+    last.set(request.socket, response);
+    if (before === undefined || before.closed) handle(request, response);
+    else before.once('close', () => request.socket.destroyed || handle(request, response));
+  };
+}
+
+/**
+ * Closes connections while the answers that wait for their clients have more than the bytes together: first those whose
+ * clients have taken nothing for the longest time.
+ */
+export function boundUnread(server: Server, check_ms: number, bytes_max = UNREAD_MAX): void {
+  /** Of the connections with something to take: how much, and since when it is so. */
+  const unread = new Map<Duplex, { bytes: number; since: number }>();
+  const sockets = new Set<Duplex>();
+  const add = (socket: Duplex) => {
+    sockets.add(socket);
+    socket.once('close', () => {
+      sockets.delete(socket);
+      unread.delete(socket);
+    });
+  };
+  server.on('connection', add);
+  server.on('secureConnection', add);
+  const timer = setInterval(() => {
+    let sum = 0;
+    for (const socket of sockets) {
+      const { writableLength: bytes } = socket;
+      sum += bytes;
+      if (bytes === 0) unread.delete(socket);
+      else if (unread.get(socket)?.bytes !== bytes) unread.set(socket, { bytes, since: performance.now() });
+    }
+    if (sum <= bytes_max) return;
+    for (const [socket, { bytes }] of [...unread].toSorted(([, a], [, b]) => a.since - b.since)) {
+      socket.destroy();
+      sum -= bytes;
+      if (sum <= bytes_max) return;
+    }
+  }, check_ms);
+  server.once('close', () => clearInterval(timer));
+}

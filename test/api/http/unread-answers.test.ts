@@ -1,0 +1,83 @@
+import http from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+import { boundUnread, inOrder } from '../../../api/http/unread-answers';
+import { until } from '../../support/until';
+
+const servers: http.Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+async function serve(handle: http.RequestListener): Promise<{ server: http.Server; port: number }> {
+  const server = http.createServer(inOrder(handle));
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await new Promise((listening) => server.once('listening', listening));
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+function send(port: number, count: number): net.Socket {
+  const socket = net.connect(port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(count));
+  return socket;
+}
+
+/** More than the buffers of a connection take. */
+const LARGE = Buffer.alloc(16 * 1_024 * 1_024);
+
+test('rules 18.9: of many requests on a connection that reads nothing one is handled, when it reads the others too', async () => {
+  let handled = 0;
+  const { port } = await serve((_request, response) => {
+    handled += 1;
+    response.end(LARGE);
+  });
+  const socket = send(port, 3);
+  await until('the first is handled', () => handled > 0);
+  // Answered on its own connection, after the three have arrived.
+  await (await fetch(`http://127.0.0.1:${port}/`)).arrayBuffer();
+  expect(handled).toBe(2);
+  socket.resume();
+  expect(await until('all are handled', () => handled === 4)).toBe(true);
+  socket.destroy();
+});
+
+test('a request that has not begun when its client leaves is dropped', async () => {
+  let handled = 0;
+  let left = false;
+  const { port } = await serve((request, response) => {
+    handled += 1;
+    request.socket.once('close', () => (left = true));
+    response.write('first');
+  });
+  const socket = send(port, 3);
+  await until('the first is handled', () => handled > 0);
+  socket.destroy();
+  await until('the client has left', () => left);
+  await new Promise(setImmediate);
+  expect(handled).toBe(1);
+});
+
+test('rules 18.9: too many bytes that nobody reads end the connections that took nothing for the longest time', async () => {
+  const { server, port } = await serve((_request, response) => void response.end(LARGE));
+  boundUnread(server, 10, 3.5 * LARGE.length);
+  const closed: number[] = [];
+  let connections = 0;
+  const open: net.Socket[] = [];
+  server.on('connection', (socket) => {
+    const n = connections++;
+    socket.once('close', () => closed.push(n));
+  });
+  for (let n = 0; n < 5; n += 1) {
+    const answered = new Promise((resolve) => server.once('request', resolve));
+    open.push(send(port, 1));
+    await answered;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+  await until('two are closed', () => closed.length === 2);
+  expect(new Set(closed)).toEqual(new Set([0, 1]));
+  for (const socket of open) socket.destroy();
+});

@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectDatabase, queryRows } from '../../src/db/connection';
+import { startApiProcess, type ApiProcess } from '../support/api-process';
+import { createTestProject, type TestProject } from '../support/projects';
+import { stack } from '../support/stack';
+import { until } from '../support/until';
+
+/** Attacks of one project on the memory of an api of 256 MiB heap, and on the time of the others' requests. */
+
+/** The container of an api that is not asked for much; what is above the heap are buffers. MiB. */
+const CONTAINER = 512;
+/** Fewer milliseconds than this say nothing: they are how this machine shares its cores. */
+const LEAST_MS = 50;
+const SAMPLES = 60;
+/** That an attacker sends on a connection without waiting for their answers. */
+const REQUESTS = 3;
+
+let api: ApiProcess;
+let attacker: TestProject;
+let shop: { authorization: string; order: string };
+
+beforeAll(async () => {
+  attacker = await createTestProject();
+  const { merchant } = await createTestProject();
+  const { id } = await merchant.createOrder();
+  shop = { authorization: authorizationOf(merchant.api_key), order: `/v1/orders/${id}/` };
+  await write(1_000, 'new', `json_build_array(json_build_object('name', repeat('x', 129000)))`);
+  await write(5_000, 'new', 'null');
+  await until('the attacker finds its orders', async () => {
+    const { body } = await attacker.merchant.send<{ hits: number }>('POST', '/v1/search/orders/', {
+      body: { query: 'status:new', size: 1 },
+    });
+    return body.hits === 6_000;
+  });
+});
+beforeEach(async () => {
+  api = await startApiProcess(['--max-old-space-size=256']);
+});
+afterEach(() => api.stop());
+
+const authorizationOf = (api_key: string) => `Basic ${Buffer.from(`${api_key}:`).toString('base64')}`;
+
+/** Writes orders of the attacker straight to Postgres; those that were written first are the newest. */
+async function write(count: number, status: string, order_lines: string): Promise<void> {
+  const db = connectDatabase(stack().postgres_url, { pool_max: 1 });
+  const sql = `insert into orders (id, clock_id, project_id, currency, amount, status, attempts_max, charged_by,
+      expiration_period, expires_at, order_lines, created, modified)
+    select id, id, :project_id, 'EUR', 1250, :status, 5, 'customer', 'PT30M', now() + interval '20 days', ${order_lines},
+      now() - :count * interval '1 s', now()
+    from (select gen_random_uuid() as id from generate_series(1, :count::int)) new`;
+  await queryRows(db, sql, { project_id: attacker.id, status, count });
+  await db.destroy();
+}
+
+const search = (body: object) => requestText('POST', '/v1/search/orders/', body);
+/** As many conditions on the end of an order as a query has room for; each is met, so that none is passed over. */
+const REPORT = { query: Array(356).fill('-expires_at:2020-01-01').join(' ') };
+
+function requestText(method: string, path: string, body?: object): string {
+  const content = body === undefined ? '' : JSON.stringify(body);
+  const of_body = body === undefined ? [] : ['Content-Type: application/json', `Content-Length: ${content.length}`];
+  const authorization = `Authorization: ${authorizationOf(attacker.merchant.api_key)}`;
+  return [`${method} ${path} HTTP/1.1`, 'Host: localhost', authorization, ...of_body, '', content].join('\r\n');
+}
+
+/** Sends requests, each on a connection of its own, and takes nothing of their answers. */
+async function unread(count: number, text: string): Promise<net.Socket[]> {
+  const { port } = new URL(api.url);
+  return await Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = net.connect(Number(port), '127.0.0.1');
+      await once(socket, 'connect');
+      socket.on('error', () => undefined);
+      socket.write(text.repeat(REQUESTS));
+      return socket;
+    }),
+  );
+}
+
+/** As `unread`, but takes what comes, and asks again. */
+async function read(count: number, text: string): Promise<net.Socket[]> {
+  const sockets = await unread(count, text);
+  for (const socket of sockets) socket.resume();
+  return sockets;
+}
+
+/** Milliseconds of each GET of another project's order; throws when one is not answered. */
+async function timesOfOthers(): Promise<number[]> {
+  const times: number[] = [];
+  for (let n = 0; n < SAMPLES; n += 1) {
+    const began = performance.now();
+    const response = await fetch(api.url + shop.order, { headers: { authorization: shop.authorization } });
+    await response.arrayBuffer();
+    if (response.status !== 200) throw new Error(`an order of another project: ${response.status}`);
+    times.push(performance.now() - began);
+    await sleep(20);
+  }
+  return times;
+}
+
+const p95 = (times: number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)]!;
+
+test.each([
+  ['one search of 1,000 orders with 126 KiB each', () => read(1, search({ query: 'status:new', size: 1_000 }))],
+  ['twelve searches that nobody reads', () => unread(12, search({ query: 'status:new', size: 1_000 }))],
+  ['31 lists that nobody reads', () => unread(31, requestText('GET', '/v1/orders/'))],
+  [
+    'twelve reports with 356 bounds on expires_at',
+    () => read(12, requestText('POST', '/v1/search/orders/?format=csv', REPORT)),
+  ],
+])('%s: the api lives, and the orders of others are answered as fast', async (_attack, attack) => {
+  const [alone, attacked]: [number[], number[]] = [[], []];
+  let most = 0;
+  const watch = setInterval(() => (most = Math.max(most, api.ended() === undefined ? api.memory() : 0)), 200);
+  try {
+    // In turns, as other tests use the machine too.
+    for (let round = 0; round < 3; round += 1) {
+      alone.push(...(await timesOfOthers()));
+      const sockets = await attack();
+      attacked.push(...(await timesOfOthers()));
+      for (const socket of sockets) socket.destroy();
+    }
+  } finally {
+    clearInterval(watch);
+  }
+  expect(api.ended()).toBeUndefined();
+  expect(most).toBeLessThan(CONTAINER);
+  expect(p95(attacked)).toBeLessThanOrEqual(Math.max(2 * p95(alone), LEAST_MS));
+});
