@@ -67,8 +67,9 @@ async function run(sql: string, name: string, owner: string): Promise<void> {
 
 test('the service and the simulator work with a role and a database of their own, as no superusers', async () => {
   for (const _ of ['the first start', 'each further start']) {
-    for (const [, kind, name = '', rest = ''] of calls)
-      await run(kind === 'role' ? roleSql! : databaseSql!, name, rest);
+    for (const [, kind, name = '', owner = ''] of calls) {
+      await run(kind === 'role' ? roleSql! : databaseSql!, name, owner);
+    }
   }
   const mayDo = await withClient(url('postgres', 'postgres'), async (client) => {
     const sqlOfRoles = `select rolname, rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as more

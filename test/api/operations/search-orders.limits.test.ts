@@ -1,3 +1,4 @@
+import { createBulkReads } from '../../../api/bulk-reads';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
@@ -132,7 +133,9 @@ describe('a project has one search under way', () => {
     api = await serveTestApi({
       // Each key is a project of its own.
       findOwner: async (id) => ({ project: { ...project, id }, api_key_id: '0123456789ab' }),
-      operations: { searchOrders: searchOrders({ db: world.db, search, public_url: 'https://pay.example' }) },
+      operations: {
+        searchOrders: searchOrders({ bulk: createBulkReads(world.db, 2), search, public_url: 'https://pay.example' }),
+      },
     });
   });
   afterEach(async () => {
