@@ -102,18 +102,24 @@ export async function listChanges(db: Database, filter: AuditFilter, page: PageR
 
 /**
  * Why entries of the audit trail can be changed, in words; `undefined` when they cannot: the trigger is there and not
- * disabled, and the role of this connection may neither change entries nor lift the trigger (rules 21.23).
+ * disabled, and the role of this connection may neither change entries nor lift the trigger, itself or as another role
+ * (rules 21.23). The owner of the schema or the database may drop the table, whoever owns that.
  */
 export async function auditTrailWeakness(db: Database): Promise<string | undefined> {
   const [found] = await queryRows<{ has_trigger: boolean; may_change: boolean; role: string }>(
     db,
     `select current_user as role,
-       has_table_privilege('audit_trail', 'update, delete, truncate, trigger') as may_change,
-       exists (select from pg_trigger where tgname = 'audit_trail_keep'
-         and tgrelid = cast('audit_trail' as regclass) and tgenabled <> 'D') as has_trigger`,
+       has_table_privilege('audit_trail', 'update, delete, truncate, trigger')
+         or pg_has_role(c.relowner, 'member') or pg_has_role(n.nspowner, 'member') or pg_has_role(d.datdba, 'member')
+         or exists (select from pg_proc where proname = 'audit_trail_is_append_only' and pg_has_role(proowner, 'member'))
+         as may_change,
+       exists (select from pg_trigger where tgname = 'audit_trail_keep' and tgrelid = c.oid and tgenabled <> 'D')
+         as has_trigger
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace, pg_database d
+     where c.oid = cast('audit_trail' as regclass) and d.datname = current_database()`,
     {},
   );
   const { has_trigger, may_change, role } = found!;
   if (!has_trigger) return 'Its entries can be changed: the trigger audit_trail_keep is missing or switched off.';
-  return may_change ? `Role ${role} of the processes owns it, or may change it.` : undefined;
+  return may_change ? `Role ${role} of the processes may change its entries, or drop it.` : undefined;
 }

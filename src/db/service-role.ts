@@ -1,4 +1,4 @@
-import { queryRows, type Database } from './connection';
+import { connectDatabase, queryRows, type Database } from './connection';
 
 /** The role that a Postgres URL signs in with, and its password. */
 interface Credentials {
@@ -17,17 +17,9 @@ export function credentialsIn(postgres_url: string): Credentials {
  * schema. Makes the role when it is missing, which takes a superuser or CREATEROLE. Repeat-safe; runs after each
  * migration, as the role of this connection, the owner.
  */
-export async function grantToService(db: Database, { role, password }: Credentials): Promise<void> {
-  const known = await queryRows(db, 'select from pg_roles where rolname = :role', { role });
-  if (known.length === 0) {
-    // A statement of the schema takes no parameters.
-    const [statement] = await queryRows<{ sql: string }>(
-      db,
-      `select format('create role %I login password %L', cast(:role as text), cast(:password as text)) as sql`,
-      { role, password },
-    );
-    await db.raw(statement!.sql.replaceAll('?', '\\?'));
-  }
+export async function grantToService(db: Database, credentials: Credentials): Promise<void> {
+  const { role } = credentials;
+  await makeRole(db, credentials);
   const [place] = await queryRows<{ database: string }>(db, 'select current_database() as database', {});
   await db.raw('grant connect, temporary on database ?? to ??', [place!.database, role]);
   await db.raw('revoke create on schema public from public');
@@ -37,4 +29,32 @@ export async function grantToService(db: Database, { role, password }: Credentia
   await db.raw('revoke all on audit_trail, knex_migrations, knex_migrations_lock from ??', [role]);
   await db.raw('grant select, insert on audit_trail to ??', [role]);
   await db.raw('grant select on knex_migrations to ??', [role]);
+}
+
+/** Makes a role that may sign in, and nothing more, unless it is there. */
+async function makeRole(db: Database, { role, password }: Credentials): Promise<void> {
+  const known = await queryRows(db, 'select from pg_roles where rolname = :role', { role });
+  if (known.length > 0) return;
+  // A statement of the schema takes no parameters.
+  const [statement] = await queryRows<{ sql: string }>(
+    db,
+    `select format('create role %I login password %L', cast(:role as text), cast(:password as text)) as sql`,
+    { role, password },
+  );
+  await db.raw(statement!.sql.replaceAll('?', '\\?'));
+}
+
+/** Makes the role and the database of an address where they are missing: a database that only this role may open. */
+export async function makeDatabase(postgres_url: string, superuser_url: string): Promise<void> {
+  const database = decodeURIComponent(new URL(postgres_url).pathname.slice(1));
+  const credentials = credentialsIn(postgres_url);
+  const db = connectDatabase(superuser_url, { pool_max: 1 });
+  try {
+    await makeRole(db, credentials);
+    const found = await queryRows(db, 'select from pg_database where datname = :database', { database });
+    if (found.length === 0) await db.raw('create database ?? owner ??', [database, credentials.role]);
+    await db.raw('revoke all on database ?? from public', [database]);
+  } finally {
+    await db.destroy();
+  }
 }

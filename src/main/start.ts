@@ -3,6 +3,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { STOP_LIMITS_MS, parseConfig, type Config } from '../config';
 import { migrate } from '../db/migrate';
+import { makeDatabase } from '../db/service-role';
 import { removeFacts, summary, writeFacts, writeVariables, type StackFacts } from '../stack/facts';
 import { StackFailure, explain, checkRoom } from '../stack/failure';
 import { displayPath } from '../stack/files';
@@ -169,6 +170,9 @@ class Stack {
         ...(DEMO_WEBHOOK_URL === undefined ? {} : { demo_webhook_url: DEMO_WEBHOOK_URL }),
       });
     });
+    if (this.config.PROCESSOR_URL === undefined && this.config.POSTGRES_URL === undefined) {
+      await makeDatabase(stack.SIMULATOR_POSTGRES_URL, stack.POSTGRES_OWNER_URL);
+    }
     if (this.config.PROCESSOR_URL === undefined) await this.startOurs('simulator', 'Simulator', stack);
     return demo;
   }

@@ -54,8 +54,8 @@ export async function withPorts(config: Config): Promise<Config> {
 
 /** Fills in the addresses and secrets that the environment leaves to the stack. */
 export function resolveStack(config: Config, secrets: Secrets, env: NodeJS.ProcessEnv): StackConfig {
-  const embeddedPostgres = (role: string, password: string) =>
-    `postgres://${role}:${password}@${LOOPBACK}:${config.POSTGRES_PORT}/payments`;
+  const embeddedPostgres = (role: string, password: string, database = 'payments') =>
+    `postgres://${role}:${password}@${LOOPBACK}:${config.POSTGRES_PORT}/${database}`;
   const POSTGRES_URL = config.POSTGRES_URL ?? embeddedPostgres('payments', secrets.postgres_service_password);
   const POSTGRES_OWNER_URL =
     config.POSTGRES_OWNER_URL ?? config.POSTGRES_URL ?? embeddedPostgres('postgres', secrets.postgres_password);
@@ -66,7 +66,11 @@ export function resolveStack(config: Config, secrets: Secrets, env: NodeJS.Proce
     ...config,
     POSTGRES_URL,
     POSTGRES_OWNER_URL,
-    SIMULATOR_POSTGRES_URL: config.SIMULATOR_POSTGRES_URL ?? simulatorDatabase(POSTGRES_OWNER_URL),
+    SIMULATOR_POSTGRES_URL:
+      config.SIMULATOR_POSTGRES_URL ??
+      (config.POSTGRES_URL === undefined
+        ? embeddedPostgres('simulator', secrets.postgres_simulator_password, 'simulator')
+        : simulatorDatabase(config.POSTGRES_URL)),
     TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS ?? `${LOOPBACK}:${config.TEMPORAL_PORT}`,
     TEMPORAL_UI_URL: config.TEMPORAL_UI_URL ?? embeddedUi,
     MEILISEARCH_URL: config.MEILISEARCH_URL ?? `http://${LOOPBACK}:${config.MEILISEARCH_PORT}`,
@@ -139,6 +143,7 @@ export interface Secrets {
   postgres_password: string;
   /** Of the role of the processes. */
   postgres_service_password: string;
+  postgres_simulator_password: string;
   meilisearch_key: string;
   page_secret: string;
   payload_keys: string;
@@ -153,6 +158,7 @@ export function keepSecrets(data_dir: string): Secrets {
   const secrets: Secrets = {
     postgres_password: kept.postgres_password ?? randomBytes(24).toString('hex'),
     postgres_service_password: kept.postgres_service_password ?? randomBytes(24).toString('hex'),
+    postgres_simulator_password: kept.postgres_simulator_password ?? randomBytes(24).toString('hex'),
     meilisearch_key: kept.meilisearch_key ?? randomBytes(24).toString('hex'),
     page_secret: kept.page_secret ?? randomBytes(32).toString('hex'),
     payload_keys: kept.payload_keys ?? `1:${randomBytes(32).toString('base64')}`,

@@ -13,8 +13,10 @@ type Status = Parameters<GrpcRetryOptions['retryableDecider']>[1];
 
 /**
  * The state of the call that is being made, over all its attempts: whether one of them may have been carried out.
+ * `is_single`: there is one attempt, as nobody waits for the answer, and a retry could come after the connection is
+ * closed.
  */
-export const currentCall = new AsyncLocalStorage<{ may_be_carried_out: boolean }>();
+export const currentCall = new AsyncLocalStorage<{ may_be_carried_out: boolean; is_single?: true }>();
 
 const OK = 0;
 const CANCELLED = 1;
@@ -72,7 +74,7 @@ export function observedRetries(log: Logger, ask: () => Promise<void>): Intercep
   /** Whether Temporal answers; where it does not, the call that asks is observed as any other. */
   const temporalAnswers = () =>
     (asking ??= currentCall
-      .run({ may_be_carried_out: false }, ask)
+      .run({ may_be_carried_out: false, is_single: true }, ask)
       .then(
         () => true,
         () => false,
@@ -93,7 +95,7 @@ export function observedRetries(log: Logger, ask: () => Promise<void>): Intercep
         else temporal.failed(cause, began_at);
       } else if (status.code !== CANCELLED) temporal.answered();
       if (is_update && status.code === OK) workers.answered();
-      const is_retried = standard.retryableDecider(attempt, status);
+      const is_retried = call?.is_single !== true && standard.retryableDecider(attempt, status);
       if (is_retried && call !== undefined) call.may_be_carried_out = true;
       return is_retried;
     };

@@ -117,7 +117,7 @@ test('search finds the order of the page, and all pages of a query', async () =>
   writeFileSync(program, transformSync(code.replace('./client', client), options).code);
   const { api_url: API, test_api_key: KEY } = stack();
   const { stdout } = spawnSync(process.execPath, [program], { env: { ...process.env, API, KEY }, encoding: 'utf8' });
-  expect(stdout).toMatch(/^S-1001\nid,merchant_order_id,[^]*,S-1001,/);
+  expect(stdout).toMatch(/^S-1001\nid,merchant_order_id,[^]*,"S-1001",/);
 });
 
 test('a receiver on this machine gets the webhook of its order', async () => {

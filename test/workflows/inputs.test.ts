@@ -94,7 +94,7 @@ test.each<[keyof typeof UPDATES, object, [object, string][]]>([
   ],
   [
     'settleByHand',
-    { outcome: 'approved', reason: 'told so', operator: 'ada' },
+    { outcome: 'approved', reason: 'told so', operator: 'ada', transaction_id: ID },
     [
       [{ outcome: 'maybe' }, 'outcome'],
       [{ reason: ' ' }, 'reason'],

