@@ -7,8 +7,8 @@ const STATEMENT_MS = 5_000;
 /** Reads of a project that wait for their turn. */
 const WAITING_MAX = 100;
 /** Answers that are sent while they are read: of one project, and in this process. */
-const STREAMS = { per_caller: { running: 4, waiting: 8 }, running: 20 };
-const REPORTS = { per_caller: { running: 1, waiting: 3 }, running: STREAMS.running };
+const STREAMS = { per_caller: { running: 4, waiting: 60 }, running: 20, running_first: 100 };
+const REPORTS = { ...STREAMS, per_caller: { running: 1, waiting: 3 } };
 
 /**
  * Objects that are read at a time: so few that the process does nothing else for some milliseconds only, and that an

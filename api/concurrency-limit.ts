@@ -8,6 +8,10 @@ interface Limits {
   per_caller: { running: number; waiting: number };
   /** For all callers together; a caller that may run more waits for it. */
   running: number;
+  /**
+   * The same for a caller that runs nothing: when it is larger, callers whose work takes long keep no other one waiting.
+   */
+  running_first?: number;
 }
 
 /** Ends the work, once. A second call does nothing. */
@@ -33,12 +37,14 @@ interface CallerQueue {
   waiting: (() => void)[];
 }
 
-export function createConcurrencyLimit({ what, per_caller, running: running_max }: Limits): ConcurrencyLimit {
+export function createConcurrencyLimit(limits: Limits): ConcurrencyLimit {
+  const { what, per_caller, running: running_max, running_first = running_max } = limits;
   /** Callers with work; the one whose work began or ended last is last, so that the next place goes to another. */
   const callers = new Map<string, CallerQueue>();
   let running = 0;
 
-  const mayBegin = (queue: CallerQueue) => running < running_max && queue.running < per_caller.running;
+  const mayBegin = (queue: CallerQueue) =>
+    queue.running < per_caller.running && running < (queue.running === 0 ? running_first : running_max);
 
   function moveToEnd(caller: string, queue: CallerQueue): void {
     callers.delete(caller);
@@ -60,12 +66,16 @@ export function createConcurrencyLimit({ what, per_caller, running: running_max 
     running -= 1;
     queue.running -= 1;
     moveToEnd(caller, queue);
-    for (const [name, waiter] of callers) {
-      if (waiter.waiting.length === 0 || !mayBegin(waiter)) continue;
+    for (let next = nextToBegin(); next !== undefined; next = nextToBegin()) {
+      const [name, waiter] = next;
+      const start = waiter.waiting.shift()!;
       begin(name, waiter);
-      waiter.waiting.shift()!();
-      return;
+      start();
     }
+  }
+
+  function nextToBegin(): [string, CallerQueue] | undefined {
+    return [...callers].find(([, queue]) => queue.waiting.length > 0 && mayBegin(queue));
   }
 
   async function acquire(caller: string, signal?: AbortSignal): Promise<Release> {

@@ -149,7 +149,7 @@ const reused = () => new ServiceError('IdempotencyKeyReused', 'The Idempotency-K
 
 /** Refusals that depend only on the request; after the checks they depend on state, such as more than is left. */
 const REQUEST_ERRORS: readonly ErrorName[] = ['ValidationError', 'MissingInformationToCreateTransaction'];
-const NEVER_KEPT: readonly ErrorName[] = ['Unauthorized', 'IdempotencyKeyReused'];
+const NEVER_KEPT: readonly ErrorName[] = ['Unauthorized', 'IdempotencyKeyReused', 'TooManyRequests'];
 
 function isRequestError(error: unknown): boolean {
   return error instanceof ServiceError && REQUEST_ERRORS.includes(error.error);

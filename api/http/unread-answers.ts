@@ -1,4 +1,5 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /** Bounds what a process holds for clients that do not read their answers (rules 18.9). */
@@ -26,9 +27,9 @@ export function inOrder(handle: RequestListener): RequestListener {
  */
 export function boundUnread(server: Server, check_ms: number, bytes_max = UNREAD_MAX): void {
   /** Of the connections with something to take: how much, and since when it is so. */
-  const unread = new Map<Duplex, { bytes: number; since: number }>();
-  const sockets = new Set<Duplex>();
-  const add = (socket: Duplex) => {
+  const unread = new Map<Socket, { bytes: number; taken: number; since: number }>();
+  const sockets = new Set<Socket>();
+  const add = (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => {
       sockets.delete(socket);
@@ -43,7 +44,11 @@ export function boundUnread(server: Server, check_ms: number, bytes_max = UNREAD
       const { writableLength: bytes } = socket;
       sum += bytes;
       if (bytes === 0) unread.delete(socket);
-      else if (unread.get(socket)?.bytes !== bytes) unread.set(socket, { bytes, since: performance.now() });
+      else {
+        const taken = socket.bytesWritten - bytes;
+        const before = unread.get(socket);
+        unread.set(socket, { bytes, taken, since: before?.taken === taken ? before.since : performance.now() });
+      }
     }
     if (sum <= bytes_max) return;
     for (const [socket, { bytes }] of [...unread].toSorted(([, a], [, b]) => a.since - b.since)) {

@@ -37,7 +37,6 @@ const FOLLOW_UPS = `
   select distinct order_id from (
     select order_id from (
       select f.id as order_id, f.created as at from orders f where f.related_order_id = :id
-      union all select f.id, f.modified from orders f where f.related_order_id = :id
       union all select f.id, t.polled_at
         from orders f join transactions t on t.order_id = f.id where f.related_order_id = :id
       union all select f.id, e.noticed
@@ -72,7 +71,7 @@ export async function findTimeline(
     queryRows<TimelineAttempt>(db, ATTEMPTS, { id, ...page }),
     queryRows<TimelineClockMove>(db, CLOCK_MOVES, { clock_id, ...page }),
     openDeliveriesOf(db, [id, ...order.follow_ups.map((one) => one.id)], waits_max),
-    watchesOf(db, [id]),
+    watchesOf(db, [id, ...order.follow_ups.map((one) => one.id)]),
     Promise.all([id, ...waiting.map((one) => one.id)].map((one) => findOrder(db, one))),
   ]);
   const happened = new Set(follow_up_ids.map(({ order_id }) => order_id));

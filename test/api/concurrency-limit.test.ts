@@ -3,6 +3,8 @@ import { createConcurrencyLimit } from '../../api/concurrency-limit';
 const limitOf = (running: number, per_caller = { running: 1, waiting: 1 }) =>
   createConcurrencyLimit({ what: 'searches', per_caller, running });
 
+const LISTS = { what: 'lists', per_caller: { running: 2, waiting: 9 } };
+
 /** Notes the names of what has begun. */
 function begun() {
   const names: string[] = [];
@@ -67,6 +69,20 @@ describe('rules 18.7: work of one kind runs a few at a time', () => {
     void limit.acquire('c').then(note('c'));
     await new Promise(setImmediate);
     expect(names).toEqual([]);
+  });
+
+  it('lets a caller that runs nothing begin beyond the places, where the limit says so', async () => {
+    const limit = createConcurrencyLimit({ ...LISTS, running: 2, running_first: 3 });
+    const { names, note } = begun();
+    const [release] = [await limit.acquire('a'), await limit.acquire('a')];
+    void limit.acquire('a').then(note('a'));
+    await limit.acquire('b').then(note('b'));
+    void limit.acquire('c').then(note('c'));
+    await new Promise(setImmediate);
+    expect(names).toEqual(['b']);
+    release!();
+    await new Promise(setImmediate);
+    expect(names).toEqual(['b', 'c']);
   });
 
   it('forgets who leaves while it waits', async () => {

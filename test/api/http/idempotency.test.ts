@@ -52,6 +52,14 @@ describe('the same request', () => {
     expect(database.statements).toHaveLength(4);
   });
 
+  test('rules 11.5: a 429 of its work is not kept, and a repeat is carried out', async () => {
+    const request = aRequest();
+    await expect(answerOnce(keys, request, refused('TooManyRequests', 'its work'))).rejects.toMatchObject({
+      error: 'TooManyRequests',
+    });
+    expect(await answerOnce(keys, request, doing('second'))).toEqual(answering('second'));
+  });
+
   test('keeps the version of the object in the answer', async () => {
     const request = aRequest();
     const first = { ...answering('first'), version: 7 };

@@ -87,16 +87,16 @@ test('nothing of the customer; 401 for another project, 404 for an unknown id', 
 
 describe('rules 23.10: a long timeline is paged', () => {
   let id: string;
-  const page = async (query: string) => {
-    const path = `/v1/orders/${id}/timeline/${query}`;
+  const page = async (query: string, of = id) => {
+    const path = `/v1/orders/${of}/timeline/${query}`;
     return (await merchant.send<Timeline & { error: Refusal }>('GET', path)).body;
   };
   /** All pages of so many entries. */
-  async function pagesOf(limit: number): Promise<Timeline['entries'][]> {
+  async function pagesOf(limit: number, of = id): Promise<Timeline['entries'][]> {
     const pages = [];
     let cursor: string | undefined;
     do {
-      const { entries, cursor: next }: Timeline = await page(`?limit=${limit}${cursor ? `&cursor=${cursor}` : ''}`);
+      const { entries, cursor: next }: Timeline = await page(`?limit=${limit}${cursor ? `&cursor=${cursor}` : ''}`, of);
       pages.push(entries);
       cursor = next;
     } while (cursor !== undefined);
@@ -135,6 +135,20 @@ describe('rules 23.10: a long timeline is paged', () => {
       expect(pages.flat()).toEqual(all);
     }
     expect(await page('')).toMatchObject({ entries: whole[0], cursor: expect.any(String) as unknown });
+  });
+
+  it('changes of follow-up orders that are no entry, such as settlements at one instant, end no page early', async () => {
+    const order = await merchant.paidOrder('approved');
+    const refund = (amount: number) =>
+      merchant.send<{ id: string }>('POST', `/v1/orders/${order.id}/refunds/`, { body: { amount } });
+    const settled = [];
+    for (const amount of [1, 2, 3]) settled.push((await refund(amount)).body.id);
+    const db = connectDatabase(stack().postgres_url);
+    await queryRows(db, 'update orders set modified = now() where id = any(:settled)', { settled });
+    await db.destroy();
+    for (const amount of [4, 5]) await refund(amount);
+    const whole = (await page('', order.id)).entries;
+    for (const limit of [1, 2, 5]) expect((await pagesOf(limit, order.id)).flat()).toEqual(whole);
   });
 
   it.each(['?limit=0', '?limit=1001', '?cursor=x', '?cursor=1-', '?page=2'])(
