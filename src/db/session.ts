@@ -33,7 +33,7 @@ export async function storeSession(db: Database): Promise<void> {
   for (const statement of statementsFor(place!)) await db.raw(statement);
 }
 
-/** Statements that an operator runs where the migration has another role than the processes. */
+/** Statements that an operator runs for a role that the migration does not know. */
 function statementsFor({ role, database }: Place): string[] {
   const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
   const set = `alter role ${quoted(role)} in database ${quoted(database)} set`;
