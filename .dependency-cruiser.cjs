@@ -19,6 +19,8 @@ const ALSO = {
   // interceptors and converters.
   'src/temporal': [folders('src/db'), '^workflows/(messages|index|interceptors|failure-converter|payload-converter)\\.ts$'],
 };
+/** What processes consist of. */
+const PROCESSES = ['src/admin', 'src/generate', 'src/indexer', 'src/processes', 'src/recovery'];
 /** What everybody may use. */
 const BASE = ['src/domain', 'src/errors'];
 /** What an adapter may use beside its own folder. */
@@ -84,6 +86,10 @@ module.exports = {
       path: OURS,
       pathNot: folders('src/stack', 'src/config', 'src/log'),
     }),
+    rule('processes-above-all', 'What runs in a process knows everything; only entry points start it.', {
+      path: OURS,
+      pathNot: [folders('src/main', ...PROCESSES), '^test/'],
+    }, { path: folders(...PROCESSES) }),
     rule('nobody-imports-main', 'Processes are started, not imported.', { path: OURS, pathNot: '^(src/main|test)/' }, { path: '^src/main/' }),
     rule('nobody-imports-test', 'Product code does not know its tests.', { path: '^(src|workflows|activities|api)/' }, { path: '^test/' }),
 
@@ -96,7 +102,7 @@ module.exports = {
     rule('temporal-client-only-in-temporal', 'Workflows are called in one folder; tests and the benchmark look at them.', { path: OURS, pathNot: '^(src/temporal|src/bench|test)/' }, {
       path: packages('@temporalio/client'),
     }),
-    rule('worker-sdk-only-where-workers-start', 'It loads the native core.', { path: OURS, pathNot: '^(src/main|src/temporal|test/support)/' }, {
+    rule('worker-sdk-only-where-workers-start', 'It loads the native core.', { path: OURS, pathNot: '^(src/main|src/processes|src/temporal|test/support)/' }, {
       path: packages('@temporalio/worker'),
     }),
 

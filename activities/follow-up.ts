@@ -1,10 +1,10 @@
 import type { Database } from '../src/db/connection';
-import { insertFollowUp, recordFollowUpOutcome } from '../src/db/follow-ups';
-import { announceOperation, endAnnouncement } from '../src/db/announced-operations';
-import { endDueWatch, endWatch, findWatch, postponeWatch } from '../src/db/late-approvals';
-import { findOrder, loadOrder } from '../src/db/order-record';
-import { endedUnpaid, findPayment, recordMismatch, recordPoll } from '../src/db/transactions';
-import { setAttention } from '../src/db/update-order';
+import { insertFollowUp, recordFollowUpOutcome } from '../src/db/orders/follow-ups';
+import { announceOperation, endAnnouncement } from '../src/db/orders/announced-operations';
+import { endDueWatch, endWatch, findWatch, postponeWatch } from '../src/db/orders/late-approvals';
+import { findOrder, loadOrder } from '../src/db/orders/order-record';
+import { endedUnpaid, findPayment, recordMismatch, recordPoll } from '../src/db/orders/transactions';
+import { setAttention } from '../src/db/orders/update-order';
 import {
   PROCESSOR_INITIATED,
   followUpIdempotencyKey,

@@ -1,8 +1,8 @@
-import { findFollowUps, insertFollowUp } from '../src/db/follow-ups';
-import { beginAttempt, insertOrder } from '../src/db/insert-order';
-import { moveAsPlanned, moveOrder } from '../src/db/move-order';
-import { findOrder, loadOrder } from '../src/db/order-record';
-import { findPayment, recordMismatch, recordPoll, type Payment } from '../src/db/transactions';
+import { findFollowUps, insertFollowUp } from '../src/db/orders/follow-ups';
+import { beginAttempt, insertOrder } from '../src/db/orders/insert-order';
+import { moveAsPlanned, moveOrder } from '../src/db/orders/move-order';
+import { findOrder, loadOrder } from '../src/db/orders/order-record';
+import { findPayment, recordMismatch, recordPoll, type Payment } from '../src/db/orders/transactions';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
 import type { NewTransaction } from '../src/domain/new-order';
 import { isExpired, transactionExpiresAt, type Ending } from '../src/domain/order';

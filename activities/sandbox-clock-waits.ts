@@ -1,4 +1,4 @@
-import { findClockWaits } from '../src/db/clock-waits';
+import { findClockWaits } from '../src/db/sandbox-clocks/clock-waits';
 import type { KeyedWait, StartedClock } from '../src/domain/sandbox-clock';
 import { deliveryWait, linkWait, minorUnitsInWords, waitsOf, watchWait, type Wait } from '../src/domain/waits';
 import type { FollowUpInput } from '../workflows/messages';

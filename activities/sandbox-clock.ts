@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beginMove, finishMove, setClock, unfinishedMoves } from '../src/db/sandbox-clocks';
+import { beginMove, finishMove, setClock, unfinishedMoves } from '../src/db/sandbox-clocks/sandbox-clocks';
 import { LONGEST } from '../src/domain/duration';
 import {
   MOVE_BEGINS,

@@ -1,8 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { Database } from '../src/db/connection';
-import { reportRows } from '../src/db/report-rows';
-import { addSearchChanges, allOrderIds, countSearchRefusals, existingOrders, waitingForSearch } from '../src/db/search';
+import { reportRows } from '../src/db/search/report-rows';
+import {
+  addSearchChanges,
+  allOrderIds,
+  countSearchRefusals,
+  existingOrders,
+  waitingForSearch,
+} from '../src/db/search/search';
 import { SUBJECTS, rowOf } from '../src/domain/query/report';
 import { documentOf, type Document } from '../src/search/documents';
 import type { IndexedOrder, SearchWriter } from '../src/search/writer';

@@ -1,9 +1,9 @@
-import { recordFollowUpOutcome } from '../src/db/follow-ups';
-import { endWatch, findWatch, postponeWatch } from '../src/db/late-approvals';
-import { moveAsPlanned } from '../src/db/move-order';
-import { loadOrder } from '../src/db/order-record';
-import { settleByHand } from '../src/db/settle-by-hand';
-import { setAttention } from '../src/db/update-order';
+import { recordFollowUpOutcome } from '../src/db/orders/follow-ups';
+import { endWatch, findWatch, postponeWatch } from '../src/db/orders/late-approvals';
+import { moveAsPlanned } from '../src/db/orders/move-order';
+import { loadOrder } from '../src/db/orders/order-record';
+import { settleByHand } from '../src/db/orders/settle-by-hand';
+import { setAttention } from '../src/db/orders/update-order';
 import { holdsCardNumber } from '../src/domain/card';
 import { isOpen } from '../src/domain/order';
 import { lastTransaction, type OrderRecord } from '../src/domain/order-record';

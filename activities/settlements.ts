@@ -5,7 +5,7 @@ import {
   recordSettlements,
   type OpenSettlements,
   type UnpaidTransaction,
-} from '../src/db/settlements';
+} from '../src/db/orders/settlements';
 import { isProcessorInitiated } from '../src/domain/follow-up';
 import { isOpen } from '../src/domain/order';
 import { processorOrderId, transactionId } from '../src/ids';

@@ -1,6 +1,6 @@
-import { findDelivery, recordAttempt, type Delivery } from '../src/db/deliveries';
-import { RecordMissing } from '../src/db/record-missing';
-import { signingSecrets } from '../src/db/webhook-secrets';
+import { findDelivery, recordAttempt, type Delivery } from '../src/db/webhooks/deliveries';
+import { RecordMissing } from '../src/db/orders/record-missing';
+import { signingSecrets } from '../src/db/webhooks/webhook-secrets';
 import {
   afterAttempt,
   isAttemptDue,

@@ -1,8 +1,8 @@
 import type { MerchantRoutes } from '../src/contract/merchant-api';
 import type { Database } from '../src/db/connection';
-import { findOrderView, type OrderView } from '../src/db/order-view';
+import { findOrderView, type OrderView } from '../src/db/orders/order-view';
 import { findPaymentLinkView, type PaymentLinkView } from '../src/db/payment-links';
-import type { Project } from '../src/db/projects';
+import type { Project } from '../src/db/projects/projects';
 import { ServiceError, preconditionFailed } from '../src/errors';
 import type { Processor } from '../src/processor/client';
 import type { SearchReader } from '../src/search/reader';
@@ -11,7 +11,7 @@ import type { FollowUps } from '../src/temporal/follow-ups';
 import type { Orders } from '../src/temporal/orders';
 import type { PaymentLinks } from '../src/temporal/payment-links';
 import type { SandboxClocks } from '../src/temporal/sandbox-clocks';
-import type { BulkReads } from './bulk-reads';
+import type { BulkReads } from './large-answers/bulk-reads';
 import type { Caller, Context, Operation, Operations } from './operation';
 
 /** Services of the operations of the merchants' API. */

@@ -2,7 +2,7 @@ import type { Input, Output, Route } from '../src/contract/routes';
 import type { Database, SqlTransaction } from '../src/db/connection';
 import type { AwaitedRequest } from '../src/domain/awaited-request';
 import type { Logger } from '../src/log';
-import type { TakePlace } from './bulk-reads';
+import type { TakePlace } from './large-answers/bulk-reads';
 
 /** The sender of a request; each API has its own kind. */
 export interface Caller {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { KeyOwner } from '../../src/db/api-keys';
+import type { KeyOwner } from '../../src/db/projects/api-keys';
 import { ServiceError } from '../../src/errors';
 import type { ProjectCaller } from '../merchant';
 

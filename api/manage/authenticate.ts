@@ -1,5 +1,5 @@
 import type { Database } from '../../src/db/connection';
-import { findOAuthClient } from '../../src/db/oauth-clients';
+import { findOAuthClient } from '../../src/db/projects/oauth-clients';
 import { ServiceError } from '../../src/errors';
 import type { Manager } from './manager';
 import type { Tokens } from './tokens';

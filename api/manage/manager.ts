@@ -1,7 +1,7 @@
 import type { ManageRoutes } from '../../src/contract/manage/manage-api';
-import { recordChange, type Actor, type Change } from '../../src/db/audit-trail';
+import { recordChange, type Actor, type Change } from '../../src/db/projects/audit-trail';
 import type { Database, SqlTransaction } from '../../src/db/connection';
-import type { Role } from '../../src/db/oauth-clients';
+import type { Role } from '../../src/db/projects/oauth-clients';
 import { ServiceError } from '../../src/errors';
 import type { SecretKeys } from '../../src/secrets';
 import type { Deliveries } from '../../src/temporal/deliveries';

@@ -3,13 +3,13 @@ import type { ClientAnswer } from '../../src/contract/manage/client';
 import type { AuditEntry } from '../../src/contract/manage/history';
 import type { Merchant as MerchantAnswer } from '../../src/contract/manage/merchant';
 import type { ManagedProject, WebhookSecret } from '../../src/contract/manage/project';
-import type { ApiKey } from '../../src/db/api-keys';
-import type { AuditRow } from '../../src/db/audit-trail';
-import type { Merchant } from '../../src/db/merchants';
-import type { OAuthClient } from '../../src/db/oauth-clients';
-import type { ProjectRecord } from '../../src/db/projects';
-import type { ProjectWebhookSecret } from '../../src/db/webhook-secrets';
-import { timestamp } from '../present';
+import type { ApiKey } from '../../src/db/projects/api-keys';
+import type { AuditRow } from '../../src/db/projects/audit-trail';
+import type { Merchant } from '../../src/db/projects/merchants';
+import type { OAuthClient } from '../../src/db/projects/oauth-clients';
+import type { ProjectRecord } from '../../src/db/projects/projects';
+import type { ProjectWebhookSecret } from '../../src/db/webhooks/webhook-secrets';
+import { timestamp } from '../present/order';
 
 /**
  * How the bearer-token host and the audit trail show objects: without secrets, and without fields that are absent

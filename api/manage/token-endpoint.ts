@@ -3,7 +3,7 @@ import express, { Router, type ErrorRequestHandler, type Request, type RequestHa
 import { z } from 'zod';
 import { TOKEN_PATH, TOKEN_SCOPE } from '../../src/contract/manage/manage-api';
 import { isUnavailable } from '../../src/db/connection';
-import { findOAuthClient, noteClientUse, secretsOfClient, type OAuthClient } from '../../src/db/oauth-clients';
+import { findOAuthClient, noteClientUse, secretsOfClient, type OAuthClient } from '../../src/db/projects/oauth-clients';
 import { answer } from '../http/answer';
 import { otherMethods } from '../http/bind';
 import { networkOf } from '../http/network';

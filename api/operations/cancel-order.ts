@@ -1,7 +1,7 @@
 import { mayCancel } from '../../src/domain/order';
 import { ServiceError } from '../../src/errors';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
-import { presentVersion } from '../present';
+import { presentVersion } from '../present/order';
 
 /**
  * Cancels an order that is not final; a repeat gets the same answer (rules 5.7). When the deadline

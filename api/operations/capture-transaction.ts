@@ -1,5 +1,5 @@
 import type { MerchantOperation, Services } from '../merchant';
-import { captureOrVoid } from '../request-follow-up';
+import { captureOrVoid } from '../requests/request-follow-up';
 
 /** Captures all that is left of an authorization (rules 8.3). Returns the capture order; throws Conflict. */
 export const captureTransaction =

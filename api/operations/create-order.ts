@@ -1,6 +1,6 @@
 import type { OrderRequest } from '../../src/contract/order';
 import type { TransactionRequest } from '../../src/contract/transaction';
-import type { Project } from '../../src/db/projects';
+import type { Project } from '../../src/db/projects/projects';
 import { isAccountFunding, requireFundingInformation, type Receiver } from '../../src/domain/account-funding';
 import { ATTEMPTS_MAX } from '../../src/domain/order';
 import { parseDuration } from '../../src/domain/duration';
@@ -9,9 +9,9 @@ import { ServiceError, validationError } from '../../src/errors';
 import { orderId, transactionId } from '../../src/ids';
 import type { CreateOrderInput, TransactionInput } from '../../workflows/messages';
 import type { MerchantOperation, Services } from '../merchant';
-import { presentOrder } from '../present';
-import { checkedOnce } from '../checked-once';
-import { requireActive, requireProjectAccepts } from '../project-rules';
+import { presentOrder } from '../present/order';
+import { checkedOnce } from '../requests/checked-once';
+import { requireActive, requireProjectAccepts } from '../requests/project-rules';
 
 /**
  * Creates an order (rules 5.1). With a card token it is charged at once and the answer holds the outcome; a declined

@@ -1,9 +1,9 @@
 import { parseDuration } from '../../src/domain/duration';
 import { orderId } from '../../src/ids';
-import { checkedOnce } from '../checked-once';
+import { checkedOnce } from '../requests/checked-once';
 import type { MerchantOperation, Services } from '../merchant';
-import { presentPaymentLink } from '../present-payment-link';
-import { requireActive, requireProjectAccepts } from '../project-rules';
+import { presentPaymentLink } from '../present/payment-link';
+import { requireActive, requireProjectAccepts } from '../requests/project-rules';
 
 /** How long a link can be paid that names no period (rules 19.2). */
 const DEFAULT_PERIOD = 'P30D';

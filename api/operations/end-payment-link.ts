@@ -1,6 +1,6 @@
 import { requireLinkMayEnd } from '../../src/domain/payment-link';
 import { paymentLinkOfPath, type MerchantOperation, type Services } from '../merchant';
-import { presentLinkVersion } from '../present-payment-link';
+import { presentLinkVersion } from '../present/payment-link';
 
 /**
  * Ends a payment link that is not paid (rules 19.11); a repeat answers the link as it is. Throws Conflict while a

@@ -1,8 +1,8 @@
-import { moneyOf } from '../../src/db/order-view';
+import { moneyOf } from '../../src/db/orders/order-view';
 import { amountDetails } from '../../src/domain/amounts';
-import { clockOf } from '../clock';
+import { clockOf } from '../http/clock';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
-import { presentOrder } from '../present';
+import { presentOrder } from '../present/order';
 
 /** The order with all its transactions, and the parts that `fields` asks for (rules 5.4). */
 export const getOrder =

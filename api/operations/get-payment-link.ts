@@ -1,5 +1,5 @@
 import { paymentLinkOfPath, type MerchantOperation, type Services } from '../merchant';
-import { presentLinkVersion } from '../present-payment-link';
+import { presentLinkVersion } from '../present/payment-link';
 
 /** The payment link with its status and its orders (rules 19.9). */
 export const getPaymentLink =

@@ -1,11 +1,11 @@
-import { findTimeline } from '../../src/db/timeline';
+import { findTimeline } from '../../src/db/orders/timeline';
 import { decimalAmount } from '../../src/domain/currency';
 import { TIMELINE_START, pageOfTimeline, timelineEntries, type TimelinePlace } from '../../src/domain/timeline';
 import { byInstant, deliveryWait, pausedDelivery, waitsOf, watchWait } from '../../src/domain/waits';
 import { validationError } from '../../src/errors';
-import { clockOf } from '../clock';
+import { clockOf } from '../http/clock';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
-import { instant } from '../present';
+import { instant } from '../present/order';
 
 /** Most follow-up orders, and most webhooks, of which `next` tells. */
 const WAITS_MAX = 100;

@@ -1,6 +1,6 @@
-import { deliveryViewsOf } from '../../src/db/delivery-views';
+import { deliveryViewsOf } from '../../src/db/webhooks/delivery-views';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
-import { presentDelivery } from '../present-delivery';
+import { presentDelivery } from '../present/delivery';
 
 /** The deliveries of webhooks about an order, newest first (rules 13.12, 13.15). */
 export const listOrderWebhooks =

@@ -1,7 +1,7 @@
 import { listPaymentLinkViews } from '../../src/db/payment-links';
-import { listOf } from '../list';
+import { listOf } from '../large-answers/list';
 import type { MerchantOperation, Services } from '../merchant';
-import { presentPaymentLink } from '../present-payment-link';
+import { presentPaymentLink } from '../present/payment-link';
 
 /** The payment links of the project that were created in a period, newest first (rules 5.8). */
 export const listPaymentLinks = (

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../src/errors';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
-import { clockMoveOf, moveInTurn } from '../move-clock';
-import { presentVersion } from '../present';
+import { clockMoveOf, moveInTurn } from '../requests/move-clock';
+import { presentVersion } from '../present/order';
 
 /**
  * Moves the clock of a payment order and its follow-up orders, and answers the order (rules 23.5). Throws Forbidden

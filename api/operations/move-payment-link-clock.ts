@@ -1,6 +1,6 @@
 import { paymentLinkOfPath, type MerchantOperation, type Services } from '../merchant';
-import { clockMoveOf, moveInTurn } from '../move-clock';
-import { presentLinkVersion } from '../present-payment-link';
+import { clockMoveOf, moveInTurn } from '../requests/move-clock';
+import { presentLinkVersion } from '../present/payment-link';
 
 /**
  * Moves the clock of a payment link, its orders and all that comes from them, and answers the link (rules 23.5). Throws

@@ -1,7 +1,7 @@
-import { findDeliveryView } from '../../src/db/delivery-views';
+import { findDeliveryView } from '../../src/db/webhooks/delivery-views';
 import { ServiceError } from '../../src/errors';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
-import { redeliver } from '../redeliver';
+import { redeliver } from '../requests/redeliver';
 
 /**
  * Sends a webhook of an order once more (rules 13.13). Throws NotFound, and Unauthorized for an order of another

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../src/errors';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
-import { requestFollowUp } from '../request-follow-up';
+import { requestFollowUp } from '../requests/request-follow-up';
 
 /** Gives captured money back (rules 9.8). Returns the refund order; throws RefundError, on follow-up orders too. */
 export const refundOrder =

@@ -4,13 +4,13 @@ import { parseQuery } from '../../src/domain/query/parse';
 import { validationError, type ServiceError } from '../../src/errors';
 import { cursorOf, placeOf, type Place } from '../../src/search/cursor';
 import { SEARCH_MS, searchUnavailable, type Wanted } from '../../src/search/reader';
-import { clock } from '../clock';
-import { createConcurrencyLimit, type ConcurrencyLimit } from '../concurrency-limit';
-import { foundOrders, searchAnswer } from '../found-orders';
+import { clock } from '../http/clock';
+import { createConcurrencyLimit, type ConcurrencyLimit } from '../http/concurrency-limit';
+import { foundOrders, searchAnswer } from '../large-answers/found-orders';
 import type { MerchantOperation, Services } from '../merchant';
 import { Stream } from '../operation';
-import { report } from '../report';
-import { reportFileName } from '../report-cells';
+import { report } from '../large-answers/report';
+import { reportFileName } from '../large-answers/report-cells';
 
 /** The `search_after` of a first request. */
 const FIRST = '-1';

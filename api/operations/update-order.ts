@@ -1,14 +1,14 @@
 import type { Input } from '../../src/contract/routes';
 import type { MerchantRoutes } from '../../src/contract/merchant-api';
-import { findOrderView, type OrderView } from '../../src/db/order-view';
-import { updateOrder as writeChanges } from '../../src/db/update-order';
+import { findOrderView, type OrderView } from '../../src/db/orders/order-view';
+import { updateOrder as writeChanges } from '../../src/db/orders/update-order';
 import { requireFundingInformation } from '../../src/domain/account-funding';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { ServiceError, validationError, preconditionFailed } from '../../src/errors';
-import { clockOf } from '../clock';
+import { clockOf } from '../http/clock';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
-import { presentVersion } from '../present';
-import { requireProjectAccepts } from '../project-rules';
+import { presentVersion } from '../present/order';
+import { requireProjectAccepts } from '../requests/project-rules';
 
 /**
  * Changes fields of an order that is not final (rules 5.5). Throws Conflict when it is final, ValidationError for

@@ -1,5 +1,5 @@
 import type { MerchantOperation, Services } from '../merchant';
-import { captureOrVoid } from '../request-follow-up';
+import { captureOrVoid } from '../requests/request-follow-up';
 
 /**
  * Voids a part of an authorization (rules 8.3). Returns the void order; throws CanNotCancelTransaction,

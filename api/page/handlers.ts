@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ERRORS, OutcomeUnknown, ServiceError, validationError } from '../../src/errors';
 import type { Processor } from '../../src/processor/client';
 import { WALLETS, type TestCard, type VaultedCard } from '../../src/processor/wire';
-import { projectSuspended } from '../project-rules';
+import { projectSuspended } from '../requests/project-rules';
 import { CARD_FIELDS, readAttempt, readCard, readName, refusalOf } from './card-form';
 import type { CsrfProtection } from './csrf';
 import { localize } from './languages';

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../src/db/connection';
-import { findOrderVersion, findOrderView, type OrderView, type TransactionView } from '../../src/db/order-view';
+import { findOrderVersion, findOrderView, type OrderView, type TransactionView } from '../../src/db/orders/order-view';
 import { isExpired, mayCancel } from '../../src/domain/order';
 import { paymentExpiresAt } from '../../src/domain/order-record';
 import { paymentPeriod } from '../../src/domain/payment-period';
@@ -10,7 +10,7 @@ import { awaitedRequest } from '../../src/temporal/not-after';
 import type { Orders } from '../../src/temporal/orders';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import type { SubmitPaymentInput } from '../../workflows/messages';
-import { clockOf } from '../clock';
+import { clockOf } from '../http/clock';
 import {
   factsOf,
   SUSPENDED,

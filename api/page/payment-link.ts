@@ -1,5 +1,5 @@
 import type { Database } from '../../src/db/connection';
-import { findOrderView, type OrderView } from '../../src/db/order-view';
+import { findOrderView, type OrderView } from '../../src/db/orders/order-view';
 import { findPaymentLinkView, type PaymentLinkView } from '../../src/db/payment-links';
 import { parseDuration } from '../../src/domain/duration';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, type LinkObstacle } from '../../src/domain/payment-link';
@@ -10,7 +10,7 @@ import { awaitedRequest } from '../../src/temporal/not-after';
 import type { Orders } from '../../src/temporal/orders';
 import type { PaymentLinks } from '../../src/temporal/payment-links';
 import type { PayThroughLinkInput } from '../../workflows/messages';
-import { clockOf } from '../clock';
+import { clockOf } from '../http/clock';
 import { failureOf, toPayable as orderToPayable } from './order';
 import {
   factsOf,

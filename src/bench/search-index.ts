@@ -1,5 +1,5 @@
 import type { Database } from '../db/connection';
-import { requestSearchRebuild } from '../db/search';
+import { requestSearchRebuild } from '../db/search/search';
 import { watchMemory } from './memory';
 import type { SearchMerchant } from './search-merchant';
 import { OWN_OF_TEN, untilIndexed, writeBenchOrders } from './search-orders';

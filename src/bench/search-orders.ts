@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { queryRows, type Database, type SqlTransaction } from '../db/connection';
-import { noteSearch, searchRebuild } from '../db/search';
+import { noteSearch, searchRebuild } from '../db/search/search';
 
 /** Milliseconds between two questions whether the index has every change, and between two lines about a rebuild. */
 const ASK_MS = 200;

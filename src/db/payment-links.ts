@@ -11,8 +11,8 @@ import { tooLate } from '../errors';
 import { toIsoTime, queryRows, type Database } from './connection';
 import { claimBindings, claimRequest } from './request-claims';
 import { listed, queryPart, type ListPart, type Part } from './part';
-import { RecordMissing } from './record-missing';
-import { LINK_CLOCK_OFFSET } from './sandbox-clocks';
+import { RecordMissing } from './orders/record-missing';
+import { LINK_CLOCK_OFFSET } from './sandbox-clocks/sandbox-clocks';
 
 /**
  * A payment link with its orders as the database holds it; absent values are null. Instants are ISO 8601 texts in UTC.

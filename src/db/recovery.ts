@@ -9,11 +9,11 @@ import {
   statusesBefore,
 } from '../domain/transitions';
 import type { StartedClock } from '../domain/sandbox-clock';
-import type { AnnouncedOperation } from './announced-operations';
+import type { AnnouncedOperation } from './orders/announced-operations';
 import { toIsoTime, queryRows, type Database } from './connection';
-import { RECORDED_FOLLOW_UP, type RecordedFollowUp } from './follow-ups';
-import { CLOCK_OFFSET, ordersOfClock } from './sandbox-clocks';
-import { RESERVED } from './transactions';
+import { RECORDED_FOLLOW_UP, type RecordedFollowUp } from './orders/follow-ups';
+import { CLOCK_OFFSET, ordersOfClock } from './sandbox-clocks/sandbox-clocks';
+import { RESERVED } from './orders/transactions';
 
 /**
  * The rows that recovery checks: a workflow still has to work on them. Each source has an instant (`at`), the

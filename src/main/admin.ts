@@ -1,6 +1,6 @@
 import { inLines } from '../domain/shown-text';
-import { commandConfig } from './admin/config';
-import { createProgram } from './admin/program';
+import { commandConfig } from '../admin/config';
+import { createProgram } from '../admin/program';
 
 const program = createProgram({
   config: () => commandConfig(process.env),

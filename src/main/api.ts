@@ -1,7 +1,7 @@
 import { parseConfig } from '../config';
 import { createLogger } from '../log';
-import { runProcess } from './process';
-import { serveApi } from './serve-api';
+import { runProcess } from '../processes/process';
+import { serveApi } from '../processes/serve-api';
 
 const config = parseConfig(process.env);
 const log = createLogger({ process: 'api', level: config.LOG_LEVEL });

@@ -2,7 +2,7 @@ import { parseConfig, requireSetting } from '../config';
 import { createLogger } from '../log';
 import { startCodecServer } from '../temporal/codec-server';
 import { signInOf } from '../temporal/operator-sign-in';
-import { runProcess } from './process';
+import { runProcess } from '../processes/process';
 
 const config = parseConfig(process.env);
 const log = createLogger({ process: 'codec', level: config.LOG_LEVEL });

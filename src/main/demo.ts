@@ -1,12 +1,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { newClientSecret } from '../../api/manage/operations/clients';
-import { insertApiKey, newApiKey } from '../db/api-keys';
+import { insertApiKey, newApiKey } from '../db/projects/api-keys';
 import { connectDatabase } from '../db/connection';
-import { insertMerchant } from '../db/merchants';
-import { insertOAuthClient } from '../db/oauth-clients';
-import { upsertProject, type NewProject } from '../db/projects';
-import { webhookSecretOf } from '../db/webhook-secrets';
+import { insertMerchant } from '../db/projects/merchants';
+import { insertOAuthClient } from '../db/projects/oauth-clients';
+import { upsertProject, type NewProject } from '../db/projects/projects';
+import { webhookSecretOf } from '../db/webhooks/webhook-secrets';
 import { SecretKeys } from '../secrets';
 
 const MERCHANT = {

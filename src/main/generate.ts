@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { GENERATED, type Generated } from './generated';
+import { GENERATED, type Generated } from '../generate/generated';
 
 /**
  * Writes what is computed from the code (openapi.json, .env.example, parts of docs) into the folder it is run in.

@@ -1,7 +1,7 @@
 import { parseConfig } from '../config';
 import { createLogger } from '../log';
-import { runProcess } from './process';
-import { serveManage } from './serve-manage';
+import { runProcess } from '../processes/process';
+import { serveManage } from '../processes/serve-manage';
 
 const config = parseConfig(process.env);
 const log = createLogger({ process: 'manage', level: config.LOG_LEVEL });

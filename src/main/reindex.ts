@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { commandConfig } from './admin/config';
-import { reindex } from './admin/reindex';
+import { commandConfig } from '../admin/config';
+import { reindex } from '../admin/reindex';
 
 /** `npm run reindex`, with `-- --check`: as `admin reindex` does. */
 async function main(): Promise<void> {

@@ -1,7 +1,7 @@
 import { parseConfig, requireSetting, simulatorDatabase, simulatorPagePort, type Config } from '../config';
 import { createLogger } from '../log';
 import { startSimulator } from '../simulator/server';
-import { runProcess } from './process';
+import { runProcess } from '../processes/process';
 
 const config = parseConfig(process.env);
 const log = createLogger({ process: 'simulator', level: config.LOG_LEVEL });

@@ -1,8 +1,8 @@
 import { parseConfig } from '../config';
 import { createLogger } from '../log';
 import { workflowBundlePath } from '../temporal/workflow-bundle';
-import { runProcess } from './process';
-import { runWorker } from './run-worker';
+import { runProcess } from '../processes/process';
+import { runWorker } from '../processes/run-worker';
 
 const config = parseConfig(process.env);
 const log = createLogger({ process: 'worker', level: config.LOG_LEVEL });

@@ -15,7 +15,7 @@ import {
 } from '@temporalio/common';
 import { setTimeout } from 'node:timers/promises';
 import { isUnavailable, type Database } from '../db/connection';
-import { findOrderView, type OrderView } from '../db/order-view';
+import { findOrderView, type OrderView } from '../db/orders/order-view';
 import { withdrawRequest } from '../db/request-claims';
 import type { AwaitedRequest } from '../domain/awaited-request';
 import { OutcomeUnknown, ServiceError, isErrorName, type WrongField } from '../errors';

@@ -1,10 +1,10 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import type { AnnouncedOperation } from '../db/announced-operations';
-import { findFollowUpOfTransaction, findFollowUps } from '../db/follow-ups';
-import { findOrderView, type OrderView } from '../db/order-view';
-import { endWatch, insertWatch } from '../db/late-approvals';
-import { findManualOutcome } from '../db/settle-by-hand';
-import { endedUnpaid } from '../db/transactions';
+import type { AnnouncedOperation } from '../db/orders/announced-operations';
+import { findFollowUpOfTransaction, findFollowUps } from '../db/orders/follow-ups';
+import { findOrderView, type OrderView } from '../db/orders/order-view';
+import { endWatch, insertWatch } from '../db/orders/late-approvals';
+import { findManualOutcome } from '../db/orders/settle-by-hand';
+import { endedUnpaid } from '../db/orders/transactions';
 import { ORDER_MOVES, isFinal } from '../domain/transitions';
 import type { LateApprovalWatch } from '../domain/waits';
 import { reversalOrderId, transactionId } from '../ids';

@@ -1,6 +1,6 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { UpdateDefinition } from '@temporalio/common';
-import { findOrderView, type OrderView } from '../db/order-view';
+import { findOrderView, type OrderView } from '../db/orders/order-view';
 import { formatAmount } from '../domain/currency';
 import { isEnding } from '../domain/order';
 import { asMarkdown } from '../domain/shown-text';

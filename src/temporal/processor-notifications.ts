@@ -1,5 +1,5 @@
-import { announceOperation } from '../db/announced-operations';
-import { findOrderView } from '../db/order-view';
+import { announceOperation } from '../db/orders/announced-operations';
+import { findOrderView } from '../db/orders/order-view';
 import { PROCESSOR_INITIATED, isProcessorInitiated } from '../domain/follow-up';
 import { processorOrderId } from '../ids';
 import { callOnce, type TemporalAccess } from './call';

@@ -1,5 +1,5 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import type { OrderView } from '../db/order-view';
+import type { OrderView } from '../db/orders/order-view';
 import { findPaymentLinkView, type PaymentLinkView } from '../db/payment-links';
 import type { StartedClock } from '../domain/sandbox-clock';
 import {

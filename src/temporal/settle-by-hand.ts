@@ -1,4 +1,4 @@
-import { findOrderOfTransaction, findManualOutcome, type ManualOutcomeEntry } from '../db/settle-by-hand';
+import { findOrderOfTransaction, findManualOutcome, type ManualOutcomeEntry } from '../db/orders/settle-by-hand';
 import type { ManualOutcome } from '../domain/outcome';
 import { isOpen } from '../domain/order';
 import { ServiceError } from '../errors';

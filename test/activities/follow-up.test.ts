@@ -2,8 +2,8 @@ import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Clien
 import { v7 as uuidv7 } from 'uuid';
 import { followUpActivities } from '../../activities/follow-up';
 import { orderActivities } from '../../activities/order';
-import { moveOrder } from '../../src/db/move-order';
-import { findOrderView } from '../../src/db/order-view';
+import { moveOrder } from '../../src/db/orders/move-order';
+import { findOrderView } from '../../src/db/orders/order-view';
 import type { FollowUpKind } from '../../src/domain/follow-up';
 import type { OrderRecord } from '../../src/domain/order-record';
 import { closingOrderId, reversalOrderId } from '../../src/ids';

@@ -1,10 +1,10 @@
 import { attentionTo } from '../../workflows/operator-view';
 import { orderActivities } from '../../activities/order';
 import type { Services } from '../../activities/services';
-import { moveOrder } from '../../src/db/move-order';
-import { loadOrder } from '../../src/db/order-record';
-import { findOrder } from '../../src/db/order-record';
-import { findOrderView } from '../../src/db/order-view';
+import { moveOrder } from '../../src/db/orders/move-order';
+import { loadOrder } from '../../src/db/orders/order-record';
+import { findOrder } from '../../src/db/orders/order-record';
+import { findOrderView } from '../../src/db/orders/order-view';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import type { OperationResult } from '../../src/processor/wire';
 import { CARDS, type CardName } from '../support/cards';

@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import { thenSignalPaymentLink } from '../../activities/payment-link';
-import { insertOrder } from '../../src/db/insert-order';
+import { insertOrder } from '../../src/db/orders/insert-order';
 import { endPaymentLink, findPaymentLinkView, insertPaymentLink, loadPaymentLink } from '../../src/db/payment-links';
-import { moveOrder } from '../../src/db/move-order';
+import { moveOrder } from '../../src/db/orders/move-order';
 import { NOW, anOrder, aTransaction } from '../support/builders';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
 

@@ -1,9 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import { sandboxClockActivities } from '../../activities/sandbox-clock';
 import type { Services } from '../../activities/services';
-import { moveOrder } from '../../src/db/move-order';
-import { findOrder, loadOrder } from '../../src/db/order-record';
-import { recordPoll } from '../../src/db/transactions';
+import { moveOrder } from '../../src/db/orders/move-order';
+import { findOrder, loadOrder } from '../../src/db/orders/order-record';
+import { recordPoll } from '../../src/db/orders/transactions';
 import type { ClockProgress } from '../../src/domain/sandbox-clock';
 import { NOW, aStoredOrder } from '../support/builders';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';

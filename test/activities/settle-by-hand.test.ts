@@ -1,10 +1,10 @@
 import { settleByHandActivities } from '../../activities/settle-by-hand';
 import type { Services } from '../../activities/services';
-import { listChanges } from '../../src/db/audit-trail';
-import { findWatch, insertWatch } from '../../src/db/late-approvals';
-import { moveOrder } from '../../src/db/move-order';
-import { loadOrder } from '../../src/db/order-record';
-import { findOrderView } from '../../src/db/order-view';
+import { listChanges } from '../../src/db/projects/audit-trail';
+import { findWatch, insertWatch } from '../../src/db/orders/late-approvals';
+import { moveOrder } from '../../src/db/orders/move-order';
+import { loadOrder } from '../../src/db/orders/order-record';
+import { findOrderView } from '../../src/db/orders/order-view';
 import type { OrderRecord } from '../../src/domain/order-record';
 import { transactionId } from '../../src/ids';
 import type { OperationOutcome } from '../../src/processor/client';
@@ -12,7 +12,7 @@ import { NOW, aStoredOrder } from '../support/builders';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
 import { aFollowUp, anAcceptedPayment, answerFollowUp } from '../support/payments';
 import { NOBODY } from '../support/shapes';
-import { insertFollowUp } from '../../src/db/follow-ups';
+import { insertFollowUp } from '../../src/db/orders/follow-ups';
 
 /** Each activity may have been killed anywhere and is run again. */
 let database: TestDatabase;

@@ -6,7 +6,7 @@ import { queryRows } from '../../src/db/connection';
 import { processorOrderId } from '../../src/ids';
 import type { Processor } from '../../src/processor/client';
 import type { Settlement } from '../../src/processor/wire';
-import { moveOrder } from '../../src/db/move-order';
+import { moveOrder } from '../../src/db/orders/move-order';
 import type { TransactionStatus } from '../../src/domain/transitions';
 import { MINUTE, NOW, aStoredOrder } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';

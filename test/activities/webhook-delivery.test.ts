@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { webhookDeliveryActivities, type AttemptInput } from '../../activities/webhook-delivery';
 import type { Services } from '../../activities/services';
-import { moveOrder } from '../../src/db/move-order';
+import { moveOrder } from '../../src/db/orders/move-order';
 import type { DeliveryId } from '../../src/domain/delivery';
 import { postWebhook, type WebhookRequest } from '../../src/webhook/post';
 import { NOW, aStoredOrder } from '../support/builders';

@@ -1,4 +1,4 @@
-import { GENERATED } from '../../src/main/generated';
+import { GENERATED } from '../../src/generate/generated';
 import { text } from './repository';
 
 it.each(GENERATED)('$file is what npm run generate writes', ({ file, content }) => {

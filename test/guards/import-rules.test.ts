@@ -38,6 +38,7 @@ const BROKEN: [rule: string, file: string, source: string][] = [
   ['simulator-is-another-company', 'src/simulator/peeks.ts', `import '../domain/order';`],
   ['simulator-is-another-company', 'src/simulator/calls.ts', `import '../processor/client';`],
   ['stack-knows-servers-only', 'src/stack/migrates.ts', `import '../db/orders';`],
+  ['processes-above-all', 'src/stack/recovers.ts', `import '../recovery/recovery';`],
   ['nobody-imports-main', 'src/stack/starts.ts', `import '../main/api';`],
   ['nobody-imports-test', 'src/db/faked.ts', `import '../../test/support/fake';`],
   ['knex-only-in-db', 'activities/queries.ts', `import type { Knex } from 'knex';`],
@@ -99,6 +100,7 @@ const TARGETS = [
     'processor/wire',
     'processor/client',
     'webhook/post',
+    'recovery/recovery',
   ].map((name) => `src/${name}.ts`),
   ...[
     'src/main/api.ts',

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { captureTransactionAmount, createOrder, refundOrder, type Order, type Timeline } from '../../src/client';
-import { listChanges } from '../../src/db/audit-trail';
+import { listChanges } from '../../src/db/projects/audit-trail';
 import { connectDatabase, queryRows } from '../../src/db/connection';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { showPage, type PageContext } from '../../api/page/handlers';
 import { orderPayables } from '../../api/page/order';
 import type { Payable } from '../../api/page/payable';
-import { findPayment } from '../../src/db/transactions';
+import { findPayment } from '../../src/db/orders/transactions';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { reversalOrderId } from '../../src/ids';
 import type { OperationResult } from '../../src/processor/wire';

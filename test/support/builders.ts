@@ -1,6 +1,6 @@
 import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../src/db/connection';
-import { insertOrder } from '../../src/db/insert-order';
+import { insertOrder } from '../../src/db/orders/insert-order';
 import type { OrderRecord } from '../../src/domain/order-record';
 import type { NewOrder, NewTransaction } from '../../src/domain/new-order';
 import type { CreateOrderInput } from '../../workflows/messages';

@@ -1,5 +1,5 @@
 import { parseConfig } from '../../src/config';
-import { createProgram } from '../../src/main/admin/program';
+import { createProgram } from '../../src/admin/program';
 import { readVariables } from '../../src/stack/launch';
 import { stack } from './stack';
 

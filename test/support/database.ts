@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { connectDatabase, type Database } from '../../src/db/connection';
 import { migrate } from '../../src/db/migrate';
-import { insertMerchant } from '../../src/db/merchants';
-import { upsertProject } from '../../src/db/projects';
+import { insertMerchant } from '../../src/db/projects/merchants';
+import { upsertProject } from '../../src/db/projects/projects';
 import { storeSession } from '../../src/db/session';
 import { secrets } from './secrets';
 import { stack } from './stack';

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { insertOrder } from '../../src/db/insert-order';
+import { insertOrder } from '../../src/db/orders/insert-order';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
 import { createWorkflows } from '../../src/temporal/workflows';
 import {

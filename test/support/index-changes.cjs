@@ -8,7 +8,7 @@ const pino = require('pino');
 /** What `npm run build` has made of a file of src. */
 const built = (file) => require(path.join(__dirname, '../../dist/src', file));
 const { connectDatabase, LIMITS } = built('db/connection');
-const { Indexer } = built('main/indexer');
+const { Indexer } = built('indexer/indexer');
 const { SearchWriter } = built('search/writer');
 
 const [, , postgres_url, url, master_key] = process.argv;

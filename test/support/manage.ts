@@ -10,7 +10,7 @@ import { tokenEndpoint } from '../../api/manage/token-endpoint';
 import { Tokens } from '../../api/manage/tokens';
 import { MANAGE_API, TOKEN_PATH, TOKEN_SCOPE } from '../../src/contract/manage/manage-api';
 import { openApi } from '../../src/contract/openapi';
-import { insertOAuthClient, type Role } from '../../src/db/oauth-clients';
+import { insertOAuthClient, type Role } from '../../src/db/projects/oauth-clients';
 import { createTestDatabase, type TestDatabase } from './database';
 import { secrets } from './secrets';
 

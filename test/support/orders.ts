@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { findOrderView, type OrderView } from '../../src/db/order-view';
+import { findOrderView, type OrderView } from '../../src/db/orders/order-view';
 import type { CaptureMode } from '../../src/domain/amounts';
 import type { FollowUpKind } from '../../src/domain/follow-up';
 import {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation, type WorkflowHandle } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { findOrderView, type OrderView } from '../../src/db/order-view';
+import { findOrderView, type OrderView } from '../../src/db/orders/order-view';
 import { findPaymentLinkView, type PaymentLinkView } from '../../src/db/payment-links';
 import { linkOrderId, transactionId } from '../../src/ids';
 import {

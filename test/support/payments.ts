@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { queryRows, type Database } from '../../src/db/connection';
-import { insertFollowUp, recordFollowUpOutcome } from '../../src/db/follow-ups';
-import { moveOrder } from '../../src/db/move-order';
+import { insertFollowUp, recordFollowUpOutcome } from '../../src/db/orders/follow-ups';
+import { moveOrder } from '../../src/db/orders/move-order';
 import type { FollowUpKind, FollowUpRequest, NewFollowUp, RequestedBy } from '../../src/domain/follow-up';
 import type { OrderRecord } from '../../src/domain/order-record';
 import { transactionId } from '../../src/ids';

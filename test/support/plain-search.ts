@@ -1,5 +1,5 @@
-import { presentOrder } from '../../api/present';
-import { listOrderViews, type OrderView } from '../../src/db/order-view';
+import { presentOrder } from '../../api/present/order';
+import { listOrderViews, type OrderView } from '../../src/db/orders/order-view';
 import type { Database } from '../../src/db/connection';
 import type { Condition, Query } from '../../src/domain/query/query';
 import { PROJECT } from './database';

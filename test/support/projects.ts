@@ -1,9 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
-import { insertApiKey, newApiKey } from '../../src/db/api-keys';
+import { insertApiKey, newApiKey } from '../../src/db/projects/api-keys';
 import { connectDatabase } from '../../src/db/connection';
-import { insertMerchant } from '../../src/db/merchants';
-import { upsertProject, type NewProject } from '../../src/db/projects';
-import { webhookSecretOf } from '../../src/db/webhook-secrets';
+import { insertMerchant } from '../../src/db/projects/merchants';
+import { upsertProject, type NewProject } from '../../src/db/projects/projects';
+import { webhookSecretOf } from '../../src/db/webhooks/webhook-secrets';
 import { SecretKeys } from '../../src/secrets';
 import { Merchant } from './client';
 import { stack } from './stack';

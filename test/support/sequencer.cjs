@@ -14,7 +14,7 @@ const FIRST = [
   'journeys/worker-killed-at-random', // 60
   'journeys/outages', // 54
   'journeys/captures', // 48
-  'src/db/follow-ups.property', // 41
+  'src/db/orders/follow-ups.property', // 41
   'journeys/endings', // 27
   'journeys/idempotency', // 36
   'journeys/sandbox-clock', // 42
@@ -22,10 +22,10 @@ const FIRST = [
   'journeys/concurrent-payments', // 29
   'workflows/follow-up', // 37
   'api/page/index', // 35
-  'src/main/indexer', // 35
-  'api/report', // 34
+  'src/indexer/indexer', // 35
+  'api/large-answers/report', // 34
   'src/main/start', // 30
-  'src/main/recovery', // 18
+  'src/recovery/recovery', // 18
   'workflows/order.authorization', // 23
   'workflows/order', // 21
   'journeys/long-outcomes', // 21
@@ -40,7 +40,7 @@ const FIRST = [
   'journeys/chargebacks', // 13
   'api/operations/update-order', // 13
   'journeys/api-keys', // 14
-  'src/main/indexer.kill', // 12
+  'src/indexer/indexer.kill', // 12
   'workflows/webhook-delivery', // 12
   'src/temporal/follow-ups', // 11
   'src/temporal/call', // 10

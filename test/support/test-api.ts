@@ -3,7 +3,7 @@ import { createApp, type AppDependencies } from '../../api/http/app';
 import { authenticateByApiKey, type FindOwner } from '../../api/http/authenticate';
 import type { KeyStore } from '../../api/http/idempotency';
 import { listen, type Listening } from '../../api/http/server';
-import type { Project } from '../../src/db/projects';
+import type { Project } from '../../src/db/projects/projects';
 import type { MerchantContext, MerchantOperations, ProjectCaller } from '../../api/merchant';
 import type { Config } from '../../src/config';
 import { EXAMPLES } from '../../src/contract/examples';

@@ -1,9 +1,9 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { presentOrder } from '../../api/present';
-import { findWatch } from '../../src/db/late-approvals';
+import { presentOrder } from '../../api/present/order';
+import { findWatch } from '../../src/db/orders/late-approvals';
 import { orderSchema } from '../../src/contract/order';
-import { findOrderView } from '../../src/db/order-view';
+import { findOrderView } from '../../src/db/orders/order-view';
 import { FOLLOW_UPS, followUpIdempotencyKey } from '../../src/domain/follow-up';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { processorOrderId, reversalOrderId } from '../../src/ids';

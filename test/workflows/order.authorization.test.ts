@@ -1,6 +1,6 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { insertFollowUp, recordFollowUpOutcome } from '../../src/db/follow-ups';
+import { insertFollowUp, recordFollowUpOutcome } from '../../src/db/orders/follow-ups';
 import { closingOrderId, transactionId } from '../../src/ids';
 import { ServiceError } from '../../src/errors';
 import { orderWorkflowId, processorAnswered, type CreateOrderInput } from '../../workflows/messages';

@@ -1,5 +1,5 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { findOrder } from '../../src/db/order-record';
+import { findOrder } from '../../src/db/orders/order-record';
 import { followUpIdempotencyKey } from '../../src/domain/follow-up';
 import type { ManualOutcome } from '../../src/domain/outcome';
 import { POLLS_BEFORE_ATTENTION, chargeIdempotencyKey } from '../../src/domain/transaction';

@@ -1,8 +1,8 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { beginAttempt } from '../../src/db/insert-order';
-import { moveOrder } from '../../src/db/move-order';
-import { loadOrder } from '../../src/db/order-record';
+import { beginAttempt } from '../../src/db/orders/insert-order';
+import { moveOrder } from '../../src/db/orders/move-order';
+import { loadOrder } from '../../src/db/orders/order-record';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { ServiceError } from '../../src/errors';
 import { processorAnswered } from '../../workflows/messages';

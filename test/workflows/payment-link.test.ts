@@ -1,7 +1,7 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { v7 as uuidv7 } from 'uuid';
-import { findOrderView, type OrderView } from '../../src/db/order-view';
+import { findOrderView, type OrderView } from '../../src/db/orders/order-view';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkReason } from '../../src/domain/payment-link';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { ServiceError } from '../../src/errors';

@@ -9,9 +9,9 @@ import {
   newApiKey,
   revokeApiKey,
   type ApiKey,
-} from '../../../src/db/api-keys';
+} from '../../../src/db/projects/api-keys';
 import type { SqlTransaction } from '../../../src/db/connection';
-import { findProjectRecord } from '../../../src/db/projects';
+import { findProjectRecord } from '../../../src/db/projects/projects';
 import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError } from '../../../src/errors';
 import { audited, requireOwn, type ManageOperation, type ManageServices, type Manager } from '../manager';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ClientAnswer } from '../../../src/contract/manage/client';
 import type { SqlTransaction } from '../../../src/db/connection';
-import { findMerchant } from '../../../src/db/merchants';
+import { findMerchant } from '../../../src/db/projects/merchants';
 import {
   findOAuthClient,
   insertOAuthClient,
@@ -9,7 +9,7 @@ import {
   revokeOAuthClient,
   rollClientSecret,
   type OAuthClient,
-} from '../../../src/db/oauth-clients';
+} from '../../../src/db/projects/oauth-clients';
 import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError, validationError } from '../../../src/errors';
 import { audited, type ManageOperation, type ManageServices } from '../manager';

@@ -1,11 +1,11 @@
 import type { DeliveryAnswer } from '../../../src/contract/delivery';
-import { lockDelivery, updateDelivery } from '../../../src/db/deliveries';
-import { findDeliveryView, listDeliveryViews, type DeliveryView } from '../../../src/db/delivery-views';
+import { lockDelivery, updateDelivery } from '../../../src/db/webhooks/deliveries';
+import { findDeliveryView, listDeliveryViews, type DeliveryView } from '../../../src/db/webhooks/delivery-views';
 import { afterRequest, type DeliveryRequest } from '../../../src/domain/delivery';
-import { clockOf } from '../../clock';
+import { clockOf } from '../../http/clock';
 import type { Write } from '../../operation';
-import { presentDelivery } from '../../present-delivery';
-import { redeliver, tellWorkflow } from '../../redeliver';
+import { presentDelivery } from '../../present/delivery';
+import { redeliver, tellWorkflow } from '../../requests/redeliver';
 import {
   audited,
   requireOwn,

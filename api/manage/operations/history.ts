@@ -1,5 +1,5 @@
 import { CHANGELOG } from '../../../src/contract/manage/changelog';
-import { listChanges } from '../../../src/db/audit-trail';
+import { listChanges } from '../../../src/db/projects/audit-trail';
 import type { ManageOperation, ManageServices } from '../manager';
 import { presentChange, presentPage } from '../present';
 

@@ -1,6 +1,12 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { SqlTransaction } from '../../../src/db/connection';
-import { findMerchant, insertMerchant, listMerchants, updateMerchant, type Merchant } from '../../../src/db/merchants';
+import {
+  findMerchant,
+  insertMerchant,
+  listMerchants,
+  updateMerchant,
+  type Merchant,
+} from '../../../src/db/projects/merchants';
 import { audited, requireOwn, type ManageOperation, type ManageServices } from '../manager';
 import { presentMerchant, presentPage } from '../present';
 

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { ManageRoutes } from '../../../src/contract/manage/manage-api';
 import type { Input } from '../../../src/contract/routes';
 import type { SqlTransaction } from '../../../src/db/connection';
-import { findMerchant } from '../../../src/db/merchants';
+import { findMerchant } from '../../../src/db/projects/merchants';
 import {
   findProjectRecord,
   insertProject,
@@ -11,12 +11,12 @@ import {
   updateProject,
   type ProjectChange,
   type ProjectRecord,
-} from '../../../src/db/projects';
-import { rollWebhookSecret, webhookSecretOf } from '../../../src/db/webhook-secrets';
+} from '../../../src/db/projects/projects';
+import { rollWebhookSecret, webhookSecretOf } from '../../../src/db/webhooks/webhook-secrets';
 import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError } from '../../../src/errors';
 import { carryOut } from '../../operation';
-import { requireProjectAccepts } from '../../project-rules';
+import { requireProjectAccepts } from '../../requests/project-rules';
 import {
   audited,
   requireOperator,

@@ -1,7 +1,7 @@
 import { createHmac, createPrivateKey, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { SignJWT, decodeProtectedHeader } from 'jose';
 import { Tokens } from '../../../api/manage/tokens';
-import { currentSigningKey } from '../../../src/db/signing-keys';
+import { currentSigningKey } from '../../../src/db/webhooks/signing-keys';
 import { SecretKeys } from '../../../src/secrets';
 import { aManageHost, type ManageHost } from '../../support/manage';
 import { secrets } from '../../support/secrets';

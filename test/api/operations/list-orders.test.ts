@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { createBulkReads } from '../../../api/bulk-reads';
+import { createBulkReads } from '../../../api/large-answers/bulk-reads';
 import { createOperations } from '../../../api/operations';
-import { LIST_MAX } from '../../../api/list';
+import { LIST_MAX } from '../../../api/large-answers/list';
 import type { MerchantContext, MerchantOperations, Services } from '../../../api/merchant';
 import type { Stream } from '../../../api/operation';
 import { orderListSchema, type Order } from '../../../src/contract/order';
-import { getProject, type Project } from '../../../src/db/projects';
+import { getProject, type Project } from '../../../src/db/projects/projects';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
 import { Merchant, type Refusal } from '../../support/client';
 import { stack } from '../../support/stack';

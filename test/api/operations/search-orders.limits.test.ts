@@ -1,10 +1,10 @@
-import { createBulkReads } from '../../../api/bulk-reads';
+import { createBulkReads } from '../../../api/large-answers/bulk-reads';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import pino from 'pino';
 import { searchOrders } from '../../../api/operations/search-orders';
-import { getProject } from '../../../src/db/projects';
+import { getProject } from '../../../src/db/projects/projects';
 import { FIELD_NAMES } from '../../../src/domain/query/fields';
 import { QUERY_LIMITS, parseQuery } from '../../../src/domain/query/parse';
 import { SearchReader } from '../../../src/search/reader';

@@ -3,7 +3,7 @@ import { FIELD_NAMES } from '../../../src/domain/query/fields';
 import { parseQuery } from '../../../src/domain/query/parse';
 import type { Query } from '../../../src/domain/query/query';
 import { queryRows } from '../../../src/db/connection';
-import { upsertProject } from '../../../src/db/projects';
+import { upsertProject } from '../../../src/db/projects/projects';
 import { PROJECT } from '../../support/database';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
 import { secrets } from '../../support/secrets';

@@ -1,6 +1,6 @@
 import { returnAddress, toPayable, transactionToAskAbout } from '../../../api/page/order';
 import type { PaymentState } from '../../../api/page/payable';
-import type { OrderView, TransactionView } from '../../../src/db/order-view';
+import type { OrderView, TransactionView } from '../../../src/db/orders/order-view';
 import type { OrderStatus, TransactionStatus } from '../../../src/domain/transitions';
 import { reversalOrderId } from '../../../src/ids';
 import { NOBODY } from '../../support/shapes';

@@ -1,7 +1,7 @@
 import { toPayable } from '../../../api/page/payment-link';
 import type { PaymentState } from '../../../api/page/payable';
 import type { PaymentLinkRequest } from '../../../src/client';
-import type { OrderView } from '../../../src/db/order-view';
+import type { OrderView } from '../../../src/db/orders/order-view';
 import type { PaymentLinkView } from '../../../src/db/payment-links';
 import type { OrderStatus, PaymentLinkStatus } from '../../../src/domain/transitions';
 import { CARDS } from '../../support/cards';

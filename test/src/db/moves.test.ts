@@ -1,7 +1,7 @@
 import { cancelOrder, voidTransaction } from '../../../src/client';
-import { beginAttempt } from '../../../src/db/insert-order';
-import { moveOrder } from '../../../src/db/move-order';
-import { findOrder, loadOrder } from '../../../src/db/order-record';
+import { beginAttempt } from '../../../src/db/orders/insert-order';
+import { moveOrder } from '../../../src/db/orders/move-order';
+import { findOrder, loadOrder } from '../../../src/db/orders/order-record';
 import { ForbiddenMove, planMove, type Change, type Move } from '../../../src/domain/move';
 import { lastTransaction, type OrderRecord } from '../../../src/domain/order-record';
 import type { Ending } from '../../../src/domain/order';

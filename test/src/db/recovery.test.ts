@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { queryRows } from '../../../src/db/connection';
-import { insertFollowUp } from '../../../src/db/follow-ups';
-import { beginAttempt } from '../../../src/db/insert-order';
-import { moveOrder } from '../../../src/db/move-order';
+import { insertFollowUp } from '../../../src/db/orders/follow-ups';
+import { beginAttempt } from '../../../src/db/orders/insert-order';
+import { moveOrder } from '../../../src/db/orders/move-order';
 import {
   SOURCE_NAMES,
   findChecks,
@@ -12,7 +12,7 @@ import {
   type Position,
   type SourceName,
 } from '../../../src/db/recovery';
-import { beginMove, finishMove, setClock } from '../../../src/db/sandbox-clocks';
+import { beginMove, finishMove, setClock } from '../../../src/db/sandbox-clocks/sandbox-clocks';
 import type { FollowUpKind } from '../../../src/domain/follow-up';
 import type { OrderRecord } from '../../../src/domain/order-record';
 import type { OrderStatus, PaymentLinkStatus, TransactionStatus } from '../../../src/domain/transitions';

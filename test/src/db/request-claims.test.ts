@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { insertFollowUp } from '../../../src/db/follow-ups';
-import { beginAttempt, insertOrder } from '../../../src/db/insert-order';
-import { loadOrder } from '../../../src/db/order-record';
+import { insertFollowUp } from '../../../src/db/orders/follow-ups';
+import { beginAttempt, insertOrder } from '../../../src/db/orders/insert-order';
+import { loadOrder } from '../../../src/db/orders/order-record';
 import { insertPaymentLink, loadPaymentLink } from '../../../src/db/payment-links';
 import { deleteClaims, withdrawRequest } from '../../../src/db/request-claims';
 import { queryRows } from '../../../src/db/connection';

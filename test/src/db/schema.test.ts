@@ -1,5 +1,5 @@
-import { beginAttempt } from '../../../src/db/insert-order';
-import { moveOrder } from '../../../src/db/move-order';
+import { beginAttempt } from '../../../src/db/orders/insert-order';
+import { moveOrder } from '../../../src/db/orders/move-order';
 import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { auditTrailWeakness, listChanges, recordChange } from '../../../src/db/audit-trail';
+import { auditTrailWeakness, listChanges, recordChange } from '../../../src/db/projects/audit-trail';
 import { connectDatabase, type Database } from '../../../src/db/connection';
-import { insertMerchant } from '../../../src/db/merchants';
+import { insertMerchant } from '../../../src/db/projects/merchants';
 import { migrate, schemaDifference } from '../../../src/db/migrate';
 import { checkSession } from '../../../src/db/session';
 import { stack } from '../../support/stack';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { parseConfig } from '../../../src/config';
 import { LIMITS, connectDatabase, queryRows, type Database } from '../../../src/db/connection';
 import { NO_TIME_LIMITS, checkSession } from '../../../src/db/session';
-import { openDatabase } from '../../../src/main/connections';
+import { openDatabase } from '../../../src/processes/connections';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 /** Time limits and the share of the connections, on the real Postgres. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { createProgram } from '../../../src/main/admin/program';
-import { COMMANDS } from '../../../src/main/admin/commands';
+import { createProgram } from '../../../src/admin/program';
+import { COMMANDS } from '../../../src/admin/commands';
 import { parseConfig } from '../../../src/config';
 import { MANAGE_API } from '../../../src/contract/manage/manage-api';
 import { connectDatabase } from '../../../src/db/connection';

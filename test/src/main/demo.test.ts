@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findProjectByApiKey } from '../../../src/db/api-keys';
+import { findProjectByApiKey } from '../../../src/db/projects/api-keys';
 import { createDemo } from '../../../src/main/demo';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { SECRET_KEYS, secrets } from '../../support/secrets';

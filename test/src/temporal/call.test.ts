@@ -3,7 +3,7 @@ import { ApplicationFailure, NamespaceNotFoundError } from '@temporalio/common';
 import { v7 as uuidv7 } from 'uuid';
 import { callThenReadOrder } from '../../../src/temporal/call';
 import type { Database } from '../../../src/db/connection';
-import { findOrderView } from '../../../src/db/order-view';
+import { findOrderView } from '../../../src/db/orders/order-view';
 import { Orders } from '../../../src/temporal/orders';
 import { aRefusingServer } from '../../support/refusing-server';
 import { stack } from '../../support/stack';

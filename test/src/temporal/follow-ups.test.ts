@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { FollowUps, followUpStart } from '../../../src/temporal/follow-ups';
 import { ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, orderWorkflowId } from '../../../workflows/messages';
 import { connectDatabase, type Database } from '../../../src/db/connection';
-import { findOrderView } from '../../../src/db/order-view';
+import { findOrderView } from '../../../src/db/orders/order-view';
 import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
 import { ledgerOf, payingTransactionId, getWholeOrder, refund } from '../../journeys/requests';
 import { Merchant } from '../../support/client';

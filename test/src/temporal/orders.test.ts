@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { awaitedRequest } from '../../../src/temporal/not-after';
 import { Orders } from '../../../src/temporal/orders';
 import { connectDatabase } from '../../../src/db/connection';
-import { moveOrder } from '../../../src/db/move-order';
+import { moveOrder } from '../../../src/db/orders/move-order';
 import { MINUTE, NOW, aStoredOrder, aTransaction, anOrder } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { Merchant } from '../../support/client';

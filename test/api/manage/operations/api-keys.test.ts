@@ -1,4 +1,4 @@
-import { findProjectByApiKey } from '../../../../src/db/api-keys';
+import { findProjectByApiKey } from '../../../../src/db/projects/api-keys';
 import { PROJECT } from '../../../support/database';
 import { aManageHost, type ManageHost } from '../../../support/manage';
 import { secrets } from '../../../support/secrets';

@@ -1,6 +1,6 @@
 import type { DeliveryAnswer } from '../../../../src/contract/delivery';
 import type { AuditEntry } from '../../../../src/contract/manage/history';
-import { recordAttempt } from '../../../../src/db/deliveries';
+import { recordAttempt } from '../../../../src/db/webhooks/deliveries';
 import type { DeliveryId } from '../../../../src/domain/delivery';
 import { NOW } from '../../../support/builders';
 import { PROJECT } from '../../../support/database';

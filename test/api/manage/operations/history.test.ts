@@ -1,6 +1,6 @@
 import { CHANGELOG } from '../../../../src/contract/manage/changelog';
 import type { AuditEntry } from '../../../../src/contract/manage/history';
-import { recordChange } from '../../../../src/db/audit-trail';
+import { recordChange } from '../../../../src/db/projects/audit-trail';
 import { PROJECT } from '../../../support/database';
 import { aManageHost, type Credentials, type ManageHost } from '../../../support/manage';
 

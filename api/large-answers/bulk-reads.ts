@@ -1,0 +1,63 @@
+import type { Database, SqlTransaction } from '../../src/db/connection';
+import { readWithin } from '../../src/db/connection';
+import { createConcurrencyLimit, type Release } from '../http/concurrency-limit';
+
+/** How long Postgres may take for one statement, in milliseconds: less than for others, which wait for no report. */
+const STATEMENT_MS = 5_000;
+/** Reads of a project that wait for their turn. */
+const WAITING_MAX = 100;
+/** Answers that are sent while they are read: of one project, and in this process. */
+const STREAMS = { per_caller: { running: 4, waiting: 60 }, running: 20, running_first: 100 };
+const REPORTS = { ...STREAMS, per_caller: { running: 1, waiting: 3 } };
+
+/**
+ * Objects that are read at a time: so few that the process does nothing else for some milliseconds only, and that an
+ * answer whose client does not read it holds little. Of large objects Postgres makes more than the bytes allow.
+ */
+export const PART = { first: 20, most: 100, bytes: 64 * 1_024 } as const;
+
+/** How many objects to ask for when so many came the last time. */
+export const sizeAfter = (came: number): number => Math.min(PART.most, Math.max(1, 2 * came));
+
+/** Takes a place, which is held until the result is called. Rejects with what `signal` is aborted with. */
+export type TakePlace = (signal: AbortSignal) => Promise<Release>;
+
+/**
+ * What reads many rows: searches, lists and reports. Their reads are made on connections of their own, one at a time for
+ * each project, so that payments do not wait for them (rules 20.22); the answers that are sent meanwhile are few (rules
+ * 18.8).
+ */
+export interface BulkReads {
+  readonly read: <T>(project_id: string, work: (trx: SqlTransaction) => Promise<T>) => Promise<T>;
+  /** For a list or a large search answer. */
+  readonly stream: (project_id: string) => TakePlace;
+  readonly report: (project_id: string) => TakePlace;
+}
+
+/** `db` has so many connections, which nothing else uses. */
+export function createBulkReads(db: Database, connections: number): BulkReads {
+  const reads = createConcurrencyLimit({
+    what: 'reads of lists, searches and reports',
+    per_caller: { running: 1, waiting: WAITING_MAX },
+    running: connections,
+  });
+  const streams = createConcurrencyLimit({ what: 'lists, reports and large searches', ...STREAMS });
+  const reports = createConcurrencyLimit({ what: 'reports', ...REPORTS });
+  return {
+    read: (project_id, work) => reads.run(project_id, () => readWithin(db, STATEMENT_MS, work)),
+    stream: (project_id) => (signal) => streams.acquire(project_id, signal),
+    report: (project_id) => async (signal) => {
+      const releaseReport = await reports.acquire(project_id, signal);
+      try {
+        const releaseStream = await streams.acquire(project_id, signal);
+        return () => {
+          releaseStream();
+          releaseReport();
+        };
+      } catch (error) {
+        releaseReport();
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { Database } from '../../src/db/connection';
+import type { ListPart, Part, PartLimits } from '../../src/db/part';
+import { listPeriod } from '../../src/domain/period';
+import { validationError } from '../../src/errors';
+import { PART, sizeAfter } from './bulk-reads';
+import { clock } from '../http/clock';
+import type { MerchantContext, Services } from '../merchant';
+import { jsonArray, type Stream } from '../operation';
+
+/** Most objects in one list (rules 5.8). */
+export const LIST_MAX = 10_000;
+/** Objects that use up as much of the rate limit as one request (rules 18.1). */
+const OBJECTS_PER_TOKEN = 100;
+
+type List = (
+  context: MerchantContext,
+  input: { query: { created_since?: string | undefined; created_until?: string | undefined } },
+) => Promise<Stream>;
+
+/**
+ * Lists what a project created in a period, newest first, read in parts while it is sent (rules 5.8, 5.11). `present`
+ * makes what is sent of each. Throws a ValidationError that names the parameter.
+ */
+export function listOf<View>(
+  { bulk }: Pick<Services, 'bulk'>,
+  readPart: (db: Database, project_id: string, part: ListPart<View>) => Promise<Part<View>>,
+  present: (view: View) => unknown,
+): List {
+  return (context, { query }) => {
+    const period = listPeriod({ ...query, now: clock.now() });
+    if ('problem' in period) throw validationError(period.parameter, period.problem);
+    const { id } = context.caller.project;
+    const read = (after: View | undefined, limits: PartLimits) =>
+      bulk.read(id, (db) => readPart(db, id, { ...period, after, limits }));
+    return Promise.resolve(jsonArray(partsOf(read, present, context), bulk.stream(id)));
+  };
+}
+
+/** The objects as JSON, a part at a time. */
+async function* partsOf<View>(
+  read: (after: View | undefined, limits: PartLimits) => Promise<Part<View>>,
+  present: (view: View) => unknown,
+  { spend }: Pick<MerchantContext, 'spend'>,
+): AsyncGenerator<string[]> {
+  let listed = 0;
+  let size: number = PART.first;
+  let after: View | undefined;
+  while (listed < LIST_MAX) {
+    const { rows, is_last } = await read(after, { rows: Math.min(size, LIST_MAX - listed), bytes: PART.bytes });
+    const tokens = tokensOf(listed + rows.length) - tokensOf(listed);
+    if (tokens > 0) await spend(tokens);
+    yield rows.map((view) => JSON.stringify(present(view)));
+    if (is_last) return;
+    listed += rows.length;
+    after = rows.at(-1);
+    size = sizeAfter(rows.length);
+  }
+}
+
+const tokensOf = (objects: number) => Math.floor(objects / OBJECTS_PER_TOKEN);

@@ -1,0 +1,114 @@
+import {
+  orderIdsByCreation,
+  recordCondition,
+  reportTexts,
+  rowReader,
+  type CreationPlace,
+  type ReportTexts,
+} from '../../src/db/search/report-rows';
+import { FIELD_NAMES } from '../../src/domain/query/fields';
+import { conditionsOf, matches, type Subject } from '../../src/domain/query/query';
+import { SUBJECTS, rowOf } from '../../src/domain/query/report';
+import type { Wanted } from '../../src/search/reader';
+import type { Services } from '../merchant';
+import { csvOf } from './report-cells';
+
+/** Rows that are read and written at a time: few, as other requests wait meanwhile. */
+const PAGE = 200;
+/** Of a query with many conditions fewer rows: so many times a condition is compared with a row in one go. */
+const COMPARISONS = 20_000;
+/** Orders or rows that are looked for at a time: the index evaluates the whole query for each request. */
+const FOUND_PAGE = 20_000;
+/** The column of the project. */
+const PROJECT = FIELD_NAMES.indexOf('project_id');
+
+type ReportServices = Pick<Services, 'bulk' | 'search'>;
+
+/** A transaction of an order; without `attempt` all of the order's. */
+interface Place {
+  order_id: string;
+  attempt?: number;
+}
+
+/**
+ * The transaction report (rules 20.14): a CSV file, in pieces, with a row for each transaction that meets the query.
+ * Throws ServiceUnavailable when the index is needed and does not answer.
+ */
+export async function* report(services: ReportServices, wanted: Wanted): AsyncGenerator<Buffer> {
+  // Sent with the first rows: a report that cannot begin is an error, not a file with a header.
+  let header: Buffer | undefined = Buffer.from(`${FIELD_NAMES.join(',')}\r\n`);
+  for await (const rows of nextAhead(rowsOf(services, wanted))) {
+    const csv = await csvOf(rows);
+    if (csv.length === 0) continue;
+    yield header === undefined ? csv : Buffer.concat([header, csv]);
+    header = undefined;
+  }
+  if (header !== undefined) yield header;
+}
+
+/** The rows, page by page. */
+async function* rowsOf(services: ReportServices, wanted: Wanted): AsyncGenerator<ReportTexts[]> {
+  const conditions = conditionsOf(wanted.query);
+  const subjects = [...new Set(conditions.map(({ field }) => field))];
+  const page = Math.min(PAGE, Math.ceil(COMPARISONS / conditions.length));
+  for await (const places of nextAhead(placesOf(services, wanted))) {
+    for (let begin = 0; begin < places.length; begin += page) {
+      yield await rowsAt(services, wanted, { places: places.slice(begin, begin + page), subjects });
+    }
+  }
+}
+
+/** Finds the rows, in the database alone where that is possible: such reports need no search index. */
+async function* placesOf({ bulk, search }: ReportServices, wanted: Wanted): AsyncGenerator<Place[]> {
+  const { project_id, query, sort } = wanted;
+  const { direction } = sort;
+  const condition = sort.field === 'created' ? recordCondition(query) : undefined;
+  if (condition === undefined) return yield* search.rows(wanted, FOUND_PAGE);
+  for (let after: CreationPlace | undefined; ;) {
+    const part = { size: FOUND_PAGE, after };
+    const found = await bulk.read(project_id, (db) =>
+      orderIdsByCreation(db, { project_id, condition, direction }, part),
+    );
+    yield found.map(({ order_id }) => ({ order_id }));
+    const last = found.at(-1);
+    if (last === undefined || found.length < FOUND_PAGE) return;
+    after = { created: last.created, sequence: last.sequence };
+  }
+}
+
+/** Rows as the record has them: one that has changed since it was found may no longer meet the query. */
+async function rowsAt(
+  { bulk }: ReportServices,
+  { project_id, query, sort }: Wanted,
+  { places, subjects }: { places: readonly Place[]; subjects: readonly Subject[] },
+): Promise<ReportTexts[]> {
+  const fields = subjects.includes('words') ? SUBJECTS : FIELD_NAMES;
+  const read = rowReader(subjects, fields);
+  const order_ids = [...new Set(places.map(({ order_id }) => order_id))];
+  const rows = await bulk.read(project_id, (db) => reportTexts(db, order_ids, fields));
+  const found = new Map(order_ids.map((order_id): [string, ReportTexts[]] => [order_id, []]));
+  for (const row of sort.direction === 'asc' ? rows : rows.toReversed()) {
+    const isWanted = row.texts[PROJECT] === project_id && matches(query, rowOf(read(row), subjects));
+    if (isWanted) found.get(row.order_id)?.push(row);
+  }
+  return places.flatMap(({ order_id, attempt }) => {
+    const ofOrder = found.get(order_id) ?? [];
+    return attempt === undefined ? ofOrder : ofOrder.filter((row) => row.attempt === attempt);
+  });
+}
+
+/** Makes the next item while this one is used. */
+async function* nextAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T, undefined> {
+  try {
+    let next = items.next();
+    for (;;) {
+      const { value, done } = await next;
+      if (done === true) return;
+      next = items.next();
+      next.catch(() => undefined);
+      yield value;
+    }
+  } finally {
+    await items.return(undefined);
+  }
+}

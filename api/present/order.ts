@@ -1,0 +1,184 @@
+import type { Order } from '../../src/contract/order';
+import type { Event, Transaction } from '../../src/contract/transaction';
+import { capturableAmount } from '../../src/domain/amounts';
+import { FOLLOW_UPS } from '../../src/domain/follow-up';
+import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
+import { moneyOf, type EventView, type OrderView, type TransactionView } from '../../src/db/orders/order-view';
+import { clockOf } from '../http/clock';
+import type { Versioned } from '../operation';
+
+/** Turns records into what the wire shows: absent values are left out, never null (rules 1.3). */
+
+/**
+ * ISO 8601 with microseconds and offset: `2026-01-15T12:00:05.433502+00:00`. Takes any ISO text in UTC as Postgres
+ * writes it.
+ */
+export function timestamp(text: string): string {
+  const [, date, time, fraction = ''] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d+))?/.exec(text) ?? [];
+  return `${date}T${time}.${fraction.padEnd(6, '0')}+00:00`;
+}
+
+type WithoutNull<T> = { [K in keyof T as null extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as null extends T[K] ? K : never]?: NonNullable<T[K]>;
+};
+
+/** The object without its null values and empty arrays. */
+export function omitNull<T extends object>(value: T): WithoutNull<T> {
+  const kept: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    const field = value[name as keyof T];
+    if (field !== null && field !== undefined && !(Array.isArray(field) && field.length === 0)) kept[name] = field;
+  }
+  return kept as WithoutNull<T>;
+}
+
+/** An instant in epoch milliseconds as the wire shows it. */
+export const instant = (epoch_ms: number) => timestamp(new Date(epoch_ms).toISOString());
+
+/** The current time of an object whose clock was moved (rules 23.5); null for any other. */
+export function testClock(object: Pick<OrderView, 'clock_offset_ms'>): string | null {
+  return object.clock_offset_ms === 0 ? null : instant(clockOf(object).now());
+}
+
+/** Where the customer pays the order, or one transaction of it. */
+function paymentPage(public_url: string, order_id: string, transaction_id?: string): string {
+  return `${public_url}/pay/${order_id}/${transaction_id === undefined ? '' : `${transaction_id}/`}`;
+}
+
+/** Like presentOrder, for answers that carry an ETag. */
+export function presentVersion(order: OrderView, public_url: string): Versioned<Order> {
+  return { body: presentOrder(order, public_url), version: order.version };
+}
+
+/**
+ * An order as the wire shows it, with its transactions and their events (rules 5.4). `public_url` without a
+ * slash at its end: links to the hosted page begin with it.
+ */
+export function presentOrder(order: OrderView, public_url: string): Order {
+  const refunded_amount = order.transactions.reduce((sum, transaction) => sum + transaction.refunded_amount, 0);
+  return {
+    ...omitNull({
+      id: order.id,
+      project_id: order.project_id,
+      merchant_id: order.merchant_id,
+      merchant_name: order.merchant_name,
+      merchant_order_id: order.merchant_order_id,
+      description: order.description,
+      currency: order.currency,
+      amount: order.amount,
+      status: order.status,
+      created: timestamp(order.created),
+      modified: timestamp(order.modified),
+      completed: order.completed && timestamp(order.completed),
+      expiration_period: order.expiration_period,
+      expires_at: orderCanBePaid(order) && order.expires_at !== null ? timestamp(order.expires_at) : null,
+      test_clock: testClock(order),
+      payment_methods: order.payment_methods,
+      transactions: order.transactions.map((transaction) => presentTransaction(transaction, order, public_url)),
+      refunded_amount: nullIfZero(refunded_amount),
+      order_url: hasPage(order) ? paymentPage(public_url, order.id) : null,
+      related_order_id: order.related_order_id,
+      related_orders: order.follow_ups.map(({ id }) => id),
+      related_payment_link_id: order.related_payment_link_id,
+      ...linksOf(order),
+      return_url: order.return_url,
+      failure_url: order.failure_url,
+      webhook_url: order.webhook_url,
+      locale: order.locale,
+      customer: order.customer && omitNull(order.customer),
+      client: order.client,
+      extra: order.extra,
+      order_lines: order.order_lines,
+    }),
+    flags: flagsOf(order),
+  };
+}
+
+/** Whether a customer sees the order on a page: the order's own, or the one it is paid on through a link. */
+const hasPage = ({ charged_by, related_payment_link_id }: OrderView) =>
+  charged_by === 'customer' || related_payment_link_id !== null;
+
+/** A follow-up order names its original, an original its follow-up orders, each kind in a field of its own. */
+function linksOf(order: OrderView): Partial<Record<string, string | string[] | null>> {
+  const kinds = Object.entries(FOLLOW_UPS).map(([kind, { of, orders }]) => ({
+    [of]: order.kind === kind ? order.related_order_id : null,
+    // Captures and voids appear in related_orders only (rules 9.5).
+    ...(orders === null ? {} : { [orders]: order.follow_ups.filter((one) => one.kind === kind).map(({ id }) => id) }),
+  }));
+  return Object.assign({}, ...kinds) as Partial<Record<string, string | string[] | null>>;
+}
+
+function flagsOf(order: OrderView): string[] {
+  const kinds = Object.entries(FOLLOW_UPS).flatMap(([kind, { flag, original_flag }]) => [
+    ...(order.kind === kind ? [flag] : []),
+    ...(order.follow_ups.some((one) => one.kind === kind && one.status === 'completed') ? [original_flag] : []),
+  ]);
+  return [...(order.is_test ? ['is-test'] : []), ...kinds];
+}
+
+/** Whether the customer can pay, now or after a decline: not while the outcome of an attempt is unknown (rules 7.6). */
+function orderCanBePaid({ kind, status, transactions }: OrderView): boolean {
+  return kind === 'payment' && !isFinal(ORDER_MOVES, status) && transactions.at(-1)?.status !== 'processing';
+}
+
+function presentTransaction(transaction: TransactionView, order: OrderView, public_url: string): Transaction {
+  const canBePaid = order.kind === 'payment' && (transaction.status === 'new' || transaction.status === 'pending');
+  const isCapturable = capturableAmount(moneyOf(transaction), clockOf(order).now()) > 0;
+  const { expires_at, capture_ends_at } = transaction;
+  const outcome = omitNull({
+    response_code: transaction.response_code,
+    response_code_description: transaction.response_code_description,
+  });
+  return {
+    ...omitNull({
+      id: transaction.id,
+      order_id: order.id,
+      created: timestamp(transaction.created),
+      modified: timestamp(transaction.modified),
+      amount: transaction.amount,
+      currency: transaction.currency,
+      credit_debit: transaction.credit_debit,
+      payment_method: transaction.payment_method,
+      payment_method_brand: transaction.payment_method_brand,
+      payment_method_details: detailsOf(transaction),
+      capture_mode: transaction.capture_mode,
+      expiration_period: transaction.expiration_period,
+      transaction_type: transaction.transaction_type,
+      refund_of_transaction_id: order.kind === 'refund' ? transaction.original_transaction_id : null,
+      status: transaction.status,
+      captured_amount: nullIfZero(transaction.captured_amount),
+      voided_amount: nullIfZero(transaction.voided_amount),
+      settlement_currency: transaction.settlement_currency,
+      settlement_amount: nullIfZero(transaction.settlement_amount),
+      fee_currency: transaction.fee_currency,
+      fee_amount: nullIfZero(transaction.fee_amount),
+      events: transaction.events.map(presentEvent),
+      received_3ds_authentication:
+        transaction.received_3ds_result === null ? null : { result: transaction.received_3ds_result },
+      outcomes: transaction.response_code === null ? null : { processing: { status: transaction.status, ...outcome } },
+      expires_at: canBePaid && expires_at !== null ? timestamp(expires_at) : null,
+      capture_before: isCapturable && capture_ends_at !== null ? timestamp(capture_ends_at) : null,
+      payment_url: canBePaid ? paymentPage(public_url, order.id, transaction.id) : null,
+    }),
+    ...(order.kind === 'payment' && { is_capturable: isCapturable }),
+  };
+}
+
+/** An amount of 0 is left out (rules 1.3). */
+const nullIfZero = (amount: number | null) => (amount === 0 ? null : amount);
+
+function detailsOf({ payment_method_details: details, liability_shift }: TransactionView) {
+  return liability_shift === null ? details : { ...details, liability_shift };
+}
+
+function presentEvent(event: EventView): Event {
+  return omitNull({
+    id: event.id,
+    event: event.event,
+    occurred: timestamp(event.occurred),
+    noticed: timestamp(event.noticed),
+    source: event.source,
+    result: event.result,
+    authorization_iso_response_code: event.authorization_iso_response_code,
+  });
+}

@@ -1,0 +1,39 @@
+import type { ClockMove } from '../../src/domain/sandbox-clock';
+import { parseDuration } from '../../src/domain/duration';
+import { ServiceError } from '../../src/errors';
+import { clockMoveId } from '../../src/ids';
+import type { MoveClockInput } from '../../workflows/messages';
+import { createConcurrencyLimit } from '../http/concurrency-limit';
+import type { MerchantContext } from '../merchant';
+
+/** Moves of sandbox clocks at a time (rules 23.9). */
+const moves = createConcurrencyLimit({
+  what: 'moves of sandbox clocks',
+  per_caller: { running: 4, waiting: 40 },
+  running: 20,
+});
+/** How long a move waits for its turn: as long as leaves most of the request's time to the move itself. Milliseconds. */
+const TURN_MS = 4_000;
+
+/**
+ * A move of a sandbox clock as its workflow takes it, once per request. Throws Forbidden for live projects, whose
+ * clocks the database does not move either (rules 23.4).
+ */
+export function clockMoveOf(
+  { caller, idempotency_key }: MerchantContext,
+  { advance, to }: { advance?: string | undefined; to?: string | undefined },
+): MoveClockInput {
+  const { project } = caller;
+  if (!project.is_test) throw new ServiceError('Forbidden', 'Only the clocks of test projects can be moved.');
+  const move: ClockMove = advance === undefined ? { to: Date.parse(to ?? '') } : { advance_ms: parseDuration(advance) };
+  return { request_id: clockMoveId({ idempotency_key, id_namespace: project.id_namespace }), move };
+}
+
+/** Runs a move when it is the project's turn. Throws TooManyRequests when that takes too long. */
+export async function moveInTurn<T>({ caller }: Pick<MerchantContext, 'caller'>, move: () => Promise<T>): Promise<T> {
+  const wait = new AbortController();
+  const tooMany = new ServiceError('TooManyRequests', 'Other moves of sandbox clocks of the project take long.');
+  const timer = setTimeout(() => wait.abort(tooMany), TURN_MS);
+  const release = await moves.acquire(caller.project.id, wait.signal).finally(() => clearTimeout(timer));
+  return await move().finally(release);
+}

@@ -1,0 +1,62 @@
+import type { DeliveryAnswer } from '../../src/contract/delivery';
+import { recordChange, type Actor } from '../../src/db/projects/audit-trail';
+import type { Database } from '../../src/db/connection';
+import { findDeliveryView, insertRedelivery, type DeliveryView } from '../../src/db/webhooks/delivery-views';
+import type { DeliveryId } from '../../src/domain/delivery';
+import type { Logger } from '../../src/log';
+import type { Deliveries } from '../../src/temporal/deliveries';
+import { clockOf } from '../http/clock';
+import type { Write } from '../operation';
+import { presentDelivery } from '../present/delivery';
+
+/**
+ * How long an answer waits for the signal to the workflow of a changed delivery, in milliseconds: recovery signals it
+ * as well.
+ */
+const TELL_WORKFLOW_MS = 3_000;
+
+/** Signals the workflow of a delivery that a change is written; `otherwise` is logged when that fails. */
+export async function tellWorkflow(
+  log: Logger,
+  otherwise: string,
+  tell: (deadline_at: number) => Promise<void>,
+): Promise<void> {
+  await tell(Date.now() + TELL_WORKFLOW_MS).catch((error: unknown) => log.warn({ err: error }, otherwise));
+}
+
+/** The services of a redelivery, of either host. */
+interface RedeliverServices {
+  db: Database;
+  deliveries: Pick<Deliveries, 'start'>;
+}
+
+/**
+ * Sends the event of a delivery once more (rules 13.13). The new delivery, its entry in the audit trail and the answer
+ * are written at once; then its workflow is started. Where that fails recovery starts it.
+ */
+export function redeliver(
+  { db, deliveries }: RedeliverServices,
+  first: DeliveryView,
+  by: { actor: Actor; request_id: string; log: Logger },
+): Write<DeliveryAnswer> {
+  let made: DeliveryId | undefined;
+  return {
+    db,
+    async write(trx) {
+      const now = new Date();
+      made = await insertRedelivery(trx, first, new Date(clockOf(first).now()));
+      const after = presentDelivery((await findDeliveryView(trx, made))!);
+      const { merchant_id } = first;
+      const change = { action: 'webhook.redeliver', object: { kind: 'webhook', id: after.id }, merchant_id, after };
+      await recordChange(trx, change, by, now);
+      return after;
+    },
+    async afterCommit() {
+      if (made === undefined) return;
+      const delivery = { ...first, ...made };
+      await tellWorkflow(by.log, 'recovery will start the redelivery', (deadline_at) =>
+        deliveries.start(delivery, deadline_at),
+      );
+    },
+  };
+}

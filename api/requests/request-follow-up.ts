@@ -1,0 +1,77 @@
+import type { Order } from '../../src/contract/order';
+import { moneyOf, type OrderView, type TransactionView } from '../../src/db/orders/order-view';
+import { amountToMove } from '../../src/domain/follow-up';
+import { ServiceError } from '../../src/errors';
+import { orderId } from '../../src/ids';
+import { clockOf } from '../http/clock';
+import { orderOfPath, type MerchantContext, type Services } from '../merchant';
+import type { Work } from '../operation';
+import { presentOrder } from '../present/order';
+
+/** A capture, void or refund as the merchant requests it. */
+interface Wanted<Kind extends 'capture' | 'void' | 'refund'> {
+  kind: Kind;
+  /** Minor units; absent: all that is left. */
+  amount?: number | undefined;
+  description?: string | undefined;
+  merchant_order_id?: string | undefined;
+  extra?: Record<string, unknown> | undefined;
+}
+
+/**
+ * Captures or voids what an authorization holds; shared by all four operations. Its answer is the follow-up order.
+ * Throws NotFound, Conflict or CanNotCancelTransaction, ValidationError on `amount`.
+ */
+export async function captureOrVoid(
+  services: Services,
+  context: MerchantContext,
+  { order_id, transaction_id, ...wanted }: Wanted<'capture' | 'void'> & { order_id: string; transaction_id: string },
+): Promise<Work<Order>> {
+  const order = await orderOfPath(services, context, order_id);
+  const transaction = order.transactions.find(({ id }) => id === transaction_id);
+  if (transaction === undefined) throw new ServiceError('NotFound', 'The order has no such transaction.');
+  if (order.kind !== 'payment') {
+    throw new ServiceError(
+      wanted.kind === 'capture' ? 'Conflict' : 'CanNotCancelTransaction',
+      `A ${order.kind} order holds no money: see the payment order ${order.related_order_id}.`,
+    );
+  }
+  return requestFollowUp(services, context, order, transaction, wanted);
+}
+
+/**
+ * Requests a follow-up order of a payment, once per request. The amount is set aside where the order is written, with
+ * the payment locked; a refusal there may be a ValidationError about what is left, which depends on state and so is
+ * this key's answer. What the record rules out already is refused with the same words without asking a workflow. Throws
+ * the refusals of amountToMove and what FollowUps throws.
+ */
+export function requestFollowUp(
+  services: Services,
+  context: MerchantContext,
+  order: OrderView,
+  transaction: TransactionView,
+  { kind, ...wanted }: Wanted<'capture' | 'void' | 'refund'>,
+): Work<Order> {
+  const { idempotency_key, is_repeat, deadline_at, awaited, versions } = context;
+  const { project } = context.caller;
+  const input = {
+    ...wanted,
+    id: orderId(kind, { idempotency_key, id_namespace: project.id_namespace }),
+    project_id: project.id,
+    requested_by: 'merchant' as const,
+    original_order_id: order.id,
+    clock_offset_ms: order.clock_offset_ms,
+    original_transaction_id: transaction.id,
+    versions,
+    ...awaited,
+  };
+  return async () => {
+    // A repeat must not be refused because of what its first run moved.
+    if (!is_repeat) amountToMove(moneyOf(transaction), { ...input, kind, now: clockOf(order).now() });
+    const follow_up =
+      kind === 'refund'
+        ? await services.follow_ups.refund({ ...input, kind }, deadline_at)
+        : await services.follow_ups.captureOrVoid({ ...input, kind }, deadline_at);
+    return presentOrder(follow_up, services.public_url);
+  };
+}

@@ -1,0 +1,186 @@
+import { requireSetting, type Config } from '../config';
+import { auditTrailWeakness } from '../db/projects/audit-trail';
+import { connectDatabase, ping, type Database } from '../db/connection';
+import { schemaDifference } from '../db/migrate';
+import { hasOperator } from '../db/projects/oauth-clients';
+import { secretKeysInUse } from '../db/secret-keys';
+import { checkSession } from '../db/session';
+import type { Logger } from '../log';
+import { SearchWriter } from '../search/writer';
+import { SecretKeys } from '../secrets';
+import { missingSearchAttributes } from '../temporal/search-attributes';
+import { connectTemporal, dataConverter, pingTemporal, type TemporalClient } from '../temporal/connect';
+import { credentialsOf } from '../temporal/credentials';
+import { searchServer } from '../processes/connections';
+
+/** The result of one check. */
+export interface Finding {
+  readonly check: string;
+  /** `skipped`: what it needs is not there. */
+  readonly result: 'ok' | 'wrong' | 'skipped';
+  /** The fault, and what to do about it. */
+  readonly problem?: string;
+  readonly remedy?: string;
+}
+
+interface Check {
+  readonly name: string;
+  /** The check that has to be ok before. */
+  readonly needs?: string;
+  readonly remedy: string;
+  /** Rejects with what is wrong. */
+  readonly run: () => Promise<void>;
+}
+
+/** Milliseconds one check may take. */
+const CHECK_MS = 10_000;
+
+/** Checks every dependency, the schema and the keys of an installation, each by itself (rules 22.5). */
+export async function diagnose(config: Config, log: Logger): Promise<Finding[]> {
+  const open: { db?: Database; temporal?: TemporalClient } = {};
+  const db = () => (open.db ??= connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max: 2, quiet: true }));
+  // Nothing that is asked here has a payload; the keys have a check of their own.
+  const temporal = () =>
+    (open.temporal ??= connectTemporal({
+      address: requireSetting(config, 'TEMPORAL_ADDRESS'),
+      namespace: config.TEMPORAL_NAMESPACE,
+      payload_keys: undefined,
+      credentials: credentialsOf(config),
+      log,
+    }));
+  const found: Finding[] = [];
+  try {
+    for (const check of [...recordChecks(config, db), ...keyChecks(config, db), ...otherChecks(config, temporal)]) {
+      found.push(await findingOf(check, found));
+    }
+  } finally {
+    await open.db?.destroy();
+    await open.temporal?.connection.close();
+  }
+  return found;
+}
+
+async function findingOf({ name, needs, remedy, run }: Check, before: readonly Finding[]): Promise<Finding> {
+  const is_missing = needs !== undefined && before.find(({ check }) => check === needs)?.result !== 'ok';
+  if (is_missing) return { check: name, result: 'skipped', problem: `It needs ${needs}.` };
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('It did not answer in time.')), CHECK_MS);
+  });
+  try {
+    await Promise.race([run(), late]);
+    return { check: name, result: 'ok' };
+  } catch (error) {
+    return { check: name, result: 'wrong', problem: reasonOf(error), remedy };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Errors of the network name their cause in `code` or `cause` only. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code, cause, errors } = error as { code?: string; cause?: unknown; errors?: unknown[] };
+  if (error.message !== '' && cause === undefined) return error.message;
+  const inner = cause ?? errors?.[0];
+  return [error.message, code, inner === undefined ? undefined : reasonOf(inner)].filter(Boolean).join(': ');
+}
+
+/** Rejects unless `problem` is undefined. */
+function refuse(problem: string | undefined): void {
+  if (problem !== undefined) throw new Error(problem);
+}
+
+function recordChecks(config: Config, db: () => Database): Check[] {
+  return [
+    {
+      name: 'postgres',
+      remedy: 'Start PostgreSQL, or correct POSTGRES_URL.',
+      run: () => ping(db()),
+    },
+    {
+      name: 'schema',
+      needs: 'postgres',
+      remedy: 'Run node dist/src/main/migrate.js of the version that is deployed.',
+      run: async () => refuse(await schemaDifference(db())),
+    },
+    {
+      name: 'postgres role',
+      needs: 'postgres',
+      remedy: 'Run the statements above, or node dist/src/main/migrate.js with the role of the processes.',
+      run: () => checkSession(db(), config.POSTGRES_CONNECTIONS_MAX),
+    },
+    {
+      name: 'audit trail',
+      needs: 'schema',
+      remedy:
+        'Where the trigger is off, find out who switched it off, then: alter table audit_trail enable trigger audit_trail_keep; ' +
+        'where the role is wrong, migrate with POSTGRES_OWNER_URL (docs/operations.md, Roles in Postgres).',
+      run: async () => refuse(await auditTrailWeakness(db())),
+    },
+    {
+      name: 'operator',
+      needs: 'schema',
+      remedy: 'Create a client: npm run admin -- client create --name "First operator" --role operator',
+      run: async () => refuse((await hasOperator(db())) ? undefined : 'Nobody can call the bearer-token host.'),
+    },
+  ];
+}
+
+function keyChecks(config: Config, db: () => Database): Check[] {
+  return [
+    {
+      name: 'secret keys',
+      needs: 'schema',
+      remedy: 'Put the missing keys back into SECRET_KEYS, or roll what was made with them.',
+      async run() {
+        const keys = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
+        const lost = (await secretKeysInUse(db(), new Date())).filter(({ secret_key_id }) => !keys.has(secret_key_id));
+        const missing = lost.map(({ secret_key_id, what, count }) => `${what} (${count}) need key ${secret_key_id}`);
+        refuse(missing.length === 0 ? undefined : `SECRET_KEYS lacks keys: ${missing.join(', ')}.`);
+      },
+    },
+    {
+      name: 'payload keys',
+      remedy: 'Set PAYLOAD_KEYS as the worker has it: id:base64 of 32 bytes, with commas.',
+      async run() {
+        dataConverter(requireSetting(config, 'PAYLOAD_KEYS'));
+      },
+    },
+  ];
+}
+
+function otherChecks(config: Config, temporal: () => TemporalClient): Check[] {
+  return [
+    {
+      name: 'temporal',
+      remedy: 'Start Temporal, or correct TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and its credentials.',
+      run: () => pingTemporal(temporal()),
+    },
+    {
+      name: 'search attributes',
+      needs: 'temporal',
+      remedy: 'Register each: temporal operator search-attribute create --name <name> --type Keyword',
+      async run() {
+        const missing = await missingSearchAttributes(temporal());
+        refuse(missing.length === 0 ? undefined : `The namespace lacks ${missing.join(', ')}.`);
+      },
+    },
+    {
+      name: 'search index',
+      remedy:
+        'Start Meilisearch, or correct MEILISEARCH_URL and MEILISEARCH_KEY; a worker makes a missing index by itself.',
+      async run() {
+        const state = await new SearchWriter(searchServer(config)).state();
+        refuse(state === 'current' ? undefined : `The index is ${state}.`);
+      },
+    },
+    {
+      name: 'processor',
+      remedy: 'Start the processor simulator, or correct PROCESSOR_URL.',
+      async run() {
+        await fetch(requireSetting(config, 'PROCESSOR_URL'), { signal: AbortSignal.timeout(CHECK_MS) });
+      },
+    },
+  ];
+}

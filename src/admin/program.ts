@@ -1,0 +1,251 @@
+import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
+import { Command } from 'commander';
+import pino from 'pino';
+import { z } from 'zod';
+import { createManageOperations } from '../../api/manage/operations/index';
+import type { ManageContext, ManageServices } from '../../api/manage/manager';
+import { Tokens } from '../../api/manage/tokens';
+import { carryOut, type Work } from '../../api/operation';
+import { MANAGE_API, type ManageRoutes } from '../contract/manage/manage-api';
+import { parseRequest } from '../contract/request';
+import { readsOnly } from '../contract/routes';
+import { requireSetting, type Config } from '../config';
+import { recordChange } from '../db/projects/audit-trail';
+import { connectDatabase } from '../db/connection';
+import { inLines } from '../domain/shown-text';
+import { ServiceError } from '../errors';
+import { SecretKeys } from '../secrets';
+import { openTemporal } from '../processes/connections';
+import { createWorkflows, type Workflows } from '../temporal/workflows';
+import { managePublicUrl } from '../processes/public-url';
+import { COMMANDS, type CommandRoute } from './commands';
+import { diagnose } from './doctor';
+import { reindex } from './reindex';
+import { SETTLE_COMMANDS } from './settle';
+import { shownAnswer, shownFindings } from './show';
+
+/** The parts of its process that the program uses. */
+export interface ProgramEnvironment {
+  /** Read when a command runs, so that help needs none. */
+  readonly config: () => Config;
+  readonly print: (text: string) => void;
+  /** The command did not do what it was asked for. */
+  readonly fail: () => void;
+}
+
+/**
+ * `npm run admin -- <noun> <verb>`: what the bearer-token host does, by the same code, for whoever can read the
+ * installation's secrets. Its changes are in the audit trail under the name of the user (rules 22.1).
+ */
+export function createProgram(given: ProgramEnvironment): Command {
+  // What others wrote must not act on the terminal; JSON stays the same JSON.
+  const environment = { ...given, print: (text: string) => given.print(inLines(text)) };
+  const program = new Command('admin')
+    .description('Manages an installation of the payment service.')
+    .showHelpAfterError()
+    .option('--json', 'print JSON');
+  for (const [noun, { description, commands }] of Object.entries(COMMANDS)) {
+    const group = program.command(noun).description(description);
+    for (const { verb, operation } of commands) {
+      addCommand(group, verb, MANAGE_API.routes[operation], environment, program, runOperation(operation));
+    }
+  }
+  const settle = program.command('settle').description('Sets outcomes that the processor will never give.');
+  for (const { verb, route, run } of SETTLE_COMMANDS) {
+    addCommand(settle, verb, route, environment, program, run as Run);
+  }
+  const { config, print, fail } = environment;
+  program
+    .command('signing-key')
+    .description('The key that signs access tokens.')
+    .command('roll')
+    .description('Replaces it. Tokens already issued stay valid until they expire.')
+    .action(() => {
+      const given = config();
+      return withServices(given, (services) => rollSigningKey(given, services, print, program));
+    });
+  program
+    .command('reindex')
+    .description('Rebuilds the search index; the current one answers meanwhile.')
+    .option('--check', 'compare it with the database instead, and write again the orders that differ', false)
+    .action((options: { check: boolean }) => reindex(config(), options));
+  program
+    .command('doctor')
+    .description('Checks the installation, and says what is wrong and how to fix it.')
+    .action(async () => {
+      const findings = await diagnose(config(), pino({ level: 'silent' }));
+      print(isJson(program) ? `${JSON.stringify(findings, null, 2)}\n` : shownFindings(findings));
+      if (findings.some(({ result }) => result !== 'ok')) fail();
+    });
+  return program;
+}
+
+const isJson = (program: Command) => program.opts<{ json?: boolean }>().json === true;
+
+/** The action of a command with its parsed arguments and options; the answer is printed. */
+type Run = (services: CommandServices, context: ManageContext, input: unknown) => Promise<unknown>;
+
+interface CommandServices extends ManageServices {
+  workflows: Workflows;
+}
+
+function addCommand(
+  group: Command,
+  verb: string,
+  route: CommandRoute,
+  { config, print, fail }: ProgramEnvironment,
+  program: Command,
+  run: Run,
+): void {
+  const command = group.command(verb).description(`${route.summary}. ${route.description}`);
+  const params = Object.keys(route.params?.shape ?? {});
+  for (const name of params) command.argument(`<${name}>`);
+  const parts = { query: optionsOf(route.query), body: optionsOf(route.body) };
+  for (const { flag, type, description } of [...parts.query, ...parts.body]) {
+    command.option(`--${flag} <${type}>`, description);
+  }
+  command.action(async (...values: unknown[]) => {
+    const given = command.opts<Record<string, string>>();
+    try {
+      const input = parseRequest(route, {
+        params: Object.fromEntries(params.map((name, n) => [name, values[n]])),
+        query: valuesOf(parts.query, given),
+        body: valuesOf(parts.body, given),
+      });
+      const answer = await withServices(config(), (services) => run(services, commandContext(), input));
+      print(isJson(program) ? `${JSON.stringify(answer, null, 2)}\n` : shownAnswer(answer));
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      print(isJson(program) ? `${JSON.stringify({ error: error.error, value: error.value })}\n` : `${error.value}\n`);
+      fail();
+    }
+  });
+}
+
+/** A field of a request as an option: `webhook_url` is `--webhook-url`. */
+interface FieldOption {
+  readonly field: string;
+  readonly flag: string;
+  readonly type: 'text' | 'true|false' | 'list' | 'number';
+  readonly description: string;
+}
+
+interface FieldSchema {
+  type?: string;
+  description?: string;
+  enum?: string[];
+  anyOf?: FieldSchema[];
+  items?: FieldSchema;
+}
+
+function optionsOf(schema: z.ZodObject | undefined): FieldOption[] {
+  if (schema === undefined) return [];
+  const { properties = {}, required: needed = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return Object.entries(properties as Record<string, FieldSchema>).map(([field, { anyOf, ...own }]) => {
+    const { type, description = '', enum: values, items } = { ...anyOf?.[0], ...own };
+    const words = [
+      description,
+      values && `One of ${values.join(', ')}.`,
+      items && 'With commas.',
+      anyOf && '"null" clears it.',
+      needed.includes(field) && '(required)',
+    ];
+    return {
+      field,
+      flag: field.replaceAll('_', '-'),
+      type: type === 'boolean' ? 'true|false' : type === 'array' ? 'list' : type === 'integer' ? 'number' : 'text',
+      description: words.filter(Boolean).join(' '),
+    };
+  });
+}
+
+/** The arguments and options as the parts of a request; the schema checks them. */
+function valuesOf(options: readonly FieldOption[], given: Record<string, string>): Record<string, unknown> {
+  const entries = options.flatMap(({ field, flag, type }) => {
+    const name = flag.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
+    const text = given[name];
+    return text === undefined ? [] : [[field, valueOf(type, text)] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function valueOf(type: FieldOption['type'], text: string): unknown {
+  if (text === 'null') return null;
+  if (type === 'list') return text.split(',').map((part) => part.trim());
+  if (type === 'true|false' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
+async function withServices<T>(config: Config, work: (services: CommandServices) => Promise<T>): Promise<T> {
+  const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
+  const db = connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max: 2 });
+  // Lazy: most commands never call it.
+  const client = openTemporal(config, pino({ level: 'silent' }));
+  const workflows = createWorkflows({ client, db });
+  try {
+    const { deliveries } = workflows;
+    const { WEBHOOK_PRIVATE_ADDRESSES: webhook_private_addresses } = config;
+    return await work({ db, secrets, deliveries, workflows, webhook_private_addresses });
+  } finally {
+    await client.connection.close();
+    await db.destroy();
+  }
+}
+
+/** Milliseconds a command may take for what waits for others. */
+const DEADLINE_MS = 30_000;
+
+/** Somebody at the command line: an operator. */
+function commandContext(): ManageContext {
+  const { username } = userInfo();
+  return {
+    caller: {
+      id: username,
+      log: { user: username },
+      actor: { kind: 'command_line', id: username },
+      role: 'operator',
+    },
+    request_id: randomUUID(),
+    deadline_at: Date.now() + DEADLINE_MS,
+    awaited: {},
+    idempotency_key: undefined,
+    is_repeat: false,
+    versions: undefined,
+    spend: () => Promise.resolve(),
+    log: pino({ level: 'silent' }),
+  };
+}
+
+type AnyOperation = (context: ManageContext, input: unknown) => Promise<unknown>;
+
+/** Runs the command of an operation of the bearer-token host. */
+const runOperation =
+  (id: keyof ManageRoutes): Run =>
+  async (services, context, input) => {
+    const operation = createManageOperations(services)[id] as unknown as AnyOperation;
+    const result = await operation(context, input);
+    return readsOnly(MANAGE_API.routes[id]) ? result : await carryOut(result as Work<unknown>);
+  };
+
+async function rollSigningKey(
+  config: Config,
+  services: ManageServices,
+  print: (text: string) => void,
+  program: Command,
+): Promise<void> {
+  const tokens = new Tokens({ ...services, issuer: managePublicUrl(config) });
+  const { caller, request_id } = commandContext();
+  const now = new Date();
+  const kid = await tokens.rotate(now.getTime(), async (trx, { kid: made, instead_of }) => {
+    const change = {
+      action: 'signing_key.roll',
+      object: { kind: 'signing_key', id: made },
+      ...(instead_of !== undefined && { before: { kid: instead_of } }),
+      after: { kid: made },
+    };
+    await recordChange(trx, change, { actor: caller.actor, request_id }, now);
+  });
+  const answer = { kid };
+  print(isJson(program) ? `${JSON.stringify(answer)}\n` : shownAnswer(answer));
+}

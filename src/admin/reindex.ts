@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checkSearchIndex } from '../../activities/search-index';
+import { requireSetting, type Config } from '../config';
+import { connectDatabase } from '../db/connection';
+import { requestSearchRebuild, searchRebuild } from '../db/search/search';
+import { createLogger } from '../log';
+import { SearchWriter } from '../search/writer';
+import { Indexer } from '../indexer/indexer';
+import { searchServer } from '../processes/connections';
+
+/** Milliseconds between two lines about how far a rebuild is. */
+const TELL_MS = 2_000;
+
+/**
+ * Builds the search index anew while the current one answers, and prints how many rows it has; whichever process writes
+ * to the index does it, this one where no worker runs. `check`: compares the index with the record row by row, has
+ * written again what differs, and prints what it found.
+ */
+export async function reindex(config: Config, { check }: { check: boolean }): Promise<void> {
+  const db = connectDatabase(requireSetting(config, 'POSTGRES_URL'));
+  const index = new SearchWriter(searchServer(config));
+  try {
+    if (check) {
+      const found = await checkSearchIndex({ db, index });
+      process.stdout.write(`${JSON.stringify(found)}\n`);
+      return;
+    }
+    const indexer = new Indexer({ db, index, log: createLogger({ process: 'reindex', level: config.LOG_LEVEL }) });
+    await requestSearchRebuild(db, Date.now());
+    indexer.start();
+    try {
+      for (;;) {
+        const rebuild = await searchRebuild(db);
+        if (rebuild === undefined) break;
+        process.stderr.write(`reindex: ${rebuild.orders ?? 0} orders written\n`);
+        await sleep(TELL_MS);
+      }
+    } finally {
+      await indexer.stop();
+    }
+    process.stderr.write(`reindex: the new index answers; it has ${await index.count()} rows\n`);
+  } finally {
+    await db.destroy();
+  }
+}

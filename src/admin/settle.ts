@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import type { ManageContext } from '../../api/manage/manager';
+import { presentPage } from '../../api/manage/present';
+import { timestamp } from '../../api/present/order';
+import { pageQuery } from '../contract/manage/lists';
+import type { Input } from '../contract/routes';
+import { idParam } from '../contract/scalars';
+import type { Database } from '../db/connection';
+import { listUnknownOutcomes, type ManualOutcomeEntry, type UnknownOutcome } from '../db/orders/settle-by-hand';
+import { REASON_LENGTH_MAX, SETTLED_OUTCOMES } from '../domain/transaction';
+import type { Workflows } from '../temporal/workflows';
+import type { CommandRoute } from './commands';
+
+/** Outcomes that the processor will never give, settled by an operator (rules 10.14). */
+
+interface SettleServices {
+  db: Database;
+  workflows: Pick<Workflows, 'settle_by_hand'>;
+}
+
+const LIST = {
+  summary: 'List the outcomes that the processor has not given',
+  description: 'Transactions of orders and follow-up orders whose outcome is unknown, since when, newest first.',
+  query: pageQuery({}),
+} as const satisfies CommandRoute;
+
+const TRANSACTION = {
+  summary: 'Settle an outcome that the processor will never give',
+  description:
+    'The processor is asked first: an outcome that it gives is recorded instead. Sent again, the command changes nothing.',
+  params: z.object({ transaction_id: idParam() }),
+  body: z.object({
+    outcome: z.enum(SETTLED_OUTCOMES).describe('What the processor has done, as it said elsewhere.'),
+    reason: z
+      .string()
+      .regex(/\S/, 'Expected text that is not empty.')
+      .max(REASON_LENGTH_MAX)
+      .describe('How that is known; recorded with the event and in the audit trail.'),
+  }),
+} as const satisfies CommandRoute;
+
+/** The commands of the noun `settle`. */
+export const SETTLE_COMMANDS = [
+  {
+    verb: 'list',
+    route: LIST,
+    run: async ({ db }: SettleServices, _context: ManageContext, { query }: Input<typeof LIST>) =>
+      presentPage(await listUnknownOutcomes(db, query), presentUnknownOutcome),
+  },
+  {
+    verb: 'transaction',
+    route: TRANSACTION,
+    run: async (
+      { workflows }: SettleServices,
+      { caller, request_id, deadline_at }: ManageContext,
+      { params, body }: Input<typeof TRANSACTION>,
+    ) => {
+      const request = { ...params, ...body, operator: caller.actor.id, request_id };
+      const entry = await workflows.settle_by_hand.settle(request, deadline_at);
+      return presentSettlement(entry, request_id);
+    },
+  },
+];
+
+const presentUnknownOutcome = ({ since, polled_at, ...outcome }: UnknownOutcome) => ({
+  ...outcome,
+  since: timestamp(since),
+  ...(polled_at !== null && { polled_at: timestamp(polled_at) }),
+});
+
+/** `settled`: `now`, or `earlier` when there was nothing left to do. */
+const presentSettlement = (entry: ManualOutcomeEntry, request_id: string) => ({
+  transaction_id: entry.object_id,
+  ...entry.after,
+  settled: entry.request_id === request_id ? 'now' : 'earlier',
+  settled_at: timestamp(entry.at),
+  settled_by: entry.actor_id,
+});

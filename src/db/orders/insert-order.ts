@@ -1,0 +1,296 @@
+import { transactionOf, type OrderRecord, type TransactionRecord } from '../../domain/order-record';
+import type { NewOrder, NewTransaction } from '../../domain/new-order';
+import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, linkRefusal } from '../../domain/payment-link';
+import { PAYMENT_LINK_MOVES, statusesBefore, type OrderStatus } from '../../domain/transitions';
+import type { AwaitedRequest } from '../../domain/awaited-request';
+import { tooLate } from '../../errors';
+import { toIsoTime, queryPrepared, type Database } from '../connection';
+import { findOrder, loadOrder } from './order-record';
+import { findPaymentLink } from '../payment-links';
+import { claimBindings, claimRequest } from '../request-claims';
+
+/** The payment link that an order pays; its expires_at in epoch milliseconds, its clock as in OrderRecord. */
+type PaymentLink = NonNullable<OrderRecord['payment_link']> & Pick<OrderRecord, 'clock_offset_ms'>;
+
+function orderRow(
+  order: NewOrder,
+  payment_link: PaymentLink | undefined,
+  times: { created: number; expires_at: number },
+) {
+  return {
+    ...order,
+    related_payment_link_id: payment_link?.id,
+    clock_id: payment_link?.id ?? order.id,
+    kind: 'payment',
+    status: 'new' satisfies OrderStatus,
+    expires_at: toIsoTime(times.expires_at),
+    version: 0,
+    moves: 0,
+    created: toIsoTime(times.created),
+    modified: toIsoTime(times.created),
+  };
+}
+
+/** The columns of an insert, as `a, b`; all others get the database's defaults, including those of later migrations. */
+const columns = <Row>(names: Record<keyof Row, true>) => Object.keys(names).join(', ');
+
+const ORDER_COLUMNS = columns<ReturnType<typeof orderRow>>({
+  id: true,
+  project_id: true,
+  merchant_order_id: true,
+  description: true,
+  currency: true,
+  amount: true,
+  attempts_max: true,
+  charged_by: true,
+  expiration_period: true,
+  payment_methods: true,
+  return_url: true,
+  failure_url: true,
+  webhook_url: true,
+  locale: true,
+  customer: true,
+  client: true,
+  extra: true,
+  order_lines: true,
+  related_payment_link_id: true,
+  clock_id: true,
+  kind: true,
+  status: true,
+  expires_at: true,
+  version: true,
+  moves: true,
+  created: true,
+  modified: true,
+});
+
+const TRANSACTION_COLUMNS = columns<ReturnType<typeof transactionRow>>({
+  id: true,
+  order_id: true,
+  attempt: true,
+  amount: true,
+  currency: true,
+  payment_method: true,
+  payment_method_brand: true,
+  payment_method_details: true,
+  method_chosen_by: true,
+  credit_debit: true,
+  transaction_type: true,
+  capture_mode: true,
+  capture_period: true,
+  receiver_account_token: true,
+  status: true,
+  charge_began: true,
+  expiration_period: true,
+  expires_at: true,
+  created: true,
+  modified: true,
+});
+
+const ROW_OF_JSON = `select ${TRANSACTION_COLUMNS} from json_populate_record(null::transactions, :transaction::json)`;
+
+function newTransactionRecord(
+  { id, attempt, capture_mode, capture_period }: NewTransaction,
+  expires_at: number,
+): TransactionRecord {
+  const authorization = capture_mode !== undefined && capture_period !== undefined;
+  return {
+    id,
+    attempt,
+    status: 'new',
+    expires_at,
+    ...(authorization && {
+      capture: { capture_mode, capture_period, reserved: 0, unanswered: 0, freed: 0 },
+    }),
+  };
+}
+
+function transactionRow(
+  transaction: NewTransaction,
+  order: { id: string; amount: number; currency: string },
+  begun: { method_chosen_by: 'merchant' | 'customer'; charge_began: boolean },
+  times: { created: number; expires_at: number },
+) {
+  return {
+    ...transaction,
+    ...begun,
+    order_id: order.id,
+    amount: order.amount,
+    currency: order.currency,
+    credit_debit: 'credit',
+    status: 'new',
+    expires_at: toIsoTime(times.expires_at),
+    created: toIsoTime(times.created),
+    modified: toIsoTime(times.created),
+  };
+}
+
+/**
+ * Begins a payment attempt of a link, and lets its order be written: one at a time, before the link expires, 25 at most
+ * (rules 19.4). The row stays locked until the order is written.
+ */
+const BEGIN_LINK_ATTEMPT = `
+  update payment_links set
+    status = 'processing', attempts = attempts + 1, version = version + 1,
+    modified = greatest(modified, :created::timestamptz)
+  from in_time where id = :payment_link_id and status = any(:link_sources::text[]) and attempts < :attempts_max
+    and expires_at > :created::timestamptz and not exists (select 1 from orders where id = :order_id)
+  returning 1`;
+
+/**
+ * Writes the order and the transaction it came with, in one statement; with `payment_link`, the link moves in it too.
+ * Repeat-safe: an existing order is returned as it is. Throws ServiceUnavailable when there is none and the request came
+ * too late or was withdrawn, TransactionAlreadyStarted when the payment link takes no attempt.
+ */
+export async function insertOrder(
+  db: Database,
+  order: NewOrder,
+  transaction: NewTransaction | undefined,
+  details: {
+    created: number;
+    expires_at: number;
+    transaction_expires_at: number;
+    payment_link?: PaymentLink | undefined;
+  } & AwaitedRequest,
+): Promise<OrderRecord> {
+  const { created, payment_link } = details;
+  // The customer chooses the method on a link's page, the merchant with an order.
+  const source = payment_link === undefined ? 'merchant' : 'customer';
+  const [result] = await queryPrepared<{ inserted: number }>(
+    db,
+    payment_link === undefined ? 'insert order' : 'insert order of payment link',
+    `with ${claimRequest()}, permitted as (
+       ${payment_link === undefined ? 'select 1 from in_time' : BEGIN_LINK_ATTEMPT}
+     ), o as (
+       insert into orders (${ORDER_COLUMNS})
+       select ${ORDER_COLUMNS} from permitted, json_populate_record(null::orders, :order::json)
+       on conflict (id) do nothing returning id
+     ), t as (
+       insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
+       where row.id is not null
+       returning id
+     ), e as (
+       insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
+       select id, 1, 'new', '${source}', :created, :created from t
+     )
+     select count(*) as inserted from o`,
+    {
+      order: JSON.stringify(orderRow(order, payment_link, details)),
+      transaction: JSON.stringify(
+        transaction
+          ? transactionRow(
+              transaction,
+              order,
+              { method_chosen_by: source, charge_began: false },
+              { created, expires_at: details.transaction_expires_at },
+            )
+          : {},
+      ),
+      created: toIsoTime(created),
+      ...claimBindings(details),
+      ...(payment_link && {
+        order_id: order.id,
+        payment_link_id: payment_link.id,
+        link_sources: statusesBefore(PAYMENT_LINK_MOVES, 'processing'),
+        attempts_max: PAYMENT_LINK_ATTEMPTS_MAX,
+      }),
+    },
+  );
+  if (result?.inserted !== 1) {
+    const existing = await findOrder(db, order.id);
+    if (existing !== undefined) return existing;
+    if (payment_link !== undefined) await refuseLinkAttempt(db, payment_link.id, created);
+    throw tooLate();
+  }
+  return {
+    id: order.id,
+    project_id: order.project_id,
+    status: 'new',
+    version: 0,
+    moves: 0,
+    amount: order.amount,
+    currency: order.currency,
+    attempts_max: order.attempts_max,
+    charged_by: order.charged_by,
+    ...(payment_link && { payment_link: { id: payment_link.id, expires_at: payment_link.expires_at } }),
+    expires_at: details.expires_at,
+    clock_offset_ms: payment_link?.clock_offset_ms ?? 0,
+    transactions: transaction ? [newTransactionRecord(transaction, details.transaction_expires_at)] : [],
+    deliveries: [],
+  };
+}
+
+/** Throws TransactionAlreadyStarted when the link takes no attempt. */
+async function refuseLinkAttempt(db: Database, payment_link_id: string, now: number): Promise<void> {
+  const link = await findPaymentLink(db, payment_link_id);
+  const obstacle = link && linkObstacle(link, now);
+  if (obstacle !== undefined) throw linkRefusal(obstacle);
+}
+
+/**
+ * Begins a payment attempt of an order that is still as `order` describes it, before its charge is sent: adds its
+ * transaction, or notes in the one that came with the order what it is paid with. A newer version that only changed
+ * fields (updateOrder) does not matter. Returns the order with it. Repeat-safe: an attempt that began stays as it is.
+ * Throws ServiceUnavailable when it has not begun and the request came too late or was withdrawn.
+ */
+export async function beginAttempt(
+  db: Database,
+  order: OrderRecord,
+  transaction: NewTransaction,
+  times: { created: number; expires_at: number } & AwaitedRequest,
+): Promise<OrderRecord> {
+  const [result] = await queryPrepared<{ begun: number }>(
+    db,
+    'begin attempt',
+    `with locked as (
+       select id from orders
+       where id = :order_id and version = :version
+         and not exists (select 1 from transactions where id = :transaction_id and (charge_began or status <> 'new'))
+       for update
+     ), ${claimRequest('locked')}, o as (
+       update orders set version = version + 1, modified = greatest(modified, :created::timestamptz)
+       from locked, in_time where orders.id = locked.id
+       returning orders.id
+     ), t as (
+       insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
+       on conflict (id) do update set
+         charge_began = true,
+         modified = greatest(transactions.modified, excluded.modified),
+         payment_method = excluded.payment_method,
+         payment_method_brand = coalesce(excluded.payment_method_brand, transactions.payment_method_brand),
+         payment_method_details = coalesce(excluded.payment_method_details, transactions.payment_method_details)
+       returning id
+     ), e as (
+       insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
+       select id, 1, 'new', 'customer', :created, :created from t
+       on conflict do nothing
+     )
+     select count(*) as begun from t`,
+    {
+      order_id: order.id,
+      version: order.version,
+      transaction_id: transaction.id,
+      transaction: JSON.stringify(
+        transactionRow(transaction, order, { method_chosen_by: 'customer', charge_began: true }, times),
+      ),
+      created: toIsoTime(times.created),
+      ...claimBindings(times),
+    },
+  );
+  const there = transactionOf(order, transaction.id);
+  if (result?.begun === 1) {
+    const begun = { ...(there ?? newTransactionRecord(transaction, times.expires_at)), charge_began: true as const };
+    const others = order.transactions.filter((one) => one !== there);
+    return { ...order, version: order.version + 1, transactions: [...others, begun] };
+  }
+  const current = await loadOrder(db, order.id);
+  if (current.version === order.version && !hasBegun(transactionOf(current, transaction.id))) throw tooLate();
+  const onlyFieldsChanged =
+    current.version !== order.version && current.moves === order.moves && statusesOf(current) === statusesOf(order);
+  return onlyFieldsChanged ? await beginAttempt(db, current, transaction, times) : current;
+}
+
+const hasBegun = (transaction: TransactionRecord | undefined) =>
+  transaction !== undefined && (transaction.charge_began === true || transaction.status !== 'new');
+
+const statusesOf = ({ status, transactions }: OrderRecord) => [status, ...transactions.map((one) => one.status)].join();

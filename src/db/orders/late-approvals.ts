@@ -1,0 +1,86 @@
+import type { LateApprovalWatch } from '../../domain/waits';
+import { toIsoTime, queryRows, type Database } from '../connection';
+
+/**
+ * Transactions that the processor may have approved although the record says that they ended unpaid or were refused: it
+ * is asked about each at `poll_at`, and again while it has no answer. moveOrder writes the row with the end; it is here
+ * to survive the workflow that asks (rules 10.12, 10.13).
+ */
+
+/** Writes a watch unless there is one. Instants in epoch milliseconds. */
+export async function insertWatch(
+  db: Database,
+  transaction_id: string,
+  { poll_at, began }: { poll_at: number; began: number },
+): Promise<void> {
+  await queryRows(
+    db,
+    `insert into late_approval_watches (transaction_id, poll_at, began) values (:transaction_id, :poll_at, :began)
+     on conflict do nothing`,
+    { transaction_id, poll_at: toIsoTime(poll_at), began: toIsoTime(began) },
+  );
+}
+
+/** A watch as stored; instants as texts. */
+interface WatchRow {
+  transaction_id: string;
+  poll_at: string;
+  polls: number;
+  began: string;
+}
+
+const watchOf = ({ transaction_id, poll_at, polls, began }: WatchRow): LateApprovalWatch => ({
+  transaction_id,
+  poll_at: Date.parse(poll_at),
+  polls,
+  began: Date.parse(began),
+});
+
+/** The watches of the transactions of these orders. */
+export async function watchesOf(db: Database, order_ids: readonly string[]): Promise<LateApprovalWatch[]> {
+  const found = await queryRows<WatchRow>(
+    db,
+    `select w.transaction_id, w.poll_at, w.polls, w.began
+     from late_approval_watches w join transactions t on t.id = w.transaction_id
+     where t.order_id = any(:order_ids::uuid[])`,
+    { order_ids },
+  );
+  return found.map(watchOf);
+}
+
+/** The watch of a transaction; `undefined` when there is none. */
+export async function findWatch(db: Database, transaction_id: string): Promise<LateApprovalWatch | undefined> {
+  const [found] = await queryRows<WatchRow>(
+    db,
+    'select transaction_id, poll_at, polls, began from late_approval_watches where transaction_id = :transaction_id',
+    { transaction_id },
+  );
+  return found && watchOf(found);
+}
+
+/** The processor had no answer: it is asked again at `poll_at`, epoch milliseconds. */
+export async function postponeWatch(db: Database, transaction_id: string, poll_at: number): Promise<void> {
+  await queryRows(
+    db,
+    `update late_approval_watches set poll_at = greatest(poll_at, :poll_at), polls = polls + 1
+     where transaction_id = :transaction_id`,
+    { transaction_id, poll_at: toIsoTime(poll_at) },
+  );
+}
+
+/** Ends the watch: the reversal is recorded, or an operator has to look. */
+export async function endWatch(db: Database, transaction_id: string): Promise<void> {
+  await queryRows(db, 'delete from late_approval_watches where transaction_id = :transaction_id', { transaction_id });
+}
+
+/**
+ * Ends the watch from its first `poll_at` on: asked at `now` (epoch milliseconds), the processor said that it had not
+ * approved. Before that the customer may still pay at the issuer.
+ */
+export async function endDueWatch(db: Database, transaction_id: string, now: number): Promise<void> {
+  await queryRows(
+    db,
+    'delete from late_approval_watches where transaction_id = :transaction_id and (poll_at <= :now or polls > 0)',
+    { transaction_id, now: toIsoTime(now) },
+  );
+}

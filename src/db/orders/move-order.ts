@@ -1,0 +1,193 @@
+import {
+  afterMove,
+  firstPollAt,
+  lateApprovalPollAt,
+  planMove,
+  type Change,
+  type Move,
+  type MoveDetails,
+  type PlannedMove,
+} from '../../domain/move';
+import type { OrderRecord } from '../../domain/order-record';
+import { linkStatusAfter } from '../../domain/payment-link';
+import {
+  ORDER_MOVES,
+  PAYMENT_LINK_MOVES,
+  TRANSACTION_MOVES,
+  isFinal,
+  statusesBefore,
+  type PaymentLinkStatus,
+} from '../../domain/transitions';
+import { preconditionFailed } from '../../errors';
+import { toIsoTime, queryPrepared, type Database } from '../connection';
+import { loadOrder } from './order-record';
+
+/** The move in one statement. It answers whether it was made, and the number of the webhook that is due. */
+const MOVE_ORDER = `with locked as (
+   select id from orders
+   where id = :order_id and version = :version and status = any(:order_sources::text[])
+   for update
+ ), t as (
+   update transactions set
+     status = :transaction_to,
+     modified = greatest(transactions.modified, :now::timestamptz),
+     payment_method = coalesce(:payment_method, payment_method),
+     payment_method_brand = coalesce(:payment_method_brand, payment_method_brand),
+     payment_method_details = coalesce(:payment_method_details::json, payment_method_details),
+     response_code = coalesce(:response_code, response_code),
+     response_code_description = coalesce(:response_code_description, response_code_description),
+     challenge_url = coalesce(:challenge_url, challenge_url),
+     received_3ds_result = coalesce(:received_3ds_result, received_3ds_result),
+     liability_shift = coalesce(:liability_shift::boolean, liability_shift),
+     captured_amount = coalesce(:captured_amount::bigint, captured_amount),
+     poll_at = :poll_at,
+     -- Before it is accepted a transaction shows how long it can be paid, from then on how long it can be captured.
+     capture_ends_at = coalesce(:capture_ends_at::timestamptz, capture_ends_at),
+     expiration_period =
+       case when :capture_ends_at::timestamptz is null then expiration_period else capture_period end
+   from locked
+   where transactions.id = :transaction_id::uuid and transactions.status = any(:transaction_sources::text[])
+   returning transactions.id
+ ), o as (
+   update orders set
+     status = :order_to,
+     ended = :ended,
+     ended_by = case when :ended::text is not null then coalesce(ended_by, :ended_by) end,
+     version = version + 1,
+     moves = moves + (:status_changed::boolean)::int,
+     modified = greatest(orders.modified, :now::timestamptz),
+     completed = case when :completes::boolean then :now::timestamptz else completed end
+   from locked
+   where orders.id = locked.id and (:transaction_id::uuid is null or exists (select 1 from t))
+   returning orders.id, orders.moves, orders.webhook_url, orders.project_id, orders.related_order_id
+ ), l as (
+   -- The payment link moves with the order that ends its attempt.
+   update payment_links set
+     status = :link_to,
+     ended_by = case when :link_to = 'expired' then 'time' end,
+     completed_order_id = case when :link_to = 'completed' then o.id end,
+     completed = case when :link_to = 'completed' then :now::timestamptz end,
+     version = payment_links.version + 1,
+     modified = greatest(payment_links.modified, :now::timestamptz)
+   from o where payment_links.id = :payment_link_id::uuid and payment_links.status = any(:link_sources::text[])
+ ), r as (
+   -- A payment order shows how its follow-up orders stand, so it is another version.
+   update orders set version = orders.version + 1, modified = greatest(orders.modified, :now::timestamptz)
+   from o where orders.id = o.related_order_id
+ ), e as (
+   insert into transaction_events
+     (transaction_id, n, event, source, result, authorization_iso_response_code, reason, occurred, noticed)
+   select t.id, (select count(*) + 1 from transaction_events where transaction_id = t.id), :transaction_to, :source,
+          :result,
+          :authorization_iso_response_code, :reason, least(:occurred::timestamptz, :now::timestamptz), :now
+   from t
+ ), d as (
+   insert into webhook_deliveries (order_id, n, url, next_attempt_at, created)
+   select o.id, (select coalesce(max(n), 0) + 1 from webhook_deliveries where order_id = o.id), coalesce(o.webhook_url, p.webhook_url), :now, :now
+   from o join projects p on p.id = o.project_id
+   where :status_changed::boolean and coalesce(o.webhook_url, p.webhook_url) is not null
+   returning n
+ ), w as (
+   insert into late_approval_watches (transaction_id, poll_at, began)
+   select t.id, :late_approval_poll_at::timestamptz, :now from t where :late_approval_poll_at::timestamptz is not null
+   on conflict do nothing
+ )
+ select (select count(*) from o) as moved, (select n from d) as delivery`;
+
+/**
+ * Moves an order and its transaction: statuses, event, `modified`, the webhook that is due and the watch for a late
+ * approval, in one SQL statement, guarded by the version the move was planned from and by the statuses the table
+ * allows. Nothing else moves them (rules 4.6). Repeat-safe: a move that was made already writes nothing. Returns the
+ * order as it is now. Throws PreconditionFailed when the order changed first and `versions` does not allow its new
+ * version, ForbiddenMove when a table does not allow the change.
+ */
+export async function moveOrder(
+  db: Database,
+  order: OrderRecord,
+  change: Change,
+  details: MoveDetails,
+): Promise<OrderRecord> {
+  return await moveAsPlanned(db, order, () => ({ change, details }));
+}
+
+/**
+ * Like moveOrder, for a move that depends on the order: when the order changed first, it is planned again from the
+ * order as it is now. `plan` returns undefined when there is nothing to write.
+ */
+export async function moveAsPlanned(
+  db: Database,
+  order: OrderRecord,
+  plan: (order: OrderRecord) => PlannedMove | undefined,
+): Promise<OrderRecord> {
+  const planned = plan(order);
+  const move = planned && planMove(order, planned.change);
+  if (planned === undefined || move === undefined) return order;
+  const { details } = planned;
+  const [result] = await queryPrepared<{ moved: number; delivery: number | null }>(
+    db,
+    'move order',
+    MOVE_ORDER,
+    bindingsOf(order, move, details),
+  );
+  if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined, details.now);
+  // The order changed first, most often by this very move, whose answer was lost. Plan again from the current row.
+  const current = await loadOrder(db, order.id);
+  if (details.versions?.includes(current.version) === false) {
+    const again = plan(current);
+    if (again !== undefined && planMove(current, again.change) !== undefined) throw preconditionFailed();
+  }
+  if (current.version === order.version) {
+    throw new Error(`order ${order.id}: the guard refused ${order.status} → ${move.order_to}`);
+  }
+  return await moveAsPlanned(db, current, plan);
+}
+
+/** The bindings of MOVE_ORDER; `null` where the move leaves something as it is. */
+function bindingsOf(order: OrderRecord, move: Move, details: MoveDetails) {
+  const link_to = linkMoveOf(order, move, details.now);
+  const late_approval_poll_at = lateApprovalPollAt(order, move, details);
+  const poll_at = firstPollAt(move.transaction?.to, details.now);
+  return {
+    order_id: order.id,
+    version: order.version,
+    order_sources: move.status_changed ? statusesBefore(ORDER_MOVES, move.order_to) : [move.order_to],
+    order_to: move.order_to,
+    ended: move.ended ?? null,
+    ended_by: move.ended === 'cancelled' ? details.source : 'service',
+    status_changed: move.status_changed,
+    completes: move.completes,
+    transaction_id: move.transaction?.transaction_id ?? null,
+    transaction_to: move.transaction?.to ?? null,
+    transaction_sources: move.transaction ? statusesBefore(TRANSACTION_MOVES, move.transaction.to) : [],
+    capture_ends_at:
+      move.transaction?.capture_ends_at === undefined ? null : toIsoTime(move.transaction.capture_ends_at),
+    payment_link_id: link_to === undefined ? null : (order.payment_link?.id ?? null),
+    link_to: link_to ?? null,
+    link_sources: link_to === undefined ? [] : statusesBefore(PAYMENT_LINK_MOVES, link_to),
+    source: details.source,
+    result: details.result ?? null,
+    authorization_iso_response_code: details.authorization_iso_response_code ?? null,
+    reason: details.reason ?? null,
+    now: toIsoTime(details.now),
+    occurred: details.occurred ?? null,
+    payment_method: details.transaction?.payment_method ?? null,
+    payment_method_brand: details.transaction?.payment_method_brand ?? null,
+    payment_method_details: details.transaction?.payment_method_details
+      ? JSON.stringify(details.transaction.payment_method_details)
+      : null,
+    response_code: details.transaction?.response_code ?? null,
+    response_code_description: details.transaction?.response_code_description ?? null,
+    challenge_url: details.transaction?.challenge_url ?? null,
+    received_3ds_result: details.transaction?.received_3ds_result ?? null,
+    liability_shift: details.transaction?.liability_shift ?? null,
+    captured_amount: details.transaction?.captured_amount ?? null,
+    late_approval_poll_at: late_approval_poll_at === undefined ? null : toIsoTime(late_approval_poll_at),
+    poll_at: poll_at === undefined ? null : toIsoTime(poll_at),
+  };
+}
+
+/** The status that the order's payment link gets with a move to a final status; `undefined` when it stays as it is. */
+function linkMoveOf({ payment_link }: OrderRecord, move: Move, now: number): PaymentLinkStatus | undefined {
+  if (payment_link === undefined || !move.status_changed || !isFinal(ORDER_MOVES, move.order_to)) return undefined;
+  return linkStatusAfter(move.order_to, payment_link, now);
+}

@@ -1,0 +1,134 @@
+import { lastTransaction, type OrderRecord } from '../../domain/order-record';
+import type { ManualOutcome } from '../../domain/outcome';
+import type { TransactionStatus } from '../../domain/transitions';
+import { recordChange, type Actor, type AuditRow } from '../projects/audit-trail';
+import { queryRows, type Database, type SqlTransaction } from '../connection';
+import { loadOrder } from './order-record';
+import { pageOf, type Page, type PageRequest } from '../pages';
+
+/** Outcomes that an operator settles by hand (rules 10.14), and those that could be. */
+
+const ACTION = 'transaction.settle';
+
+/** An outcome set by hand, as the audit trail records it. */
+interface ManualOutcomeDetails extends ManualOutcome {
+  order_id: string;
+  order_status: OrderRecord['status'];
+  status: TransactionStatus;
+}
+
+/** The entry of the audit trail for an outcome set by hand. */
+export interface ManualOutcomeEntry extends AuditRow {
+  after: ManualOutcomeDetails;
+}
+
+/**
+ * Settles the outcome of an order's last transaction, of any kind: `move` makes the move, unless the outcome is known
+ * already, and the entry of the audit trail is written with it. Repeat-safe: without a move there is no entry.
+ */
+export async function settleByHand(
+  db: Database,
+  {
+    order_id,
+    settlement: { outcome, reason },
+    by,
+  }: {
+    order_id: string;
+    settlement: ManualOutcome;
+    by: { actor: Actor; request_id?: string | undefined };
+  },
+  move: (trx: SqlTransaction, order: OrderRecord) => Promise<OrderRecord>,
+): Promise<void> {
+  await db.transaction(async (trx) => {
+    const merchant_id = await lockPaymentOf(trx, order_id);
+    const before = await loadOrder(trx, order_id);
+    const after = await move(trx, before);
+    if (after.version === before.version) return;
+    const change = {
+      action: ACTION,
+      object: { kind: 'transaction', id: lastTransaction(before)!.id },
+      merchant_id,
+      before: summaryOf(before),
+      after: { ...summaryOf(after), outcome, reason } satisfies ManualOutcomeDetails,
+    };
+    await recordChange(trx, change, by, new Date());
+  });
+}
+
+const summaryOf = (order: OrderRecord) => ({
+  order_id: order.id,
+  order_status: order.status,
+  status: lastTransaction(order)!.status,
+});
+
+/**
+ * Locks the payment order that an order is or belongs to until the SQL transaction ends: no other move of the order
+ * comes between. Returns its merchant.
+ */
+async function lockPaymentOf(trx: SqlTransaction, order_id: string): Promise<string | undefined> {
+  const [payment] = await queryRows<{ merchant_id: string }>(
+    trx,
+    `select p.merchant_id from orders o join projects p on p.id = o.project_id
+     where o.id = (select coalesce(related_order_id, id) from orders where id = :order_id) for update of o`,
+    { order_id },
+  );
+  return payment?.merchant_id;
+}
+
+/** The settlement by hand of a transaction; `undefined` when there is none. */
+export async function findManualOutcome(db: Database, transaction_id: string): Promise<ManualOutcomeEntry | undefined> {
+  const [entry] = await queryRows<ManualOutcomeEntry>(
+    db,
+    'select * from audit_trail where object_id = :transaction_id and action = :action',
+    { transaction_id, action: ACTION },
+  );
+  return entry;
+}
+
+/** The order of a transaction, as far as settling needs it; `undefined` when there is no such transaction. */
+export async function findOrderOfTransaction(
+  db: Database,
+  transaction_id: string,
+): Promise<{ order_id: string; is_payment: boolean; status: TransactionStatus } | undefined> {
+  const [found] = await queryRows<{ order_id: string; is_payment: boolean; status: TransactionStatus }>(
+    db,
+    `select o.id as order_id, o.kind = 'payment' as is_payment, t.status
+     from transactions t join orders o on o.id = t.order_id where t.id = :transaction_id`,
+    { transaction_id },
+  );
+  return found;
+}
+
+/** A transaction whose outcome the processor has not given. */
+export interface UnknownOutcome {
+  transaction_id: string;
+  order_id: string;
+  kind: string;
+  project_id: string;
+  amount: number;
+  currency: string;
+  /** Since when the outcome is awaited, and when the processor was asked last. */
+  since: string;
+  polled_at: string | null;
+  polls: number;
+}
+
+/** Transactions of any kind whose outcome is unknown, the newest first. */
+export async function listUnknownOutcomes(db: Database, page: PageRequest): Promise<Page<UnknownOutcome>> {
+  return await pageOf(
+    db,
+    {
+      // The index transactions_processing finds them.
+      select: `select t.id as transaction_id, o.id as order_id, o.kind, o.project_id, t.amount, t.currency, t.polled_at, t.polls,
+          (select max(e.noticed) from transaction_events e where e.transaction_id = t.id and e.event = 'processing') as since
+        from transactions t join orders o on o.id = t.order_id where t.status = 'processing'`,
+      where: [],
+      bindings: {},
+      order: [
+        ['since', 'timestamptz'],
+        ['transaction_id', 'uuid'],
+      ],
+    },
+    page,
+  );
+}

@@ -1,0 +1,111 @@
+import type { TransactionStatus } from '../../domain/transitions';
+import { toIsoTime, queryRows, type Database } from '../connection';
+
+/** The amount that the processor paid out for a transaction, or took back, and its fee; minor units. */
+export interface SettledTransaction {
+  /** Counts the processor's settlements. */
+  number: number;
+  transaction_id: string;
+  settlement_currency: string;
+  settlement_amount: number;
+  fee_currency?: string | undefined;
+  fee_amount?: number | undefined;
+}
+
+/** A transaction that was settled although it is not paid as far as is known. */
+export interface UnpaidTransaction {
+  transaction_id: string;
+  order_id: string;
+  status: TransactionStatus;
+  is_payment: boolean;
+}
+
+/** The number of the last settlement that was fetched. */
+export async function lastSettlement(db: Database): Promise<number> {
+  const [progress] = await queryRows<{ last_number: number }>(db, 'select last_number from settlement_progress', {});
+  return progress?.last_number ?? 0;
+}
+
+/**
+ * Records what was fetched after the number `after`, in one SQL transaction: how far fetching came, the settlements,
+ * and the new version of each order. It changes no amount and no status. Does nothing when another fetch was quicker,
+ * so the same page twice is recorded once. A settlement of a transaction that ended unpaid or was refused is evidence
+ * that money moved: it is watched, so that the processor is asked (rules 10.18). Returns how many transactions were
+ * settled, those included that waited, and which of them are not paid as far as is known. `now` in epoch milliseconds.
+ */
+export async function recordSettlements(
+  db: Database,
+  { after, settlements, now }: { after: number; settlements: readonly SettledTransaction[]; now: number },
+): Promise<{ settled: number; unpaid: UnpaidTransaction[] }> {
+  return await db.transaction(async (trx) => {
+    const progress = await queryRows(
+      trx,
+      'update settlement_progress set last_number = :last where last_number = :after returning last_number',
+      { after, last: settlements.at(-1)?.number ?? after },
+    );
+    if (progress.length === 0) return { settled: 0, unpaid: [] };
+    await queryRows(
+      trx,
+      `insert into open_settlements
+         (number, transaction_id, settlement_currency, settlement_amount, fee_currency, fee_amount, fetched)
+       select number, transaction_id, settlement_currency, settlement_amount, fee_currency, fee_amount, :now
+       from json_populate_recordset(null::open_settlements, :settlements::json)`,
+      { settlements: JSON.stringify(settlements), now: toIsoTime(now) },
+    );
+    // An order that is being changed is left for the next fetch: this one must not make a payment wait, or block one
+    // for ever.
+    const settled = await queryRows<UnpaidTransaction & { is_paid: boolean }>(
+      trx,
+      `with locked as materialized (
+         select s.number, t.id as transaction_id, o.id as order_id, t.status, t.amount, o.kind = 'payment' as is_payment,
+           t.status = 'accepted' or exists (
+             select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted') as is_paid
+         from open_settlements s join transactions t on t.id = s.transaction_id join orders o on o.id = t.order_id
+         where t.settlement_currency is null
+           -- Of several for one transaction the first counts; the others wait for an operator.
+           and s.number = (select min(first.number) from open_settlements first where first.transaction_id = s.transaction_id)
+         for no key update of o, t skip locked
+       ), t as (
+         update transactions set
+           settlement_currency = s.settlement_currency,
+           settlement_amount = s.settlement_amount,
+           fee_currency = s.fee_currency,
+           fee_amount = s.fee_amount,
+           modified = greatest(transactions.modified, :now)
+         from locked join open_settlements s on s.number = locked.number
+         where transactions.id = locked.transaction_id
+       ), o as (
+         update orders set version = version + 1, modified = greatest(modified, :now)
+         where id in (select order_id from locked)
+       ), w as (
+         insert into late_approval_watches (transaction_id, poll_at, began)
+         select transaction_id, :now, :now from locked
+         where not is_paid and amount > 0 and status in ('error', 'expired', 'cancelled')
+         on conflict (transaction_id) do update set
+           poll_at = least(late_approval_watches.poll_at, excluded.poll_at)
+       )
+       delete from open_settlements using locked where open_settlements.number = locked.number
+       returning locked.transaction_id, locked.order_id, locked.status, locked.is_payment, locked.is_paid`,
+      { now: toIsoTime(now) },
+    );
+    return { settled: settled.length, unpaid: settled.filter(({ is_paid }) => !is_paid) };
+  });
+}
+
+/** Settlements that wait for their transaction. */
+export interface OpenSettlements {
+  waiting: number;
+  /** When the oldest was fetched, epoch milliseconds. */
+  waiting_since?: number;
+}
+
+/** How many settlements wait for their transaction, and since when. */
+export async function openSettlements(db: Database): Promise<OpenSettlements> {
+  const [open] = await queryRows<{ waiting: number; oldest: string | null }>(
+    db,
+    'select count(*) as waiting, min(fetched) as oldest from open_settlements',
+    {},
+  );
+  const { waiting = 0, oldest = null } = open ?? {};
+  return { waiting, ...(oldest !== null && { waiting_since: Date.parse(oldest) }) };
+}

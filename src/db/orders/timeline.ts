@@ -1,0 +1,90 @@
+import type { OrderRecord } from '../../domain/order-record';
+import type { TimelineAttempt, TimelineClockMove, TimelinePlace } from '../../domain/timeline';
+import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
+import type { LateApprovalWatch } from '../../domain/waits';
+import { queryRows, toIsoTime, type Database } from '../connection';
+import { openDeliveriesOf, type OpenDelivery } from '../webhooks/deliveries';
+import { watchesOf } from './late-approvals';
+import { findOrder } from './order-record';
+import { findOrderViews, type OrderView } from './order-view';
+
+/** Which part of a timeline is wanted: the first `limit` entries, or those from a place on. */
+export interface TimelinePageRequest {
+  limit: number;
+  from: TimelinePlace;
+  /** Most follow-up orders and webhooks of which the waits are told. */
+  waits_max: number;
+}
+
+/** The record that a page of a timeline is made from, beside the order itself. It may hold more than the page. */
+export interface TimelineRecord {
+  /** Oldest first. */
+  follow_ups: OrderView[];
+  /** Attempts of the webhooks of all of them. */
+  attempts: TimelineAttempt[];
+  clock_moves: TimelineClockMove[];
+  /** The order and its follow-up orders, webhooks and watches that still wait. */
+  orders: OrderRecord[];
+  deliveries: OpenDelivery[];
+  watches: LateApprovalWatch[];
+}
+
+/** The first rows in time, those of the last millisecond included: an entry has no smaller time. */
+const firstBy = (column: string) => `order by date_trunc('milliseconds', ${column}) fetch first :rows rows with ties`;
+
+/** The follow-up orders of an order, of which something happened among the first rows. */
+const FOLLOW_UPS = `
+  select distinct order_id from (
+    select order_id from (
+      select f.id as order_id, f.created as at from orders f where f.related_order_id = :id
+      union all select f.id, t.polled_at
+        from orders f join transactions t on t.order_id = f.id where f.related_order_id = :id
+      union all select f.id, e.noticed
+        from orders f join transactions t on t.order_id = f.id join transaction_events e on e.transaction_id = t.id
+        where f.related_order_id = :id
+    ) happened where at >= :since ${firstBy('at')}
+  ) first`;
+
+const ATTEMPTS = `
+  select order_id, n, attempt, started, status_code, failure from (
+    select * from webhook_attempts
+    where order_id in (select id from orders where id = :id or related_order_id = :id) and started >= :since
+    ${firstBy('started')}
+  ) first order by started, attempt, order_id, n`;
+
+const CLOCK_MOVES = `
+  select from_offset_ms, to_offset_ms, started from sandbox_clock_moves
+  where clock_id = :clock_id and started >= :since ${firstBy('started')}`;
+
+/** Reads what a page of the timeline of an order is made from, and no more. */
+export async function findTimeline(
+  db: Database,
+  order: OrderView,
+  { limit, from, waits_max }: TimelinePageRequest,
+): Promise<TimelineRecord> {
+  const { id, clock_id } = order;
+  // One more than the page, to know whether there is a next one.
+  const page = { since: toIsoTime(from.at), rows: limit + from.skip + 1 };
+  const waiting = order.follow_ups.filter(({ status }) => OPEN_ORDER_STATUSES.includes(status)).slice(0, waits_max);
+  const [follow_up_ids, attempts, clock_moves, deliveries, watches, orders] = await Promise.all([
+    queryRows<{ order_id: string }>(db, FOLLOW_UPS, { id, ...page }),
+    queryRows<TimelineAttempt>(db, ATTEMPTS, { id, ...page }),
+    queryRows<TimelineClockMove>(db, CLOCK_MOVES, { clock_id, ...page }),
+    openDeliveriesOf(db, [id, ...order.follow_ups.map((one) => one.id)], waits_max),
+    watchesOf(db, [id, ...order.follow_ups.map((one) => one.id)]),
+    Promise.all([id, ...waiting.map((one) => one.id)].map((one) => findOrder(db, one))),
+  ]);
+  const happened = new Set(follow_up_ids.map(({ order_id }) => order_id));
+  const in_order = order.follow_ups.filter((one) => happened.has(one.id)).map((one) => one.id);
+  const views = new Map(
+    (await findOrderViews(db, order.project_id, in_order)).map((view): [string, OrderView] => [view.id, view]),
+  );
+  return {
+    follow_ups: in_order.flatMap((one) => views.get(one) ?? []),
+    attempts,
+    clock_moves,
+    orders: orders.filter((one) => one !== undefined),
+    deliveries,
+    watches,
+  };
+}

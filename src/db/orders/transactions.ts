@@ -1,0 +1,114 @@
+import type { CaptureMode } from '../../domain/amounts';
+import type { PaymentId } from '../../domain/follow-up';
+import type { PaymentMethodDetails } from '../../domain/new-order';
+import type { AmountMismatch } from '../../domain/outcome';
+import { queryPrepared, queryRows, toIsoTime, type Database } from '../connection';
+import { RecordMissing } from './record-missing';
+import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
+
+/** Details for requests to the processor: always the ids of the payment order, even for its follow-up orders. */
+export interface Payment {
+  order_id: string;
+  transaction_id: string;
+  project_id: string;
+  is_test: boolean;
+  payment_method_details: PaymentMethodDetails;
+  capture_mode: CaptureMode | null;
+  receiver_account_token: string | null;
+}
+
+/** Whether transaction `t` holds reserved money: the conditions of the index transactions_reserved, in SQL. */
+export const RESERVED = `t.capture_mode is not null and t.status = 'accepted' and t.captured_amount + t.voided_amount < t.amount`;
+
+/** Throws RecordMissing when there is no such transaction. */
+export async function findPayment(db: Database, transaction_id: string): Promise<Payment> {
+  const [row] = await queryPrepared<Payment>(
+    db,
+    'find payment',
+    `select o.id as order_id, t.id as transaction_id, o.project_id, p.is_test,
+       coalesce(t.payment_method_details, '{}'::json) as payment_method_details,
+       t.capture_mode, t.receiver_account_token
+     from transactions t join orders o on o.id = t.order_id join projects p on p.id = o.project_id
+     where t.id = :transaction_id`,
+    { transaction_id },
+  );
+  if (row === undefined) throw new RecordMissing(`transaction ${transaction_id}`);
+  return row;
+}
+
+/**
+ * Notes that the processor was asked for an open outcome and had none, and when it is asked next. Epoch milliseconds.
+ * `is_unknown`: the processor gave no usable answer. Any other answer is about the right amount, unless recordMismatch
+ * follows. Returns `false` when the record has no such transaction whose outcome is open.
+ */
+export async function recordPoll(
+  db: Database,
+  {
+    transaction_id,
+    now,
+    poll_at,
+    is_unknown,
+  }: { transaction_id: string; now: number; poll_at: number | undefined; is_unknown: boolean },
+): Promise<boolean> {
+  const updated = await queryRows(
+    db,
+    `update transactions set polls = polls + 1, polled_at = :now, poll_at = coalesce(:poll_at, poll_at),
+       answered_amount = case when :is_unknown::boolean then answered_amount end,
+       answered_currency = case when :is_unknown::boolean then answered_currency end
+     where id = :transaction_id and status in ('new', 'pending', 'processing')
+     returning id`,
+    { transaction_id, now: toIsoTime(now), poll_at: poll_at === undefined ? null : toIsoTime(poll_at), is_unknown },
+  );
+  return updated.length === 1;
+}
+
+/** Notes that the processor answered about another amount or currency than that of an open transaction. */
+export async function recordMismatch(
+  db: Database,
+  transaction_id: string,
+  { amount, currency }: Pick<AmountMismatch, 'amount' | 'currency'>,
+): Promise<void> {
+  await queryRows(
+    db,
+    `update transactions set answered_amount = :amount, answered_currency = :currency
+     where id = :transaction_id and status in ('new', 'pending', 'processing')`,
+    { transaction_id, amount, currency },
+  );
+}
+
+/** A payment that ended; how far its clock is ahead of real time, in milliseconds. */
+type EndedPayment = PaymentId & {
+  project_id: string;
+  clock_offset_ms: number;
+  /** Minor units. */
+  amount: number;
+  currency: string;
+  capture_mode: CaptureMode | null;
+};
+
+/**
+ * The order and project of a transaction that ended although the processor never said that it was not paid: it expired,
+ * was cancelled, or was given up or settled by hand while its outcome was unknown. An approval of it comes too late.
+ * `with_declined`: also where the processor said no, as there is evidence that it approved all the same (rules 10.18).
+ * `undefined` for any other transaction, and for a card check: an approval of 0 has nothing to give back.
+ */
+export async function endedUnpaid(
+  db: Database,
+  transaction_id: string,
+  { with_declined = false }: { with_declined?: boolean } = {},
+): Promise<EndedPayment | undefined> {
+  const [found] = await queryRows<EndedPayment>(
+    db,
+    `select t.order_id as original_order_id, t.id as original_transaction_id, o.project_id,
+       ${CLOCK_OFFSET} as clock_offset_ms, t.amount, t.currency, t.capture_mode
+     from transactions t join orders o on o.id = t.order_id
+     where t.id = :transaction_id and o.kind = 'payment' and t.amount > 0
+       and not exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted')
+       and (t.status in ('expired', 'cancelled')
+         or t.status = 'error' and (:with_declined::boolean or exists (
+           select 1 from transaction_events e
+           where e.transaction_id = t.id and e.event = 'error' and e.source in ('service', 'operator'))))`,
+    { transaction_id, with_declined },
+  );
+  return found;
+}

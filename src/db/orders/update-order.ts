@@ -1,0 +1,55 @@
+import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
+import { toIsoTime, queryRows, type Database } from '../connection';
+
+/** Fields of an order that a merchant may change: absent ones stay, null clears, others are replaced as a whole. */
+export interface OrderChanges {
+  merchant_order_id?: string | null | undefined;
+  description?: string | null | undefined;
+  return_url?: string | null | undefined;
+  failure_url?: string | null | undefined;
+  webhook_url?: string | null | undefined;
+  customer?: unknown;
+  extra?: unknown;
+}
+
+/**
+ * Changes fields of an order that is not final, at one of `versions` when given. Returns whether it did.
+ *
+ * The order's workflow is not involved, as it holds none of these fields. The version grows so that readers notice; a
+ * move or payment attempt planned from the version before is refused by its own guard, reads the order and is planned
+ * again (moveOrder, beginAttempt).
+ */
+export async function updateOrder(
+  db: Database,
+  order_id: string,
+  changes: OrderChanges,
+  { versions, now }: { versions: readonly number[] | undefined; now: number },
+): Promise<boolean> {
+  const updated = await queryRows(
+    db,
+    `update orders set
+       (merchant_order_id, description, return_url, failure_url, webhook_url, customer, extra) = (
+         select merchant_order_id, description, return_url, failure_url, webhook_url, customer, extra
+         -- Fields that are absent in the JSON are those of the row.
+         from json_populate_record(orders, :changes::json)
+       ),
+       version = version + 1,
+       modified = greatest(modified, :now::timestamptz)
+     where id = :order_id and status = any(:open::text[])
+       and (:versions::int[] is null or version = any(:versions::int[]))
+     returning id`,
+    {
+      order_id,
+      changes: JSON.stringify(changes),
+      open: OPEN_ORDER_STATUSES,
+      versions: versions ?? null,
+      now: toIsoTime(now),
+    },
+  );
+  return updated.length === 1;
+}
+
+/** Sets what an operator has to look at. Merchants do not see it, so the order stays the same version. */
+export async function setAttention(db: Database, order_id: string, attention: string): Promise<void> {
+  await queryRows(db, 'update orders set attention = :attention where id = :order_id', { order_id, attention });
+}

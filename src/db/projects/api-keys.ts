@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import type { SecretKeys } from '../../secrets';
+import { queryRows, type Database, type SqlTransaction } from '../connection';
+import { pageOf, type Page, type PageRequest } from '../pages';
+import { PROJECT, type Project } from './projects';
+
+/** `<mode>_<12 hex: names the row><40 hex: the secret>`. */
+const API_KEY = /^(test|live)_([0-9a-f]{12})([0-9a-f]{40})$/;
+
+/** An API key without its secret. Instants are ISO 8601 texts in UTC, `last_used` is a date. */
+export interface ApiKey {
+  id: string;
+  project_id: string;
+  merchant_id: string;
+  is_test: boolean;
+  created: string;
+  last_used: string | null;
+  expires: string | null;
+}
+
+/** Whom an API key belongs to. */
+export interface KeyOwner {
+  project: Project;
+  api_key_id: string;
+  /** When the key stops working, epoch milliseconds; absent: it does not. */
+  expires_at?: number | undefined;
+}
+
+/**
+ * The project of an API key, `undefined` for one that is wrong, revoked or run out. Secrets are compared in constant
+ * time. The first use of a key on a day is written down.
+ */
+export async function findProjectByApiKey(
+  { db, secrets }: { db: Database; secrets: SecretKeys },
+  api_key: string,
+  now: number,
+): Promise<KeyOwner | undefined> {
+  const [, mode, id, secret] = API_KEY.exec(api_key) ?? [];
+  if (id === undefined || secret === undefined) return undefined;
+  const [row] = await queryRows<
+    Project & { secret_hash: Buffer; secret_key_id: string; expires: string | null; last_used: string | null }
+  >(
+    db,
+    `select k.secret_hash, k.secret_key_id, k.expires, cast(k.last_used as text) as last_used, project.*
+     from api_keys k join (${PROJECT}) project on project.id = k.project_id
+     where k.id = :id and k.revoked is null`,
+    { id },
+  );
+  if (row === undefined || !secrets.matches(secret, row) || row.is_test !== (mode === 'test')) return undefined;
+  const { secret_hash: _hash, secret_key_id: _key, expires, last_used, ...project } = row;
+  const expires_at = expires === null ? undefined : Date.parse(expires);
+  if (expires_at !== undefined && expires_at <= now) return undefined;
+  const today = new Date(now).toISOString().slice(0, 10);
+  if (last_used === null || last_used < today) {
+    await queryRows(
+      db,
+      `update api_keys set last_used = cast(:today as date)
+       where id = :id and (last_used is null or last_used < cast(:today as date))`,
+      { id, today },
+    );
+  }
+  return { project, api_key_id: id, expires_at };
+}
+
+/** A new key in full. It cannot be shown again: only its hash is kept. */
+export function newApiKey({ is_test }: { is_test: boolean }): string {
+  return `${is_test ? 'test' : 'live'}_${randomBytes(6).toString('hex')}${randomBytes(20).toString('hex')}`;
+}
+
+/** The id of a key, which is also its part that may be shown. Throws when the text is not an API key. */
+export function apiKeyId(api_key: string): string {
+  const [, , id] = API_KEY.exec(api_key) ?? [];
+  if (id === undefined) throw new Error('not an API key of this service');
+  return id;
+}
+
+/** Repeat-safe: the same key is stored once. Throws when the text is not an API key. */
+export async function insertApiKey(
+  { db, secrets }: { db: Database; secrets: SecretKeys },
+  project_id: string,
+  api_key: string,
+  now: Date,
+): Promise<void> {
+  const id = apiKeyId(api_key);
+  const secret = api_key.slice(api_key.indexOf(id) + id.length);
+  await db('api_keys')
+    .insert({ id, project_id, ...secrets.hash(secret), created: now })
+    .onConflict('id')
+    .ignore();
+}
+
+const KEY = `
+  select k.id, k.project_id, p.merchant_id, p.is_test, k.created, cast(k.last_used as text) as last_used, k.expires
+  from api_keys k join projects p on p.id = k.project_id`;
+/** Keys that work, at an instant `:now`. */
+const WORKS = 'k.revoked is null and (k.expires is null or k.expires > :now)';
+
+/** A key that works; `undefined` when there is none. `lock`: until the end of the SQL transaction. */
+export async function findApiKey(db: Database, id: string, now: Date, lock?: 'lock'): Promise<ApiKey | undefined> {
+  const [key] = await queryRows<ApiKey>(db, `${KEY} where k.id = :id and ${WORKS} ${lock ? 'for update of k' : ''}`, {
+    id,
+    now,
+  });
+  return key;
+}
+
+/** The keys of a project that work, newest first. */
+export async function listApiKeys(
+  db: Database,
+  project_id: string,
+  now: Date,
+  page: PageRequest,
+): Promise<Page<ApiKey>> {
+  return await pageOf(
+    db,
+    {
+      select: `${KEY} where ${WORKS}`,
+      where: ['project_id = :project_id'],
+      bindings: { project_id, now },
+      order: [
+        ['created', 'timestamptz'],
+        ['id', 'text'],
+      ],
+    },
+    page,
+  );
+}
+
+/**
+ * How many keys of a project work. Until the end of the SQL transaction no other one counts them, so that each sees what
+ * the one before has made.
+ */
+export async function countApiKeys(trx: SqlTransaction, project_id: string, now: Date): Promise<number> {
+  // Not "for update", which orders of the project would wait for.
+  await queryRows(trx, 'select 1 from projects where id = :project_id for no key update', { project_id });
+  const [found] = await queryRows<{ count: number }>(
+    trx,
+    `select count(*)::int as count from api_keys k where k.project_id = :project_id and ${WORKS}`,
+    { project_id, now },
+  );
+  return found!.count;
+}
+
+/** The key works until `expires` and no longer. */
+export async function expireApiKey(db: Database, id: string, expires: Date): Promise<void> {
+  await db('api_keys').where({ id }).update({ expires });
+}
+
+export async function revokeApiKey(db: Database, id: string, now: Date): Promise<void> {
+  await db('api_keys').where({ id }).update({ revoked: now });
+}

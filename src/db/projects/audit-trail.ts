@@ -1,0 +1,125 @@
+import { v7 as uuidv7 } from 'uuid';
+import { queryRows, type Database, type SqlTransaction } from '../connection';
+import { pageOf, type Page, type PageRequest } from '../pages';
+
+/**
+ * The author of a change: a client of the bearer-token host, the API key of a project, somebody at the command line, or
+ * an operator in Temporal's Web UI.
+ */
+export interface Actor {
+  kind: 'client' | 'api_key' | 'command_line' | 'temporal';
+  /** Id of the client or key; at the command line the user's name on that machine; in the Web UI the name given. */
+  id: string;
+}
+
+/** A change, without secrets. */
+export interface Change {
+  /** For example `project.update`. */
+  action: string;
+  object: { kind: string; id: string };
+  /** The merchant whose object it is; absent: of the installation. */
+  merchant_id?: string | null | undefined;
+  /** The object before and after; absent where there was or is none. */
+  before?: object | undefined;
+  after?: object | undefined;
+}
+
+export interface AuditRow {
+  id: string;
+  at: string;
+  actor_kind: Actor['kind'];
+  actor_id: string;
+  action: string;
+  object_kind: string;
+  object_id: string;
+  before: object | null;
+  after: object | null;
+  request_id: string | null;
+}
+
+/** Writes the change into the audit trail, in the SQL transaction of the change itself. */
+export async function recordChange(
+  trx: SqlTransaction,
+  { action, object, merchant_id, before, after }: Change,
+  by: { actor: Actor; request_id?: string | undefined },
+  now: Date,
+): Promise<void> {
+  await trx('audit_trail').insert({
+    id: uuidv7(),
+    at: now,
+    actor_kind: by.actor.kind,
+    actor_id: by.actor.id,
+    action,
+    object_kind: object.kind,
+    object_id: object.id,
+    merchant_id: merchant_id ?? null,
+    before: before === undefined ? null : JSON.stringify(before),
+    after: after === undefined ? null : JSON.stringify(after),
+    request_id: by.request_id ?? null,
+  });
+}
+
+interface AuditFilter {
+  merchant_id?: string | undefined;
+  actor?: string | undefined;
+  object?: string | undefined;
+  since?: string | undefined;
+}
+
+/**
+ * The entries as a merchant may read them: of the actors only its own clients and API keys have their id, so that no
+ * merchant learns the id or name of an operator, by a filter neither (rules 21.19).
+ */
+const FOR_MERCHANT = `
+  select n, id, at, actor_kind,
+         case when actor_kind = 'api_key' or (actor_kind = 'client' and actor_id in
+                     (select cast(client_id as text) from oauth_clients where merchant_id = :merchant_id))
+              then actor_id else 'operator' end as actor_id,
+         action, object_kind, object_id, merchant_id, before, after, request_id
+  from audit_trail`;
+
+/**
+ * The changes, newest first. `actor` and `object` are ids or kinds. With `merchant_id` those of its objects, and
+ * operators have the id `operator`.
+ */
+export async function listChanges(db: Database, filter: AuditFilter, page: PageRequest): Promise<Page<AuditRow>> {
+  return await pageOf(
+    db,
+    {
+      select: filter.merchant_id === undefined ? 'select * from audit_trail' : FOR_MERCHANT,
+      where: [
+        filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
+        filter.actor !== undefined && ':actor in (actor_id, actor_kind)',
+        filter.object !== undefined && ':object in (object_id, object_kind)',
+        filter.since !== undefined && 'at >= :since',
+      ],
+      bindings: { ...filter },
+      order: [['n', 'bigint']],
+    },
+    page,
+  );
+}
+
+/**
+ * Why entries of the audit trail can be changed, in words; `undefined` when they cannot: the trigger is there and not
+ * disabled, and the role of this connection may neither change entries nor lift the trigger, itself or as another role
+ * (rules 21.23). The owner of the schema or the database may drop the table, whoever owns that.
+ */
+export async function auditTrailWeakness(db: Database): Promise<string | undefined> {
+  const [found] = await queryRows<{ has_trigger: boolean; may_change: boolean; role: string }>(
+    db,
+    `select current_user as role,
+       has_table_privilege('audit_trail', 'update, delete, truncate, trigger')
+         or pg_has_role(c.relowner, 'member') or pg_has_role(n.nspowner, 'member') or pg_has_role(d.datdba, 'member')
+         or exists (select from pg_proc where proname = 'audit_trail_is_append_only' and pg_has_role(proowner, 'member'))
+         as may_change,
+       exists (select from pg_trigger where tgname = 'audit_trail_keep' and tgrelid = c.oid and tgenabled <> 'D')
+         as has_trigger
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace, pg_database d
+     where c.oid = cast('audit_trail' as regclass) and d.datname = current_database()`,
+    {},
+  );
+  const { has_trigger, may_change, role } = found!;
+  if (!has_trigger) return 'Its entries can be changed: the trigger audit_trail_keep is missing or switched off.';
+  return may_change ? `Role ${role} of the processes may change its entries, or drop it.` : undefined;
+}

@@ -1,0 +1,46 @@
+import { queryRows, type Database } from '../connection';
+import { pageOf, type Page, type PageRequest } from '../pages';
+
+/** A merchant. Instants are ISO 8601 texts in UTC. */
+export interface Merchant {
+  id: string;
+  name: string;
+  country: string;
+  default_currency: string;
+  created: string;
+  modified: string;
+}
+
+type NewMerchant = Pick<Merchant, 'id' | 'name' | 'country' | 'default_currency'>;
+
+const MERCHANT = 'select id, name, country, default_currency, created, modified from merchants';
+
+/** Repeat-safe: an existing merchant stays as it is. */
+export async function insertMerchant(db: Database, merchant: NewMerchant, now: Date): Promise<void> {
+  await db('merchants')
+    .insert({ ...merchant, created: now, modified: now })
+    .onConflict('id')
+    .ignore();
+}
+
+/** The merchant; `undefined` when there is none. `lock`: until the end of the SQL transaction. */
+export async function findMerchant(db: Database, id: string, lock?: 'lock'): Promise<Merchant | undefined> {
+  const [merchant] = await queryRows<Merchant>(db, `${MERCHANT} where id = :id ${lock ? 'for update' : ''}`, { id });
+  return merchant;
+}
+
+export async function updateMerchant(db: Database, merchant: NewMerchant, now: Date): Promise<void> {
+  const { id, ...fields } = merchant;
+  await db('merchants')
+    .where({ id })
+    .update({ ...fields, modified: now });
+}
+
+export async function listMerchants(db: Database, page: PageRequest): Promise<Page<Merchant>> {
+  return await pageOf(db, { select: MERCHANT, where: [], bindings: {}, order: BY_CREATED }, page);
+}
+
+const BY_CREATED = [
+  ['created', 'timestamptz'],
+  ['id', 'uuid'],
+] as const;

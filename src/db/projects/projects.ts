@@ -1,0 +1,134 @@
+import type { ProjectStatus } from '../../domain/transitions';
+import { queryRows, type Database } from '../connection';
+import { pageOf, type Page, type PageRequest } from '../pages';
+import { newWebhookSecret, type Vault } from '../webhooks/webhook-secrets';
+
+/** A merchant's project, with the defaults of its orders. */
+export interface Project {
+  id: string;
+  merchant_id: string;
+  merchant_name: string;
+  name: string;
+  is_test: boolean;
+  /** A suspended project takes no new orders, links or payments (rules 21.10). */
+  status: ProjectStatus;
+  payment_methods: string[];
+  currencies: string[];
+  /** Validity of an order that names none; ISO 8601. */
+  expiration_period: string;
+  /** Validity of a transaction that names none, for paying it; ISO 8601. */
+  transaction_expiration_period: string;
+  /** Window for capturing a manual transaction that names none; ISO 8601. */
+  capture_expiration_period: string;
+  webhook_url: string | null;
+  /** Whether it may load other accounts (rules 14.3). */
+  account_funding: boolean;
+  /** The ids of objects made with an Idempotency-Key derive from it; a secret of the service. */
+  id_namespace: string;
+}
+
+/** A project as the bearer-token host shows and changes it. Instants are ISO 8601 texts in UTC. */
+export interface ProjectRecord extends Project {
+  suspended_by: 'operator' | 'merchant' | null;
+  created: string;
+  modified: string;
+}
+
+/** A new project; periods that are absent are the database's defaults. */
+export interface NewProject {
+  id: string;
+  name: string;
+  is_test: boolean;
+  payment_methods: string[];
+  currencies: string[];
+  webhook_url?: string | null | undefined;
+  account_funding?: boolean | undefined;
+  expiration_period?: string | undefined;
+  transaction_expiration_period?: string | undefined;
+  capture_expiration_period?: string | undefined;
+}
+
+/** Selects Project; queries add a `where` or use it as a table. */
+export const PROJECT = `
+  select p.id, p.merchant_id, m.name as merchant_name, p.name, p.is_test, p.status, p.payment_methods, p.currencies,
+         p.expiration_period, p.transaction_expiration_period, p.capture_expiration_period, p.webhook_url, p.account_funding, p.id_namespace
+  from projects p join merchants m on m.id = p.merchant_id`;
+
+/** The project; `undefined` when there is none. */
+export async function getProject(db: Database, project_id: string): Promise<Project | undefined> {
+  const [project] = await queryRows<Project>(db, `${PROJECT} where p.id = :project_id`, { project_id });
+  return project;
+}
+
+const RECORD = PROJECT.replace('p.id_namespace', 'p.id_namespace, p.suspended_by, p.created, p.modified');
+
+/** The project; `undefined` when there is none. `lock`: until the end of the SQL transaction. */
+export async function findProjectRecord(db: Database, id: string, lock?: 'lock'): Promise<ProjectRecord | undefined> {
+  const sql = `${RECORD} where p.id = :id ${lock ? 'for update of p' : ''}`;
+  const [project] = await queryRows<ProjectRecord>(db, sql, { id });
+  return project;
+}
+
+/** The projects of a merchant, newest first. */
+export async function listProjects(db: Database, merchant_id: string, page: PageRequest): Promise<Page<ProjectRecord>> {
+  return await pageOf(
+    db,
+    {
+      select: RECORD,
+      where: ['merchant_id = :merchant_id'],
+      bindings: { merchant_id },
+      order: [
+        ['created', 'timestamptz'],
+        ['id', 'uuid'],
+      ],
+    },
+    page,
+  );
+}
+
+export async function insertProject(
+  { db, secrets }: Vault,
+  merchant_id: string,
+  project: NewProject,
+  now: Date,
+): Promise<void> {
+  await db('projects').insert(newRow(secrets, merchant_id, project, now));
+}
+
+/** The fields of a project that can change. */
+export type ProjectChange = Partial<
+  Omit<ProjectRecord, 'id' | 'merchant_id' | 'merchant_name' | 'is_test' | 'id_namespace' | 'created' | 'modified'>
+>;
+
+export async function updateProject(db: Database, id: string, change: ProjectChange, now: Date): Promise<void> {
+  await db('projects')
+    .where({ id })
+    .update({ ...change, modified: now });
+}
+
+/**
+ * Inserts a project. Repeat-safe: an existing one only takes over the webhook address, the payment methods and account
+ * funding.
+ */
+export async function upsertProject(
+  { db, secrets }: Vault,
+  merchant_id: string,
+  project: NewProject,
+  now: Date,
+): Promise<void> {
+  await db('projects')
+    .insert(newRow(secrets, merchant_id, project, now))
+    .onConflict('id')
+    .merge(['webhook_url', 'payment_methods', 'account_funding']);
+}
+
+function newRow(secrets: Vault['secrets'], merchant_id: string, project: NewProject, now: Date) {
+  const given = Object.fromEntries(Object.entries(project).filter(([, value]) => value !== undefined));
+  return {
+    ...given,
+    merchant_id,
+    ...newWebhookSecret(secrets, project.id),
+    created: now,
+    modified: now,
+  };
+}

@@ -1,0 +1,68 @@
+import type { OrderRecord } from '../../domain/order-record';
+import type { PaymentLinkRecord } from '../../domain/payment-link';
+import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
+import type { LateApprovalWatch } from '../../domain/waits';
+import { queryRows, type Database } from '../connection';
+import { openDeliveriesOf, type OpenDelivery } from '../webhooks/deliveries';
+import { findFollowUps, type RecordedFollowUp } from '../orders/follow-ups';
+import { watchesOf } from '../orders/late-approvals';
+import { findOrder } from '../orders/order-record';
+import { findPaymentLink } from '../payment-links';
+import { ordersOfClock } from './sandbox-clocks';
+import { RESERVED } from '../orders/transactions';
+
+/** Everything that uses a clock and still waits for something. */
+export interface ClockWaits {
+  offset_ms: number;
+  payment_link: PaymentLinkRecord | undefined;
+  /** Payment orders. */
+  orders: OrderRecord[];
+  follow_ups: (RecordedFollowUp & { order: OrderRecord })[];
+  deliveries: OpenDelivery[];
+  watches: LateApprovalWatch[];
+}
+
+/**
+ * The waits of a clock at one instant: the move of an object and its consequences, such as a webhook, are seen
+ * together.
+ */
+export async function findClockWaits(db: Database, clock_id: string): Promise<ClockWaits> {
+  return await db.transaction((trx) => readClockWaits(trx, clock_id), {
+    isolationLevel: 'repeatable read',
+    readOnly: true,
+  });
+}
+
+async function readClockWaits(db: Database, clock_id: string): Promise<ClockWaits> {
+  const [clock] = await queryRows<{ offset_ms: number }>(
+    db,
+    'select offset_ms from sandbox_clocks where id = :clock_id',
+    { clock_id },
+  );
+  // Orders that are final wait for nothing, except to capture or release money.
+  const using = await queryRows<{ id: string; kind: string; is_open: boolean }>(
+    db,
+    `select o.id, o.kind, o.status = any(:open::text[]) or o.kind = 'payment' and exists (
+         select 1 from transactions t where t.order_id = o.id and ${RESERVED}) as is_open
+     from orders o where o.id in ${ordersOfClock(':clock_id')} order by o.created, o.id`,
+    { clock_id, open: OPEN_ORDER_STATUSES },
+  );
+  const order_ids = using.map(({ id }) => id);
+  const open = using.filter(({ is_open }) => is_open);
+  const records = (await Promise.all(open.map(({ id }) => findOrder(db, id)))).filter((one) => one !== undefined);
+  const inputs = await findFollowUps(
+    db,
+    open.filter(({ kind }) => kind !== 'payment').map(({ id }) => id),
+  );
+  return {
+    offset_ms: clock?.offset_ms ?? 0,
+    payment_link: await findPaymentLink(db, clock_id),
+    orders: records.filter(({ charged_by }) => charged_by !== null),
+    follow_ups: inputs.flatMap((input) => {
+      const order = records.find(({ id }) => id === input.id);
+      return order === undefined ? [] : [{ ...input, order }];
+    }),
+    deliveries: await openDeliveriesOf(db, order_ids),
+    watches: await watchesOf(db, order_ids),
+  };
+}

@@ -1,0 +1,113 @@
+import { LONGEST, parseDuration } from '../../domain/duration';
+import type { BegunMove, ClockMove, StartedClock } from '../../domain/sandbox-clock';
+import { ServiceError } from '../../errors';
+import { toIsoTime, queryRows, type Database } from '../connection';
+
+/**
+ * How far the clock of an object is ahead of real time, in milliseconds, as a column. `object` and `id` name both in SQL.
+ * Only a clock of the object's own project counts, which is a test project.
+ */
+export const clockOffset = (object: string, id = 'clock_id') => `coalesce((
+  select c.offset_ms from sandbox_clocks c where c.id = ${object}.${id} and c.project_id = ${object}.project_id), 0)`;
+/** The clock of an order `o`, and of a payment link `l`. */
+export const CLOCK_OFFSET = clockOffset('o');
+export const LINK_CLOCK_OFFSET = clockOffset('l', 'id');
+
+/** A query for the ids of the orders that use a clock; `id` names the clock in SQL. */
+export const ordersOfClock = (id: string) => `(
+  select p.id from orders p where p.id = ${id}
+  union all select p.id from orders p where p.related_payment_link_id = ${id}
+  union all select f.id from orders f where f.related_order_id = ${id}
+  union all select f.id from orders p join orders f on f.related_order_id = p.id where p.related_payment_link_id = ${id}
+)`;
+
+/** How far a clock can be moved ahead of real time in all (rules 23.5). Milliseconds. */
+const LONGEST_MS = parseDuration(LONGEST.sandbox_clock);
+
+/**
+ * Writes the beginning of a move; `now` is real time. Repeat-safe: the move of a request is begun once. Returns
+ * undefined when it would not move the clock ahead, or more than LONGEST_MS in all. Throws Forbidden where the project is
+ * live, or has no order or payment link with a clock of its own by this id.
+ */
+export async function beginMove(
+  db: Database,
+  { clock_id, project_id }: StartedClock,
+  { request_id, move, now }: { request_id: string; move: ClockMove; now: number },
+): Promise<BegunMove | undefined> {
+  return await db.transaction(async (trx) => {
+    await queryRows(
+      trx,
+      `insert into sandbox_clocks (id, project_id, moved)
+       select :clock_id::uuid, p.id, :now::timestamptz from projects p
+       where p.id = :project_id and p.is_test and (
+         exists (select 1 from orders o where o.id = :clock_id and o.clock_id = o.id and o.project_id = p.id)
+         or exists (select 1 from payment_links l where l.id = :clock_id and l.project_id = p.id))
+       on conflict do nothing`,
+      { clock_id, project_id, now: toIsoTime(now) },
+    );
+    const [clock] = await queryRows<{ offset_ms: number }>(
+      trx,
+      'select offset_ms from sandbox_clocks where id = :clock_id and project_id = :project_id for update',
+      { clock_id, project_id },
+    );
+    if (clock === undefined) throw new ServiceError('Forbidden', 'Only the clocks of test projects can be moved.');
+    const moves = await queryRows<BegunMove & { request_id: string }>(
+      trx,
+      `select n, request_id, to_offset_ms from sandbox_clock_moves
+       where clock_id = :clock_id and (request_id = :request_id
+         or n = (select max(n) from sandbox_clock_moves where clock_id = :clock_id))
+       order by n`,
+      { clock_id, request_id },
+    );
+    const begun = moves.find((one) => one.request_id === request_id);
+    if (begun !== undefined) return { n: begun.n, to_offset_ms: begun.to_offset_ms };
+    const from_offset_ms = clock.offset_ms;
+    const to_offset_ms = move.to === undefined ? from_offset_ms + move.advance_ms : move.to - now;
+    if (to_offset_ms <= from_offset_ms || to_offset_ms > LONGEST_MS) return undefined;
+    const n = (moves.at(-1)?.n ?? 0) + 1;
+    await queryRows(
+      trx,
+      `insert into sandbox_clock_moves (clock_id, n, request_id, from_offset_ms, to_offset_ms, started)
+       values (:clock_id, :n, :request_id, :from_offset_ms, :to_offset_ms, :started)`,
+      { clock_id, n, request_id, from_offset_ms, to_offset_ms, started: toIsoTime(now + from_offset_ms) },
+    );
+    return { n, to_offset_ms };
+  });
+}
+
+/** The moves that are not finished, in their order. */
+export async function unfinishedMoves(db: Database, clock_id: string): Promise<BegunMove[]> {
+  return await queryRows<BegunMove>(
+    db,
+    'select n, to_offset_ms from sandbox_clock_moves where clock_id = :clock_id and not is_finished order by n',
+    { clock_id },
+  );
+}
+
+/** Moves a clock ahead; it never goes back, and one that stays is not touched. `now` is real time. */
+export async function setClock(
+  db: Database,
+  { clock_id, offset_ms, now }: { clock_id: string; offset_ms: number; now: number },
+): Promise<void> {
+  await queryRows(
+    db,
+    `update sandbox_clocks set offset_ms = :offset_ms, moved = :now where id = :clock_id and offset_ms < :offset_ms::bigint`,
+    { clock_id, offset_ms, now: toIsoTime(now) },
+  );
+}
+
+/**
+ * The end of a move: everything that fell due has happened. The object shows another time, so it is another version.
+ */
+export async function finishMove(db: Database, { clock_id, n }: { clock_id: string; n: number }): Promise<void> {
+  await queryRows(
+    db,
+    `with m as (
+       update sandbox_clock_moves set is_finished = true where clock_id = :clock_id and n = :n and not is_finished returning 1
+     ), l as (
+       update payment_links set version = version + 1 where id = :clock_id and exists (select 1 from m)
+     )
+     update orders set version = version + 1 where id = :clock_id and exists (select 1 from m)`,
+    { clock_id, n },
+  );
+}

@@ -1,0 +1,250 @@
+import { DECLINED, FIELDS, FIELD_NAMES, type Field, type FieldName } from '../../domain/query/fields';
+import { conditionsOf, type Query, type Subject } from '../../domain/query/query';
+import { SUBJECTS, type ReportRow } from '../../domain/query/report';
+import { FOLLOW_UPS } from '../../domain/follow-up';
+import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
+import { queryRows, queryTexts, type Database } from '../connection';
+
+const list = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(', ');
+const kinds = (flag: 'flag' | 'original_flag', kind: string) =>
+  `case ${kind} ${Object.entries(FOLLOW_UPS)
+    .map(([name, row]) => `when '${name}' then '${row[flag]}'`)
+    .join(' ')} end`;
+
+/** Columns of JSON, read whole: for each text of them Postgres would parse them once more. */
+const CUSTOMER = 'o.customer';
+const DETAILS = 't.payment_method_details';
+
+/**
+ * Where each field is, in a statement over orders `o`, transactions `t`, projects `p`. In JSON it has the key that its
+ * name ends with.
+ */
+const COLUMNS: Readonly<Record<Subject, string>> = {
+  id: 'o.id',
+  merchant_order_id: 'o.merchant_order_id',
+  created: 'o.created',
+  completed: 'o.completed',
+  currency: 'o.currency',
+  amount: 'o.amount',
+  status: 'o.status',
+  'transaction.id': 't.id',
+  // With limit, not exists: the planner would read the events of all orders into a hash.
+  'transaction.status': `case when t.status = 'error' and (
+      select e.result from transaction_events e where e.transaction_id = t.id and e.event = 'error' limit 1
+    ) = 'declined' then '${DECLINED}' else t.status end`,
+  'transaction.payment_method': 't.payment_method',
+  'transaction.payment_method_brand': 't.payment_method_brand',
+  'transaction.amount_with_decimals': 't.amount',
+  'transaction.refund_of_transaction_id': `case when o.kind = 'refund' then t.original_transaction_id end`,
+  'transaction.payment_method_details.truncated_pan': DETAILS,
+  'transaction.settlement_currency': 't.settlement_currency',
+  'transaction.settlement_amount': 't.settlement_amount',
+  'transaction.fee_currency': 't.fee_currency',
+  'transaction.fee_amount': 't.fee_amount',
+  'customer.merchant_customer_id': CUSTOMER,
+  merchant_id: 'p.merchant_id',
+  project_id: 'o.project_id',
+  kind: 'o.kind',
+  flags: `nullif(concat_ws(' ', case when p.is_test then 'is-test' end, ${kinds('flag', 'o.kind')}, (
+      select string_agg(distinct ${kinds('original_flag', 'f.kind')}, ' ') from orders f
+      where f.related_order_id = o.id and f.status = 'completed'
+    )), '')`,
+  modified: 'o.modified',
+  expires_at: `case when o.kind = 'payment' and o.status in (${list(OPEN_ORDER_STATUSES)}) and coalesce((
+      select last.status from transactions last where last.order_id = o.id order by last.attempt desc limit 1
+    ), '') <> 'processing' then o.expires_at end`,
+  related_order_id: 'o.related_order_id',
+  related_payment_link_id: 'o.related_payment_link_id',
+  'customer.email_address': CUSTOMER,
+  'customer.last_name': CUSTOMER,
+  'customer.country': CUSTOMER,
+  'customer.locale': CUSTOMER,
+  'transaction.amount': 't.amount',
+  'transaction.credit_debit': 't.credit_debit',
+  'transaction.transaction_type': 't.transaction_type',
+  'transaction.capture_mode': 't.capture_mode',
+  'transaction.payment_method_details.card_expiry': DETAILS,
+  'transaction.outcomes.processing.response_code': 't.response_code',
+  // The description comes last: it may be long, and only the first words count.
+  words: `concat_ws(' ', o.merchant_order_id, o.customer ->> 'merchant_customer_id', o.customer ->> 'first_name',
+      o.customer ->> 'last_name', o.customer ->> 'email_address', o.description)`,
+};
+
+/** A row as texts, absent values null, in the order of the fields it was read for. */
+export interface ReportTexts {
+  readonly order_id: string;
+  readonly order_sequence: number;
+  readonly attempt: number;
+  readonly texts: readonly (string | null)[];
+}
+
+/** The rows of some orders as texts, each order's by attempt. An order without transactions has one row. */
+export async function reportTexts(
+  db: Database,
+  order_ids: readonly string[],
+  fields: readonly Subject[],
+): Promise<ReportTexts[]> {
+  const sql = statementFor(fields);
+  const ofCustomer = keysIn(CUSTOMER, fields);
+  const ofDetails = keysIn(DETAILS, fields);
+  const rows = await queryTexts(db, PREPARED.get(sql), sql, { order_ids });
+  const words_at = fields.indexOf('words');
+  let customerTexts: Record<string, string | null> = {};
+  let words: string | null = null;
+  return rows.map((texts) => {
+    const [customer, details, order_id, order_sequence, attempt] = texts.splice(fields.length);
+    const detailTexts = objectOf(details);
+    if (Number(attempt) === 1) {
+      customerTexts = objectOf(customer);
+      words = texts[words_at] ?? null;
+    } else if (words_at > -1) texts[words_at] = words;
+    for (const { at, key } of ofCustomer) texts[at] = customerTexts[key] ?? null;
+    for (const { at, key } of ofDetails) texts[at] = detailTexts[key] ?? null;
+    return { order_id: order_id!, order_sequence: Number(order_sequence), attempt: Number(attempt), texts };
+  });
+}
+
+/** The rows of some orders, each order's by attempt, with what the fields need. */
+export async function reportRows(
+  db: Database,
+  order_ids: readonly string[],
+  fields: readonly Subject[],
+): Promise<ReportRow[]> {
+  const needed = neededFor(fields);
+  const read = rowReader(needed, needed);
+  return (await reportTexts(db, order_ids, needed)).map(read);
+}
+
+/** Reads what some fields need from rows that were read for others too. */
+export function rowReader(fields: readonly Subject[], of: readonly Subject[]): (row: ReportTexts) => ReportRow {
+  const values = neededFor(fields).map((field) => ({ field, at: of.indexOf(field), isNumber: isNumber(field) }));
+  return ({ order_id, order_sequence, attempt, texts }) => {
+    const row: ReportRow = { order_id, order_sequence, attempt };
+    for (const { field, at, isNumber } of values) {
+      const text = texts[at] ?? null;
+      row[field] = isNumber && text !== null ? Number(text) : text;
+    }
+    return row;
+  };
+}
+
+const isInJson = (field: Subject) => COLUMNS[field] === CUSTOMER || COLUMNS[field] === DETAILS;
+/** The fields in a column of JSON: where they are in the list, and their keys. */
+const keysIn = (column: string, fields: readonly Subject[]) =>
+  fields.flatMap((field, at) =>
+    COLUMNS[field] === column ? [{ at, key: field.slice(field.lastIndexOf('.') + 1) }] : [],
+  );
+const objectOf = (json: string | null | undefined) =>
+  (JSON.parse(json ?? 'null') ?? {}) as Record<string, string | null>;
+
+function isNumber(field: Subject): boolean {
+  const type = field === 'words' ? 'text' : FIELDS[field].type;
+  return type === 'integer' || type === 'decimal';
+}
+
+/** The fields, and the currencies that amounts with decimals are written by. */
+function neededFor(fields: readonly Subject[]): Subject[] {
+  return [...new Set(fields.flatMap((field) => [field, ...(field === 'words' ? [] : currencyOf(field))]))];
+}
+
+function statementFor(fields: readonly Subject[]): string {
+  // Large texts of the order come with its first row alone: 25 attempts would repeat them 25 times.
+  const ofFirst = (column: string) => `case when coalesce(t.attempt, 1) = 1 then ${column} end`;
+  const columns = fields.map((field) => {
+    if (isInJson(field)) return 'null';
+    return field === 'words' ? ofFirst(COLUMNS.words) : COLUMNS[field];
+  });
+  return `select ${columns.join(', ')}, ${ofFirst(CUSTOMER)}, ${DETAILS}, o.id, o.sequence, coalesce(t.attempt, 1)
+   from (select * from orders where id = any(:order_ids::uuid[])) o join projects p on p.id = o.project_id
+     -- With offset each order's are looked up; a hash join would read the transactions of all orders.
+     left join lateral (select * from transactions where order_id = o.id offset 0) t on true
+   order by o.sequence, t.attempt`;
+}
+
+/** The statements of reports and of the index: to plan one takes as long as to look up a hundred orders. */
+const PREPARED = new Map([
+  [statementFor(FIELD_NAMES), 'report_rows'],
+  [statementFor(SUBJECTS), 'report_rows_with_words'],
+]);
+
+function currencyOf(field: FieldName): FieldName[] {
+  const { currency }: Field = FIELDS[field];
+  return currency === undefined ? [] : [currency as FieldName];
+}
+
+/**
+ * The end that an open order has, once for each order: as a part of the condition Postgres would look the order's
+ * transactions up for each bound in it. With offset the planner keeps it so.
+ */
+const EXPIRY = `cross join lateral (select ${COLUMNS.expires_at} as expires_at offset 0) expiry`;
+
+/** A condition in SQL on orders `o`, what it joins to them, and its bindings. */
+export interface RecordCondition {
+  sql: string;
+  join: string;
+  bindings: Record<string, number>;
+}
+
+/**
+ * A query as a condition on the record; `undefined` when it is about anything but times of the order, which only the
+ * index finds.
+ */
+export function recordCondition(query: Query): RecordCondition | undefined {
+  if (conditionsOf(query).some(({ field }) => field === 'words' || FIELDS[field].type !== 'instant')) return undefined;
+  const bindings: RecordCondition['bindings'] = {};
+  const columnOf = (field: FieldName) => (field === 'expires_at' ? 'expiry.expires_at' : COLUMNS[field]);
+  /** Instants are compared to the millisecond: what ends with one includes all of it. */
+  const instant = (epoch_ms: number) => {
+    const name = `instant_${Object.keys(bindings).length}`;
+    bindings[name] = epoch_ms;
+    return `to_timestamp(:${name}::numeric / 1000)`;
+  };
+  const sqlOf = (one: Query): string => {
+    switch (one.op) {
+      case 'all':
+        return 'true';
+      case 'and':
+      case 'or':
+        return `(${one.of.map(sqlOf).join(` ${one.op} `)})`;
+      case 'not':
+        return `not (${sqlOf(one.of)})`;
+      case 'absent':
+        return `${columnOf(one.field)} is null`;
+      case 'range': {
+        const { from, to } = one;
+        const column = columnOf(one.field);
+        const ends = [
+          ...(from === undefined ? [] : [`${column} >= ${instant(from.value + (from.inclusive ? 0 : 1))}`]),
+          ...(to === undefined ? [] : [`${column} < ${instant(to.value + (to.inclusive ? 1 : 0))}`]),
+        ];
+        return `coalesce(${ends.join(' and ')}, false)`;
+      }
+      default:
+        return 'false';
+    }
+  };
+  const join = conditionsOf(query).some(({ field }) => field === 'expires_at') ? EXPIRY : '';
+  return { sql: sqlOf(query), join, bindings };
+}
+
+/** Where a part of a project's orders by creation ended. */
+export interface CreationPlace {
+  created: string;
+  sequence: number;
+}
+
+/** The ids of a project's orders that meet a condition, by creation: the first ones after a place. */
+export async function orderIdsByCreation(
+  db: Database,
+  { project_id, condition, direction }: { project_id: string; condition: RecordCondition; direction: 'asc' | 'desc' },
+  { size, after }: { size: number; after: CreationPlace | undefined },
+): Promise<(CreationPlace & { order_id: string })[]> {
+  const later = `and (o.created, o.sequence) ${direction === 'asc' ? '>' : '<'} (:created::timestamptz, :sequence)`;
+  return await queryRows(
+    db,
+    `select o.id as order_id, o.created, o.sequence from orders o ${condition.join}
+     where o.project_id = :project_id and ${condition.sql} ${after === undefined ? '' : later}
+     order by o.created ${direction}, o.sequence ${direction} limit :size`,
+    { ...condition.bindings, project_id, size, ...after },
+  );
+}

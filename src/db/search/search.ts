@@ -1,0 +1,163 @@
+import { toIsoTime, queryRows, type Database } from '../connection';
+
+/** A change of an order that the index has not seen. */
+export interface SearchChange {
+  id: number;
+  order_id: string;
+}
+
+/** An order that the index refused. */
+export interface SearchRefusal {
+  order_id: string;
+  reason: string;
+}
+
+/** Somebody searches for orders as long after the last search. Milliseconds. */
+const IN_USE_MS = 120_000;
+/** While nobody does, changes are gathered for so long: one batch costs less than many. Milliseconds. */
+const GATHERED_MS = 10_000;
+/** The first searches after a pause wait for what was gathered, so long at most. Milliseconds. */
+const FIRST_SEARCHES_WAIT_MS = 1_500;
+
+const MS = `interval '1 millisecond'`;
+const OLDEST_CHANGE = '(select changed from search_outbox order by id limit 1)';
+
+/** The oldest changes, at most `limit`. */
+export async function searchChanges(db: Database, limit: number): Promise<SearchChange[]> {
+  return await queryRows<SearchChange>(db, 'select id, order_id from search_outbox order by id limit :limit', {
+    limit,
+  });
+}
+
+/** As `searchChanges`, but none while nobody searches and all of them are recent. */
+export async function dueSearchChanges(db: Database, limit: number): Promise<SearchChange[]> {
+  return await queryRows<SearchChange>(
+    db,
+    `select id, order_id from search_outbox
+     where (select last > clock_timestamp() - :in_use * ${MS} from search_use)
+       or ${OLDEST_CHANGE} < clock_timestamp() - :gathered * ${MS}
+     order by id limit :limit`,
+    { limit, in_use: IN_USE_MS, gathered: GATHERED_MS },
+  );
+}
+
+/**
+ * Notes that somebody searches. True: nobody did for a while, and the changes that were gathered are still on their way
+ * into the index.
+ */
+export async function noteSearch(db: Database): Promise<boolean> {
+  const [use] = await queryRows<{ is_behind: boolean }>(
+    db,
+    `with noted as (
+       update search_use
+       set since = case when last > clock_timestamp() - :in_use * ${MS} then since else clock_timestamp() end,
+         last = clock_timestamp()
+       returning since
+     )
+     select coalesce(since > clock_timestamp() - :waits * ${MS} and ${OLDEST_CHANGE} < since, false) as is_behind
+     from noted`,
+    { in_use: IN_USE_MS, waits: FIRST_SEARCHES_WAIT_MS },
+  );
+  return use!.is_behind;
+}
+
+/**
+ * Removes changes that the index has seen, and sets aside the orders that it refused; those it took are no longer set
+ * aside. `now` in epoch milliseconds.
+ */
+export async function finishSearchChanges(
+  db: Database,
+  changes: readonly SearchChange[],
+  refusals: readonly SearchRefusal[],
+  now: number,
+): Promise<void> {
+  const refused = new Set(refusals.map(({ order_id }) => order_id));
+  await queryRows(
+    db,
+    `with seen as (
+       delete from search_outbox where id = any(:ids::bigint[])
+     ), taken as (
+       delete from search_refusals where order_id = any(:taken::uuid[])
+     )
+     insert into search_refusals (order_id, reason, refused)
+     select order_id, reason, :now from json_populate_recordset(null::search_refusals, :refusals::json)
+     on conflict (order_id) do update set reason = excluded.reason, refused = excluded.refused`,
+    {
+      ids: changes.map(({ id }) => id),
+      taken: changes.map(({ order_id }) => order_id).filter((order_id) => !refused.has(order_id)),
+      refusals: JSON.stringify(refusals),
+      now: toIsoTime(now),
+    },
+  );
+}
+
+/** Has orders written to the index again. */
+export async function addSearchChanges(db: Database, order_ids: readonly string[]): Promise<void> {
+  await queryRows(db, 'insert into search_outbox (order_id) select unnest(:order_ids::uuid[])', { order_ids });
+}
+
+/** Which of the orders wait to be written to the index. */
+export async function waitingForSearch(db: Database, order_ids: readonly string[]): Promise<string[]> {
+  const waiting = await queryRows<{ order_id: string }>(
+    db,
+    'select distinct order_id from search_outbox where order_id = any(:order_ids::uuid[])',
+    { order_ids },
+  );
+  return waiting.map(({ order_id }) => order_id);
+}
+
+/** How many orders the index has refused. */
+export async function countSearchRefusals(db: Database): Promise<number> {
+  const [row] = await queryRows<{ count: number }>(db, 'select count(*) as count from search_refusals', {});
+  return row?.count ?? 0;
+}
+
+/** The ids of all orders, in their order, page by page; an order that is added meanwhile may be left out. */
+export async function* allOrderIds(db: Database, size: number): AsyncGenerator<string[]> {
+  let after = '00000000-0000-0000-0000-000000000000';
+  for (;;) {
+    const page = await queryRows<{ id: string }>(
+      db,
+      'select id from orders where id > :after::uuid order by id limit :size',
+      { after, size },
+    );
+    if (page.length === 0) return;
+    yield page.map(({ id }) => id);
+    after = page.at(-1)!.id;
+  }
+}
+
+/** Which of the ids are orders. */
+export async function existingOrders(db: Database, order_ids: readonly string[]): Promise<string[]> {
+  const found = await queryRows<{ id: string }>(db, 'select id from orders where id = any(:order_ids::uuid[])', {
+    order_ids,
+  });
+  return found.map(({ id }) => id);
+}
+
+/** A rebuild of the index that was asked for and has not ended. */
+export interface SearchRebuild {
+  /** Orders written to the new index so far; null until it has begun. */
+  orders: number | null;
+}
+
+/**
+ * Asks whoever writes to the index to build it anew. Repeat-safe: one that runs goes on. `now` in epoch milliseconds.
+ */
+export async function requestSearchRebuild(db: Database, now: number): Promise<void> {
+  await queryRows(db, 'insert into search_rebuild (requested) values (:now) on conflict do nothing', {
+    now: toIsoTime(now),
+  });
+}
+
+/** The rebuild that was asked for; `undefined` when there is none. */
+export async function searchRebuild(db: Database): Promise<SearchRebuild | undefined> {
+  const [rebuild] = await queryRows<SearchRebuild>(db, 'select orders from search_rebuild', {});
+  return rebuild;
+}
+
+/** Notes how far the rebuild is; `undefined`: it has ended. */
+export async function noteSearchRebuild(db: Database, orders: number | undefined): Promise<void> {
+  if (orders === undefined) await queryRows(db, 'delete from search_rebuild', {});
+  else await queryRows(db, 'update search_rebuild set orders = :orders', { orders });
+}

@@ -1,0 +1,149 @@
+import { isSlowAttempt, type DeliveryId, type DeliveryProgress } from '../../domain/delivery';
+import { DELIVERY_MOVES, DELIVERY_STATUSES, isFinal, statusesBefore } from '../../domain/transitions';
+import { queryPrepared, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
+import { WEBHOOK_SECRETS, type StoredWebhookSecrets } from './webhook-secrets';
+
+/** A webhook, whom it goes to and how far it has come; its body is made when it is sent. */
+export interface Delivery extends DeliveryId, DeliveryProgress, StoredWebhookSecrets {
+  url: string;
+  /** The first delivery of the same event; null on that one. */
+  redelivery_of: number | null;
+  project_id: string;
+  is_test: boolean;
+}
+
+/**
+ * How one attempt ended: `status_code` when the receiver answered, `failure` in words when it did not count as
+ * received.
+ */
+export interface DeliveryAttempt {
+  attempt: number;
+  /** Allowed for connecting, and again for reading, in milliseconds. */
+  time_limit_ms: number;
+  /** Epoch milliseconds. */
+  started: number;
+  duration_ms: number;
+  status_code?: number | undefined;
+  failure?: string | undefined;
+}
+
+interface DeliveryRow extends Omit<Delivery, 'next_attempt_at' | 'failure' | 'is_slow'> {
+  next_attempt_at: string | null;
+  failure: string | null;
+  duration_ms: number | null;
+}
+
+/** Of a delivery that is neither delivered nor failed. */
+export const OPEN_DELIVERY_STATUSES = DELIVERY_STATUSES.filter((status) => !isFinal(DELIVERY_MOVES, status));
+
+/** The webhook; `undefined` when there is none. */
+export async function findDelivery(db: Database, { order_id, n }: DeliveryId): Promise<Delivery | undefined> {
+  const [row] = await queryPrepared<DeliveryRow>(
+    db,
+    'find delivery',
+    `select d.order_id, d.n, d.url, d.redelivery_of, d.status, d.next_attempt_at, o.project_id, p.is_test, ${WEBHOOK_SECRETS},
+       ${CLOCK_OFFSET} as clock_offset_ms,
+       coalesce(a.attempt, 0) as attempts, a.failure, a.duration_ms
+     from webhook_deliveries d join orders o on o.id = d.order_id join projects p on p.id = o.project_id
+       left join lateral (
+         select attempt, failure, duration_ms from webhook_attempts
+         where order_id = d.order_id and n = d.n order by attempt desc limit 1
+       ) a on true
+     where d.order_id = :order_id and d.n = :n`,
+    { order_id, n },
+  );
+  if (row === undefined) return undefined;
+  const { next_attempt_at, failure, duration_ms, ...delivery } = row;
+  return {
+    ...delivery,
+    ...(next_attempt_at !== null && { next_attempt_at: Date.parse(next_attempt_at) }),
+    ...(failure !== null && { failure }),
+    is_slow: duration_ms !== null && isSlowAttempt(duration_ms),
+  };
+}
+
+/** A webhook that is neither delivered nor failed; `next_attempt_at` in epoch milliseconds. */
+export interface OpenDelivery extends DeliveryId, Pick<DeliveryProgress, 'status' | 'attempts'> {
+  project_id: string;
+  next_attempt_at: number;
+}
+
+/** The open webhooks of these orders, the next attempt first; with `limit` no more than that. */
+export async function openDeliveriesOf(
+  db: Database,
+  order_ids: readonly string[],
+  limit: number | null = null,
+): Promise<OpenDelivery[]> {
+  const found = await queryRows<Omit<OpenDelivery, 'next_attempt_at'> & { next_attempt_at: string }>(
+    db,
+    `select d.order_id, d.n, d.status, d.next_attempt_at, o.project_id,
+       (select count(*)::int from webhook_attempts a where a.order_id = d.order_id and a.n = d.n) as attempts
+     from webhook_deliveries d join orders o on o.id = d.order_id
+     where d.order_id = any(:order_ids::uuid[]) and d.status = any(:open::text[]) order by d.next_attempt_at
+     limit :limit`,
+    { order_ids, limit, open: OPEN_DELIVERY_STATUSES },
+  );
+  return found.map((row) => ({ ...row, next_attempt_at: Date.parse(row.next_attempt_at) }));
+}
+
+/**
+ * Records an attempt and how the delivery stands after it, in one statement. Repeat-safe: a recorded attempt, and what
+ * it decided, stays as it is; then the result is `false`.
+ */
+export async function recordAttempt(
+  db: Database,
+  { order_id, n }: DeliveryId,
+  attempt: DeliveryAttempt,
+  after: Pick<DeliveryProgress, 'status' | 'next_attempt_at'>,
+): Promise<boolean> {
+  const is_final = isFinal(DELIVERY_MOVES, after.status);
+  const updated = await queryPrepared(
+    db,
+    'record attempt',
+    `with a as (
+       insert into webhook_attempts (order_id, n, attempt, time_limit_ms, started, duration_ms, status_code, failure)
+       values (:order_id, :n, :attempt, :time_limit_ms, :started, :duration_ms, :status_code, :failure)
+       on conflict do nothing
+       returning order_id, n
+     )
+     update webhook_deliveries d set status = coalesce(:to, d.status), next_attempt_at = :next_attempt_at
+     from a where d.order_id = a.order_id and d.n = a.n and d.status = any(:sources::text[])
+     returning d.n`,
+    {
+      order_id,
+      n,
+      ...attempt,
+      started: toIsoTime(attempt.started),
+      status_code: attempt.status_code ?? null,
+      failure: attempt.failure ?? null,
+      // An attempt that decides nothing leaves the delivery in its status: it may have been paused meanwhile.
+      to: is_final ? after.status : null,
+      next_attempt_at: after.next_attempt_at === undefined ? null : toIsoTime(after.next_attempt_at),
+      sources: is_final ? statusesBefore(DELIVERY_MOVES, after.status) : OPEN_DELIVERY_STATUSES,
+    },
+  );
+  return updated.length === 1;
+}
+
+/** Keeps the delivery as it is until the end of the SQL transaction. */
+export async function lockDelivery(trx: SqlTransaction, { order_id, n }: DeliveryId): Promise<void> {
+  await queryRows(trx, 'select 1 from webhook_deliveries where order_id = :order_id and n = :n for update', {
+    order_id,
+    n,
+  });
+}
+
+/** Writes what was decided on a request (rules 13.10) about a delivery that is locked. */
+export async function updateDelivery(
+  trx: SqlTransaction,
+  { order_id, n }: DeliveryId,
+  { status, next_attempt_at }: Pick<DeliveryProgress, 'status' | 'next_attempt_at'>,
+): Promise<void> {
+  await queryRows(
+    trx,
+    `update webhook_deliveries set status = :status, next_attempt_at = :next_attempt_at
+     where order_id = :order_id and n = :n`,
+    { order_id, n, status, next_attempt_at: next_attempt_at === undefined ? null : toIsoTime(next_attempt_at) },
+  );
+}

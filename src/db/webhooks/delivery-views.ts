@@ -1,0 +1,128 @@
+import type { DeliveryId } from '../../domain/delivery';
+import type { DeliveryStatus } from '../../domain/transitions';
+import { ServiceError } from '../../errors';
+import { queryRows, type Database, type SqlTransaction } from '../connection';
+import { OPEN_DELIVERY_STATUSES } from './deliveries';
+import { pageOf, type Page, type PageRequest } from '../pages';
+import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
+
+/** A delivery with its attempts as the hosts show it. Instants are ISO 8601 texts in UTC. */
+export interface DeliveryView extends DeliveryId {
+  project_id: string;
+  merchant_id: string;
+  url: string;
+  status: DeliveryStatus;
+  created: string;
+  next_attempt_at: string | null;
+  /** The number of the first delivery of the same event. */
+  redelivery_of: number | null;
+  /** How far the clock of its order is ahead of real time, in milliseconds. */
+  clock_offset_ms: number;
+  attempts: {
+    attempt: number;
+    started: string;
+    duration_ms: number;
+    status_code: number | null;
+    failure: string | null;
+  }[];
+}
+
+const VIEW = `
+  select d.order_id, d.n, d.url, d.status, d.created, d.next_attempt_at, d.redelivery_of, o.project_id, p.merchant_id,
+    ${CLOCK_OFFSET} as clock_offset_ms,
+    coalesce((
+      select json_agg(a order by a.attempt) from webhook_attempts a where a.order_id = d.order_id and a.n = d.n
+    ), '[]'::json) as attempts
+  from webhook_deliveries d join orders o on o.id = d.order_id join projects p on p.id = o.project_id`;
+
+/** The delivery; `undefined` when there is none. */
+export async function findDeliveryView(db: Database, { order_id, n }: DeliveryId): Promise<DeliveryView | undefined> {
+  const [view] = await queryRows<DeliveryView>(db, `${VIEW} where d.order_id = :order_id and d.n = :n`, {
+    order_id,
+    n,
+  });
+  return view;
+}
+
+/** The deliveries of an order, newest first: the first `limit`, or those with a number below `before`. */
+export async function deliveryViewsOf(
+  db: Database,
+  order_id: string,
+  { limit, before }: { limit: number; before?: number | undefined },
+): Promise<DeliveryView[]> {
+  return await queryRows<DeliveryView>(
+    db,
+    `${VIEW} where d.order_id = :order_id ${before === undefined ? '' : 'and d.n < :before'} order by d.n desc limit :limit`,
+    { order_id, limit, ...(before !== undefined && { before }) },
+  );
+}
+
+interface DeliveryFilter {
+  merchant_id?: string | undefined;
+  project_id?: string | undefined;
+  order_id?: string | undefined;
+  status?: DeliveryStatus | undefined;
+  since?: string | undefined;
+}
+
+/** Deliveries, newest first. */
+export async function listDeliveryViews(
+  db: Database,
+  filter: DeliveryFilter,
+  page: PageRequest,
+): Promise<Page<DeliveryView>> {
+  return await pageOf(
+    db,
+    {
+      select: VIEW,
+      where: [
+        filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
+        filter.project_id !== undefined && 'project_id = :project_id',
+        filter.order_id !== undefined && 'order_id = :order_id',
+        filter.status !== undefined && 'status = :status',
+        filter.since !== undefined && 'created >= :since',
+      ],
+      bindings: { ...filter },
+      order: [
+        ['created', 'timestamptz'],
+        ['order_id', 'uuid'],
+        ['n', 'integer'],
+      ],
+    },
+    page,
+  );
+}
+
+/**
+ * A further delivery of the same event, due at once. The lock on the order keeps its deliveries numbered without a gap,
+ * and the event at one redelivery at a time. Throws Conflict while another one is open (rules 13.14).
+ */
+export async function insertRedelivery(
+  trx: SqlTransaction,
+  { order_id, n }: DeliveryId,
+  now: Date,
+): Promise<DeliveryId> {
+  await queryRows(trx, 'select 1 from orders where id = :order_id for update', { order_id });
+  const [open] = await queryRows<{ n: number; status: DeliveryStatus }>(
+    trx,
+    `select r.n, r.status from webhook_deliveries d
+     join webhook_deliveries r on r.order_id = d.order_id and r.redelivery_of = coalesce(d.redelivery_of, d.n)
+     where d.order_id = :order_id and d.n = :n and r.status = any(:open::text[])`,
+    { order_id, n, open: OPEN_DELIVERY_STATUSES },
+  );
+  if (open !== undefined) {
+    const state = open.status === 'paused' ? 'is paused' : 'has not ended';
+    throw new ServiceError('Conflict', `The redelivery ${order_id}-${open.n} of the same event ${state}.`);
+  }
+  const [made] = await queryRows<{ n: number }>(
+    trx,
+    `insert into webhook_deliveries (order_id, n, url, next_attempt_at, created, redelivery_of)
+     select order_id, (select max(n) + 1 from webhook_deliveries where order_id = :order_id), url, :now, :now,
+       coalesce(redelivery_of, n)
+     from webhook_deliveries where order_id = :order_id and n = :n
+     returning n`,
+    { order_id, n, now },
+  );
+  if (made === undefined) throw new Error(`delivery ${order_id}-${n} does not exist`);
+  return { order_id, n: made.n };
+}

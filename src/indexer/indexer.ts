@@ -1,0 +1,220 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { indexedOrders } from '../../activities/search-index';
+import type { Database } from '../db/connection';
+import {
+  addSearchChanges,
+  allOrderIds,
+  dueSearchChanges,
+  finishSearchChanges,
+  noteSearchRebuild,
+  requestSearchRebuild,
+  searchChanges,
+  searchRebuild,
+  type SearchChange,
+  type SearchRefusal,
+} from '../db/search/search';
+import type { Logger } from '../log';
+import { INDEX, REBUILT_INDEX } from '../search/settings';
+import type { IndexName, SearchWriter, SentOrders } from '../search/writer';
+import { KeptLease } from '../processes/kept-lease';
+
+/** Within how many milliseconds a change is to be found while somebody searches. */
+const FOUND_WITHIN_MS = 700;
+/** Between two batches at least, also when they take longer. Milliseconds. */
+const PAUSE_MIN_MS = 200;
+/** Between two looks for changes while there are none to write. Milliseconds. */
+const LOOK_MS = 300;
+/** Changes in one batch. */
+const BATCH = 2_000;
+/** Orders that a rebuild sends at a time. */
+const REBUILD_BATCH = 5_000;
+/**
+ * Batches sent ahead. Meilisearch merges queued batches and rewrites much of its file once per merge, so many are
+ * faster. Changes queue behind them, so few are sent while the old index is in use.
+ */
+const REBUILD_SENT = { answering: 4, empty: 40 };
+/** Another indexer takes over when this one has not renewed its lease for so long. Milliseconds. */
+const LEASE_MS = 5_000;
+/** How often the lease is renewed, and how often others ask for it. Milliseconds. */
+const LEASE_EVERY_MS = 1_000;
+/** Pause after a failure. Milliseconds. */
+const FAILED_MS = 1_000;
+
+/** Another process writes to the index. */
+class LeaseLost extends Error {}
+
+export interface IndexerServices {
+  db: Database;
+  index: SearchWriter;
+  log: Logger;
+}
+
+/**
+ * Brings changes of orders into the search index (rules 20.12). One of all processes does it at a time, by lease, and
+ * one batch at a time, so that no older state of an order overwrites a newer one. It starts again where it was stopped:
+ * a change leaves the outbox when the index has it.
+ */
+export class Indexer {
+  private readonly lease: KeptLease;
+  private readonly stopping = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+  /** The holder of the lease that has made sure that the index is there. */
+  private prepared_by: string | undefined;
+  private is_failing = false;
+  /** How long the last batch took, milliseconds: the next may take as long. */
+  private batch_ms = 0;
+
+  constructor(private readonly services: IndexerServices) {
+    this.lease = new KeptLease(services.db, {
+      name: 'search indexer',
+      lasts_ms: LEASE_MS,
+      every_ms: LEASE_EVERY_MS,
+    });
+  }
+
+  start(): void {
+    this.lease.start();
+    this.running = this.run();
+  }
+
+  /** Begins nothing new, and resolves when the current batch is done. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+    await this.lease.stop();
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      const started = performance.now();
+      try {
+        const { holder } = this.lease;
+        const written = holder === undefined ? 0 : await this.work(holder);
+        this.is_failing = false;
+        await this.pause(written === 0 ? LOOK_MS : Math.max(PAUSE_MIN_MS, this.nextBatch(started) - performance.now()));
+      } catch (error) {
+        this.failed(error);
+        await this.pause(FAILED_MS);
+      }
+    }
+  }
+
+  /**
+   * When the batch after one that started then begins: as late as changes may be found, given how long the last one
+   * took. A batch has a fixed cost, so fewer of them leave more of the machine to payments.
+   */
+  private nextBatch(started: number): number {
+    return started + FOUND_WITHIN_MS - this.batch_ms;
+  }
+
+  /** Returns how many changes were written. */
+  private async work(holder: string): Promise<number> {
+    const { db } = this.services;
+    if (this.prepared_by !== holder) await this.prepare();
+    this.prepared_by = holder;
+    if ((await searchRebuild(db)) !== undefined) await this.rebuild(holder);
+    return await this.writeChanges(holder, [INDEX], await dueSearchChanges(db, BATCH));
+  }
+
+  /** A server that is new, or an index of an earlier version, needs a rebuild. */
+  private async prepare(): Promise<void> {
+    const { db, index, log } = this.services;
+    await index.makeKeys();
+    const state = await index.state();
+    if (state === 'current') return await index.setCutoff();
+    log.info({ state }, 'the search index is built anew');
+    await requestSearchRebuild(db, Date.now());
+  }
+
+  /** Throws when another process has the lease, or this one is to stop. */
+  private requireLease(holder: string): void {
+    if (this.stopping.signal.aborted || this.lease.holder !== holder) {
+      throw new LeaseLost('another process holds the indexer lease, or this one is stopping');
+    }
+  }
+
+  /** Writes a batch of changes; returns how many there were. */
+  private async writeChanges(
+    holder: string,
+    names: readonly IndexName[],
+    changes: readonly SearchChange[],
+  ): Promise<number> {
+    const { db, index } = this.services;
+    const began = performance.now();
+    if (changes.length === 0) return 0;
+    const order_ids = [...new Set(changes.map(({ order_id }) => order_id))];
+    const orders = await indexedOrders(db, order_ids);
+    this.requireLease(holder);
+    const refusals = (await Promise.all(names.map((name) => index.write(name, orders)))).flat();
+    await this.confirmWritten(holder, order_ids);
+    await this.finish(changes, refusals);
+    this.batch_ms = performance.now() - began;
+    return changes.length;
+  }
+
+  private async finish(changes: readonly SearchChange[], refusals: readonly SearchRefusal[]): Promise<void> {
+    const { db, log } = this.services;
+    for (const refusal of refusals) log.error(refusal, 'the search index refuses an order');
+    await finishSearchChanges(db, changes, refusals, Date.now());
+  }
+
+  /**
+   * A process that was paused between reading and writing may have overwritten newer states. After losing its lease it
+   * has these orders written again.
+   */
+  private async confirmWritten(holder: string, order_ids: readonly string[]): Promise<void> {
+    if (await this.lease.isStillOf(holder)) return;
+    await addSearchChanges(this.services.db, order_ids);
+    throw new LeaseLost('the lease was lost while orders were written');
+  }
+
+  /**
+   * Fills a second index while the first answers, then swaps them. Changes are written to both meanwhile, all by this
+   * one writer, so that nothing newer is overwritten.
+   */
+  private async rebuild(holder: string): Promise<void> {
+    const { db, index, log } = this.services;
+    const isThere = (await index.state()) !== 'missing';
+    const targets: IndexName[] = isThere ? [INDEX, REBUILT_INDEX] : [REBUILT_INDEX];
+    const sent_max = isThere && (await index.count()) > 0 ? REBUILD_SENT.answering : REBUILD_SENT.empty;
+    await index.beginRebuild();
+    const sent: { order_ids: string[]; orders: SentOrders }[] = [];
+    let written = 0;
+    const finishOldest = async () => {
+      const { order_ids, orders } = sent.shift()!;
+      if ((await orders.refused()) !== undefined) {
+        // Read anew: they may have changed since, and the change may be written already.
+        await this.finish([], await index.write(REBUILT_INDEX, await indexedOrders(db, order_ids)));
+      }
+      await this.confirmWritten(holder, order_ids);
+      await noteSearchRebuild(db, (written += order_ids.length));
+    };
+    for await (const order_ids of allOrderIds(db, REBUILD_BATCH)) {
+      await this.writeChanges(holder, targets, await searchChanges(db, BATCH));
+      const orders = await indexedOrders(db, order_ids);
+      this.requireLease(holder);
+      sent.push({ order_ids, orders: await index.send(REBUILT_INDEX, orders) });
+      if (sent.length === sent_max) await finishOldest();
+    }
+    while (sent.length > 0) await finishOldest();
+    // Changes that came while the last batch was written.
+    while ((await this.writeChanges(holder, targets, await searchChanges(db, BATCH))) === BATCH);
+    this.requireLease(holder);
+    await index.endRebuild();
+    await noteSearchRebuild(db, undefined);
+    log.info({ orders: written }, 'the search index was built anew');
+  }
+
+  /** Logs the first of several failures in a row: an outage lasts for many rounds. */
+  private failed(error: unknown): void {
+    // The index may have been lost with the server.
+    this.prepared_by = undefined;
+    if (error instanceof LeaseLost || this.stopping.signal.aborted) return;
+    if (!this.is_failing) this.services.log.warn({ err: error }, 'cannot write to the search index; retrying');
+    this.is_failing = true;
+  }
+
+  private async pause(pause_ms: number): Promise<void> {
+    if (pause_ms > 0) await sleep(pause_ms, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,164 @@
+import {
+  NativeConnection,
+  Runtime,
+  Worker,
+  makeTelemetryFilterString,
+  type LogLevel,
+  type LogMetadata,
+  type Logger as SdkLogger,
+} from '@temporalio/worker';
+import { createActivities } from '../../activities/index';
+import { serveHealth, type HealthServer } from '../../api/http/health-server';
+import type { Probe } from '../../api/http/health';
+import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
+import { requireSetting, type Config } from '../config';
+import { ping } from '../db/connection';
+import type { Logger } from '../log';
+import { SecretKeys } from '../secrets';
+import { dataConverter, pingTemporal } from '../temporal/connect';
+import { credentialsOf } from '../temporal/credentials';
+import { makeSchedules } from '../temporal/schedules';
+import { createWorkflows } from '../temporal/workflows';
+import { postWebhook } from '../webhook/post';
+import { SearchWriter } from '../search/writer';
+import { openDatabase, openProcessor, openTemporal, searchServer } from './connections';
+import type { Started } from './process';
+import { publicUrl } from './public-url';
+import { Indexer } from '../indexer/indexer';
+import { Recovery } from '../recovery/recovery';
+
+/** Opens what the worker needs and polls. `bundle_path`: the workflows it runs, bundled. */
+export async function runWorker(config: Config, log: Logger, bundle_path: string): Promise<Started> {
+  const address = requireSetting(config, 'TEMPORAL_ADDRESS');
+  Runtime.install({
+    shutdownSignals: [],
+    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }), forward: {} } },
+    logger: loggerFor(log),
+  });
+  const db = await openDatabase(config);
+  const processor = openProcessor(config, log);
+  const client = openTemporal(config, log);
+  const workflows = createWorkflows({ client, db });
+  const index = new SearchWriter(searchServer(config));
+  const connection = await NativeConnection.connect({ address, ...credentialsOf(config) });
+  const shared = {
+    connection,
+    namespace: config.TEMPORAL_NAMESPACE,
+    workflowBundle: { codePath: bundle_path },
+    dataConverter: dataConverter(requireSetting(config, 'PAYLOAD_KEYS')),
+    activities: createActivities({
+      db,
+      secrets: new SecretKeys(requireSetting(config, 'SECRET_KEYS')),
+      processor,
+      workflows,
+      index,
+      postWebhook,
+      webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
+      public_url: publicUrl(config),
+      log,
+    }),
+    // A killed worker still owns its workflows' queues: after this long another takes them.
+    stickyQueueScheduleToStartTimeout: '5 seconds',
+    shutdownGraceTime: '5 seconds',
+    // Another worker repeats what was not finished by then: every step is safe to repeat.
+    shutdownForceTime: '8 seconds',
+  } as const;
+  const workers = await Promise.all([
+    // A slot is held during a charge, which is mostly waiting.
+    Worker.create({
+      ...shared,
+      taskQueue: TASK_QUEUE,
+      maxConcurrentWorkflowTaskExecutions: 100,
+      maxCachedWorkflows: 1_000,
+    }),
+    Worker.create({
+      ...shared,
+      taskQueue: WEBHOOK_TASK_QUEUE,
+      maxConcurrentWorkflowTaskExecutions: 100,
+      // An attempt is a socket that waits: many cost little.
+      maxConcurrentActivityTaskExecutions: 500,
+      maxCachedWorkflows: 200,
+    }),
+    // Moves of sandbox clocks read much of the record: a few at a time leave connections and processor to payments.
+    Worker.create({
+      ...shared,
+      taskQueue: SANDBOX_CLOCK_TASK_QUEUE,
+      maxConcurrentWorkflowTaskExecutions: 4,
+      maxConcurrentActivityTaskExecutions: 4,
+      maxConcurrentLocalActivityExecutions: 4,
+      maxCachedWorkflows: 100,
+    }),
+  ]);
+  const running = Promise.all(workers.map((worker) => worker.run()));
+  const recovery = new Recovery({ db, client, workflows, log });
+  recovery.start();
+  const indexer = new Indexer({ db, index, log });
+  indexer.start();
+  // Payments go on without them; the next start of a worker tries again.
+  const scheduled = makeSchedules(client).catch((err: unknown) =>
+    log.error({ err }, 'the schedules could not be made'),
+  );
+  let closing = false;
+  // A worker that fails for good ends the process: the supervisor starts another.
+  running.catch((err: unknown) => {
+    if (closing) return;
+    log.fatal({ err }, 'the worker failed');
+    process.exit(1);
+  });
+  const health = await serveWorkerHealth(config, log, [
+    { name: 'worker', required: true, check: () => Promise.resolve(expectRunning(workers)) },
+    { name: 'postgres', required: true, check: () => ping(db) },
+    { name: 'temporal', required: true, check: () => pingTemporal(client) },
+  ]);
+  log.info({ task_queues: [TASK_QUEUE, WEBHOOK_TASK_QUEUE, SANDBOX_CLOCK_TASK_QUEUE] }, 'worker runs');
+  return {
+    async close() {
+      closing = true;
+      await health?.close();
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      const ended = running.catch((err: unknown) => log.warn({ err }, 'not everything was finished'));
+      await Promise.all([recovery.stop(), indexer.stop(), scheduled, ended]);
+      await client.connection.close();
+      await connection.close();
+      await processor.close();
+      await db.destroy();
+    },
+  };
+}
+
+/** Answers health checks where a port is configured (rules 24.6). */
+async function serveWorkerHealth(config: Config, log: Logger, probes: Probe[]): Promise<HealthServer | undefined> {
+  const { WORKER_HEALTH_HOST: host, WORKER_HEALTH_PORT: port } = config;
+  if (port === undefined) return undefined;
+  const server = await serveHealth(probes, log, { host, port });
+  log.info({ health_url: server.url }, 'worker answers health checks');
+  return server;
+}
+
+/** Throws unless each polls its task queue. */
+function expectRunning(workers: readonly Worker[]): void {
+  for (const worker of workers) {
+    const state = worker.getState();
+    if (state !== 'RUNNING') throw new Error(`a worker is ${state}`);
+  }
+}
+
+const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
+
+/**
+ * The SDK's lines in our log. It reports the start and end of every workflow and activity, so lines below our level are
+ * skipped early.
+ */
+function loggerFor(log: Logger): SdkLogger {
+  const write = (level: LogLevel) => (message: string, meta?: LogMetadata) => {
+    if (log.isLevelEnabled(LEVELS[level])) log[LEVELS[level]]({ ...meta }, message);
+  };
+  return {
+    log: (level, message, meta) => write(level)(message, meta),
+    trace: write('TRACE'),
+    debug: write('DEBUG'),
+    info: write('INFO'),
+    warn: write('WARN'),
+    error: write('ERROR'),
+  };
+}

@@ -1,0 +1,115 @@
+import { createBulkReads } from '../../api/large-answers/bulk-reads';
+import { createApp } from '../../api/http/app';
+import { authenticateByApiKey } from '../../api/http/authenticate';
+import { keyStore } from '../../api/http/idempotency';
+import document from '../../api/openapi.json';
+import { createOperations } from '../../api/operations/index';
+import { createPages, type PageRates } from '../../api/page/index';
+import { processorNotifications } from '../../api/processor-notifications';
+import { listen } from '../../api/http/server';
+import { requireSetting, type Config } from '../config';
+import { MERCHANT_API } from '../contract/merchant-api';
+import { findProjectByApiKey } from '../db/projects/api-keys';
+import { ping } from '../db/connection';
+import { noteSearch } from '../db/search/search';
+import type { Logger } from '../log';
+import { pingTemporal, type TemporalClient } from '../temporal/connect';
+import { createWorkflows } from '../temporal/workflows';
+import { SearchReader } from '../search/reader';
+import { SecretKeys } from '../secrets';
+import { openApiDatabases, openProcessor, openTemporal, searchServer } from './connections';
+import type { Started } from './process';
+import { publicUrl } from './public-url';
+
+/** How long a form of the hosted page waits for the outcome (rules 12.4). Milliseconds. */
+const PAGE_DEADLINE_MS = 10_000;
+
+/** Opens what the api needs and listens. `addTo`: the benchmark's own process adds its one route to the pages. */
+export async function serveApi(
+  config: Config,
+  log: Logger,
+  addTo?: (pages: ReturnType<typeof createPages>, client: TemporalClient) => void,
+): Promise<Started> {
+  const page_secret = requireSetting(config, 'PAGE_SECRET');
+  const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
+  const { db, bulk } = await openApiDatabases(config);
+  const processor = openProcessor(config, log);
+  const client = openTemporal(config, log);
+  const public_url = publicUrl(config);
+  const { orders, follow_ups, payment_links, deliveries, sandbox_clocks, processor_notifications } = createWorkflows({
+    client,
+    db,
+  });
+  const pages = createPages({
+    db,
+    orders,
+    payment_links,
+    processor_notifications,
+    processor,
+    public_url,
+    page_secret,
+    deadline_ms: PAGE_DEADLINE_MS,
+    log,
+    rates: pageRates(config),
+  });
+  addTo?.(pages, client);
+  const app = createApp({
+    config,
+    log,
+    api: {
+      routes: MERCHANT_API,
+      operations: createOperations({
+        db,
+        bulk: createBulkReads(bulk.db, bulk.connections),
+        orders,
+        follow_ups,
+        payment_links,
+        sandbox_clocks,
+        deliveries,
+        processor,
+        search: new SearchReader(searchServer(config), () => noteSearch(db), log),
+        public_url,
+        webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
+      }),
+      authenticate: authenticateByApiKey(
+        (api_key) => findProjectByApiKey({ db, secrets }, api_key, Date.now()),
+        config.API_KEY_CACHE_MS,
+      ),
+      keysOf: ({ project }) => keyStore(db, project.id),
+    },
+    document,
+    probes: [
+      { name: 'postgres', required: true, check: () => ping(db) },
+      // While Temporal is unavailable, requests that only read are served.
+      {
+        name: 'temporal',
+        required: false,
+        check: () => pingTemporal(client),
+      },
+    ],
+    routers: [
+      processorNotifications({ processor_notifications, secret: config.PROCESSOR_NOTIFICATION_SECRET, log }),
+      pages,
+    ],
+  });
+  const server = await listen(app, config);
+  log.info({ url: server.url }, 'api listens');
+  return {
+    async close() {
+      await server.close();
+      await client.connection.close();
+      await processor.close();
+      await Promise.all([db.destroy(), bulk.db.destroy()]);
+    },
+  };
+}
+
+/** How much customers may send to the pages; `undefined` where the rate limits are off. */
+function pageRates(config: Config): PageRates | undefined {
+  if (config.RATE_LIMIT_PER_SECOND === 0) return undefined;
+  return {
+    page: { per_second: config.PAGE_RATE_LIMIT_PER_SECOND, burst: config.PAGE_RATE_LIMIT_BURST },
+    order_form: { per_second: config.FORM_RATE_LIMIT_PER_SECOND, burst: config.FORM_RATE_LIMIT_BURST },
+    link_form: { per_second: config.LINK_FORM_RATE_LIMIT_PER_SECOND, burst: config.LINK_FORM_RATE_LIMIT_BURST },
+  };
+}

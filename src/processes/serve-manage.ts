@@ -1,0 +1,62 @@
+import { createApp } from '../../api/http/app';
+import { keyStore } from '../../api/http/idempotency';
+import { listen } from '../../api/http/server';
+import { authenticateByToken } from '../../api/manage/authenticate';
+import document from '../../api/manage/openapi.json';
+import { createManageOperations } from '../../api/manage/operations/index';
+import { tokenEndpoint } from '../../api/manage/token-endpoint';
+import { Tokens } from '../../api/manage/tokens';
+import { requireSetting, type Config } from '../config';
+import { MANAGE_API } from '../contract/manage/manage-api';
+import { ping } from '../db/connection';
+import type { Logger } from '../log';
+import { SecretKeys } from '../secrets';
+import { pingTemporal } from '../temporal/connect';
+import { createWorkflows } from '../temporal/workflows';
+import { openDatabase, openTemporal } from './connections';
+import type { Started } from './process';
+import { managePublicUrl } from './public-url';
+
+/** Opens what the bearer-token host needs and listens. */
+export async function serveManage(config: Config, log: Logger): Promise<Started> {
+  const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
+  const db = await openDatabase(config);
+  const client = openTemporal(config, log);
+  const issuer = managePublicUrl(config);
+  const tokens = new Tokens({ db, secrets, issuer });
+  const app = createApp({
+    config,
+    log,
+    api: {
+      routes: MANAGE_API,
+      operations: createManageOperations({
+        db,
+        secrets,
+        deliveries: createWorkflows({ client, db }).deliveries,
+        webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
+      }),
+      authenticate: authenticateByToken({ db, tokens }),
+      keysOf: ({ id }) => keyStore(db, id),
+    },
+    document,
+    probes: [
+      { name: 'postgres', required: true, check: () => ping(db) },
+      // Without it webhooks that are sent again wait.
+      { name: 'temporal', required: false, check: () => pingTemporal(client) },
+    ],
+    routers: [tokenEndpoint({ db, secrets, tokens, issuer })],
+  });
+  const server = await listen(
+    app,
+    { ...config, API_HOST: config.MANAGE_HOST, API_PORT: config.MANAGE_PORT },
+    { variables: 'MANAGE' },
+  );
+  log.info({ url: server.url }, 'bearer-token host listens');
+  return {
+    async close() {
+      await server.close();
+      await client.connection.close();
+      await db.destroy();
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { createBulkReads } from '../../../api/large-answers/bulk-reads';
+import { queryRows } from '../../../src/db/connection';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+const never = new AbortController().signal;
+
+/** Work that ends when it is told to, and notes that it has begun. */
+function aWork() {
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  let begin = () => {};
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  let has_begun = false;
+  void begun.then(() => (has_begun = true));
+  return {
+    run: async () => {
+      begin();
+      await ended;
+    },
+    begun,
+    end,
+    hasBegun: () => has_begun,
+  };
+}
+
+test('rules 20.22: a project reads one thing at a time, and another beside it', async () => {
+  const { read } = createBulkReads(database.db, 2);
+  const [first, second, other] = [aWork(), aWork(), aWork()];
+  const reads = [read('a', first.run), read('a', second.run), read('b', other.run)];
+  await Promise.all([first.begun, other.begun]);
+  expect(second.hasBegun()).toBe(false);
+  first.end();
+  await second.begun;
+  second.end();
+  other.end();
+  await Promise.all(reads);
+});
+
+test('rules 20.22: its statements have a time limit of their own, which ends with the read', async () => {
+  const { read } = createBulkReads(database.db, 1);
+  const limit = async (db: TestDatabase['db']) =>
+    (await queryRows<{ statement_timeout: string }>(db, 'show statement_timeout', {}))[0]!.statement_timeout;
+  expect([await read('a', limit), await limit(database.db)]).toEqual(['5s', '8s']);
+  await expect(read('a', (trx) => trx.raw('delete from orders'))).rejects.toThrow('read-only');
+});
+
+test('rules 18.8: of a project four answers are sent while they are read, of others more; a report is one of them', async () => {
+  const bulk = createBulkReads(database.db, 1);
+  const places = await Promise.all([1, 2, 3].map(() => bulk.stream('a')(never)));
+  places.push(await bulk.report('a')(never));
+  const impatient = AbortSignal.abort(new Error('gone'));
+  await expect(bulk.stream('a')(impatient)).rejects.toThrow('gone');
+  let fifth = false;
+  const waiting = bulk
+    .stream('a')(never)
+    .then((release) => {
+      fifth = true;
+      release();
+    });
+  (await bulk.report('b')(never))();
+  expect(fifth).toBe(false);
+  places[0]!();
+  await waiting;
+});
+
+test('rules 18.8: a report that finds no place among the answers leaves the place of a report to the next', async () => {
+  const bulk = createBulkReads(database.db, 1);
+  const places = await Promise.all([1, 2, 3, 4].map(() => bulk.stream('a')(never)));
+  const leaving = new AbortController();
+  const report = bulk.report('a')(leaving.signal);
+  await new Promise(setImmediate);
+  leaving.abort(new Error('left'));
+  await expect(report).rejects.toThrow('left');
+  places[0]!();
+  (await bulk.report('a')(never))();
+});

@@ -1,0 +1,52 @@
+import { queryRows } from '../../../../src/db/connection';
+import { endDueWatch, endWatch, insertWatch } from '../../../../src/db/orders/late-approvals';
+import { moveOrder } from '../../../../src/db/orders/move-order';
+import { NOW, aStoredOrder } from '../../../support/builders';
+import { createTestDatabase, type TestDatabase } from '../../../support/database';
+import { MINUTE } from '../../../support/orders';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+/** Until when the processor is asked about a transaction, in milliseconds after NOW. */
+async function watched(transaction_id: string): Promise<number | undefined> {
+  const [watch] = await queryRows<{ poll_at: string }>(
+    database.db,
+    'select poll_at from late_approval_watches where transaction_id = :transaction_id',
+    { transaction_id },
+  );
+  return watch && Date.parse(watch.poll_at) - NOW;
+}
+
+async function cancelledAtTheIssuer(): Promise<string> {
+  const order = await aStoredOrder(database.db);
+  const { id } = order.transactions[0]!;
+  const by = { source: 'processor', now: NOW } as const;
+  const pending = await moveOrder(database.db, order, { transaction_id: id, to: 'pending' }, by);
+  expect(await watched(id)).toBeUndefined();
+  await moveOrder(database.db, pending, { ended: 'cancelled' }, by);
+  return id;
+}
+
+test('written with the end; a later one changes nothing', async () => {
+  const id = await cancelledAtTheIssuer();
+  await insertWatch(database.db, id, { poll_at: NOW, began: NOW });
+  expect(await watched(id)).toBe(15 * MINUTE);
+});
+
+test('ended by the processor’s answer once it is due, not before', async () => {
+  const id = await cancelledAtTheIssuer();
+  await endDueWatch(database.db, id, NOW + 15 * MINUTE - 1);
+  expect(await watched(id)).toBe(15 * MINUTE);
+  await endDueWatch(database.db, id, NOW + 15 * MINUTE);
+  expect(await watched(id)).toBeUndefined();
+});
+
+test('ended once the reversal is recorded', async () => {
+  const id = await cancelledAtTheIssuer();
+  await endWatch(database.db, id);
+  expect(await watched(id)).toBeUndefined();
+});

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { getProject, upsertProject } from '../../../../src/db/projects/projects';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../../../support/database';
+import { secrets } from '../../../support/secrets';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+const NOW = new Date(0);
+
+test('a project that is there keeps its name and secret; its webhook address, methods and account funding follow', async () => {
+  const project = {
+    id: randomUUID(),
+    name: 'One',
+    is_test: true,
+    payment_methods: ['credit-card'],
+    currencies: ['EUR'],
+  };
+  await upsertProject({ db: database.db, secrets }, PROJECT.merchant_id, project, NOW);
+  const secret = await database.db('projects').where({ id: project.id }).first('webhook_secret');
+  await upsertProject(
+    { db: database.db, secrets },
+    PROJECT.merchant_id,
+    {
+      ...project,
+      name: 'Two',
+      webhook_url: 'https://shop.example/',
+      payment_methods: ['apple-pay'],
+      account_funding: true,
+    },
+    NOW,
+  );
+  expect(await getProject(database.db, project.id)).toMatchObject({
+    name: 'One',
+    webhook_url: 'https://shop.example/',
+    payment_methods: ['apple-pay'],
+    account_funding: true,
+    expiration_period: 'PT30M',
+    capture_expiration_period: 'P5D',
+  });
+  expect(await database.db('projects').where({ id: project.id }).first('webhook_secret')).toEqual(secret);
+});

@@ -1,0 +1,199 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pino from 'pino';
+import { checkSearchIndex, indexedOrders } from '../../../activities/search-index';
+import { forgetSearches } from '../../../src/bench/search-orders';
+import { queryRows } from '../../../src/db/connection';
+import { requestSearchRebuild, searchRebuild, waitingForSearch } from '../../../src/db/search/search';
+import { Indexer } from '../../../src/indexer/indexer';
+import type { SearchWriter } from '../../../src/search/writer';
+import { aSearchWorld, type SearchWorld } from '../../support/search';
+import { someOrders, writeOrders } from '../../support/search-orders';
+import { until } from '../../support/until';
+
+let world: SearchWorld;
+beforeEach(async () => {
+  world = await aSearchWorld();
+});
+afterEach(() => world.close());
+
+const log = pino({ level: 'silent' });
+const differences = async () => {
+  const { orders, missing, different, unknown } = await checkSearchIndex({ db: world.db, index: world.writer });
+  return { orders, missing, different, unknown };
+};
+const count = async (query: string) => (await world.search({ query })).body.hits;
+
+it('changes wait while Meilisearch is away, and searches say so', async () => {
+  world.anIndexer();
+  await writeOrders(world.db, [{ merchant_order_id: 'before' }]);
+  await world.indexed();
+  await world.server.kill();
+  await writeOrders(world.db, [{ merchant_order_id: 'while' }]);
+  const { status, headers, body } = await world.search({ query: '*' });
+  expect([status, body.error?.type, headers.get('retry-after')]).toEqual([
+    503,
+    'ServerError',
+    expect.stringMatching(/^\d+$/),
+  ]);
+  await world.server.start();
+  await world.indexed();
+  expect(await count('*')).toBe(2);
+});
+
+it('a Meilisearch that is silent is no different', async () => {
+  world.anIndexer();
+  await world.indexed();
+  world.server.signal('SIGSTOP');
+  const began = performance.now();
+  const { status } = await world.search({ query: '*' });
+  world.server.signal('SIGCONT');
+  // The time limit is the rule: whoever asks is told within three seconds.
+  expect([status, performance.now() - began < 3_000]).toEqual([503, true]);
+});
+
+it('changes are gathered while nobody searches; the first search waits for them, and finds them', async () => {
+  const batches: number[] = [];
+  const counting = writerThat(world.writer, (name, orders) => {
+    batches.push(orders.length);
+    return world.writer.send(name, orders);
+  });
+  const indexer = new Indexer({ db: world.db, index: counting, log });
+  indexer.start();
+  await world.indexed();
+  await forgetSearches(world.db);
+  for (const merchant_order_id of ['1', '2', '3']) {
+    await writeOrders(world.db, [{ merchant_order_id }]);
+    await sleep(LOOKED_MS);
+  }
+  expect(batches).toEqual([]);
+  const began = performance.now();
+  const found = await count('*');
+  // On a busy machine the index may take longer than a search waits for it.
+  expect(found === 3 || performance.now() - began >= 1_500).toBe(true);
+  await until('all are found', async () => (await count('*')) === 3);
+  expect(batches).toEqual([3]);
+  // Somebody searches now.
+  await writeOrders(world.db, [{ merchant_order_id: '4' }]);
+  await until('it is found', async () => (await count('*')) === 4);
+
+  // Gathered for long enough.
+  await forgetSearches(world.db);
+  await writeOrders(world.db, [{ merchant_order_id: '5' }]);
+  await queryRows(world.db, `update search_outbox set changed = now() - interval '10 seconds'`, {});
+  await until('it is written', async () => batches.length === 3);
+  await indexer.stop();
+});
+/** Long enough for the indexer to look for changes. Milliseconds. */
+const LOOKED_MS = 600;
+
+it('an order that the index refuses is set aside with the reason, and the rest goes on', async () => {
+  const orders = await writeOrders(world.db, someOrders(20, 3));
+  const [refused] = orders;
+  const spoilt = writerThat(world.writer, (name, orders) =>
+    world.writer.send(
+      name,
+      orders.map((order) =>
+        order.order_id === refused
+          ? { ...order, documents: order.documents.map((document) => ({ ...document, pk: 'no key!' })) }
+          : order,
+      ),
+    ),
+  );
+  const indexer = new Indexer({ db: world.db, index: spoilt, log });
+  indexer.start();
+  await world.indexed();
+  await indexer.stop();
+  expect(await queryRows(world.db, 'select order_id, reason from search_refusals', {})).toEqual([
+    { order_id: refused, reason: 'invalid_document_id' },
+  ]);
+  expect(await count('*')).toBe(19);
+
+  world.anIndexer();
+  await queryRows(world.db, 'update orders set version = version + 1 where id = :refused', { refused });
+  await world.indexed();
+  expect([await count('*'), await queryRows(world.db, 'select 1 from search_refusals', {})]).toEqual([20, []]);
+});
+
+/** The writer, but for how it sends. */
+const writerThat = (writer: SearchWriter, send: SearchWriter['send']): SearchWriter =>
+  Object.assign(Object.create(writer) as SearchWriter, { send });
+
+it('a rebuild that is asked for fills a second index while the first answers, with what changes meanwhile', async () => {
+  await writeOrders(world.db, someOrders(300, 5));
+  world.anIndexer();
+  await world.indexed();
+  // What only a rebuild can bring back.
+  await world.writer.write('orders', [{ order_id: (await ids())[0]!, documents: [] }]);
+  await queryRows(world.db, 'delete from search_outbox', {});
+  await requestSearchRebuild(world.db, Date.now());
+  for (let n = 0; (await searchRebuild(world.db)) !== undefined; n += 1) {
+    await writeOrders(world.db, [{ merchant_order_id: `during-${n}` }]);
+    expect(await count('*')).toBeGreaterThanOrEqual(299);
+  }
+  await world.indexed();
+  expect(await differences()).toMatchObject({ missing: 0, different: 0, unknown: 0 });
+});
+
+const ids = async () =>
+  (await queryRows<{ id: string }>(world.db, 'select id from orders order by id', {})).map(({ id }) => id);
+
+it('one indexer works, another waits, and takes over when the first is gone', async () => {
+  const first = world.anIndexer();
+  await world.indexed();
+  const holder = async () =>
+    (await queryRows<{ holder: string }>(world.db, 'select holder from leases', {}))[0]?.holder;
+  const before = await holder();
+  world.anIndexer();
+  await sleep(50);
+  expect(await holder()).toBe(before);
+  await first.stop();
+  await until('the second has the lease', async () => ![before, undefined].includes(await holder()));
+  await writeOrders(world.db, [{ merchant_order_id: 'later' }]);
+  await world.indexed();
+  expect(await count('merchant_order_id:later')).toBe(1);
+});
+
+it('orders that an indexer wrote after another had taken its lease are written again', async () => {
+  const [order_id = ''] = await writeOrders(world.db, [{ merchant_order_id: 'first' }]);
+  const rename = (merchant_order_id: string) =>
+    queryRows(
+      world.db,
+      'update orders set version = version + 1, merchant_order_id = :merchant_order_id where id = :order_id',
+      { order_id, merchant_order_id },
+    );
+  let proceed: (() => void) | undefined;
+  let isSlow = false;
+  const indexer = new Indexer({
+    db: world.db,
+    index: writerThat(world.writer, async (name, orders) => {
+      if (isSlow) await new Promise<void>((resolve) => (proceed = resolve));
+      return await world.writer.send(name, orders);
+    }),
+    log,
+  });
+  indexer.start();
+  await world.indexed();
+  isSlow = true;
+  await rename('older');
+  await until('it has read the order', () => proceed !== undefined);
+  isSlow = false;
+
+  // Another takes the lease and writes what has changed since.
+  await queryRows(
+    world.db,
+    `update leases set holder = 'another', expires_at = clock_timestamp() + interval '1 hour'`,
+    {},
+  );
+  await rename('newer');
+  await queryRows(world.db, 'delete from search_outbox', {});
+  await world.writer.write('orders', await indexedOrders(world.db, [order_id]));
+  expect(await count('merchant_order_id:newer')).toBe(1);
+
+  proceed!();
+  await until('the order is noted again', async () => (await waitingForSearch(world.db, [order_id])).length > 0);
+  await queryRows(world.db, 'delete from leases', {});
+  await world.indexed();
+  expect(await count('merchant_order_id:newer')).toBe(1);
+  expect(await differences()).toMatchObject({ missing: 0, different: 0 });
+  await indexer.stop();
+});

@@ -1,0 +1,779 @@
+import type { temporal as proto } from '@temporalio/proto';
+import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import { Recovery } from '../../../src/recovery/recovery';
+import { orderActivities } from '../../../activities/order';
+import type { Services } from '../../../activities/services';
+import { connectDatabase, queryRows, type Database } from '../../../src/db/connection';
+import { announceOperation } from '../../../src/db/orders/announced-operations';
+import { insertFollowUp } from '../../../src/db/orders/follow-ups';
+import { insertWatch } from '../../../src/db/orders/late-approvals';
+import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
+import { insertOrder } from '../../../src/db/orders/insert-order';
+import { moveOrder } from '../../../src/db/orders/move-order';
+import { loadOrder } from '../../../src/db/orders/order-record';
+import { releaseLease, takeLease } from '../../../src/db/lease';
+import { findProgress } from '../../../src/db/recovery';
+import { createLogger } from '../../../src/log';
+import { processorOrderId, reversalOrderId, transactionId } from '../../../src/ids';
+import { connectTemporal } from '../../../src/temporal/connect';
+import { createWorkflows } from '../../../src/temporal/workflows';
+import {
+  deliveryWorkflowId,
+  orderWorkflowId,
+  paymentLinkWorkflowId,
+  processorAnswered,
+} from '../../../workflows/messages';
+import { NOW, aStoredOrder, anOrder, aTransaction } from '../../support/builders';
+import { CARDS, type CardName } from '../../support/cards';
+import { Merchant } from '../../support/client';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
+import { UNREACHABLE, requestOfOperator } from '../../support/deliveries';
+import {
+  BY_TOKEN,
+  MINUTE,
+  answerAtIssuer,
+  createAnOrder,
+  followUpOf,
+  moneySummaryOf,
+  executeFollowUp,
+  statusesOfOrder,
+  statusesOf,
+  transactionIdOf,
+  vaultToken,
+  type TestOrder,
+} from '../../support/orders';
+import { aFollowUp, anAcceptedPayment } from '../../support/payments';
+import { startReceiver, type Receiver } from '../../support/receiver';
+import { postControl } from '../../support/simulator';
+import { stack } from '../../support/stack';
+import { aSilentServer, type SilentServer } from '../../support/silent-server';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
+import { until } from '../../support/until';
+
+type HistoryEvent = proto.api.history.v1.IHistoryEvent;
+
+const log = createLogger({ process: 'test', level: 'silent' });
+const recoveryOf = (db: Database, client: Client) =>
+  new Recovery({ db, client, workflows: createWorkflows({ client, db }), log });
+/** Long enough for what was touched to count as left behind. */
+const SETTLED = MINUTE + 1;
+
+describe('with a Temporal server that has lost its workflows', () => {
+  let world: WorkflowEnvironment;
+  let receiver: Receiver;
+  const merchant = new Merchant();
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    world = await createWorkflowEnvironment({ webhook_url: receiver.url });
+  });
+  afterAll(async () => {
+    await world?.close();
+    await receiver?.close();
+  });
+  // Each test finishes what it began; to empty the tables would wait for, or break, an activity that is under way.
+  afterEach(() => merchant.removeFaults());
+
+  /** Where time is to pass, nothing that an earlier test left may be under way. */
+  const anew = async () => {
+    await world.close();
+    world = await createWorkflowEnvironment({ webhook_url: receiver.url });
+  };
+  let recovery: Recovery;
+  beforeEach(async () => {
+    await world.database.db('recovery_progress').delete();
+    recovery = recoveryOf(world.database.db, world.env.client);
+  });
+  // Lets the next one take the lease.
+  afterEach(() => recovery.stop());
+  const look = async () => await recovery.recover((await world.now()) + SETTLED);
+  const ledger = async ({ id }: TestOrder) =>
+    (await merchant.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
+  const becomes = (order_id: string, expected: string) =>
+    until(`the order becomes ${expected}`, async () => (await statusesOf(world, order_id)) === expected);
+  const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
+  const runOf = async (order_id: string) => {
+    const { runId, historyLength, status } = await handleOf(order_id).describe();
+    return { runId, historyLength, status: status.name };
+  };
+  const eventsOf = async (order_id: string) => (await handleOf(order_id).fetchHistory()).events ?? [];
+  const isSignal = ({ workflowExecutionSignaledEventAttributes: signal }: HistoryEvent) => Boolean(signal);
+  const untilClosed = (order_id: string) =>
+    until('its workflow is over', async () => (await runOf(order_id)).status === 'COMPLETED');
+  const authorized = (card: CardName = 'approved', capture_period = 'PT1H') =>
+    createAnOrder(world, { card_number: CARDS[card].number, capture_mode: 'manual', capture_period });
+  /** Lets workflow time pass; nothing else may be under way. */
+  const pass = (milliseconds: number) => world.env.sleep(milliseconds);
+
+  const KINDS = ['capture', 'void', 'refund'] as const;
+  const MOVED = { capture: '200 captured', void: '200 voided', refund: '500 captured, 200 refunded' };
+  const paymentFor = (kind: (typeof KINDS)[number]) =>
+    kind === 'refund' ? createAnOrder(world, { card_number: CARDS.approved.number }) : authorized();
+  interface Asked {
+    kind: (typeof KINDS)[number];
+    order: TestOrder;
+    order_id: string;
+  }
+  /** One of each kind, at the same time: of what is asked for here nothing waits for workflow time. */
+  const eachKind = (ask: (kind: Asked['kind'], order: TestOrder) => Promise<string>) =>
+    Promise.all(
+      KINDS.map(async (kind) => {
+        const order = await paymentFor(kind);
+        return { kind, order, order_id: await ask(kind, order) } satisfies Asked;
+      }),
+    );
+  const isCarriedOutOnce = async ({ kind, order, order_id }: Asked) => {
+    await becomes(order_id, 'completed: accepted');
+    expect(await moneySummaryOf(order)).toBe(`${MOVED[kind]}: ${kind} completed`);
+    expect((await ledger(order)).slice(1)).toEqual([`${kind} 200 approved`]);
+    await untilClosed(order_id);
+  };
+  const tell = ({ order_id }: Asked) => handleOf(order_id).signal(processorAnswered);
+  /** What is left of an authorization is voided: no later look may find it. */
+  const finish = ({ kind, order }: Asked) => (kind === 'refund' ? undefined : order.follow('void'));
+  const all = async (asked: Asked[], what: (one: Asked) => unknown) => void (await Promise.all(asked.map(what)));
+
+  test('captures, voids and refunds that were written, and whose workflows were never started, are carried out once', async () => {
+    const asked = await eachKind(async (kind, order) => {
+      const { id: order_id, project_id: _, ...follow_up } = followUpOf(order.id, kind, { amount: 200 });
+      await insertFollowUp(world.database.db, {
+        ...follow_up,
+        id: order_id,
+        transaction_id: transactionId(order_id, 1),
+        now: await world.now(),
+      });
+      return order_id;
+    });
+    await look();
+    await all(asked, isCarriedOutOnce);
+    await look();
+    await all(asked, async ({ kind, order }) =>
+      expect((await ledger(order)).filter((entry) => entry.startsWith(`${kind} 200`))).toHaveLength(1),
+    );
+    await all(asked, finish);
+  });
+
+  test('captures, voids and refunds whose workflows were lost while their outcome was open are asked for, and done once', async () => {
+    const asked = await eachKind(async (kind, order) => {
+      const input = followUpOf(order.id, kind, { amount: 200 });
+      // It happened, but nobody was told; nor is, after two seconds, who asks how it stands.
+      await merchant.addFault({ kind: 'lost_answer', operation: kind, order_id: order.id });
+      await merchant.addFault({
+        kind: 'outage',
+        operation: 'ask',
+        idempotency_key: followUpIdempotencyKey(transactionIdOf(order.id, 1), kind, input.id),
+      });
+      if (kind === 'refund') await executeFollowUp(world, input);
+      else await order.follow(kind, 200, input);
+      expect(await statusesOf(world, input.id)).toBe('processing: processing');
+      await handleOf(input.id).terminate('lost');
+      return input.id;
+    });
+    await merchant.removeFaults();
+    await look();
+    await all(asked, tell);
+    await all(asked, isCarriedOutOnce);
+    await all(asked, finish);
+  });
+
+  test('captures, voids and refunds that run are left alone, at every look', async () => {
+    const asked = await eachKind(async (kind, order) => {
+      const input = followUpOf(order.id, kind, { amount: 200 });
+      await merchant.addFault({ kind: 'outage', operation: kind, order_id: order.id });
+      if (kind === 'refund') await executeFollowUp(world, input);
+      else await order.follow(kind, 200, input);
+      await becomes(input.id, 'processing: processing');
+      return input.id;
+    });
+    // Not the length of its history: after two seconds it asks the processor by itself.
+    const leftAlone = () =>
+      Promise.all(
+        asked.map(async ({ order_id }) => {
+          const { runId, status } = await runOf(order_id);
+          return { runId, status, signals: (await eventsOf(order_id)).filter(isSignal).length };
+        }),
+      );
+    const before = await leftAlone();
+    expect(before).toMatchObject(KINDS.map(() => ({ status: 'RUNNING', signals: 0 })));
+    await look();
+    await look();
+    expect(await leftAlone()).toEqual(before);
+    await merchant.removeFaults();
+    await all(asked, tell);
+    await all(asked, isCarriedOutOnce);
+    await all(asked, finish);
+  });
+
+  /** Charges the order's first attempt while its workflow does not know of it. */
+  async function chargeBehindItsBack(order: TestOrder, terms: object, processor = world.processor): Promise<void> {
+    const activities = orderActivities({
+      db: world.database.db,
+      processor,
+      public_url: 'http://pay.test',
+      workflows: {} as Services['workflows'],
+    });
+    const transaction = {
+      id: transactionIdOf(order.id, 1),
+      attempt: 1,
+      payment_method: 'credit-card',
+      payment_method_details: { vault_token: await vaultToken(world, CARDS.approved.number) },
+      expiration_period: 'PT30M',
+      period: 20 * MINUTE,
+      ...terms,
+    };
+    await activities.chargeAttempt({
+      project_id: PROJECT.id,
+      is_test: true,
+      transaction,
+      order: await loadOrder(world.database.db, order.id),
+      now: await world.now(),
+    });
+  }
+
+  /**
+   * An order that waits to be paid, of which the record alone knows that it was: ten minutes from now its window ends.
+   */
+  async function paidBehindItsBack(): Promise<TestOrder> {
+    const terms = { capture_mode: 'manual', capture_period: 'PT10M' } as const;
+    const order = await createAnOrder(world, { transaction_period: 20 * MINUTE, ...terms });
+    expect(await statusesOfOrder(order)).toBe('new: new');
+    await chargeBehindItsBack(order, terms);
+    expect(await statusesOfOrder(order)).toBe('completed: accepted');
+    return order;
+  }
+
+  async function closesOnTime(order: TestOrder): Promise<void> {
+    const end = Date.parse((await order.view()).transactions[0]?.capture_ends_at ?? '');
+    await pass(end - (await world.now()) - 30_000);
+    expect([await statusesOfOrder(order), await moneySummaryOf(order)]).toEqual(['completed: accepted', 'nothing']);
+    await pass(31_000);
+    await until('the rest was released', async () => (await moneySummaryOf(order)) === '500 voided: void completed');
+    const { follow_ups } = await order.view();
+    const [released] = await queryRows<{ created: string }>(
+      world.database.db,
+      'select created from orders where id = :id',
+      {
+        id: follow_ups[0]!.id,
+      },
+    );
+    expect(Date.parse(released!.created) - end).toBeLessThan(5_000);
+    expect(await ledger(order)).toEqual(['authorize 500 approved', 'void 500 approved']);
+    await untilClosed(order.id);
+  }
+
+  describe('where time passes', () => {
+    beforeAll(anew);
+
+    test('an order that was paid behind its workflow’s back closes its capture window on time', async () => {
+      const order = await paidBehindItsBack();
+      await look();
+      await closesOnTime(order);
+    });
+
+    test('an order whose workflow was lost closes its capture window on time', async () => {
+      const order = await authorized('approved', 'PT10M');
+      await handleOf(order.id).terminate('lost');
+      await look();
+      await closesOnTime(order);
+    });
+  });
+
+  test.each([
+    ['that came with the order', { transaction_period: 20 * MINUTE }],
+    ['that the customer added', {}],
+  ])(
+    'an attempt %s, charged on the hosted page when worker and server died, has its outcome long before the order expires',
+    async (_title, options) => {
+      const order = await createAnOrder(world, options);
+      const killed = chargeBehindItsBack(
+        order,
+        {},
+        {
+          ...world.processor,
+          async execute(...charge) {
+            await world.processor.execute(...charge);
+            throw new Error('killed');
+          },
+        },
+      );
+      await expect(killed).rejects.toThrow('killed');
+      expect(await statusesOfOrder(order)).toBe('new: new');
+      await look();
+      await handleOf(order.id).signal(processorAnswered);
+      await becomes(order.id, 'completed: accepted');
+      expect(await ledger(order)).toEqual(['sale 500 approved']);
+      await untilClosed(order.id);
+    },
+  );
+
+  test('an order that was charged, and whose workflow was never started, is brought to its end', async () => {
+    const now = await world.now();
+    const order = anOrder(BY_TOKEN);
+    const details = { vault_token: await vaultToken(world, CARDS.approved.number) };
+    await insertOrder(world.database.db, order, aTransaction(order.id, { payment_method_details: details }), {
+      created: now,
+      expires_at: now + 30 * MINUTE,
+      transaction_expires_at: now + 30 * MINUTE,
+    });
+    await look();
+    await handleOf(order.id).signal(processorAnswered);
+    await becomes(order.id, 'completed: accepted');
+    expect(await merchant.ledger(order.id)).toEqual([
+      expect.objectContaining({ operation: 'sale', requests: 1, result: 'approved' }),
+    ]);
+  });
+
+  test('a webhook that was written, and whose workflow was never started, is delivered once', async () => {
+    const now = await world.now();
+    const order = anOrder();
+    const record = await insertOrder(world.database.db, order, undefined, {
+      created: now,
+      expires_at: now + MINUTE,
+      transaction_expires_at: now + MINUTE,
+    });
+    await moveOrder(world.database.db, record, { ended: 'cancelled' }, { source: 'merchant', now });
+    const mine = () => receiver.received.filter(({ body }) => body.includes(order.id));
+    await look();
+    await until('it came', () => mine().length === 1);
+    expect(mine()[0]!.headers['webhook-id']).toBe(deliveryWorkflowId({ order_id: order.id, n: 1 }));
+    await until(
+      'its workflow is over',
+      async () =>
+        (await world.env.client.workflow.getHandle(deliveryWorkflowId({ order_id: order.id, n: 1 })).describe()).status
+          .name === 'COMPLETED',
+    );
+    await look();
+    expect(mine()).toHaveLength(1);
+  });
+
+  test('a webhook whose workflow was lost between two attempts goes on with the next', async () => {
+    // The first attempt may arrive before the order is returned, so its body tells what it is about.
+    receiver.answer((response) => {
+      const latest = receiver.received.at(-1)!;
+      const attempts = receiver.received.filter(({ body }) => body === latest.body).length;
+      response.writeHead(attempts === 1 ? 500 : 200).end();
+    });
+    const order = await authorized();
+    const delivery = world.env.client.workflow.getHandle(deliveryWorkflowId({ order_id: order.id, n: 1 }));
+    const recorded = () => world.database.db('webhook_attempts').where({ order_id: order.id }).orderBy('attempt');
+    await until('its first attempt is recorded', async () => (await recorded()).length === 1);
+    await delivery.terminate();
+    const due = { next_attempt_at: new Date(await world.now()) };
+    await world.database.db('webhook_deliveries').where({ order_id: order.id }).update(due);
+    await look();
+    await until('it is delivered', async () => (await delivery.describe()).status.name === 'COMPLETED');
+    expect(await recorded()).toMatchObject([{ attempt: 1 }, { attempt: 2, time_limit_ms: 10_000, status_code: 200 }]);
+  });
+
+  test('a webhook that was resumed, and whose workflow was not told, goes on', async () => {
+    receiver.answer((response) => response.writeHead(500).end());
+    const order = await authorized();
+    const id = { order_id: order.id, n: 1 };
+    const { db } = world.database;
+    const { deliveries } = createWorkflows({ client: world.env.client, db });
+    await until('it failed', async () => (await db('webhook_attempts').where(id)).length === 1);
+    await requestOfOperator({ db, deliveries }, id, 'pauseDelivery');
+    const delivery = world.env.client.workflow.getHandle(deliveryWorkflowId(id));
+    await until('its workflow waits', async () => {
+      const { events } = await delivery.fetchHistory();
+      return events!.some(({ timerCanceledEventAttributes: cancelled }) => cancelled);
+    });
+    receiver.answer((response) => response.writeHead(200).end());
+    await requestOfOperator({ db, deliveries: UNREACHABLE }, id, 'resumeDelivery');
+    const due = { next_attempt_at: new Date(await world.now()) };
+    await db('webhook_deliveries').where(id).update(due);
+    await look();
+    await until('it is delivered', async () => (await delivery.describe()).status.name === 'COMPLETED');
+  });
+
+  test('an open authorization is signalled once, also by a worker that starts later', async () => {
+    const order = await authorized();
+    await look();
+    // Every workflow task that was scheduled is done. A signal schedules one with its own event, so none can be missed.
+    const settled = async () => {
+      const events = await eventsOf(order.id);
+      const [scheduled, done] = [
+        events.filter(({ workflowTaskScheduledEventAttributes: of }) => of),
+        events.filter(({ workflowTaskCompletedEventAttributes: of }) => of),
+      ];
+      return (
+        scheduled.length === done.length && {
+          runId: (await runOf(order.id)).runId,
+          events: events.length,
+          signals: events.filter(isSignal).length,
+        }
+      );
+    };
+    const before = await until('it rests', settled);
+    expect(before.signals).toBe(1);
+    await look();
+    await recovery.stop();
+    recovery = recoveryOf(world.database.db, world.env.client);
+    await recovery.recover((await world.now()) + 10 * MINUTE);
+    expect(await until('it rests', settled)).toEqual(before);
+    await order.follow('void');
+  });
+
+  test('an approval after the end whose reversal was lost while it waited is given back', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
+    await order.cancel();
+    const reversal = reversalOrderId(transactionIdOf(order.id, 1));
+    await until('the reversal waits', async () => (await runOf(reversal)).status === 'RUNNING');
+    await handleOf(reversal).terminate('lost');
+    await answerAtIssuer(order, { code: '0101' });
+    await recovery.recover((await world.now()) + 14 * MINUTE);
+    expect((await runOf(reversal)).status).toBe('TERMINATED');
+    await recovery.recover((await world.now()) + 15 * MINUTE + SETTLED);
+    await becomes(reversal, 'completed: accepted');
+    expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
+    expect(await queryRows(world.database.db, 'select * from late_approval_watches', {})).toEqual([]);
+  });
+
+  test('rules 10.9: a chargeback that was announced, and whose workflow was lost, is recorded', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.approved.number });
+    const original_transaction_id = transactionIdOf(order.id, 1);
+    const answer = await postControl(stack(), 'chargebacks', { transaction_id: original_transaction_id });
+    const { idempotency_key: processor_key } = (await answer.json()) as { idempotency_key: string };
+    const order_id = processorOrderId(original_transaction_id, processor_key);
+    const of = { original_order_id: order.id, original_transaction_id };
+    const { db } = world.database;
+    await announceOperation(db, { order_id, kind: 'chargeback', processor_key, ...of }, await world.now());
+    await look();
+    await becomes(order_id, 'completed: accepted');
+    expect(await queryRows(db, 'select * from announced_operations', {})).toEqual([]);
+  });
+
+  test('rules 10.18: a declined payment of which there is evidence that it was approved is given back', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.do_not_honor.number });
+    const transaction_id = transactionIdOf(order.id, 1);
+    const approved = { result: 'approved', response_code: '00' };
+    await merchant.addFault({ kind: 'altered', operation: 'ask', transaction_id, answer: approved });
+    const now = await world.now();
+    await insertWatch(world.database.db, transaction_id, { poll_at: now, began: now });
+    await look();
+    const reversal = reversalOrderId(transaction_id);
+    // The simulator, which has declined it, refuses to give it back.
+    await becomes(reversal, 'error: error');
+    await merchant.removeFaults();
+    expect(await queryRows(world.database.db, 'select * from late_approval_watches', {})).toEqual([]);
+  });
+
+  test('an order whose workflow was lost at the issuer expires with its attempt, which ends before it', async () => {
+    await recovery.recover(await world.now());
+    const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
+    expect(await statusesOfOrder(order)).toBe('processing: pending');
+    await handleOf(order.id).terminate('lost');
+    const { db } = world.database;
+    const now = await world.now();
+    // Both checks of its last change are over, and its own end is far away.
+    await db('orders')
+      .where({ id: order.id })
+      .update({ modified: new Date(now - 10 * MINUTE) });
+    await db('transactions')
+      .where({ order_id: order.id })
+      .update({ expires_at: new Date(now) });
+    await look();
+    await becomes(order.id, 'expired: expired');
+  });
+});
+
+describe('the calls that it makes to Temporal', () => {
+  let database: TestDatabase;
+  const called: string[] = [];
+  beforeEach(async () => {
+    called.splice(0);
+    database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
+  });
+  afterEach(() => database.close());
+
+  /** A Temporal client that records its calls; `fails`: how a call fails, `unavailable`: whether all do. */
+  const temporal = ({
+    fails = () => undefined,
+    unavailable = false,
+  }: { fails?: (what: string) => Error | undefined | Promise<undefined>; unavailable?: boolean } = {}) => {
+    const call = async (verb: string, { workflowId }: { workflowId: string }) => {
+      const what = `${verb} ${workflowId}`;
+      called.push(what);
+      const error = await fails(what);
+      if (error) throw error;
+      if (unavailable) throw new Error('unavailable');
+    };
+    return {
+      options: { namespace: 'default' },
+      withDeadline: (_deadline: number, work: () => Promise<unknown>) => work(),
+      workflow: {
+        start: (_name: string, options: { workflowId: string }) => call('start', options),
+        signalWithStart: (_name: string, options: { workflowId: string }) => call('signal', options),
+      },
+      workflowService: { describeNamespace: async () => unavailable && Promise.reject(new Error('unavailable')) },
+    } as unknown as Client;
+  };
+  /** A recovery of its own, as a worker has it. */
+  const aRecovery = (client = temporal(), db = database.db) => recoveryOf(db, client);
+  const pending = async () => {
+    const order = await aStoredOrder(database.db);
+    return await moveOrder(
+      database.db,
+      order,
+      { transaction_id: order.transactions[0]!.id, to: 'pending' },
+      { source: 'processor', now: NOW },
+    );
+  };
+  /** One of each: a refund, an order that holds money, a webhook that was not sent; the calls that continue them. */
+  async function leftBehind(): Promise<string[]> {
+    const refund = aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund', amount: 40 });
+    await insertFollowUp(database.db, refund);
+    const { id: order_id } = await anAcceptedPayment(database.db, { mode: 'manual' });
+    const paid = (await database
+      .db('webhook_deliveries')
+      .orderBy('created')
+      .orderBy('order_id')
+      .select('order_id')) as { order_id: string }[];
+    return [
+      `start ${orderWorkflowId(refund.id)}`,
+      `signal ${orderWorkflowId(order_id)}`,
+      ...paid.map((one) => `signal ${deliveryWorkflowId({ order_id: one.order_id, n: 1 })}`),
+    ].toSorted();
+  }
+
+  test('all that was left behind, a minute after its last change', async () => {
+    const expected = await leftBehind();
+    const recovery = aRecovery();
+    await recovery.recover(NOW + MINUTE);
+    expect(called).toEqual([]);
+    await recovery.recover(NOW + SETTLED);
+    expect(called.toSorted()).toEqual(expected);
+  });
+
+  test('no final order, and none that only waits to be paid', async () => {
+    await database.db('projects').update({ webhook_url: null });
+    await aStoredOrder(database.db);
+    await aStoredOrder(database.db, { transaction: false });
+    await moveOrder(
+      database.db,
+      await aStoredOrder(database.db),
+      { ended: 'cancelled' },
+      { source: 'merchant', now: NOW },
+    );
+    const paid = await aStoredOrder(database.db);
+    await moveOrder(
+      database.db,
+      paid,
+      { transaction_id: paid.transactions[0]!.id, to: 'accepted' },
+      { source: 'processor', now: NOW },
+    );
+    await aRecovery().recover(NOW + SETTLED);
+    expect(called).toEqual([]);
+  });
+
+  test('an order whose creation may still be running is not signalled: its workflow is only started if it is lost', async () => {
+    const { id } = await aStoredOrder(database.db, BY_TOKEN);
+    await aRecovery().recover(NOW + SETTLED);
+    expect(called).toEqual([`start ${orderWorkflowId(id)}`]);
+  });
+
+  test('each round only what fell due since the last one, also in a worker that starts later', async () => {
+    const [one, other] = [await pending(), await pending()];
+    await database.db('webhook_deliveries').delete();
+    const first = aRecovery();
+    await first.recover(NOW + SETTLED);
+    expect(called.splice(0).toSorted()).toEqual(
+      [one, other].map(({ id }) => `signal ${orderWorkflowId(id)}`).toSorted(),
+    );
+    await first.stop();
+    const later = aRecovery();
+    await later.recover(NOW + SETTLED + MINUTE);
+    expect(called).toEqual([]);
+    await database
+      .db('orders')
+      .where({ id: other.id })
+      .update({ modified: new Date(NOW + MINUTE + 1) });
+    await later.recover(NOW + SETTLED + 2 * MINUTE);
+    expect(called.splice(0)).toEqual([`signal ${orderWorkflowId(other.id)}`]);
+    // Five minutes after its change a lost workflow is started once more; one that runs has nothing to be told.
+    await later.recover(NOW + SETTLED + 5 * MINUTE);
+    expect(called).toEqual([`start ${orderWorkflowId(one.id)}`]);
+  });
+
+  const DAY = 24 * 60 * MINUTE;
+
+  test('a clock that was ahead and is corrected: what falls due from then on is checked', async () => {
+    await aRecovery().recover(NOW + DAY);
+    await aRecovery().recover(NOW);
+    const { id } = await pending();
+    await database.db('webhook_deliveries').delete();
+    await aRecovery().recover(NOW + SETTLED);
+    expect(called).toEqual([`signal ${orderWorkflowId(id)}`]);
+  });
+
+  test('the same in the middle of a round: it begins anew', async () => {
+    const [one, other] = [await pending(), await pending()];
+    await database.db('webhook_deliveries').delete();
+    await database
+      .db('orders')
+      .where({ id: other.id })
+      .update({ modified: new Date(NOW + MINUTE) });
+    const away = aRecovery(temporal({ unavailable: true }));
+    await away.recover(NOW + DAY);
+    await away.stop();
+    called.splice(0);
+    const recovery = aRecovery();
+    await recovery.recover(NOW + SETTLED);
+    expect(called.splice(0)).toEqual([`signal ${orderWorkflowId(one.id)}`]);
+    await recovery.recover(NOW + SETTLED + MINUTE);
+    expect(called).toEqual([`signal ${orderWorkflowId(other.id)}`]);
+  });
+
+  test('a payment link that was tried reads its record', async () => {
+    const now = new Date(NOW).toISOString();
+    const [link] = await queryRows<{ id: string }>(
+      database.db,
+      `insert into payment_links (id, project_id, merchant_order_id, amount, currency, expiration_period, expires_at, status, attempts, created, modified)
+       values (gen_random_uuid(), :project_id, 'A-1', 1, 'EUR', 'P1D', :now::timestamptz + interval '1 day', 'processing', 1, :now, :now) returning id`,
+      { project_id: PROJECT.id, now },
+    );
+    await aRecovery().recover(NOW + SETTLED);
+    expect(called).toEqual([`signal ${paymentLinkWorkflowId(link!.id)}`]);
+  });
+
+  test('a running workflow is not started again', async () => {
+    const expected = await leftBehind();
+    const fails = (what: string) =>
+      what.startsWith('start order:') ? new WorkflowExecutionAlreadyStartedError('runs', what, 'any') : undefined;
+    await aRecovery(temporal({ fails })).recover(NOW + SETTLED);
+    expect(called.toSorted()).toEqual(expected);
+  });
+
+  test.each([
+    ['refund', /^start order:/],
+    ['order', /^signal order/],
+    ['webhook', /^signal webhook/],
+  ])('one %s that cannot be continued stops no other, and is left until its next check', async (_what, which) => {
+    const expected = await leftBehind();
+    const failing = expected.find((what) => which.test(what))!;
+    const recovery = aRecovery(temporal({ fails: (what) => (what === failing ? new Error('broken') : undefined) }));
+    await recovery.recover(NOW + SETTLED);
+    expect(called.toSorted()).toEqual(expected);
+    called.splice(0);
+    await recovery.recover(NOW + SETTLED + MINUTE);
+    expect(called).toEqual([]);
+    await recovery.recover(NOW + SETTLED + 5 * MINUTE);
+    expect(called.map((what) => what.split(' ')[1])).toContain(failing.split(' ')[1]);
+  });
+
+  test('a Temporal that is unavailable: the round ends at the first call, and the next one goes on there', async () => {
+    const expected = await leftBehind();
+    const away = aRecovery(temporal({ unavailable: true }));
+    await away.recover(NOW + SETTLED);
+    expect(called).toHaveLength(1);
+    await away.stop();
+    called.splice(0);
+    await aRecovery().recover(NOW + SETTLED + MINUTE);
+    expect(called.toSorted()).toEqual(expected);
+  });
+
+  test('a Postgres that does not answer: the same', async () => {
+    const expected = await leftBehind();
+    const away = connectDatabase('postgres://nobody@127.0.0.1:1/nothing', { quiet: true });
+    await expect(aRecovery(temporal(), away).recover(NOW + SETTLED)).rejects.toThrow();
+    await away.destroy();
+    expect(called).toEqual([]);
+    await aRecovery().recover(NOW + SETTLED + MINUTE);
+    expect(called.toSorted()).toEqual(expected);
+  });
+
+  test('more than a page, and a worker that stops in the middle: each order once', async () => {
+    await queryRows(
+      database.db,
+      `with o as (
+         insert into orders (id, clock_id, project_id, currency, amount, status, attempts_max, charged_by, expiration_period, expires_at, created, modified)
+         select gen_random_uuid(), gen_random_uuid(), :project_id, 'EUR', 1, 'processing', 5, 'customer', 'PT30M', :later, :now, :now::timestamptz + n * interval '1 microsecond'
+         from generate_series(1, 2500) n returning id
+       )
+       insert into transactions (id, order_id, attempt, amount, currency, payment_method, method_chosen_by, credit_debit, status, created, modified)
+       select gen_random_uuid(), id, 1, 1, 'EUR', 'credit-card', 'customer', 'credit', 'pending', :now, :now from o`,
+      {
+        project_id: PROJECT.id,
+        now: new Date(NOW).toISOString(),
+        later: new Date(NOW + 30 * MINUTE).toISOString(),
+      },
+    );
+    const stops = aRecovery(
+      temporal({ fails: () => (called.length === 1_500 ? void stops.stop() : undefined) as undefined }),
+    );
+    await stops.recover(NOW + SETTLED + 10);
+    expect(called).toHaveLength(1_500);
+    await aRecovery().recover(NOW + SETTLED + MINUTE);
+    expect([called.length, new Set(called).size]).toEqual([2_500, 2_500]);
+  });
+
+  test('of two workers one does the work; the other goes on when the first has stopped', async () => {
+    const expected = await leftBehind();
+    await database.db('orders').update({ modified: new Date(Date.now() - 2 * MINUTE) });
+    await database.db('transactions').update({ modified: new Date(Date.now() - 2 * MINUTE) });
+    await database.db('webhook_deliveries').update({ next_attempt_at: new Date(Date.now() - 2 * MINUTE) });
+    const other = { name: 'recovery', holder: 'another worker' };
+    expect(await takeLease(database.db, { ...other, lasts_ms: MINUTE })).toBeDefined();
+    const waiting = aRecovery();
+    waiting.start();
+    await until('it asked for the lease', () => database.statements.some((sql) => sql.includes('insert into leases')));
+    await waiting.stop();
+    expect(called).toEqual([]);
+    await releaseLease(database.db, other);
+    const recovery = aRecovery();
+    recovery.start();
+    await until('it did the work', () => called.length === expected.length);
+    await recovery.stop();
+    expect(called.toSorted()).toEqual(expected);
+    expect(await queryRows(database.db, 'select * from leases', {})).toEqual([]);
+  });
+
+  test('start begins at once; stop waits for no more than the call under way', async () => {
+    const [one] = [await pending(), await pending()];
+    let release = () => {};
+    const held = new Promise<undefined>((resolve) => (release = () => resolve(undefined)));
+    const recovery = aRecovery(temporal({ fails: () => held }));
+    await database.db('orders').update({ modified: new Date(Date.now() - 2 * MINUTE) });
+    await database
+      .db('orders')
+      .where({ id: one.id })
+      .update({ modified: new Date(Date.now() - 3 * MINUTE) });
+    recovery.start();
+    await until('it calls', () => called.length === 1);
+    const stopped = recovery.stop();
+    release();
+    await stopped;
+    expect(called).toEqual([`signal ${orderWorkflowId(one.id)}`]);
+  });
+});
+
+describe('a Temporal that never answers', () => {
+  let database: TestDatabase;
+  let silent: SilentServer;
+  let client: Client;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    silent = await aSilentServer();
+    client = connectTemporal({ address: silent.address, namespace: 'default', payload_keys: undefined, log });
+  });
+  afterAll(async () => {
+    await client.connection.close();
+    await silent.close();
+    await database.close();
+  });
+
+  test('the round ends at the first call, whatever is left to be done; stop returns', async () => {
+    for (let n = 0; n < 3; n += 1) {
+      await insertFollowUp(
+        database.db,
+        aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund', amount: 40, now: Date.now() - 5 * MINUTE }),
+      );
+    }
+    const recovery = recoveryOf(database.db, client);
+    database.forget();
+    recovery.start();
+    await until('it works', () => database.statements.some((sql) => sql.includes('recovery_progress')));
+    // It would hang here, and jest with it.
+    await recovery.stop();
+    expect(await findProgress(database.db)).toMatchObject({ follow_ups: { checked_until: 0, position: null } });
+  });
+});
